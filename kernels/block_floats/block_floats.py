@@ -100,9 +100,9 @@ def _fields(bits: Array) -> tuple[Array, Array]:
 def _of_five_bits(bits: Array) -> tuple[Array, Array]:
     """`_fields` with five-bit exponents, bias 15; out of range, the least or largest significand."""
     exponents, significands = _fields(bits)
-    beyond = np.where(exponents < _REBIAS, 0x80_0000, np.where(exponents > _REBIAS + 31, 0xFF_FFFF, significands))
+    clamped = np.where(exponents < _REBIAS, 0x80_0000, np.where(exponents > _REBIAS + 31, 0xFF_FFFF, significands))
     rebiased = np.clip(exponents.astype(np.int32) - _REBIAS, 0, 31).astype(np.uint32)
-    return rebiased, np.where(exponents == 0, 0, beyond).astype(np.uint32)
+    return rebiased, np.where(exponents == 0, 0, clamped).astype(np.uint32)
 
 
 def _narrow_widths(magnitude_bits: int) -> list[int]:

@@ -77,9 +77,9 @@ def load_code(tile: Any, number: int, count: int) -> int:
 @scalar  # type: ignore[untyped-decorator]
 def code_of(bits: int, shared: int, count: int) -> int:
     """The sign and magnitude of the float32 with these bits, an int64, relative to the exponent `shared`."""
-    own = bits >> 23 & 255
-    distance = shared - own
-    if own == 0 or distance > 31:
+    exponent = bits >> 23 & 255
+    distance = shared - exponent
+    if exponent == 0 or distance > 31:
         return 0
     step = 1 << 24 - count
     significand = (bits & 0x7FFFFF | 0x800000) >> distance
@@ -91,7 +91,7 @@ def code_of(bits: int, shared: int, count: int) -> int:
 
 
 @scalar  # type: ignore[untyped-decorator]
-def patternof(code: int, shared: int, count: int) -> int:
+def bits_of_code(code: int, shared: int, count: int) -> int:
     """The bits of the float32 of a sign and a magnitude relative to the exponent `shared`."""
     magnitude, exponent = code % (1 << count), shared
     if magnitude == 0:
@@ -115,13 +115,13 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
         for r in range(HEIGHT):
             for half in range(2):
                 first, group = r * down + half * GROUP, group_index(r, half)
-                own = max(0, min(GROUP, width - half * GROUP)) if r < height else 0
+                lanes = max(0, min(GROUP, width - half * GROUP)) if r < height else 0
                 shared = 0
-                for lane in range(own):
+                for lane in range(lanes):
                     shared = max(shared, load(dense[first + lane]) >> 23 & 255)
                 tile[group] = u8(shared)
                 for lane in range(GROUP):
-                    code = code_of(load(dense[first + lane]), shared, count) if lane < own else 0
+                    code = code_of(load(dense[first + lane]), shared, count) if lane < lanes else 0
                     store_code(tile, group * GROUP + lane, code, count)
 
     packing: Callable[..., None] = pack_tile
@@ -142,13 +142,13 @@ def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count:
         for half in range((width + GROUP - 1) // GROUP):
             tile = tile_at(result + unit * (strip + half // 2 * HEIGHT * along))
             group, begin = group_index(above, half % 2), half * GROUP
-            own = min(GROUP, width - begin)
+            lanes = min(GROUP, width - begin)
             shared = 0
-            for lane in range(own):
+            for lane in range(lanes):
                 shared = max(shared, load(source[first + (begin + lane) * step]) >> 23 & 255)
             tile[group] = u8(shared)
             for lane in range(GROUP):
-                code = code_of(load(source[first + (begin + lane) * step]), shared, count) if lane < own else 0
+                code = code_of(load(source[first + (begin + lane) * step]), shared, count) if lane < lanes else 0
                 store_code(tile, group * GROUP + lane, code, count)
 
     return pack_row
@@ -167,7 +167,7 @@ def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
                 first, group = r * down + half * GROUP, group_index(r, half)
                 for lane in range(max(0, min(GROUP, width - half * GROUP))):
                     code = load_code(tile, group * GROUP + lane, count)
-                    dense[first + lane] = store(patternof(code, int(tile[group]), count))
+                    dense[first + lane] = store(bits_of_code(code, int(tile[group]), count))
 
     unpacking: Callable[..., None] = unpack_tile
     return unpacking

@@ -95,30 +95,30 @@ class PackedBlocks:
             self._store_codes(rows)
             block.again_if(b.compare("ult", following, self.height, "more.blocks"), following)
         self._copy_exponents()
-        return b.ended()
+        return b.build()
 
     def _rows(self, r: Value, following: Value, is_narrow: Value) -> _Rows:
         """The rows from r on, or a padded copy of them if they are not whole."""
         b = self.b
-        at = b.element(self.dense, self.element, b.mul(r, self.down), "block.at")
+        address = b.element(self.dense, self.element, b.mul(r, self.down), "block.at")
         groups = groups_of(b, r)
         is_last = b.compare("ugt", following, self.height, "is.last")
         is_cut = b.bit_or(is_last, is_narrow, "is.cut")
         height = b.select(is_last, b.sub(self.height, r), ROWS, "rows")
         down = b.select(is_cut, TILE_WIDTH, self.down, "down")
         across = b.select(is_cut, ROWS * TILE_WIDTH, self.across, "across")
-        first = b.select(is_cut, self.edges, at, "first")
+        first = b.select(is_cut, self.edges, address, "first")
         with b.when(is_cut, "clear"):
-            self._copy_edges(at, height)
+            self._copy_edges(address, height)
         return _Rows(first, down, across, height, groups)
 
-    def _copy_edges(self, at: Value, height: Value) -> None:
+    def _copy_edges(self, address: Value, height: Value) -> None:
         b, source = self.b, self.groups.source
         area = ROWS * TILE_WIDTH
         nbytes = b.mul(self.width, source.itemsize, "row.bytes")
         b.clear_bytes(self.edges, b.mul(self.count, area * source.itemsize))
         with b.count("edge.tile", self.count) as tile:
-            read = b.element(at, self.element, b.mul(tile.index, self.across))
+            read = b.element(address, self.element, b.mul(tile.index, self.across))
             written = b.element(self.edges, self.element, b.mul(tile.index, area))
             with b.count("edge.row", height) as row:
                 source_row = b.element(read, self.element, b.mul(row.index, self.down))
@@ -127,21 +127,21 @@ class PackedBlocks:
     def _find_exponents(self, rows: _Rows) -> None:
         b = self.b
         with b.count("look", self.count) as look:
-            at = b.element(rows.first, self.element, b.mul(look.index, rows.across))
+            address = b.element(rows.first, self.element, b.mul(look.index, rows.across))
             exponents = b.element(self.exponents, _EXPONENTS, look.index)
             words = b.element(self.words, WORDS, look.index)
-            targets = [b.bytes_on(exponents, group) for group in rows.groups]
-            self.groups.store_exponents(b, at, rows.down, targets, words)
+            targets = [b.ptr_add(exponents, group) for group in rows.groups]
+            self.groups.store_exponents(b, address, rows.down, targets, words)
 
     def _store_codes(self, rows: _Rows) -> None:
         b, element = self.b, self.element
         code = array(GROUP * (self.groups.target.traits.magnitude_bits + 1) // 8, I8)
         with b.count("tile", self.count) as tile:
-            at = b.element(rows.first, element, b.mul(tile.index, rows.across), "tile.from")
-            codes = b.bytes_on(b.element(self.tiles, self.tile, tile.index), GROUPS)
+            address = b.element(rows.first, element, b.mul(tile.index, rows.across), "tile.from")
+            codes = b.ptr_add(b.element(self.tiles, self.tile, tile.index), GROUPS)
             words = b.element(self.words, WORDS, tile.index)
             groups = [b.element(codes, code, group) for group in rows.groups]
-            with b.count("row", rows.height, ("dense", at), step=2) as row:
+            with b.count("row", rows.height, ("dense", address), step=2) as row:
                 (first,) = row.values
                 second = b.element(first, element, rows.down)
                 row.carry(b.element(second, element, rows.down, "dense.next"))
@@ -149,7 +149,7 @@ class PackedBlocks:
                 for each in (first, second):
                     far = b.element(each, element, ahead)
                     for line in range(TILE_WIDTH * self.groups.source.itemsize // LINE):
-                        b.prefetch(b.bytes_on(far, LINE * line))
+                        b.prefetch(b.ptr_add(far, LINE * line))
                 targets = [b.element(group, code, row.index) for group in groups]
                 self.groups.store_two_rows(b, (first, second), words, row.index, targets)
 

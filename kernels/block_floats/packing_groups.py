@@ -133,8 +133,8 @@ class GroupPacking:
         sums, read = [], []
         for row, exponents in zip(rows, less, strict=True):
             for h, exponent in enumerate(exponents):
-                at = b.element(row, self.element, GROUP * h)
-                bits, cut = self._cut(b, at, b.splat(exponent, GROUP), 23, 24)
+                address = b.element(row, self.element, GROUP * h)
+                bits, cut = self._aligned_significands(b, address, b.splat(exponent, GROUP), 23, 24)
                 sums.append(b.bitcast(b.add(b.convert("sitofp", cut, large.type), large), _BYTES))
                 read.append(b.bitcast(bits, _BYTES))
         found = []
@@ -156,7 +156,7 @@ class GroupPacking:
         for row, exponents in zip(rows, less, strict=True):
             left, right = (b.splat(exponent, GROUP // 2) for exponent in exponents)
             shared = b.bitcast(b.shuffle(left, right, range(GROUP)), _HALVES)
-            bits, cut = self._cut(b, row, shared, 7, 8 + self._bits)
+            bits, cut = self._aligned_significands(b, row, shared, 7, 8 + self._bits)
             cuts.append(b.bitcast(cut, _BYTES))
             read.append(b.bitcast(bits, _BYTES))
         starts = (0, _CODES, _ROW, _CODES + _ROW)  # a group of either row, then the other
@@ -167,14 +167,16 @@ class GroupPacking:
         is_up = b.compare("ugt", b.bit_or(lost, b.bit_and(whole, 1)), 0x80, "is.up")
         return b.select(is_up, b.add(whole, 1), whole), signs
 
-    def _cut(self, b: Builder, at: Value, shared: Value, fraction_bits: int, kept: int) -> tuple[Value, Value]:
+    def _aligned_significands(
+        self, b: Builder, address: Value, shared: Value, fraction_bits: int, kept: int
+    ) -> tuple[Value, Value]:
         """Elements, and their significands of `kept` bits, shifted right to the shared exponent.
 
         Exponents are decremented here, so the exponent of a denormal wraps around and the shift yields zero.
         """
         width, one = shared.type.bits, 1 << kept - 1
         unsigned = (1 << width - 1) - 1
-        bits = b.load(shared.type, at, self.source.itemsize, "read")
+        bits = b.load(shared.type, address, self.source.itemsize, "read")
         if self.numerics is not Numerics.IEEE:
             infinity = 0xFF << fraction_bits
             bits = b.select(b.compare("ugt", b.bit_and(bits, unsigned), infinity, "is.nan"), infinity, bits)
@@ -201,10 +203,10 @@ class GroupPacking:
             b.store(stored, target, align, nontemporal=self.nontemporal)
 
 
-def _half(b: Builder, vector: Value, h: int) -> Value:
+def _half(b: Builder, vector: Value, index: int) -> Value:
     """The lower (h = 0) or upper half of the lanes."""
     count = vector.type.lanes // 2
-    return b.shuffle(vector, None, range(count * h, count * (h + 1)))
+    return b.shuffle(vector, None, range(count * index, count * (index + 1)))
 
 
 def _lower(bit: int) -> list[int]:

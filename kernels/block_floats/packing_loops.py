@@ -37,15 +37,15 @@ class _Strip(NamedTuple):
         dense: Address of the row of tiles in the dense tensor.
         packed: Address of the row of tiles in the packed tensor.
         first: Index of the first tile.
-        wanted: `first` + `STRIP`.
-        beyond: End index of the tiles.
+        following: `first` + `STRIP`.
+        end: End index of the tiles.
     """
 
     dense: Value
     packed: Value
     first: Value
-    wanted: Value
-    beyond: Value
+    following: Value
+    end: Value
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,21 @@ class PackingLoops:
         down, across = b.stride(dense, 1, "down"), b.stride(dense, 2, "across")
         with (
             b.when(b.compare("ne", width, 0), "some"),
-            b.outer_loops(b.streams(), innermost=3) as at,
+            b.outer_loops(b.streams(), innermost=3) as addresses,
             b.loop("strip", ("first", i64(0))) as loop,
         ):
             (first,) = loop.values
-            wanted = b.add(first, STRIP, "wanted")
-            is_last = b.compare("uge", wanted, tiles, "is.last")
-            strip = _Strip(at[dense], at[packed], first, wanted, b.select(is_last, tiles, wanted, "beyond"))
+            following = b.add(first, STRIP, "wanted")
+            is_last = b.compare("uge", following, tiles, "is.last")
+            strip = _Strip(
+                addresses[dense], addresses[packed], first, following, b.select(is_last, tiles, following, "beyond")
+            )
             if packs:
                 self._pack(b, strip, height, width, down, across)
             else:
                 self._unpack(b, strip, down, across)
-            loop.again_unless(is_last, strip.beyond)
-        text = b.ended(fences=self.nontemporal)
+            loop.again_unless(is_last, strip.end)
+        text = b.build(fences=self.nontemporal)
         if not packs:
             return [text]
         groups = GroupPacking(self.source, self.target, self.numerics, self.nontemporal)
@@ -135,21 +137,21 @@ class PackingLoops:
         """Call `PackedBlocks`: packing row by row would write partial cache lines."""
         source = b.element(strip.dense, self._element, b.mul(strip.first, across), "strip.at")
         target = b.element(strip.packed, self._tile, strip.first, "strip.to")
-        count = b.sub(strip.beyond, strip.first, "count")
+        count = b.sub(strip.end, strip.first, "count")
         b.call(VOID, self._blocks, source, target, height, width, count, down, across)
 
     def _unpack(self, b: KernelFunction, strip: _Strip, down: Value, across: Value) -> None:
         """Unpack row by row, and tile by tile within a row."""
         code = array(GROUP * (self._bits + 1) // 8, I8)
         with b.count("line", TILE_HEIGHT) as line:
-            at = b.element(strip.dense, self._element, b.mul(line.index, down), "line.at")
+            row_address = b.element(strip.dense, self._element, b.mul(line.index, down), "line.at")
             groups = groups_of(b, line.index)
             self._prefetch(b, strip, line.index)
-            with b.count("tile", strip.beyond, begin=strip.first) as each:
-                dense = b.element(at, self._element, b.mul(each.index, across), "dense")
+            with b.count("tile", strip.end, begin=strip.first) as each:
+                dense = b.element(row_address, self._element, b.mul(each.index, across), "dense")
                 tile = b.element(strip.packed, self._tile, each.index, "tile.at")
-                codes = b.bytes_on(tile, GROUPS, "codes")
-                addresses = ((b.bytes_on(tile, group), b.element(codes, code, group)) for group in groups)
+                codes = b.ptr_add(tile, GROUPS, "codes")
+                addresses = ((b.ptr_add(tile, group), b.element(codes, code, group)) for group in groups)
                 if self.target.is_upper_half:
                     left, right = (
                         b.narrow(b.shift_right_zero(self._words(b, *each), 16), _HALVES) for each in addresses
@@ -159,16 +161,16 @@ class PackingLoops:
                     for h, address in enumerate(addresses):
                         self._store(b, self._words(b, *address), b.element(dense, self._element, GROUP * h))
 
-    def _store(self, b: KernelFunction, vector: Value, at: Value) -> None:
-        b.store(vector, at, LINE if self.nontemporal else self.target.itemsize, nontemporal=self.nontemporal)
+    def _store(self, b: KernelFunction, vector: Value, address: Value) -> None:
+        b.store(vector, address, LINE if self.nontemporal else self.target.itemsize, nontemporal=self.nontemporal)
 
     def _prefetch(self, b: KernelFunction, strip: _Strip, row: Value) -> None:
         """Prefetch a share of the next strip; hardware prefetchers do not detect this pattern of 16 pieces per tile."""
         share = STRIP * self._packed.itemsize // TILE_HEIGHT
-        at = b.mul(row, share, "share")
-        following = b.element(strip.packed, self._tile, strip.wanted, "next.strip")
+        offset = b.mul(row, share, "share")
+        following = b.element(strip.packed, self._tile, strip.following, "next.strip")
         for line in range(-(-share // LINE)):
-            b.prefetch(b.bytes_on(following, b.add(at, LINE * line)), locality=2)
+            b.prefetch(b.ptr_add(following, b.add(offset, LINE * line)), locality=2)
 
     def _words(self, b: KernelFunction, exponent: Value, code: Value) -> Value:
         """The bits of a group's elements as float32, from the addresses of its exponent and of its codes."""
@@ -180,13 +182,13 @@ class PackingLoops:
         return exact_words(b, magnitudes, scales, codes, count)
 
 
-def codes_at(b: Builder, at: Value, count: int, bits: int) -> Value:
+def codes_at(b: Builder, address: Value, count: int, bits: int) -> Value:
     """Load the codes of `count` elements, whose magnitudes have `bits` bits, as bytes."""
     if bits > 3:
-        return b.load(I8.times(count), at, 1)
-    pairs = b.zext(b.load(I8.times(count // 2), at, 1), I16.times(count // 2), "nibbles")
-    apart = b.bit_and(b.bit_or(pairs, b.shift_left(pairs, 4)), 0x0F0F)
-    return b.bitcast(apart, I8.times(count))
+        return b.load(I8.times(count), address, 1)
+    pairs = b.zext(b.load(I8.times(count // 2), address, 1), I16.times(count // 2), "nibbles")
+    separated = b.bit_and(b.bit_or(pairs, b.shift_left(pairs, 4)), 0x0F0F)
+    return b.bitcast(separated, I8.times(count))
 
 
 def exact_words(b: Builder, magnitudes: Value, scales: Value, signs: Value, bit: int) -> Value:

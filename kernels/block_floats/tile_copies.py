@@ -25,4 +25,4 @@ def tile_copies(name: str, dtype: DataType, rank: int, module: ModuleText) -> st
         b.outer_loops(b.streams(), innermost=2) as (read, written),
     ):
         b.copy_bytes(written, read, dtype.itemsize)
-    return b.ended()
+    return b.build()

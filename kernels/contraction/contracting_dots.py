@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.kernels.contraction.contracting_loops import LEFT, RIGHT, ContractingLoops, Product, part
+from ttnn_jit.kernels.contraction.contracting_loops import LEFT, RIGHT, ContractingLoops, Product, rest_of
 from ttnn_jit.kernels.contraction.contracting_tiles import Microkernel
 from ttnn_jit.kernels.llvm.function import Parameter
 from ttnn_jit.kernels.llvm.types import I1, I64, PTR, VOID
@@ -60,7 +60,7 @@ class DotContraction(ContractingLoops):
 
     def _blocks(self, p: Product) -> None:
         with p.count("column", p.columns, step=self._panel) as column:
-            width = part(p, p.columns, column.index, self._panel)
+            width = rest_of(p, p.columns, column.index, self._panel)
             starts = {"left": p.column(self.left, column.index), "right": p.column(self.right, column.index)}
             with p.count("term", p.depth.steps) as depth:
                 index = p.depth.index(depth.index)
@@ -78,4 +78,4 @@ class DotContraction(ContractingLoops):
         rest = Parameter("block", PTR, "noalias"), Parameter("is.first", I1), Parameter("steps", I64)
         b = self._function("tile", [*factors, *rest])
         self._microkernel((1, _VECTORS, self._panel, self._panel), kind=DotMicrokernel).over_steps(b, *b.parameters)
-        return b.ended()
+        return b.build()

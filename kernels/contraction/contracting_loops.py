@@ -20,7 +20,7 @@ from functools import reduce
 from ttnn_jit.kernels.contraction.contracting_packing import Packing
 from ttnn_jit.kernels.contraction.contracting_tiles import Microkernel, Shape
 from ttnn_jit.kernels.contraction.contracting_unpacking import Unpacking, unit
-from ttnn_jit.kernels.contraction.cut_factors import FactorCut, factor_cut
+from ttnn_jit.kernels.contraction.mantissa_truncation import MantissaTruncation, truncation_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
@@ -94,9 +94,9 @@ class ContractingLoops:
         """
         p = Product(self, pitch, memory)
         streams = p.streams()
-        with self._expected(p), p.outer_loops(streams, 1 + self.contracted + self.row_loops) as p.at:
+        with self._expected(p), p.outer_loops(streams, 1 + self.contracted + self.row_loops) as p.addresses:
             self._blocks(p)
-        return p.ended()
+        return p.build()
 
     def _expected(self, p: Product) -> AbstractContextManager[object]:  # noqa: ARG002
         """A condition on launches that the kernel assumes; a launch that violates it does nothing."""
@@ -117,7 +117,7 @@ class ContractingLoops:
 
         Panels hold the unchanged bits of its elements.
         """
-        is_whole = self.element(self.right) is (I16 if self.in_pairs else FLOAT) and self._cut(RIGHT) is None
+        is_whole = self.element(self.right) is (I16 if self.in_pairs else FLOAT) and self._truncation(RIGHT) is None
         return (self._panel_width, self._terms) if self.contracted == 1 and is_whole else None
 
     @property
@@ -132,25 +132,27 @@ class ContractingLoops:
     def _packing(self, side: int, width: int, steps: int, rows_listed: int = 0) -> str:
         """The function that packs groups of columns of a factor, or of its rows, whose offsets are in a list."""
         symbol = f"ttnn_jit.pack_{('left', 'right')[side]}"
-        k, are_listed, cut = (self.left, self.right)[side], rows_listed > 0, self._cut(side)
+        k, are_listed, truncation = (self.left, self.right)[side], rows_listed > 0, self._truncation(side)
         stream, own = self.streams[k], (width, self.in_pairs, steps * width)
         if stream.dtype.is_block_float:
             is_transposed, kept = (
                 stream.access is not InnerAccess.CONTIGUOUS,
                 min(rows_listed or TILE_WIDTH, TILE_HEIGHT),
             )
-            functions = _functions_of(Unpacking(symbol, stream.dtype, *own, is_transposed, are_listed, kept, cut))
+            functions = _functions_of(
+                Unpacking(symbol, stream.dtype, *own, is_transposed, are_listed, kept, truncation)
+            )
         else:
-            functions = _functions_of(Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut))
+            functions = _functions_of(Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, truncation))
         self.module.add(functions.module)
         return "\n".join(functions.definitions)
 
-    def _cut(self, side: int) -> FactorCut | None:
+    def _truncation(self, side: int) -> MantissaTruncation | None:
         """The truncation of a factor's mantissas by a chip; None if there is none."""
         if self.multiplication is None:
             return None
         kept, k = self.multiplication.kept[side], (self.left, self.right)[side]
-        return factor_cut(kept, self.element(k), in_pairs=self.in_pairs)
+        return truncation_of(kept, self.element(k), in_pairs=self.in_pairs)
 
     @property
     def _rounds_tiles(self) -> bool:
@@ -162,9 +164,9 @@ class ContractingLoops:
     ) -> Microkernel:
         """A microkernel with this kernel's multiplication."""
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
-        cut = self._cut(RIGHT) if in_place else None
+        truncation = self._truncation(RIGHT) if in_place else None
         rounds = TILE_WIDTH // self._terms if own.rounds_tiles else 0
-        return kind(*shape, self.in_pairs, self.isa, in_place, rounds, own.dropped, cut)
+        return kind(*shape, self.in_pairs, self.isa, in_place, rounds, own.dropped, truncation)
 
     def _function(self, name: str, parameters: Sequence[Parameter]) -> FunctionBuilder:
         """A function with internal linkage."""
@@ -214,7 +216,7 @@ class Product(KernelFunction):
     """The builder of the kernel, with the values that are loop-invariant.
 
     Attributes:
-        at: The address of each stream in this iteration of the batch loops.
+        addresses: The address of each stream in this iteration of the batch loops.
         memory: The arrays on the stack.
         columns: The extent of the innermost loop.
         depth: The contracted loops.
@@ -223,7 +225,7 @@ class Product(KernelFunction):
         is_plain: Whether the right operand is not in panels; set if the kernel supports panels.
     """
 
-    at: Sequence[Value]
+    addresses: Sequence[Value]
     is_plain: Value
 
     def __init__(self, kernel: ContractingLoops, pitch: int, memory: Mapping[str, int]) -> None:
@@ -255,7 +257,7 @@ class Product(KernelFunction):
 
     def column(self, k: int, column: Value) -> Value:
         """The address of a column in stream k."""
-        return self.moved(k, self.at[k], self.mul(column, self.across[k]))
+        return self.moved(k, self.addresses[k], self.mul(column, self.across[k]))
 
     def moved(self, k: int, start: Value, offset: Value) -> Value:
         """The address `offset` elements of stream k after `start`."""
@@ -276,9 +278,9 @@ class Product(KernelFunction):
         if k >= len(self.elements):
             return self.element(self.memory["block"], FLOAT, self.mul(row, self._pitch))
         both = self.add(self.rows.offset(index, k), self.mul(column, self.across[k]))
-        return self.moved(k, self.at[k], both)
+        return self.moved(k, self.addresses[k], both)
 
 
-def part(b: Builder, extent: Value, start: Value, most: int) -> Value:
+def rest_of(b: Builder, extent: Value, start: Value, most: int) -> Value:
     """The rest of an extent from `start` on, at most `most`."""
     return b.smin(b.sub(extent, start), most)

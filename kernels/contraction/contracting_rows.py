@@ -9,7 +9,14 @@ Bound: a read of the right operand.
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.contraction.contracting_loops import LEFT, PANEL_VECTORS, RIGHT, ContractingLoops, Product, part
+from ttnn_jit.kernels.contraction.contracting_loops import (
+    LEFT,
+    PANEL_VECTORS,
+    RIGHT,
+    ContractingLoops,
+    Product,
+    rest_of,
+)
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import Value, i64
@@ -96,13 +103,13 @@ class FewRowsContraction(ContractingLoops):
     def _blocks(self, p: Product) -> None:
         with p.count("first.row", p.rows.steps, step=self.tile) as tile:
             row = tile.index
-            height = part(p, p.rows.steps, row, self.tile)
+            height = rest_of(p, p.rows.steps, row, self.tile)
             if self.streams[self.left].dtype.is_block_float:
                 # A tile of block floats is unpacked for the rows of one tile of results only.
                 tile.end = height
             p.list_rows(row, height, self.left)
             with p.count("column", p.columns, step=COLUMNS) as column:
-                width = part(p, p.columns, column.index, COLUMNS)
+                width = rest_of(p, p.columns, column.index, COLUMNS)
                 right = p.column(self.right, column.index)
                 with p.count("term", p.depth.steps) as depth:
                     depth.step = self._part_of_depth(p, depth.index, right, height, width)
@@ -115,7 +122,7 @@ class FewRowsContraction(ContractingLoops):
         run = p.depth.run(index, depth * self._terms)
         source, right = (
             p.moved(k, start, p.depth.offset(index, k))
-            for k, start in ((self.left, p.at[self.left]), (self.right, right))
+            for k, start in ((self.left, p.addresses[self.left]), (self.right, right))
         )
         packed, block = p.memory["packed_left"], p.memory["block"]
         along = p.depth.strides[self.left][0]
@@ -147,7 +154,7 @@ class FewRowsContraction(ContractingLoops):
             panel = b.element(right, self.element(self.right), b.mul(column.index, across))
             results = b.element(block, FLOAT, column.index)
             b.call(VOID, f"ttnn_jit.{self._tile_of_panel}", left, panel, results, is_first, steps, i64(0))
-        return b.ended()
+        return b.build()
 
     def _sweep(self) -> str:
         """Loops over panels of a block and parts of its depth; the depth is outermost unless terms are contiguous."""
@@ -159,15 +166,15 @@ class FewRowsContraction(ContractingLoops):
         outer, inner = loops if self._lies_in_rows or self._is_unpacked else reversed(loops)
         (most, step), (most_inside, step_inside) = loops[outer], loops[inner]
         with b.count(outer, most, step=step) as around, b.count(inner, most_inside, step=step_inside) as inside:
-            at = {outer: around.index, inner: inside.index}
-            self._part_of_sweep(b, at["term"], at["column"])
-        return b.ended()
+            indices = {outer: around.index, inner: inside.index}
+            self._part_of_sweep(b, indices["term"], indices["column"])
+        return b.build()
 
     def _part_of_sweep(self, b: FunctionBuilder, term: Value, column: Value) -> None:
         """Multiply by one panel, over one part of the depth."""
         left, right, panel, block, starts, width, depth, across, along = b.parameters
-        terms = part(b, depth, term, self._steps * self._terms)
-        count = part(b, width, column, self._panel)
+        terms = rest_of(b, depth, term, self._steps * self._terms)
+        count = rest_of(b, width, column, self._panel)
         words = b.element(left, I32, b.mul(b.shift_right_zero(term, self._terms - 1), self.tile))
         source = b.element(right, self.element(self.right), b.add(b.mul(column, across), b.mul(term, along)))
         results, steps = b.element(block, FLOAT, column), self._steps_of(b, terms)
@@ -180,16 +187,16 @@ class FewRowsContraction(ContractingLoops):
             b.call(VOID, f"ttnn_jit.{function}", words, factor, results, is_first, steps, along)
 
         if self._is_unpacked:  # a panel may have fewer columns than a tile of block floats
-            behind = b.bit_and(column, self._columns_packed - 1)
-            own = b.element(panel, I32, b.mul(behind, self._steps))
-            with b.when(b.compare("eq", behind, 0), "unpack"):
+            column_in_tile = b.bit_and(column, self._columns_packed - 1)
+            own = b.element(panel, I32, b.mul(column_in_tile, self._steps))
+            with b.when(b.compare("eq", column_in_tile, 0), "unpack"):
                 pack()
             multiply("tile", own)
         elif self._is_in_place:
             is_even = b.compare("eq", b.mul(steps, self._terms), terms)
-            with b.choose(b.bit_and(is_even, b.compare("eq", count, self._panel)), "in.place") as stays:
+            with b.choose(b.bit_and(is_even, b.compare("eq", count, self._panel)), "in.place") as in_place:
                 multiply("tile_in_place", source)
-                stays.otherwise()
+                in_place.otherwise()
                 pack()
                 multiply("tile", panel)
         else:
@@ -200,7 +207,7 @@ class FewRowsContraction(ContractingLoops):
         scalars = Parameter("steps", I64), Parameter("along", I64)
         b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *scalars])
         self._microkernel((self.tile, vectors, self.tile, COLUMNS), in_place).over_steps(b, *b.parameters)
-        return b.ended()
+        return b.build()
 
 
 _FACTORS = Parameter("left", PTR, "noalias readonly"), Parameter("right", PTR, "noalias readonly")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from ttnn_jit.kernels.contraction.cut_factors import FactorCut, added_without, cut_words
+from ttnn_jit.kernels.contraction.mantissa_truncation import MantissaTruncation, add_partial_product, truncate_words
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.instructions import Operand
@@ -49,7 +49,7 @@ class Microkernel:
         in_place: Element type of a right operand that is read in place; None if it is packed.
         rounds: The tile is rounded to bfloat16 after this many steps and after the last; 0: it is not rounded.
         dropped: The mantissa bits of each factor below which the product of the low parts is omitted; None: exact.
-        cut: Truncation of words that are read in place; None: there is none.
+        truncation: Truncation of words that are read in place; None: there is none.
     """
 
     rows: int
@@ -61,7 +61,7 @@ class Microkernel:
     in_place: Type | None = None
     rounds: int = 0
     dropped: tuple[int, int] | None = None
-    cut: FactorCut | None = None
+    truncation: MantissaTruncation | None = None
 
     def over_steps(
         self, b: Builder, left: Value, right: Value, results: Value, is_first: Value, steps: Value, along: Operand = 0
@@ -85,9 +85,9 @@ class Microkernel:
                 return self._steps(math, start, steps, along)[: len(chains)]
             with b.loop("tile", *self._named(start)) as tile:
                 limit = b.smin(b.add(tile.values[-1], self.rounds), steps)
-                *summed, at, below, step = self._steps(math, tile.values, limit, along)
+                *summed, left_next, right_next, step = self._steps(math, tile.values, limit, along)
                 rounded = [math.round_bfloat16(each, Numerics.IEEE) for each in summed]
-                tile.again_if(b.compare("slt", step, steps), *rounded, at, below, step)
+                tile.again_if(b.compare("slt", step, steps), *rounded, left_next, right_next, step)
             return rounded
 
         self._continued(b, results, is_first, parts)
@@ -112,25 +112,25 @@ class Microkernel:
         with b.loop("step", *self._named(start)) as loop:
             *chains, left, right, step = loop.values
             columns, right_next = self._right(b, right, along)
-            chains = self._added(b, chains, self._left(b, left), columns)
+            chains = self._step_sums(b, chains, self._left(b, left), columns)
             left_next = b.element(left, I32, self.left_width)
             following = b.add(step, 1)
             loop.again_if(b.compare("slt", following, limit), *chains, left_next, right_next, following)
         return list(loop.values)
 
-    def _added(self, b: LlvmVector, chains: Chains, rows: Sequence[Value], columns: Sequence[Value]) -> Chains:
+    def _step_sums(self, b: LlvmVector, chains: Chains, rows: Sequence[Value], columns: Sequence[Value]) -> Chains:
         """One step of every accumulator."""
-        return [self._sum(b, *each) for each in zip(chains, self._factors(rows, columns), strict=True)]
+        return [self._accumulate(b, *each) for each in zip(chains, self._factors(rows, columns), strict=True)]
 
     def _factors(self, rows: Sequence[Value], columns: Sequence[Value]) -> list[tuple[Value, Value]]:
         """The factors of every accumulator."""
         return list(product(rows, columns))
 
-    def _sum(self, b: LlvmVector, total: Value, factors: tuple[Value, Value]) -> Value:
+    def _accumulate(self, b: LlvmVector, total: Value, factors: tuple[Value, Value]) -> Value:
         if self.in_pairs:
             return b.add_products(total, *factors)
         if self.dropped is not None:
-            return added_without(b, total, factors, self.dropped)
+            return add_partial_product(b, total, factors, self.dropped)
         return b.fma(*factors, total)
 
     @property
@@ -145,10 +145,10 @@ class Microkernel:
         """The word of each row, broadcast to all lanes."""
         return [b.splat(b.load(self._word, b.element(left, I32, row)), self.isa.lanes) for row in range(self.rows)]
 
-    def _packed(self, b: Builder, at: Value) -> list[Value]:
+    def _packed(self, b: Builder, address: Value) -> list[Value]:
         """Load the vectors of a packed step."""
         lanes = self.isa.lanes
-        return [b.load(self._words, b.element(at, I32, vector * lanes), 4) for vector in range(self.vectors)]
+        return [b.load(self._words, b.element(address, I32, vector * lanes), 4) for vector in range(self.vectors)]
 
     def _right(self, b: LlvmVector, right: Value, along: Operand) -> tuple[list[Value], Value]:
         """The words of all columns, and the address of the next step."""
@@ -157,17 +157,17 @@ class Microkernel:
             return self._packed(b, right), b.element(right, I32, self.vectors * self.isa.lanes)
         odd = b.element(right, element, along) if self.in_pairs else right
         words = [self._columns(b, element, right, odd, vector * self.isa.lanes) for vector in range(self.vectors)]
-        words = [cut_words(self.cut, b, each) for each in words]
+        words = [truncate_words(self.truncation, b, each) for each in words]
         if element is not FLOAT:
             self._prefetch(b, (right, odd) if self.in_pairs else (right,))
         return words, b.element(odd, element, along)
 
     def _columns(self, b: LlvmVector, element: Type, even: Value, odd: Value, first: int) -> Value:
         """The words of a vector of columns, from one row, or from two in pairs."""
-        lanes, at = self.isa.lanes, b.element(even, element, first)
+        lanes, address = self.isa.lanes, b.element(even, element, first)
         if element is FLOAT:
-            return b.load(self._words, at, 4)
-        words = b.load(I16.times(lanes), at, 2)
+            return b.load(self._words, address, 4)
+        words = b.load(I16.times(lanes), address, 2)
         if not self.in_pairs:
             return b.load_bf16(words)
         others = b.load(words.type, b.element(odd, element, first), 2)
@@ -177,4 +177,4 @@ class Microkernel:
         """Prefetch the columns of later tiles; accesses this short do not train hardware prefetchers."""
         for row in rows:
             for line in range(0, self.vectors * self.isa.lanes * 2, LINE):
-                b.prefetch(b.bytes_on(row, _AHEAD + line))
+                b.prefetch(b.ptr_add(row, _AHEAD + line))

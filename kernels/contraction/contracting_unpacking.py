@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ttnn_jit.kernels.block_floats.packing_loops import codes_at, exact_words
 from ttnn_jit.kernels.contraction.contracting_packing import packing_parameters
-from ttnn_jit.kernels.contraction.cut_factors import FactorCut, cut_words
+from ttnn_jit.kernels.contraction.mantissa_truncation import MantissaTruncation, truncate_words
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.llvm_module import Functions, ModuleText
@@ -51,7 +51,7 @@ class Unpacking:
         is_transposed: Whether the rows of a tile are the packed columns, and its columns are terms.
         are_listed: Whether the offsets of columns are listed.
         kept: How many columns of a tile are packed, from the first on; at least `width`, at most all.
-        cut: Truncation of the words; None: there is none.
+        truncation: Truncation of the words; None: there is none.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Unpacking:
     is_transposed: bool
     are_listed: bool = False
     kept: int = TILE_WIDTH
-    cut: FactorCut | None = None
+    truncation: MantissaTruncation | None = None
 
     @property
     def bits(self) -> int:
@@ -98,8 +98,8 @@ class Unpacking:
         extents = {"term": depth, "column": count}
         outer, inner = reversed(extents) if self.is_transposed else extents
         with b.count(outer, extents[outer], step=TILE_WIDTH) as x, b.count(inner, extents[inner], step=TILE_WIDTH) as y:
-            at = {outer: x.index, inner: y.index}
-            term, column = at["term"], at["column"]
+            indices = {outer: x.index, inner: y.index}
+            term, column = indices["term"], indices["column"]
             moved = b.load(I64, b.element(across, I64, column)) if self.are_listed else b.mul(column, across)
             tile = b.element(source, unit(self.dtype), b.add(moved, b.mul(term, along)), "tile.at")
             addresses = self._addresses(b, to, term, column)
@@ -107,16 +107,16 @@ class Unpacking:
                 b.call(VOID, f"{self.name}.any", tile, *addresses)
                 rare.otherwise()
                 b.call(VOID, f"{self.name}.tile", tile, *addresses)
-        return b.ended()
+        return b.build()
 
     def _addresses(self, b: Builder, to: Value, term: Value, column: Value) -> list[Value]:
         """The target addresses of a tile's pieces at its first step."""
         words = b.mul(b.shift_right_zero(term, self.terms - 1), self.width)
         found = list[Value]()
         for k in self.pieces:
-            neighbour = b.add(column, k * self.piece)
-            group = b.mul(b.shift_right_zero(neighbour, self.width.bit_length() - 1), self.group_words)
-            first = b.add(group, b.bit_and(neighbour, self.width - 1))
+            column = b.add(column, k * self.piece)
+            group = b.mul(b.shift_right_zero(column, self.width.bit_length() - 1), self.group_words)
+            first = b.add(group, b.bit_and(column, self.width - 1))
             found.append(b.element(to, I32, b.add(first, words), f"address{k}"))
         return found
 
@@ -156,7 +156,7 @@ class _Tile:
         else:
             self._transposed_rows(lines)
             self._transpose(lines)
-        return b.ended()
+        return b.build()
 
     def _store_scales(self) -> None:
         """Store the scales of the groups: floats, or for exact tiles the term that scales a float's exponent bits."""
@@ -174,20 +174,20 @@ class _Tile:
         b, bits = self.b, self.unpacking.bits
         with b.count("first", _ELEMENTS, step=GROUPS) as first:
             packed = b.shift_right_zero(first.index, (8 // (bits + 1)).bit_length() - 1)
-            codes = b.bytes_on(self.tile, b.add(packed, GROUPS))
-            b.prefetch(b.bytes_on(codes, _AHEAD))
+            codes = b.ptr_add(self.tile, b.add(packed, GROUPS))
+            b.prefetch(b.ptr_add(codes, _AHEAD))
             code = codes_at(b, codes, GROUPS, bits)
             magnitudes = b.bit_and(code, integer((1 << bits) - 1, _BYTES))
             signs = b.bit_and(code, integer(1 << bits, _BYTES))
             are_minus = b.compare("ne", signs, zero(_BYTES))
             signed = b.select(are_minus, b.sub(zero(_BYTES), magnitudes), magnitudes)
-            b.store(signed, b.bytes_on(self.numbers, first.index), LINE)
+            b.store(signed, b.ptr_add(self.numbers, first.index), LINE)
 
-    def _value(self, row: Value, behind: int) -> Value:
-        """The bits of a group's elements as float32; the group's number is `row` + `behind`."""
+    def _value(self, row: Value, offset: int) -> Value:
+        """The bits of a group's elements as float32; the group's number is `row` + `offset`."""
         b = self.b
-        group = b.add(row, behind)
-        numbers = b.load(I8.times(_GROUP), b.bytes_on(self.numbers, b.mul(group, _GROUP)), _GROUP)
+        group = b.add(row, offset)
+        numbers = b.load(I8.times(_GROUP), b.ptr_add(self.numbers, b.mul(group, _GROUP)), _GROUP)
         ints = b.sext(numbers, _INTS)
         kind = I32 if self.exact else FLOAT
         scales = b.splat(b.load(kind, b.element(self.scales, I32, group)), _GROUP)
@@ -218,9 +218,9 @@ class _Tile:
         """Store the words of a row."""
         b = self.b
         if not self.unpacking.in_pairs:
-            behind = b.element(line, I32, _GROUP)
+            second_half = b.element(line, I32, _GROUP)
             b.store(first, line, LINE)
-            b.store(second, behind, LINE)
+            b.store(second, second_half, LINE)
             return
         upper = b.shift_right_zero(b.shuffle(first, second, range(TILE_WIDTH)), 16)
         b.store(b.narrow(upper, I16.times(TILE_WIDTH)), line, LINE)
@@ -231,10 +231,10 @@ class _Tile:
         piece = unpacking.piece
         with b.count("step", steps, step=_GROUP) as first:
             word = b.mul(first.index, unpacking.width)
-            at = b.element(lines, I32, first.index)
+            address = b.element(lines, I32, first.index)
             for piece_index in unpacking.pieces:
                 rows = range(piece * piece_index, piece * (piece_index + 1))
-                words = [b.load(_INTS, b.element(at, I32, row * steps), LINE) for row in rows]
+                words = [b.load(_INTS, b.element(address, I32, row * steps), LINE) for row in rows]
                 columns = _squared(b, words) if piece == _GROUP else transposed(b, words, within=piece)
                 for step in range(_GROUP):
                     part, k = divmod(step, piece)
@@ -250,9 +250,9 @@ class _Tile:
     def _store_piece(self, piece_index: int, words: Value, k: int, moved: Value) -> None:
         """Store piece `k` of `words` as the tile's piece `piece_index`."""
         b, piece = self.b, self.unpacking.piece
-        at = b.element(self.addresses[piece_index], I32, moved)
+        address = b.element(self.addresses[piece_index], I32, moved)
         own = words if piece == _GROUP else b.shuffle(words, None, range(piece * k, piece * (k + 1)))
-        b.store(cut_words(self.unpacking.cut, b, own), at, 4)
+        b.store(truncate_words(self.unpacking.truncation, b, own), address, 4)
 
 
 def _squared(b: Builder, words: Sequence[Value]) -> list[Value]:

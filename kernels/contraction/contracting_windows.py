@@ -42,17 +42,17 @@ class WindowContraction(BlockedContraction):
 
     def _expected(self, p: Product) -> AbstractContextManager[object]:
         """Terms are contiguous. A launch from a file may violate this, and must not read memory then."""
-        return p.when(p.compare("eq", p.depth.strides[self.left][0], 1), "beside")
+        return p.when(p.compare("eq", p.depth.strides[self.left][0], 1), "contiguous")
 
-    def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
+    def _pack_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
         """Append a run of terms to the list: its begin and end index."""
         listed = p.element(p.memory["runs"], _RUN, number)
         end = p.element(listed, I64, 1)
         p.store(offset, listed)
         p.store(p.add(offset, run), end)
 
-    def _left_taken(self, p: Product, steps: Value, runs: Value) -> Sequence[Value]:  # noqa: ARG002
-        return p.at[self.left], p.memory["offsets"], p.memory["runs"], runs
+    def _left_arguments(self, p: Product, steps: Value, runs: Value) -> Sequence[Value]:  # noqa: ARG002
+        return p.addresses[self.left], p.memory["offsets"], p.memory["runs"], runs
 
     @property
     def _left_parameters(self) -> Sequence[Parameter]:
@@ -93,16 +93,16 @@ class WindowMicrokernel(Microkernel):
         def parts(chains: Chains) -> Chains:
             carried = [("run.total", chain) for chain in chains]
             with b.loop("run", *carried, ("run.right", right), ("number", i64(0))) as run:
-                *before, at, number = run.values
+                *before, address, number = run.values
                 listed = b.element(bounds, _RUN, number)
                 first = b.load(I64, listed)
-                behind = b.load(I64, b.element(listed, I64, 1))
-                with b.loop("term", *self._named([*before, at, first])) as loop:
-                    *totals, at, term = loop.values
-                    columns, right_next = self._right(math, at, 0)
-                    totals = self._added(math, totals, self._words_of(b, rows, term), columns)
+                end = b.load(I64, b.element(listed, I64, 1))
+                with b.loop("term", *self._named([*before, address, first])) as loop:
+                    *totals, address, term = loop.values
+                    columns, right_next = self._right(math, address, 0)
+                    totals = self._step_sums(math, totals, self._words_of(b, rows, term), columns)
                     following = b.add(term, 2 if self.in_pairs else 1)
-                    loop.again_if(b.compare("slt", following, behind), *totals, right_next, following)
+                    loop.again_if(b.compare("slt", following, end), *totals, right_next, following)
                 following = b.add(number, 1)
                 run.again_if(b.compare("slt", following, count), *totals, right_next, following)
             return totals

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ttnn_jit.kernels.llvm.instructions import Instructions, Operand
 from ttnn_jit.kernels.llvm.types import Type
-from ttnn_jit.kernels.llvm.values import Block, Body, Value, Work, integer
+from ttnn_jit.kernels.llvm.values import Block, Body, InstructionCost, Value, integer
 from ttnn_jit.process.dataclass import dataclass
 
 _RARE = '!prof !{!"branch_weights", i32 1, i32 100000}'
@@ -30,10 +30,10 @@ class Region:
 class Blocks(Instructions):
     """Writes instructions into blocks; see the base class."""
 
-    def new_block(self, hint: str, *arguments: tuple[Type, str], work: Work = Work.NONE) -> Block:
+    def new_block(self, hint: str, *arguments: tuple[Type, str], cost: InstructionCost = InstructionCost.NONE) -> Block:
         """A block with arguments of these types and names; `begin` places it in the function."""
         label = self.body.named(hint)
-        return Block(label, [self.new(type_, name) for type_, name in arguments], work)
+        return Block(label, [self.new(type_, name) for type_, name in arguments], cost)
 
     def begin(self, block: Block) -> tuple[Value, ...]:
         """Place the block here and write into it; returns its arguments."""
@@ -43,8 +43,8 @@ class Blocks(Instructions):
 
     def branch(self, target: Block, *given: Operand) -> None:
         """End the current block with a branch that passes `given`."""
-        self._gives(target, given)
-        self._do(f"br label %%{target.label}")
+        self._pass_arguments(target, given)
+        self._emit_void(f"br label %%{target.label}")
 
     def branch_if(
         self,
@@ -57,12 +57,12 @@ class Blocks(Instructions):
         is_rare: bool = False,
     ) -> None:
         """End the current block with a conditional branch; each target gets its arguments."""
-        self._gives(then, given)
-        self._gives(otherwise, otherwise_given)
+        self._pass_arguments(then, given)
+        self._pass_arguments(otherwise, otherwise_given)
         weights = f", {_RARE}" if is_rare else ""
-        self._do(f"br i1 %s, label %%{then.label}, label %%{otherwise.label}{weights}", condition)
+        self._emit_void(f"br i1 %s, label %%{then.label}, label %%{otherwise.label}{weights}", condition)
 
-    def _gives(self, target: Block, given: Sequence[Operand]) -> None:
+    def _pass_arguments(self, target: Block, given: Sequence[Operand]) -> None:
         arguments = target.arguments
         assert len(given) == len(arguments), f"{target.label} takes {len(arguments)} arguments"
         typed = [
@@ -71,14 +71,14 @@ class Blocks(Instructions):
         ]
         target.incoming.append((self.body.block, typed))
 
-    def give_back(self, result: Value | None = None) -> None:
+    def ret(self, result: Value | None = None) -> None:
         """Return from the function."""
         if result is None:
-            self._do("ret void")
+            self._emit_void("ret void")
         else:
-            self._do(f"ret {result.type} %s", result)
+            self._emit_void(f"ret {result.type} %s", result)
 
-    def take_in(
+    def inline(
         self, region: Region, given: Sequence[Value], constants: Mapping[tuple[Type, str], Value] | None = None
     ) -> list[Value]:
         """Inline a region with `given` as its arguments; returns its results.
@@ -96,14 +96,14 @@ class Blocks(Instructions):
             return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
 
         first, *code = region.body.code
-        own = {id(each): Block(each.label, each.arguments, each.work) for each in code if isinstance(each, Block)}
+        own = {id(each): Block(each.label, each.arguments, each.cost) for each in code if isinstance(each, Block)}
         blocks = {id(first): self.body.block, **own}
         changed, write = None if constants else {*values}, self.body.code.append
         for item in code:
             if not isinstance(item, Block):
-                result, template, operands, work = item
+                result, template, operands, cost = item
                 is_same = changed is not None and changed.isdisjoint(operands)
-                write(item if is_same else (result, template, substituted(operands), work))
+                write(item if is_same else (result, template, substituted(operands), cost))
                 continue
             block = blocks[id(item)]
             block.incoming = [(blocks[id(before)], substituted(given)) for before, given in item.incoming]

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from ttnn_jit.kernels.llvm.blocks import Blocks
 from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.types import I64
-from ttnn_jit.kernels.llvm.values import Block, Value, Work, integer
+from ttnn_jit.kernels.llvm.values import Block, InstructionCost, Value, integer
 
 
 class _LoopBase:
@@ -135,7 +135,7 @@ class CountedLoop:
             self.values = self._following
 
 
-class _Join:
+class _Merge:
     """A control-flow merge of two paths.
 
     Attributes:
@@ -148,20 +148,20 @@ class _Join:
         self._builder = builder
         self._condition = condition
         self._hint = hint
-        self._given: tuple[Value, ...] = ()
+        self._yielded: tuple[Value, ...] = ()
         self.values: tuple[Value, ...] = ()
 
-    def give(self, *values: Value) -> None:
+    def yield_values(self, *values: Value) -> None:
         """Set the values of the path that is written last."""
-        self._given = values
+        self._yielded = values
 
     def __exit__(self, *error: object) -> None:
         if error[0] is None:
-            self._builder.branch(self._after, *self._given)
+            self._builder.branch(self._after, *self._yielded)
             self.values = self._builder.begin(self._after)
 
 
-class Branch(_Join):
+class Branch(_Merge):
     """An if without else.
 
     Attributes:
@@ -178,9 +178,9 @@ class Branch(_Join):
     def __enter__(self) -> Branch:
         b = self._builder
         then = b.new_block(self._hint)
-        work = Work.ONE if self._is_rare else Work.NONE
+        cost = InstructionCost.ONE if self._is_rare else InstructionCost.NONE
         arguments = ((first.type, name) for name, first in self._otherwise)
-        self._after = b.new_block(f"{self._hint}.after", *arguments, work=work)
+        self._after = b.new_block(f"{self._hint}.after", *arguments, cost=cost)
         instead = [first for _, first in self._otherwise]
         b.branch_if(self._condition, then, self._after, (), instead, is_rare=self._is_rare)
         b.begin(then)
@@ -192,7 +192,7 @@ class Branch(_Join):
         self._builder.body.is_rare = self._was_rare
 
 
-class Choice(_Join):
+class Choice(_Merge):
     """An if with else; `otherwise` begins the else branch.
 
     Attributes:

@@ -43,7 +43,7 @@ class FunctionBuilder(Builder):
         *,
         is_internal: bool = False,
         attributes: str = "nounwind",
-        taking_in: Body | None = None,
+        inlining: Body | None = None,
     ) -> None:
         """Begin a function.
 
@@ -54,9 +54,9 @@ class FunctionBuilder(Builder):
             result: Type of its result.
             is_internal: Whether it has internal linkage.
             attributes: LLVM attributes of the function.
-            taking_in: A body that it will inline; its own names avoid the names of that body.
+            inlining: A body that it will inline; its own names avoid the names of that body.
         """
-        super().__init__(module, Body(taking=taking_in))
+        super().__init__(module, Body(inlining=inlining))
         self.name = name
         self._result = result
         self._parameters = parameters
@@ -64,7 +64,7 @@ class FunctionBuilder(Builder):
         self._attributes = attributes
         self.parameters = tuple(self.new(each.type, each.name) for each in parameters)
 
-    def ended(self, result: Value | None = None, *, fences: bool = False) -> FunctionText:
+    def build(self, result: Value | None = None, *, fences: bool = False) -> FunctionText:
         """Return from the function; gives the text of the definition.
 
         Args:
@@ -73,7 +73,7 @@ class FunctionBuilder(Builder):
         """
         if fences:
             self.fence()
-        self.give_back(result)
+        self.ret(result)
         return self.text
 
     @property
@@ -81,5 +81,5 @@ class FunctionBuilder(Builder):
         """The text of the definition."""
         named = zip(self._parameters, self.parameters, strict=True)
         parameters = ", ".join(" ".join(filter(None, (each.type, each.attributes, made))) for each, made in named)
-        behind = f"({parameters}) {self._attributes} {{\n{text_of(self.body.code)}\n}}"
-        return FunctionText.of(self._result, self.name, behind, is_internal=self._is_internal)
+        after_name = f"({parameters}) {self._attributes} {{\n{text_of(self.body.code)}\n}}"
+        return FunctionText.of(self._result, self.name, after_name, is_internal=self._is_internal)

@@ -19,9 +19,9 @@ from ttnn_jit.kernels.llvm.values import (
     FALSE,
     TRUE,
     Body,
+    InstructionCost,
     Literal,
     Value,
-    Work,
     i32,
     integer,
     integers,
@@ -31,7 +31,7 @@ from ttnn_jit.kernels.llvm.values import (
 
 Operand = Value | int
 _NOTHING = literal("", VOID)
-_NONE, _ONE = Work.NONE, Work.ONE
+_NONE, _ONE = InstructionCost.NONE, InstructionCost.ONE
 _type_of = operator.attrgetter("type")
 
 NONTEMPORAL = "!0 = !{i32 1}"
@@ -60,7 +60,7 @@ class Instructions:
     # --- Writing ----------------------------------------------------------------------------------------------------
 
     def _emit(
-        self, type_: Type, template: str, operands: tuple[Value, ...], hint: str = "", work: Work = _ONE
+        self, type_: Type, template: str, operands: tuple[Value, ...], hint: str = "", cost: InstructionCost = _ONE
     ) -> Value:
         """Append an instruction with a result; `template` is its text with ``%s`` for each operand."""
         body = self.body
@@ -70,10 +70,10 @@ class Instructions:
             body.count += 1
             result = Value(f"%v{body.count}")
         result.type = type_
-        body.code.append((result, template, operands, _NONE if body.is_rare else work))
+        body.code.append((result, template, operands, _NONE if body.is_rare else cost))
         return result
 
-    def _do(self, template: str, *operands: Value) -> Value:
+    def _emit_void(self, template: str, *operands: Value) -> Value:
         """Append an instruction without a result."""
         body = self.body
         body.code.append((None, template, operands, _NONE if body.is_rare else _ONE))
@@ -85,10 +85,10 @@ class Instructions:
 
     # --- Arithmetic -------------------------------------------------------------------------------------------------
 
-    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", work: Work = _ONE) -> Value:
+    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", cost: InstructionCost = _ONE) -> Value:
         left, right = _typed(a, b)
         type_ = left.type
-        return self._emit(type_, _form("{} {} %s, %s", opcode, type_), (left, right), hint, work)
+        return self._emit(type_, _form("{} {} %s, %s", opcode, type_), (left, right), hint, cost)
 
     def add(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The sum."""
@@ -122,7 +122,7 @@ class Instructions:
 
     def div(self, a: Value, b: Value, hint: str = "") -> Value:
         """The quotient of floats."""
-        return self._binary("fdiv", a, b, hint, Work.DIVISION)
+        return self._binary("fdiv", a, b, hint, InstructionCost.DIVISION)
 
     def unsigned_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The quotient of unsigned integers."""
@@ -200,11 +200,11 @@ class Instructions:
 
     # --- Conversions ------------------------------------------------------------------------------------------------
 
-    def convert(self, opcode: str, a: Value, to: Type, hint: str = "", work: Work = _ONE) -> Value:
+    def convert(self, opcode: str, a: Value, to: Type, hint: str = "", cost: InstructionCost = _ONE) -> Value:
         """``zext``, ``sext``, ``trunc``, ``sitofp``, ...; a value that has the type already is returned unchanged."""
         if a.type is to:
             return a
-        return self._emit(to, _form("{} {} %s to {}", opcode, a.type, to), (a,), hint, work)
+        return self._emit(to, _form("{} {} %s to {}", opcode, a.type, to), (a,), hint, cost)
 
     def zext(self, a: Value, to: Type, hint: str = "") -> Value:
         """The zero-extended integer."""
@@ -220,7 +220,7 @@ class Instructions:
 
     def bitcast(self, a: Value, to: Type, hint: str = "") -> Value:
         """The same bits."""
-        return self.convert("bitcast", a, to, hint, Work.NONE)
+        return self.convert("bitcast", a, to, hint, InstructionCost.NONE)
 
     def freeze(self, a: Value, hint: str = "") -> Value:
         """The same value, which LLVM does not fold into its users."""
@@ -283,7 +283,7 @@ class Instructions:
             return base
         return self._emit(PTR, _form("getelementptr {}, ptr %s, {} %s", type_, number.type), (base, number), hint)
 
-    def bytes_on(self, base: Value, nbytes: Operand, hint: str = "") -> Value:
+    def ptr_add(self, base: Value, nbytes: Operand, hint: str = "") -> Value:
         """The address `nbytes` after `base`."""
         return self.element(base, I8, nbytes, hint)
 
@@ -298,7 +298,7 @@ class Instructions:
         if nontemporal:
             self.module.declarations[NONTEMPORAL] = None
             aligned += ", !nontemporal !0"
-        self._do(_form("store {} %s, ptr %s{}", stored.type, aligned), stored, address)
+        self._emit_void(_form("store {} %s, ptr %s{}", stored.type, aligned), stored, address)
 
     def atomic_load(self, type_: Type, address: Value, order: str = "monotonic", hint: str = "") -> Value:
         """Load a value atomically; `order` is LLVM's memory order."""
@@ -306,7 +306,7 @@ class Instructions:
 
     def atomic_store(self, stored: Value, address: Value, order: str = "monotonic") -> None:
         """Store a value atomically; `order` is LLVM's memory order."""
-        self._do(f"store atomic {stored.type} %s, ptr %s {order}, align {stored.type.nbytes}", stored, address)
+        self._emit_void(f"store atomic {stored.type} %s, ptr %s {order}, align {stored.type.nbytes}", stored, address)
 
     def atomic_add(self, address: Value, term: Value, hint: str = "") -> Value:
         """Add to a value atomically; returns the old value."""
@@ -321,7 +321,7 @@ class Instructions:
 
     def fence(self) -> None:
         """A sequentially consistent fence."""
-        self._do("fence seq_cst")
+        self._emit_void("fence seq_cst")
 
     def prefetch(self, address: Value, locality: int = 3) -> None:
         """Prefetch a cache line into all cache levels; with less `locality`, not into L1."""
@@ -341,7 +341,9 @@ class Instructions:
 
     # --- Calls ------------------------------------------------------------------------------------------------------
 
-    def intrinsic(self, result: Type, name: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
+    def intrinsic(
+        self, result: Type, name: str, *operands: Value, hint: str = "", cost: InstructionCost = _ONE
+    ) -> Value:
         """A call of an external function, an intrinsic or a library function, which the module declares.
 
         In its name ``{}`` is replaced by the suffix of the result's type: ``llvm.fma.{}``.
@@ -349,19 +351,19 @@ class Instructions:
         declaration, template = _call_texts(result, name, tuple(map(_type_of, operands)))
         self.module.declarations[declaration] = None
         if result is VOID:
-            return self._do(template, *operands)
-        return self._emit(result, template, operands, hint, work)
+            return self._emit_void(template, *operands)
+        return self._emit(result, template, operands, hint, cost)
 
     def call(self, result: Type, name: str, *operands: Value, hint: str = "") -> Value:
         """A call of a function that the module defines."""
         _, template = _call_texts(result, name, tuple(map(_type_of, operands)))
-        return self._do(template, *operands) if result is VOID else self._emit(result, template, operands, hint)
+        return self._emit_void(template, *operands) if result is VOID else self._emit(result, template, operands, hint)
 
     def call_at(self, address: Value, result: Type, *operands: Value, hint: str = "") -> Value:
         """A call of the function at an address."""
         arguments = ", ".join(f"{each.type} %s" for each in operands)
         template, given = f"call {result} %s({arguments})", (address, *operands)
-        return self._do(template, *given) if result is VOID else self._emit(result, template, given, hint)
+        return self._emit_void(template, *given) if result is VOID else self._emit(result, template, given, hint)
 
     def smin(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The smaller of two signed integers."""

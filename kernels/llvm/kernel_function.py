@@ -40,10 +40,10 @@ class KernelFunction(FunctionBuilder):
         *,
         is_internal: bool = False,
         attributes: str = "nounwind",
-        taking_in: Body | None = None,
+        inlining: Body | None = None,
     ) -> None:
         """Begin the function; the arguments are those of the base class and the attributes of this one."""
-        super().__init__(name, module, _PARAMETERS, is_internal=is_internal, attributes=attributes, taking_in=taking_in)
+        super().__init__(name, module, _PARAMETERS, is_internal=is_internal, attributes=attributes, inlining=inlining)
         self.elements = elements
         self.rank = rank
         self._pointers, self._params = self.parameters
@@ -61,8 +61,8 @@ class KernelFunction(FunctionBuilder):
 
     def stream(self, k: int, hint: str = "") -> Value:
         """The address of stream k's first element."""
-        at = self.element(self._pointers, PTR, k, f"{hint}.at" if hint else "")
-        return self.load(PTR, at, hint=hint or f"stream{k}")
+        address = self.element(self._pointers, PTR, k, f"{hint}.at" if hint else "")
+        return self.load(PTR, address, hint=hint or f"stream{k}")
 
     def streams(self) -> list[Value]:
         """The addresses of all streams."""
@@ -70,9 +70,10 @@ class KernelFunction(FunctionBuilder):
 
     @contextmanager
     def outer_loops(self, streams: Sequence[Value], innermost: int = 1) -> Iterator[Sequence[Value]]:
-        """``with function.outer_loops(function.streams()) as at``: the loops from the outermost down to `innermost`.
+        """The loops from the outermost down to `innermost`.
 
-        Yields the address of each stream in the current iteration.
+        ``with function.outer_loops(function.streams()) as addresses`` yields the address of each stream in the current
+        iteration.
         """
         yield from self._loops(self.rank, innermost, streams)
 
@@ -82,13 +83,13 @@ class KernelFunction(FunctionBuilder):
             return
         carried = [(f"at{loop}_{k}", stream) for k, stream in enumerate(streams)]
         with self.loop(f"loop{loop}", (f"i{loop}", i64(0)), *carried) as rounds:
-            number, *at = rounds.values
-            yield from self._loops(loop - 1, innermost, at)
+            number, *addresses = rounds.values
+            yield from self._loops(loop - 1, innermost, addresses)
             following = self.add(number, 1, f"i{loop}.next")
             extent = self.extent(loop, f"extent{loop}")
             moved = [
                 self.element(each, self.elements[k], self.stride(k, loop, f"outer{loop}_{k}"), f"next{loop}_{k}")
-                for k, each in enumerate(at)
+                for k, each in enumerate(addresses)
             ]
             rounds.again_if(self.compare("slt", following, extent, f"more{loop}"), following, *moved)
 

@@ -26,24 +26,24 @@ class FunctionText(str):
     Attributes:
         result: Type of the result.
         name: Symbol of the function.
-        behind: The text after the symbol.
+        after_name: The text after the symbol.
     """
 
-    __slots__ = ("behind", "name", "result")
+    __slots__ = ("after_name", "name", "result")
     result: str
     name: str
-    behind: str
+    after_name: str
 
     @staticmethod
-    def of(result: str, name: str, behind: str, *, is_internal: bool) -> FunctionText:
+    def of(result: str, name: str, after_name: str, *, is_internal: bool) -> FunctionText:
         """The definition with these parts; `is_internal` gives it internal linkage."""
-        text = FunctionText(f"define {'internal ' * is_internal}{result} @{name}{behind}")
-        text.result, text.name, text.behind = result, name, behind
+        text = FunctionText(f"define {'internal ' * is_internal}{result} @{name}{after_name}")
+        text.result, text.name, text.after_name = result, name, after_name
         return text
 
     def named(self, name: str, *, is_internal: bool = False) -> FunctionText:
         """The function under another name; it must have no callers."""
-        return FunctionText.of(self.result, name, self.behind, is_internal=is_internal)
+        return FunctionText.of(self.result, name, self.after_name, is_internal=is_internal)
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,17 @@ class RarePath:
     Attributes:
         text: Its definition.
         parameters: Number of its parameters, which have the type of the result.
-        is_alone: Whether it calls no other rare path, so that it can be a separate module.
+        is_standalone: Whether it calls no other rare path, so that it can be a separate module.
     """
 
     text: FunctionText
     parameters: int
-    is_alone: bool
+    is_standalone: bool
 
     @cached_property
     def name(self) -> str:
         """Its symbol; equal for equal texts if it is a separate module."""
-        if not self.is_alone:
+        if not self.is_standalone:
             return self.text.name
         digest = hashlib.sha256(f"{self.text}\n".encode()).hexdigest()
         return f"{self.text.name}.{digest[:16]}"
@@ -180,18 +180,20 @@ class ModuleText:
 
     def modules(self, definitions: Sequence[str], *, fast_isel: bool = False) -> KernelModules:
         """The modules with the functions `definitions` and this shared text."""
-        written = self.rare_paths.values()
-        apart = [rare for rare in written if rare.is_alone]  # others would need linking with the paths that they call
+        rare_paths = self.rare_paths.values()
+        standalone = [
+            rare for rare in rare_paths if rare.is_standalone
+        ]  # others would need linking with the paths that they call
         whole = self._whole(definitions, fast_isel=fast_isel)
-        if not apart:
+        if not standalone:
             return KernelModules.of(whole)
-        beside = (rare.declaration if rare in apart else rare.definition for rare in written)
-        kernel = "\n".join([*definitions, *beside, *self.declarations, *self.variables])
+        rare_text = (rare.declaration if rare in standalone else rare.definition for rare in rare_paths)
+        kernel = "\n".join([*definitions, *rare_text, *self.declarations, *self.variables])
         needed = "\n".join(self.declarations)
         return KernelModules(
             whole,
             LlvmModule(kernel, whole.linked, fast_isel),
-            {rare.name: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
+            {rare.name: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in standalone},
         )
 
 

@@ -114,7 +114,7 @@ _ZERO = real_text(0.0)
 TRUE, FALSE = integer(1, I1), integer(0, I1)
 
 
-class Work(enum.Enum):
+class InstructionCost(enum.Enum):
     """The cost of an instruction on the common path of a chunk."""
 
     NONE = "nothing: it is on a rare path, or reinterprets bits"
@@ -122,7 +122,7 @@ class Work(enum.Enum):
     DIVISION = "a division or a square root, which overlaps with other instructions"
 
 
-Instruction = tuple[Value | None, str, tuple[Value, ...], Work]
+Instruction = tuple[Value | None, str, tuple[Value, ...], InstructionCost]
 """An instruction: ``result, template, operands, cost``; a bare tuple, because there are thousands.
 
 The result is a value or None. The template is the text with ``%s`` for each operand, in order.
@@ -136,16 +136,18 @@ class Block:
         label: Its label.
         arguments: Its arguments.
         incoming: For every branch to it, the predecessor and the passed values.
-        work: The cost of its label and of each phi node.
+        cost: The cost of its label and of each phi node.
     """
 
-    __slots__ = ("arguments", "incoming", "label", "work")
+    __slots__ = ("arguments", "cost", "incoming", "label")
 
-    def __init__(self, label: str, arguments: Sequence[Value] = (), work: Work = Work.NONE) -> None:
+    def __init__(
+        self, label: str, arguments: Sequence[Value] = (), cost: InstructionCost = InstructionCost.NONE
+    ) -> None:
         self.label = label
         self.arguments = tuple(arguments)
         self.incoming: list[tuple[Block, Sequence[Value]]] = []
-        self.work = work
+        self.cost = cost
 
     @property
     def text(self) -> str:
@@ -156,9 +158,9 @@ class Block:
             lines.append(f"  {argument} = phi {argument.type} {ways}")
         return "\n".join(lines)
 
-    def works(self) -> Iterable[Work]:
+    def costs(self) -> Iterable[InstructionCost]:
         """The costs of the label and of the phi nodes."""
-        return (self.work,) * (1 + len(self.arguments))
+        return (self.cost,) * (1 + len(self.arguments))
 
 
 Code = Sequence[Instruction | Block]
@@ -166,23 +168,23 @@ Code = Sequence[Instruction | Block]
 
 def usual_instructions(code: Code) -> int:
     """The number of instructions that every chunk executes."""
-    count, rare = 0, Work.NONE
+    count, rare = 0, InstructionCost.NONE
     for item in code:
         if isinstance(item, Block):
-            count += sum(work is not rare for work in item.works())
+            count += sum(cost is not rare for cost in item.costs())
         elif item[3] is not rare:
             count += 1
     return count
 
 
-def works(code: Code) -> Iterable[Work]:
+def costs(code: Code) -> Iterable[InstructionCost]:
     """The cost of each instruction."""
     for item in code:
         if isinstance(item, Block):
-            yield from item.works()
+            yield from item.costs()
         else:
-            *_, work = item
-            yield work
+            *_, cost = item
+            yield cost
 
 
 class Body:
@@ -198,10 +200,10 @@ class Body:
 
     __slots__ = ("block", "code", "count", "is_rare", "names")
 
-    def __init__(self, taking: Body | None = None) -> None:
-        """An empty body, whose names avoid those of the body that it will inline, `taking`."""
-        self.names: dict[str, int] = {} if taking is None else dict(taking.names)
-        self.count: int = 0 if taking is None else taking.count
+    def __init__(self, inlining: Body | None = None) -> None:
+        """An empty body, whose names avoid those of the body that it will inline, `inlining`."""
+        self.names: dict[str, int] = {} if inlining is None else dict(inlining.names)
+        self.count: int = 0 if inlining is None else inlining.count
         self.names["entry"] = 1
         self.block = Block("entry")
         self.code: list[Instruction | Block] = [self.block]

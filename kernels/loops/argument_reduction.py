@@ -71,7 +71,7 @@ class ArgumentReduction:
                     f.store(f.narrow(f.call(I64, f"{_FIND}.dense", x, n), I32, "found"), indices)
                 else:
                     f.store(_index_of(f, elements, x, n, step), indices)
-        return f.ended()
+        return f.build()
 
 
 @dataclass(frozen=True)
@@ -109,21 +109,21 @@ class _Elements:
         return not self.dtype.is_integer
 
     @property
-    def ordered(self) -> str:
+    def predicate(self) -> str:
         """The predicate of a better value."""
         way = "gt" if self.largest else "lt"
         return f"o{way}" if self.is_float else f"{'s' if self.dtype.compute.is_signed else 'u'}{way}"
 
-    def further(self, f: FunctionBuilder, value: Value, held: Value) -> Value:
+    def is_better(self, f: FunctionBuilder, value: Value, held: Value) -> Value:
         """Whether `value` is better than `held`; NaN is better than any number."""
         if not self.is_float:
-            return f.compare(self.ordered, value, held)
-        or_nan = f.compare(f"u{self.ordered[1:]}", value, held)
+            return f.compare(self.predicate, value, held)
+        or_nan = f.compare(f"u{self.predicate[1:]}", value, held)
         return f.bit_and(or_nan, f.compare("ord", held, held))
 
-    def farther(self, f: FunctionBuilder, x: Value, y: Value) -> Value:
+    def extremum(self, f: FunctionBuilder, x: Value, y: Value) -> Value:
         """The better of two numbers; the second if they are equal."""
-        return f.select(f.compare(self.ordered, x, y), x, y)
+        return f.select(f.compare(self.predicate, x, y), x, y)
 
     def load(self, f: FunctionBuilder, address: Value, lanes: int = 0) -> Value:
         """Load elements in their compute type."""
@@ -151,10 +151,10 @@ def _one_by_one(elements: _Elements, module: ModuleText) -> str:
         with f.count("i", n, ("held", best), ("index", at), begin=start) as each:
             held, index = each.values
             value = elements.load(f, f.element(x, elements.stored, f.mul(each.index, step)))
-            further = elements.further(f, value, held)
-            each.carry(f.select(further, value, held), f.select(further, each.index, index))
-        any_left.give(each.values[1])
-    return f.ended(any_left.values[0])
+            is_better = elements.is_better(f, value, held)
+            each.carry(f.select(is_better, value, held), f.select(is_better, each.index, index))
+        any_left.yield_values(each.values[1])
+    return f.build(any_left.values[0])
 
 
 def _in_blocks(elements: _Elements, module: ModuleText) -> str:
@@ -173,37 +173,37 @@ def _in_blocks(elements: _Elements, module: ModuleText) -> str:
     b, best, best_at = f.begin(block)
     beyond = f.add(b, step * _SPAN)
     end = f.select(f.compare("sgt", beyond, whole), whole, beyond, "b.end")
-    of_block, has_nan = _farthest_of(f, elements, x, b, end, f.splat(best, lanes, "start"))
-    better = f.compare(elements.ordered, of_block, best, "better")
+    of_block, has_nan = _extremum_of_block(f, elements, x, b, end, f.splat(best, lanes, "start"))
+    better = f.compare(elements.predicate, of_block, best, "better")
     f.branch_if(has_nan, search, folded, (TRUE, b, best))
     f.begin(folded)
     best_next = f.select(better, of_block, best, "best.next")
     at_next = f.select(better, b, best_at, "best.at.next")
     more = f.compare("slt", end, whole)
     f.branch_if(more, block, search, (end, best_next, at_next), (FALSE, at_next, best_next))
-    is_odd, begin, wanted = f.begin(search)
-    hit = _first_hit(f, elements, x, begin, wanted, is_odd)
+    seeks_nan, begin, wanted = f.begin(search)
+    hit = _first_hit(f, elements, x, begin, wanted, seeks_nan)
     done = f.new_block("done")
-    f.branch_if(is_odd, done, rest, (), (wanted, hit))
+    f.branch_if(seeks_nan, done, rest, (), (wanted, hit))
     f.begin(done)
-    f.give_back(hit)
+    f.ret(hit)
     held, index = f.begin(rest)
-    return f.ended(f.call(I64, _FIND, x, n, i64(1), held, index, whole))
+    return f.build(f.call(I64, _FIND, x, n, i64(1), held, index, whole))
 
 
-def _farthest_of(
+def _extremum_of_block(
     f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, end: Value, start: Value
 ) -> tuple[Value, Value]:
     """The extremum of `start` and of a block, and whether the block has a NaN; then the extremum is unspecified."""
-    lanes, odd = elements.lanes, [("odd", zero(I1.times(elements.lanes)))] if elements.is_float else []
+    lanes, nan_lanes = elements.lanes, [("odd", zero(I1.times(elements.lanes)))] if elements.is_float else []
     chains = [("held", start)] * _CHAINS
-    with f.count("i", end, *chains, *odd, begin=begin, step=lanes * _CHAINS) as step:
+    with f.count("i", end, *chains, *nan_lanes, begin=begin, step=lanes * _CHAINS) as step:
         held = step.values[:_CHAINS]
         vectors = [elements.load_vector(f, x, step.index, k) for k in range(_CHAINS)]
-        farther = [elements.farther(f, vector, chain) for vector, chain in zip(vectors, held, strict=True)]
-        step.carry(*farther, *_any_nan(f, vectors, step.values[_CHAINS:]))
-    number = f.extract(_halved(f, elements, step.values[:_CHAINS]), 0, "block.best")
-    return number, _is_any(f, step.values[-1]) if odd else FALSE
+        extremum = [elements.extremum(f, vector, chain) for vector, chain in zip(vectors, held, strict=True)]
+        step.carry(*extremum, *_any_nan(f, vectors, step.values[_CHAINS:]))
+    number = f.extract(_reduced_lanes(f, elements, step.values[:_CHAINS]), 0, "block.best")
+    return number, _any_lane(f, step.values[-1]) if nan_lanes else FALSE
 
 
 def _any_nan(f: FunctionBuilder, vectors: Sequence[Value], held: Sequence[Value]) -> Sequence[Value]:
@@ -213,12 +213,14 @@ def _any_nan(f: FunctionBuilder, vectors: Sequence[Value], held: Sequence[Value]
     return held
 
 
-def _is_any(f: FunctionBuilder, mask: Value) -> Value:
+def _any_lane(f: FunctionBuilder, mask: Value) -> Value:
     bits = f.bitcast(mask, type_of(f"i{mask.type.lanes}"))
     return f.compare("ne", bits, 0, "has.odd")
 
 
-def _first_hit(f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, wanted: Value, is_odd: Value) -> Value:
+def _first_hit(
+    f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, wanted: Value, seeks_nan: Value
+) -> Value:
     """The index of the first element from `begin` on that equals `wanted`, or is NaN if `is_odd`; it must exist."""
     lanes, many = elements.lanes, f.splat(wanted, elements.lanes, "wanted")
     bits = type_of(f"i{lanes}")
@@ -227,22 +229,22 @@ def _first_hit(f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, 
         vector = elements.load_vector(f, x, at)
         hit = f.compare("oeq" if elements.is_float else "eq", vector, many, "equal")
         if elements.is_float:
-            hit = f.select(is_odd, f.compare("uno", vector, vector), hit, "hit")
+            hit = f.select(seeks_nan, f.compare("uno", vector, vector), hit, "hit")
         hits = f.bitcast(hit, bits, "hit.bits")
         look.again_if(f.compare("eq", hits, 0, "missed"), f.add(at, lanes))
     lane = f.intrinsic(bits, f"llvm.cttz.{bits}", hits, TRUE, hint="lane")
     return f.add(at, f.zext(lane, I64), "hit.at")
 
 
-def _halved(f: FunctionBuilder, elements: _Elements, values: Sequence[Value]) -> Value:
+def _reduced_lanes(f: FunctionBuilder, elements: _Elements, values: Sequence[Value]) -> Value:
     """The vector whose lane 0 is the extremum of all lanes, none of which is NaN."""
     held, width, lanes = list(values), elements.lanes, range(elements.lanes)
     while len(held) > 1:
-        held = [elements.farther(f, held[k], held[k + 1]) for k in range(0, len(held), 2)]
+        held = [elements.extremum(f, held[k], held[k + 1]) for k in range(0, len(held), 2)]
     (value,) = held
     while width > 1:
         width //= 2
-        value = elements.farther(f, value, f.shuffle(value, None, [(lane + width) % len(lanes) for lane in lanes]))
+        value = elements.extremum(f, value, f.shuffle(value, None, [(lane + width) % len(lanes) for lane in lanes]))
     return value
 
 
@@ -301,9 +303,9 @@ class _Columns:
                 offset = f.mul(row.index, step)
                 own = f.splat(f.narrow(row.index, I32), lanes)
                 values = [elements.load_vector(f, base, offset, k) for k in range(vectors)]
-                further = [elements.further(f, *each) for each in zip(values, held, strict=True)]
-                better = [f.select(*each) for each in zip(further, values, held, strict=True)]
-                row.carry(*better, *(f.select(is_, own, old) for is_, old in zip(further, found, strict=True)))
+                is_better = [elements.is_better(f, *each) for each in zip(values, held, strict=True)]
+                better = [f.select(*each) for each in zip(is_better, values, held, strict=True)]
+                row.carry(*better, *(f.select(is_, own, old) for is_, old in zip(is_better, found, strict=True)))
             for k, result in enumerate(row.values[vectors:]):
                 f.store(result, f.element(indices, I32, f.add(at, k * lanes)), I32.nbytes)
             block.again(following)

@@ -47,10 +47,10 @@ class ChunkFold:
     def result(self, body: Body, chains: Sequence[Value]) -> Value:
         """The accumulators folded to one number."""
         builder = self.builder(body)
-        return builder.extract(halved(builder, self.combine, chains), 0)
+        return builder.extract(fold_halves(builder, self.combine, chains), 0)
 
 
-def elements_alone(b: Builder, rest: Value, vectors: Sequence[Value], start: Value) -> list[Value]:
+def mask_tail(b: Builder, rest: Value, vectors: Sequence[Value], start: Value) -> list[Value]:
     """The vectors of a tail of `rest` elements, with the lanes beyond it replaced by `start`."""
     lanes = start.type.lanes
     counts = b.splat(rest, lanes, "rest.lanes")
@@ -61,13 +61,13 @@ def elements_alone(b: Builder, rest: Value, vectors: Sequence[Value], start: Val
     ]
 
 
-def halved(builder: LlvmVector, combine: Combine, values: Sequence[Value]) -> Value:
+def fold_halves(builder: LlvmVector, combine: Combine, values: Sequence[Value]) -> Value:
     """The vector whose lane 0 is all lanes of `values` folded by halving."""
-    held = list(values)
-    while len(held) > 1:
-        half = len(held) // 2
-        held = [combine(builder, x, y) for x, y in zip(held[:half], held[half:], strict=True)]
-    (value,) = held
+    vectors = list(values)
+    while len(vectors) > 1:
+        half = len(vectors) // 2
+        vectors = [combine(builder, x, y) for x, y in zip(vectors[:half], vectors[half:], strict=True)]
+    (value,) = vectors
     width = builder.isa.lanes
     while width > 1:
         width //= 2

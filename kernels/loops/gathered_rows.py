@@ -34,7 +34,7 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
     rows, across, step = b.stride(1, 1, "rows"), b.stride(1, 0, "across"), b.stride(2, 0, "step")
     last = b.sub(count, 1, "last")
     is_dense = b.bit_and(b.compare("eq", across, 1), b.compare("eq", step, 1), "is.dense")
-    in_chunks = b.select(is_dense, b.bit_and(width, -_CHUNK), 0, "together")
+    in_chunks = b.select(is_dense, b.bit_and(width, -_CHUNK), 0, "chunked")
     with b.outer_loops(streams, innermost=2) as (indices, table, result):
         number = _number(b, index, b.load(given, indices, hint="given"))
         first = b.select(b.compare("slt", number, 0), 0, number)
@@ -50,7 +50,7 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
             rest.leave_unless(b.compare("slt", at, width))
             _copy(b, kind, b.element(source, kind, b.mul(at, across)), b.element(result, kind, b.mul(at, step)))
             rest.again(b.add(at, 1))
-    return b.ended()
+    return b.build()
 
 
 def _number(b: KernelFunction, index: DataType, given: Value) -> Value:

@@ -44,14 +44,14 @@ def push(name: str, results: Results, module: ModuleText) -> str:
     full, free = f.new_block("full"), f.new_block("free")
     f.branch(level, number, 0, own)
     bits, index, held = f.begin(level)
-    at = _level(f, levels, index, results)
+    address = _level(f, levels, index, results)
     f.branch_if(f.narrow(bits, I1, "bit"), full, free)
     f.begin(full)
-    both = results.combined(f, held, at)
+    both = results.combined(f, held, address)
     f.branch(level, f.shift_right_zero(bits, 1), f.add(index, 1), both)
     f.begin(free)
-    results.keep(f, held, at)
-    return f.ended()
+    results.keep(f, held, address)
+    return f.build()
 
 
 def finish(
@@ -80,7 +80,7 @@ def finish(
     f.begin(full)
     f.branch(level, following, results.combined(f, own, _level(f, levels, following, results)))
     f.begin(done)
-    return f.ended(None if target else own)
+    return f.build(None if target else own)
 
 
 def _level(f: FunctionBuilder, levels: Value, index: Value, results: Results) -> Value:

@@ -57,14 +57,14 @@ class Repackings:
         for call in self._calls.values():
             call.set_param(2, tiles)
 
-    def unpack(self, at: Sequence[Value]) -> None:
-        """Unpack the inputs; `at` has the addresses of all streams."""
+    def unpack(self, addresses: Sequence[Value]) -> None:
+        """Unpack the inputs at `addresses`."""
         for k, call in self._calls.items():
             if not self._streams[k].written:
-                call.run(at[k], self.kept[k])
+                call.run(addresses[k], self.kept[k])
 
-    def pack(self, at: Sequence[Value]) -> None:
-        """Pack the outputs; `at` has the addresses of all streams."""
+    def pack(self, addresses: Sequence[Value]) -> None:
+        """Pack the outputs at `addresses`."""
         for k, call in self._calls.items():
             if self._streams[k].written:
-                call.run(self.kept[k], at[k])
+                call.run(self.kept[k], addresses[k])

@@ -43,4 +43,4 @@ def repeating_loops(name: str, dtype: DataType, rank: int, lanes: int, times: in
         for part in range(times):
             order = [(part * lanes + k) // times for k in range(lanes)]
             b.store(b.shuffle(loaded, None, order), b.element(written, kind, part * lanes), align)
-    return b.ended()
+    return b.build()

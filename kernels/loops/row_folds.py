@@ -13,7 +13,7 @@ from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR
 from ttnn_jit.kernels.llvm.values import Value, integer, zero
-from ttnn_jit.kernels.loops.chunk_folds import halved
+from ttnn_jit.kernels.loops.chunk_folds import fold_halves
 from ttnn_jit.kernels.loops.pairwise_folds import finish, push
 from ttnn_jit.kernels.loops.tail_copies import TailCopies
 from ttnn_jit.kernels.math.primitives import float_bits
@@ -63,7 +63,7 @@ class RowFold:
     def definitions(self) -> tuple[str, ...]:
         """The texts of the functions."""
         numbers = _Numbers(self)
-        last = finish(self.name, numbers, self.module, lambda f, at: f.load(FLOAT, at))
+        last = finish(self.name, numbers, self.module, lambda f, address: f.load(FLOAT, address))
         return self._fold(), push(self.name, numbers, self.module), last
 
     @property
@@ -84,14 +84,14 @@ class RowFold:
         with f.when(f.compare("ne", main, 0, "some"), "chunks", *chains) as whole:
             with f.count("at", main, *chains, step=step) as chunk:
                 chunk.carry(*self._combined(f, f.element(terms, element, chunk.index), chunk.values))
-            whole.give(*chunk.values)
+            whole.yield_values(*chunk.values)
         rest = f.sub(n, main, "rest")
         with f.when(f.compare("sgt", rest, 0, "has.rest"), "tail", *(("all", sums) for sums in whole.values)) as tail:
             copies = TailCopies(vector, vectors, self.isa.avx512)
             copies.gather(f, rest, f.element(terms, element, main), scratch, self._filling(start))
-            tail.give(*self._combined(f, scratch, whole.values))
+            tail.yield_values(*self._combined(f, scratch, whole.values))
         builder = LlvmVector(self.isa, self.module, f.body)
-        return f.ended(f.extract(halved(builder, self.combine, tail.values), 0, "result"))
+        return f.build(f.extract(fold_halves(builder, self.combine, tail.values), 0, "result"))
 
     def _filling(self, start: Value) -> Value:
         """A vector of identities."""
@@ -105,7 +105,7 @@ class RowFold:
         element = I16 if self.reads_bf16 else FLOAT
         vector = element.times(self.isa.lanes)
         loaded = [f.load(vector, f.element(source, vector, k), element.nbytes) for k, _ in enumerate(chains)]
-        values = [builder.load_bf16(words) for words in loaded] if self.reads_bf16 else loaded
+        values = [builder.load_bf16(bits) for bits in loaded] if self.reads_bf16 else loaded
         return [self.combine(builder, chain, value) for chain, value in zip(chains, values, strict=True)]
 
 

@@ -56,8 +56,8 @@ class RowStrips:
         for k, _ in enumerate(self.streams):
             params += (1, pitch) if k in self.repackings else (b.stride(k, 0), b.stride(k, 1))
         rows = NestedCall(b, self.rows, len(self.streams), params)
-        with b.when(b.compare("ne", columns, 0), "some"), b.outer_loops(b.streams(), innermost=2) as at:
-            repackings.unpack(at)
-            rows.run(*(repackings.kept.get(k, each) for k, each in enumerate(at)))
-            repackings.pack(at)
-        return b.ended()
+        with b.when(b.compare("ne", columns, 0), "some"), b.outer_loops(b.streams(), innermost=2) as addresses:
+            repackings.unpack(addresses)
+            rows.run(*(repackings.kept.get(k, each) for k, each in enumerate(addresses)))
+            repackings.pack(addresses)
+        return b.build()

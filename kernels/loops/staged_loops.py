@@ -69,4 +69,4 @@ def staged_loops(
         for stage, call in zip(stages, calls, strict=True):
             call.set_param(0, count)
             call.run(*(addresses[operand] for operand in stage.operands))
-    return b.ended(fences=any(stream.nontemporal for stream in streams))
+    return b.build(fences=any(stream.nontemporal for stream in streams))

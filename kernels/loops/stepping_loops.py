@@ -60,7 +60,7 @@ class SteppingLoops:
                 read = b.element(source, self._kind, b.mul(element.index, step))
                 written = b.element(target, self._kind, element.index)
                 b.store(b.load(self._kind, read, self.dtype.itemsize), written, self.dtype.itemsize)
-        return b.ended(fences=self.nontemporal)
+        return b.build(fences=self.nontemporal)
 
     @property
     def _kind(self) -> Type:

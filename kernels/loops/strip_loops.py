@@ -63,14 +63,14 @@ class StripLoops:
             is_last = b.compare("sle", left, TILES, "is.last")
             count = b.select(is_last, left, TILES, "count")
             moved = [b.add(b.mul(row.index, down), b.mul(first, along)) for along, down in strides]
-            at = [b.element(*each, "at") for each in zip(bases, units, moved, strict=True)]
+            addresses = [b.element(*each, "at") for each in zip(bases, units, moved, strict=True)]
             repackings.set_tiles(count)
-            repackings.unpack(at)
+            repackings.unpack(addresses)
             loop.set_param(0, b.mul(count, TILE_WIDTH, "columns"))
-            loop.run(*([*at, *repackings.kept.values()][k] for k in self.loop.operands))
-            repackings.pack(at)
+            loop.run(*([*addresses, *repackings.kept.values()][k] for k in self.loop.operands))
+            repackings.pack(addresses)
             strip.again_unless(is_last, b.add(first, TILES))
-        return b.ended()
+        return b.build()
 
     def _params(self, b: KernelFunction) -> list[Operand]:
         """The params of the loop over a strip; the number of columns is set later."""

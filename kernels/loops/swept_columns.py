@@ -54,9 +54,9 @@ class SweptColumns:
         elements = [type_of(stream.dtype.traits.llvm) for stream in self.streams]
         f = KernelFunction(self.name, self.module, elements, self.rank)
         columns = _Columns(self, f)
-        with f.outer_loops(f.streams(), innermost=2) as at:
-            columns.sweep(at)
-        return f.ended()
+        with f.outer_loops(f.streams(), innermost=2) as addresses:
+            columns.sweep(addresses)
+        return f.build()
 
 
 Walk = tuple[Value, Callable[[int], Value]]
@@ -84,9 +84,9 @@ class _Columns:
         ]
         count = LEVELS * COLUMNS
         self.levels = [[f.alloca(FLOAT, count, 64, "levels") for _ in sweep.folds] for sweep in kernel.sweeps]
-        self.at: Sequence[Value] = ()  # address of the block's columns in every stream and buffer
+        self.addresses: Sequence[Value] = ()  # address of the block's columns in every stream and buffer
 
-    def sweep(self, at: Sequence[Value]) -> None:
+    def sweep(self, addresses: Sequence[Value]) -> None:
         """Emit all sweeps for each block of columns."""
         f = self.f
         with f.loop("columns", ("first", i64(0))) as blocks:
@@ -94,8 +94,8 @@ class _Columns:
             left = f.sub(self.n, first, "left")
             last = f.compare("sle", left, COLUMNS, "last")
             self.count = f.select(last, left, COLUMNS, "count")
-            moved = [f.element(each, f.elements[k], f.mul(first, self.across[k])) for k, each in enumerate(at)]
-            self.at = [*moved, *self.buffers]
+            moved = [f.element(each, f.elements[k], f.mul(first, self.across[k])) for k, each in enumerate(addresses)]
+            self.addresses = [*moved, *self.buffers]
             for number, sweep in enumerate(self.kernel.sweeps):
                 self._sweep(number, sweep)
             blocks.again_unless(last, f.add(first, COLUMNS, "first.next"))
@@ -120,12 +120,12 @@ class _Columns:
             last = f.compare("sle", left, BLOCK, f"{name}.last")
             self._block(number, sweep, at, f.select(last, left, BLOCK, f"{name}.count"))
             for fold, levels in zip(sweep.folds, self.levels[number], strict=True):
-                f.call(VOID, f"{fold.function}.halve", self.at[fold.terms])
-                f.call(VOID, f"{fold.function}.push", levels, block, self.at[fold.terms])
+                f.call(VOID, f"{fold.function}.halve", self.addresses[fold.terms])
+                f.call(VOID, f"{fold.function}.push", levels, block, self.addresses[fold.terms])
             following = f.add(block, 1, f"{name}.next")
             blocks.again_unless(last, following)
         for fold, levels in zip(sweep.folds, self.levels[number], strict=True):
-            f.call(VOID, f"{fold.function}.finish", levels, following, self.at[fold.result])
+            f.call(VOID, f"{fold.function}.finish", levels, following, self.addresses[fold.result])
 
     def _block(self, number: int, sweep: SweepCall, at: Value, count: Value) -> None:
         """Combine the rows of a block into accumulators: groups of `CHAINS` rows, then the remaining rows."""
@@ -134,7 +134,7 @@ class _Columns:
         rest = f.signed_rem(count, CHAINS, "rest")
         rest_at = f.add(at, f.mul(groups, CHAINS), "rest.at")
         for fold in sweep.folds:
-            f.call(VOID, f"{fold.function}.fill", self.at[fold.terms])
+            f.call(VOID, f"{fold.function}.fill", self.addresses[fold.terms])
         for some, extent, rounds, row in ((groups, i64(CHAINS), groups, at), (rest, rest, i64(1), rest_at)):
             with f.when(f.compare("sgt", some, 0), "group"):
                 loops = [(self.count, self._across), (extent, self._down), (rounds, self._group)]
@@ -163,10 +163,10 @@ class _Columns:
             call.set_param(index, param)
         operands = []
         for k in sweep.operands:
-            at = self.at[k]
+            address = self.addresses[k]
             if row is not None and k < len(self.down):
-                at = f.element(at, f.elements[k], f.mul(row, self.down[k]))
-            operands.append(at)
+                address = f.element(address, f.elements[k], f.mul(row, self.down[k]))
+            operands.append(address)
         call.run(*operands)
 
 
@@ -231,7 +231,7 @@ def _combine(name: str, combine: Callable[..., Value], isa: HostIsa, module: Mod
         x = f.load(vector, to, FLOAT.nbytes, "x")
         y = f.load(vector, f.element(source, FLOAT, chunk.index), FLOAT.nbytes, "y")
         f.store(combine(LlvmVector(isa, module, f.body), x, y), to, FLOAT.nbytes)
-    return f.ended()
+    return f.build()
 
 
 def _fill(name: str, identity: float, chains: int, isa: HostIsa, module: ModuleText) -> str:
@@ -240,7 +240,7 @@ def _fill(name: str, identity: float, chains: int, isa: HostIsa, module: ModuleT
     start = LlvmVector(isa, module, f.body).const(identity)
     with f.count("at", chains * COLUMNS, step=isa.lanes) as chunk:
         f.store(start, f.element(f.parameters[0], FLOAT, chunk.index), FLOAT.nbytes)
-    return f.ended()
+    return f.build()
 
 
 def _halve(name: str, chains: int, module: ModuleText) -> str:
@@ -250,4 +250,4 @@ def _halve(name: str, chains: int, module: ModuleText) -> str:
     for level in range(1, chains.bit_length()):
         count = i64((chains >> level) * COLUMNS)
         f.call(VOID, f"{name}.combine", first, f.element(first, FLOAT, count), count)
-    return f.ended()
+    return f.build()

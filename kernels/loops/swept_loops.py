@@ -89,9 +89,9 @@ class SweptLoops:
         elements = [type_of(stream.dtype.traits.llvm) for stream in self.streams]
         f = KernelFunction(self.name, self.module, elements, self.rank, is_internal=self.is_internal)
         row = _Row(self, f)
-        with f.outer_loops(f.streams()) as at:
-            row.sweep([*at, *row.buffers])
-        return f.ended()
+        with f.outer_loops(f.streams()) as addresses:
+            row.sweep([*addresses, *row.buffers])
+        return f.build()
 
 
 class _Row:
@@ -111,7 +111,7 @@ class _Row:
         self.strides = [f.stride(k, 0, f"stride_{k}") for k in range(count)]
         self.calls = [self._call(number, sweep) for number, sweep in enumerate(kernel.sweeps)]
         self.levels = [[f.alloca(FLOAT, LEVELS, hint="levels") for _ in sweep.folds] for sweep in kernel.sweeps]
-        self.at: Sequence[Value] = ()
+        self.addresses: Sequence[Value] = ()
 
     def _call(self, number: int, sweep: SweepCall) -> NestedCall:
         """A sweep's call, with the params that do not depend on the row."""
@@ -119,9 +119,9 @@ class _Row:
         params += [self.strides[k] if k < len(self.strides) else i64(1) for k in sweep.operands]
         return NestedCall(self.f, sweep.function, len(sweep.operands), params, hint=str(number))
 
-    def sweep(self, at: Sequence[Value]) -> None:
+    def sweep(self, addresses: Sequence[Value]) -> None:
         """Emit all sweeps over the row at these addresses."""
-        self.at = at
+        self.addresses = addresses
         for number, sweep in enumerate(self.kernel.sweeps):
             if sweep.folds:
                 self._in_blocks(number, sweep)
@@ -151,7 +151,7 @@ class _Row:
         each = zip(sweep.folds, self.levels[number], strict=True)
         f.branch(folded, *(f.call(FLOAT, f"{fold.function}.finish", levels, following) for fold, levels in each))
         for fold, result in zip(sweep.folds, f.begin(folded), strict=True):
-            f.store(result, self.at[fold.result])
+            f.store(result, self.addresses[fold.result])
 
     def _sum(self, fold: FoldCall, at: Value, count: Value) -> Value:
         """The result of a block."""
@@ -166,7 +166,7 @@ class _Row:
         """The address of element `at` of the row in a stream or buffer; None is the first element."""
         count = len(self.strides)
         if at is not None and k < count and self.kernel.streams[k].access is not InnerAccess.SCALAR:
-            return self.f.element(self.at[k], self.elements[k], self.f.mul(at, self.strides[k]))
+            return self.f.element(self.addresses[k], self.elements[k], self.f.mul(at, self.strides[k]))
         if at is not None and k >= count and self.kernel.buffers[k - count].kind is BufferKind.ROW:
-            return self.f.element(self.at[k], self.elements[k], at)
-        return self.at[k]
+            return self.f.element(self.addresses[k], self.elements[k], at)
+        return self.addresses[k]

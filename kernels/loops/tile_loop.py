@@ -38,7 +38,7 @@ from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.llvm.types import I1, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Block, Code, Literal, Value, i64, zero
-from ttnn_jit.kernels.loops.chunk_folds import ChunkFold, elements_alone
+from ttnn_jit.kernels.loops.chunk_folds import ChunkFold, mask_tail
 from ttnn_jit.kernels.loops.tail_copies import TailCopies
 from ttnn_jit.nest.limits import LINE
 from ttnn_jit.nest.streams import InnerAccess, Stream
@@ -81,13 +81,13 @@ class TileLoop:
 
     def definition(self, name: str = KERNEL) -> str:
         """The text of the function; it has internal linkage unless it is a kernel."""
-        function = KernelFunction(name, *self._form, is_internal=name != KERNEL, taking_in=self.region.body)
+        function = KernelFunction(name, *self._form, is_internal=name != KERNEL, inlining=self.region.body)
         return _Writer(self, function, ()).text()
 
     def unoptimised_definition(self, constants: Sequence[Literal] = ()) -> str:
         """The text of the function for a compile without optimiser, with `constants` hoisted before each loop."""
         attributes, body = "nounwind noinline optnone", self.region.body
-        function = KernelFunction(KERNEL, *self._form, attributes=attributes, taking_in=body)
+        function = KernelFunction(KERNEL, *self._form, attributes=attributes, inlining=body)
         return _Writer(self, function, constants).text()
 
     @property
@@ -121,7 +121,7 @@ class _Writer:
         self.loop = loop
         self.b = function
         self.constants = constants
-        self.at: Sequence[Value] = ()  # address of each stream's row
+        self.addresses: Sequence[Value] = ()  # address of each stream's row
         streams = range(len(loop.streams))
         self.read = [k for k in streams if not loop.streams[k].written]
         self.written = [k for k in streams if loop.streams[k].written]
@@ -151,9 +151,9 @@ class _Writer:
         """The text of the function."""
         b, loop = self.b, self.loop
         self._enter()
-        with b.outer_loops(b.streams()) as self.at:
+        with b.outer_loops(b.streams()) as self.addresses:
             self._row()
-        return b.ended(fences=loop.fences and any(stream.nontemporal for stream in loop.streams))
+        return b.build(fences=loop.fences and any(stream.nontemporal for stream in loop.streams))
 
     def _enter(self) -> None:
         b, size = self.b, self.loop.chunk_size
@@ -185,7 +185,7 @@ class _Writer:
         start = b.new_block("start", (I64, "end"), (I1, "is.tail"), *inner, *strided, *chains)
         size = i64(self.loop.chunk_size)
         windows = [i64(0), size] if self.strided else []
-        b.branch(start, self.main, FALSE, *(self.at[k] for k in self.contiguous), *windows, *identities)
+        b.branch(start, self.main, FALSE, *(self.addresses[k] for k in self.contiguous), *windows, *identities)
         scatter, folded = b.new_block("scatter"), b.new_block("folded", *chains)
         results, before = self._chunks(start, scatter, after)
         sums = b.begin(after)
@@ -200,7 +200,7 @@ class _Writer:
 
     def _splat(self, k: int) -> Value:
         b, dtype = self.b, self.loop.streams[k].dtype
-        scalar = b.load(self._element(k), self.at[k], hint=f"scalar_{k}")
+        scalar = b.load(self._element(k), self.addresses[k], hint=f"scalar_{k}")
         return b.splat(computed(b, scalar, dtype), self.loop.lanes, f"splat_{k}")
 
     def _chunks(self, start: Block, scatter: Block, after: Block) -> tuple[list[list[Value]], Sequence[Value]]:
@@ -237,7 +237,7 @@ class _Writer:
         return results, before
 
     def _computed(self, vectors: list[Value], constants: Mapping[tuple[Type, str], Value]) -> list[list[Value]]:
-        values = self.b.take_in(self.loop.region, vectors, constants)
+        values = self.b.inline(self.loop.region, vectors, constants)
         return [[values.pop(0) for _ in self._types(k)] for k in self.written]
 
     def _loaded(self, k: int, at: Value) -> list[Value]:
@@ -286,7 +286,7 @@ class _Writer:
         if stream.access is InnerAccess.SCALAR:
             # A scalar store, as wide as later loads: a wider load would wait for all earlier stores, also of other
             # rows.
-            b.store(b.extract(vectors[0], 0), self.at[k], itemsize)
+            b.store(b.extract(vectors[0], 0), self.addresses[k], itemsize)
             return
         for i, vector in enumerate(vectors):
             line = min(vector.type.lanes * itemsize, LINE)
@@ -302,7 +302,7 @@ class _Writer:
             index = b.add(first, lane.index)
             for k in streams:
                 element = self._element(k)
-                far = b.element(self.at[k], element, b.mul(index, self.strides[k]))
+                far = b.element(self.addresses[k], element, b.mul(index, self.strides[k]))
                 near = b.element(self.scratch[k], element, lane.index)
                 source, target = (near, far) if k in self.written else (far, near)
                 b.store(b.load(element, source), target)
@@ -311,7 +311,7 @@ class _Writer:
         """Copy the tails of contiguous inputs to their scratch buffers; returns the addresses of all chunks."""
         found = []
         for k in self.contiguous:
-            tail = self.b.element(self.at[k], self._element(k), self.main, f"tail_{k}")
+            tail = self.b.element(self.addresses[k], self._element(k), self.main, f"tail_{k}")
             if k in self.copies and k in self.read:
                 self.copies[k].gather(self.b, self.rest, tail, self.scratch[k])
             found.append(self.scratch.get(k, tail))
@@ -322,12 +322,12 @@ class _Writer:
         b, left = self.b, list(chains)
         for k in self.copies:
             if k in self.written:
-                address = b.element(self.at[k], self._element(k), self.main, f"left_{k}")
+                address = b.element(self.addresses[k], self._element(k), self.main, f"left_{k}")
                 self.copies[k].scatter(b, self.rest, self.scratch[k], address)
         sums: list[Value] = []
         for k, fold in self.loop.folds.items():
             vectors = results[self.written.index(k)]
-            kept = elements_alone(b, self.rest, vectors, fold.start(b.body))
+            kept = mask_tail(b, self.rest, vectors, fold.start(b.body))
             sums += fold.combined(b.body, [left.pop(0) for _ in vectors], kept)
         return sums
 
@@ -336,7 +336,7 @@ class _Writer:
         unroll = self.loop.unroll
         for index, (k, fold) in enumerate(self.loop.folds.items()):
             number = fold.result(self.b.body, chains[index * unroll : (index + 1) * unroll])
-            self.b.store(number, self.at[k], 4)
+            self.b.store(number, self.addresses[k], 4)
 
 
 _PREFETCH_BYTES = 256

@@ -100,7 +100,7 @@ class TransposingLoops:
             columns = f.element(target, self._element, f.mul(at, self.lanes // self._step), "columns")
             with f.count("j", extents[1], step=self.columns) as block:
                 self._block(f, rows, columns, written, f.smin(block.index, last[1], "j.at"))
-        return f.ended(fences=self.nontemporal)
+        return f.build(fences=self.nontemporal)
 
     def _rows(self, f: KernelFunction, first: Value, strides: tuple[Value, Value]) -> list[Value]:
         """The addresses of the input rows of a vector."""
@@ -117,7 +117,7 @@ class TransposingLoops:
             written.append(f.element(written[k - 1], self._element, stride, "written"))
         read = [f.element(row, self._element, at, "read") for row in rows]
         for each in read if self.nontemporal else ():
-            f.prefetch(f.bytes_on(each, AHEAD))
+            f.prefetch(f.ptr_add(each, AHEAD))
         align = LINE if self.nontemporal else self.dtype.itemsize
         for first in range(0, self.columns, self._piece):
             for k, column in enumerate(self._transposed_columns(f, read, first)):

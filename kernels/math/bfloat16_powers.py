@@ -41,7 +41,7 @@ class Bfloat16Power:
         return (self.root - self.sign) * _BIAS << MANTISSA_BITS
 
     @property
-    def beyond(self) -> int:
+    def normal_end(self) -> int:
         """The least bits above those of all normal numbers with normal results."""
         return (255 if self.root == 2 else 253) << MANTISSA_BITS
 

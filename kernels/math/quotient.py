@@ -67,7 +67,7 @@ class Quotient(Power):
         return self.select(self.lt(left, self.const(0.0)), self.sub(quotient, self.const(1.0)), quotient)
 
     def hypot(self, a: Value, b: Value) -> Value:
-        """sqrt(a * a + b * b); infinite where either is, NaN beside it or not."""
+        """sqrt(a * a + b * b); infinite if either operand is, even if the other is NaN."""
         x, y = self.abs(a), self.abs(b)
         larger, infinity = self.maximum(x, y), self.const(float("inf"))
         huge, tiny = self.gt(larger, self.const(2.0**62)), self.lt(larger, self.const(2.0**-50))

@@ -19,11 +19,11 @@ def compiled(name: str, *elements: Callable[..., Any]) -> Callable[..., Any]:
             element, or one that writes a row of elements.
     """
     (loop,) = (each.loop for each in DECLARED if isinstance(each, Routine) and each.ttir_name == name)
-    return _looped(loop, *elements)
+    return _compiled_loop(loop, *elements)
 
 
 @cache
-def _looped(loop: Callable[..., Callable[..., None]], *elements: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled_loop(loop: Callable[..., Callable[..., None]], *elements: Callable[..., Any]) -> Callable[..., Any]:
     from ttnn_jit.kernels.numba import scalar_math
 
     dispatcher: Callable[..., Any] = scalar_math.loop(loop(*elements))

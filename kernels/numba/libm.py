@@ -19,7 +19,7 @@ EXACT: Functions = {
 }
 """Functions that are exact, or correctly rounded, in float32."""
 
-OF_ONE: Functions = {
+UNARY: Functions = {
     "exp": math.exp,
     "exp2": np.exp2,
     "expm1": math.expm1,
@@ -46,5 +46,5 @@ OF_ONE: Functions = {
 }
 """Functions of one argument that are computed in float64 and rounded once."""
 
-OF_TWO: Functions = {"pow": math.pow, "atan2": math.atan2, "hypot": math.hypot, "fmod": np.fmod}
+BINARY: Functions = {"pow": math.pow, "atan2": math.atan2, "hypot": math.hypot, "fmod": np.fmod}
 """Functions of two arguments that are computed in float64 and rounded once."""

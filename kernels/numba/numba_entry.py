@@ -17,4 +17,4 @@ def numba_entry(name: str, symbol: str, parameters: Sequence[Parameter], result:
     f = FunctionBuilder(name, ModuleText(), parameters, result)
     found, error = f.alloca(PTR if result is VOID else result, hint="result"), f.alloca(PTR, hint="error")
     f.call(I32, f'"{symbol}"', found, error, *f.parameters)
-    return f.ended(None if result is VOID else f.load(result, found))
+    return f.build(None if result is VOID else f.load(result, found))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ttnn_jit.kernels.math.primitives import Int, Int64, Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
-from ttnn_jit.kernels.numba.libm import OF_ONE, OF_TWO
+from ttnn_jit.kernels.numba.libm import BINARY, UNARY
 from ttnn_jit.kernels.numba.scalar_call import register
 from ttnn_jit.ops.language.emit import Mask, Value
 from ttnn_jit.ops.language.kinds import as_float32
@@ -208,5 +208,5 @@ class PythonScalar(VectorMath):
         return self.call("nearest_bfloat16" if numerics is Numerics.IEEE else "device_bfloat16", value)
 
 
-for _name in ("sigmoid", "silu", "gelu", "rsqrt", *OF_ONE, *OF_TWO):
+for _name in ("sigmoid", "silu", "gelu", "rsqrt", *UNARY, *BINARY):
     setattr(PythonScalar, _name, _calls(_name))  # overrides the method of `VectorMath`

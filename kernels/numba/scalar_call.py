@@ -21,7 +21,7 @@ from ttnn_jit.ops.language.rebind import rebind
 from ttnn_jit.ops.language.tile_body import ScalarFunction
 
 _OPTIONS: Mapping[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
-_WITHOUT_ENTRIES: Mapping[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_NO_WRAPPERS: Mapping[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of functions that neither Python nor C calls: the wrappers take longer to compile than short functions."""
 
 _REGISTERED: dict[str, ScalarFunction] = {}
@@ -65,12 +65,12 @@ def _jitted(function: ScalarFunction) -> Any:
             return value
         if id(value) not in known:
             known[id(value)] = None
-            known[id(value)] = njit(**_OPTIONS, **_WITHOUT_ENTRIES)(rebind(value, replace))
+            known[id(value)] = njit(**_OPTIONS, **_NO_WRAPPERS)(rebind(value, replace))
         if known[id(value)] is None:
             raise _refused(function, "it calls itself", definition_of(value.__code__), "write it as a loop")
         return known[id(value)]
 
-    return njit(**_OPTIONS, **_WITHOUT_ENTRIES)(rebind(root, replace))
+    return njit(**_OPTIONS, **_NO_WRAPPERS)(rebind(root, replace))
 
 
 @cache
@@ -102,9 +102,9 @@ def checked(function: ScalarFunction) -> Any:
     if overload.signature.return_type != numba_types.float32:
         raise _refused(function, f"it returns {overload.signature.return_type}, which is not a number", definition)
     text, _ = _numba_text_of(function)
-    met = re.findall(r'^(?:declare [^@\n]*)?@"?([\w.$]+)', text, re.MULTILINE)
+    symbols = re.findall(r'^(?:declare [^@\n]*)?@"?([\w.$]+)', text, re.MULTILINE)
     for prefix, what in _OF_PROCESS.items():
-        if any(name.startswith(prefix) for name in met):
+        if any(name.startswith(prefix) for name in symbols):
             raise _refused(function, f"it needs {what}", definition)
     return dispatcher
 
@@ -127,12 +127,12 @@ _OF_PROCESS = {
 """Prefixes of symbols that machine code in another process cannot resolve."""
 
 
-def _refused(function: ScalarFunction, reason: str, location: Location, way_out: str | None = None) -> CompileError:
+def _refused(function: ScalarFunction, reason: str, location: Location, alternative: str | None = None) -> CompileError:
     return CompileError(
         f"tile operation `{function.name}` can neither be traced, because {function.reason}, nor compiled by numba: "
         f"{reason}",
         location=location,
-        help=way_out or "write it with operators, functions of `math`, and branches on floats",
+        help=alternative or "write it with operators, functions of `math`, and branches on floats",
     )
 
 
@@ -186,7 +186,7 @@ def numba_text(function: Any, signature: Any, *, is_kernel: bool = False) -> tup
     from ttnn_jit.kernels.numba.numba_pipeline import KernelCompiler, KernelLibrary, LibraryOfText
 
     flags = compiler.Flags()
-    cpu_target.options.parse_as_flags(flags, {"nopython": True, **_WITHOUT_ENTRIES, **_OPTIONS})
+    cpu_target.options.parse_as_flags(flags, {"nopython": True, **_NO_WRAPPERS, **_OPTIONS})
     flags.no_compile = True  # no machine code: nothing would use it
     with global_compiler_lock:
         context = cpu_target.target_context

@@ -19,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ttnn_jit.diagnostics.source import codes_in
-from ttnn_jit.kernels.numba.libm import EXACT, OF_ONE, OF_TWO
+from ttnn_jit.kernels.numba.libm import BINARY, EXACT, UNARY
 from ttnn_jit.kernels.numba.numba_pipeline import LinkedCompiler, LoopCompiler
 from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 
@@ -41,9 +41,9 @@ _CALLED: dict[tuple[Any, ...], Any] = {}
 def called(function: Any) -> Any:
     """Compile a function that only kernels call; functions with equal code and the same callees share the result."""
     code = function.__code__
-    met = [function.__globals__.get(name) for each in codes_in(code) for name in each.co_names]
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    key = (code.replace(co_firstlineno=1), *map(id, (*met, *held)))  # the function keeps these objects alive
+    read_globals = [function.__globals__.get(name) for each in codes_in(code) for name in each.co_names]
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    key = (code.replace(co_firstlineno=1), *map(id, (*read_globals, *cells)))  # the function keeps these objects alive
     if key not in _CALLED:
         _CALLED[key] = _called(function)
     return _CALLED[key]
@@ -186,7 +186,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def _of_libm(name: str) -> Any:
-    function = {**EXACT, **OF_ONE, **OF_TWO}[name]
+    function = {**EXACT, **UNARY, **BINARY}[name]
 
     def exact(a: Any) -> Any:
         return f32(function(a))
@@ -197,12 +197,12 @@ def _of_libm(name: str) -> Any:
     def of_two(a: Any, b: Any) -> Any:
         return f32(function(f64(a), f64(b)))
 
-    made = exact if name in EXACT else of_one if name in OF_ONE else of_two
+    made = exact if name in EXACT else of_one if name in UNARY else of_two
     made.__name__ = made.__qualname__ = name  # the name in numba's symbols
     return scalar(made)
 
 
-globals().update({name: _of_libm(name) for name in (*EXACT, *OF_ONE, *OF_TWO)})
+globals().update({name: _of_libm(name) for name in (*EXACT, *UNARY, *BINARY)})
 
 
 @scalar  # type: ignore[untyped-decorator]

@@ -58,7 +58,11 @@ class Bfloat16Conversions:
         if not (dtype.is_upper_half and b.isa.avx512_bf16):
             return tuple(b.round_to(vector, dtype, self.numerics) for vector in vectors)
         bits = b.converted(vectors, self.numerics, leaves_nan=self.leaves_nan)
-        result = (b.load_bf16(bits),) if len(vectors) == 1 else (b.as_high(bits, 0), b.as_high(bits, lanes))
+        result = (
+            (b.load_bf16(bits),)
+            if len(vectors) == 1
+            else (b.from_upper_halves(bits, 0), b.from_upper_halves(bits, lanes))
+        )
         self._converted[result] = bits
         return result
 

@@ -12,9 +12,9 @@ from ttnn_jit.kernels.llvm.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64, Type
 from ttnn_jit.kernels.llvm.values import (
     Body,
+    InstructionCost,
     Literal,
     Value,
-    Work,
     i32,
     integer,
     integers,
@@ -59,7 +59,7 @@ class LlvmFloat(Builder, VectorMath):
     copysign = _calls("llvm.copysign.{}")
 
     def sqrt(self, a: Value) -> Value:
-        return self.intrinsic(self._float, "llvm.sqrt.{}", a, work=Work.DIVISION)
+        return self.intrinsic(self._float, "llvm.sqrt.{}", a, cost=InstructionCost.DIVISION)
 
     def minimum(self, a: Value, b: Value) -> Value:
         return self._extremum("llvm.minimum.{}", 4, a, b)
@@ -112,7 +112,7 @@ class LlvmFloat(Builder, VectorMath):
         """The value of `rare`, computed in a rare branch, if any lane of the mask is true, else `usual`."""
         any_lane = self.intrinsic(I1, f"llvm.vector.reduce.or.{mask.type.suffix}", mask)
         with self.when(any_lane, "rare", ("", usual), is_rare=True) as branch:
-            branch.give(rare())
+            branch.yield_values(rare())
         return branch.values[0]
 
     def _out_of_line(self, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
@@ -263,8 +263,8 @@ def _rare_path(
     module, parameters = ModuleText(), [Parameter(f"x{k}", type_) for k in range(count)]
     attributes = "noinline cold nounwind"
     f = FunctionBuilder(f"ttnn_jit.{name}.v{isa.lanes}", module, parameters, type_, attributes=attributes)
-    text = f.ended(body(builder(isa, module, f.body), *f.parameters))
-    return RarePath(text, count, is_alone=not module.rare_paths), module
+    text = f.build(body(builder(isa, module, f.body), *f.parameters))
+    return RarePath(text, count, is_standalone=not module.rare_paths), module
 
 
 def _floats(entries: tuple[int, ...]) -> Literal:

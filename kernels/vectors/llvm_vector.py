@@ -38,7 +38,7 @@ class LlvmVector(LlvmFloat):
         rounded: Value = super().round_to(value, dtype, numerics)
         return rounded
 
-    def cut(self, bits: Value, dtype: DataType) -> Value:
+    def narrow_to(self, bits: Value, dtype: DataType) -> Value:
         """Truncate `bits` to stored elements of `dtype`, for example ``<lanes x i8>``."""
         return self.narrow(bits, type_of(dtype.traits.llvm, self.isa.lanes))
 
@@ -125,7 +125,7 @@ class LlvmVector(LlvmFloat):
         step, magnitude = (1, bits) if root == 2 else (2, self.add(bits, bits))
         first = 1 << MANTISSA_BITS
         above = self.sub(magnitude, integer(step * first, kind))
-        special = self.compare("uge", above, integer(step * (form.beyond - first), kind))
+        special = self.compare("uge", above, integer(step * (form.normal_end - first), kind))
         if form.sign > 0:  # zeros are common, so they do not take the rare path
             is_zero = self.compare("eq", bits, zero(kind))
             result = self.select(is_zero, zero(kind), result)
@@ -157,7 +157,7 @@ class LlvmVector(LlvmFloat):
         magnitude = self.bit_and(bits, integer(0x7FFF, bits.type))
         return self._if_any_lane(self.compare("sgt", magnitude, integer(0x7F80, bits.type)), bits, otherwise)
 
-    def as_high(self, bits: Value, start: int) -> Value:
+    def from_upper_halves(self, bits: Value, start: int) -> Value:
         """The float32 values of `lanes` bfloat16 elements of ``<2 lanes x i16>``, from lane `start` on."""
         count = 2 * self.isa.lanes
         order = [count + k if k % 2 == 0 else start + k // 2 for k in range(count)]

@@ -44,10 +44,10 @@ def lookup_table(name: str, look_up: str, function: str, module: ModuleText) -> 
         kernel.call(VOID, _FILL)
         kernel.atomic_store(i32(1), filled, "release")
     kernel.call(VOID, look_up, *kernel.parameters)
-    return [_filling(function, module), kernel.ended()]
+    return [_fill_function(function, module), kernel.build()]
 
 
-def _filling(function: str, module: ModuleText) -> str:
+def _fill_function(function: str, module: ModuleText) -> str:
     # It runs once: optimising it would cost more than it saves.
     b = FunctionBuilder(_FILL, module, (), is_internal=True, attributes="noinline optnone cold nounwind")
     table = results(b)
@@ -57,4 +57,4 @@ def _filling(function: str, module: ModuleText) -> str:
         with b.count("at", _BLOCK) as entry:
             b.store(b.narrow(b.add(block.index, entry.index), I16), b.element(arguments, I16, entry.index))
         call.run(arguments, b.element(table, I16, block.index))
-    return b.ended()
+    return b.build()

@@ -60,8 +60,8 @@ class NumpyVector(VectorMath):
         part = total - product
         error = (product - (total - part)) + (addend - part)
         bits = np.asarray(total).view(np.int64)
-        away = np.where((error > 0) == (total > 0), np.int64(1), np.int64(-1))
-        odd = np.where((error != 0) & np.isfinite(error) & (bits & 1 == 0), bits + away, bits)
+        step = np.where((error > 0) == (total > 0), np.int64(1), np.int64(-1))
+        odd = np.where((error != 0) & np.isfinite(error) & (bits & 1 == 0), bits + step, bits)
         return odd.view(np.float64).astype(np.float32)
 
     neg = _plain(np.negative)

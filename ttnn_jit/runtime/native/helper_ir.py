@@ -93,14 +93,14 @@ def _spin(name: str, looks: int, module: ModuleText, wait: Callable[[_Function],
         look.leave_unless(f.bit_and(still, f.compare("ult", number, looks, "patient")))
         wait(f)
         look.again(f.add(number, 1))
-    return f.ended()
+    return f.build()
 
 
 def _cpu(module: ModuleText, threads: HostThreads) -> str:
     """``i64 cpu()``: the CPU that the thread runs on; -1 if the host cannot tell."""
     f = FunctionBuilder(_CPU_SYMBOL, module, (), I64, is_internal=True, attributes="")
     on_linux = threads is HostThreads.LINUX
-    return f.ended(f.sext(f.intrinsic(I32, "sched_getcpu"), I64) if on_linux else i64(-1))
+    return f.build(f.sext(f.intrinsic(I32, "sched_getcpu"), I64) if on_linux else i64(-1))
 
 
 def _keep_off(module: ModuleText, threads: HostThreads) -> str:
@@ -123,11 +123,11 @@ def _keep_off(module: ModuleText, threads: HostThreads) -> str:
             with f.when(f.compare("ne", differs, 0), "learn"):
                 f.copy_bytes(allowed, now, size)
             f.copy_bytes(own, allowed, size)
-            byte_at = f.bytes_on(own, f.shift_right_zero(caller, 3), "byte.at")
+            byte_at = f.ptr_add(own, f.shift_right_zero(caller, 3), "byte.at")
             bit = f.shift_left(integer(1, I8), f.bit_and(f.narrow(caller, I8), 7), "bit")
             f.store(f.bit_and(f.load(I8, byte_at), f.bit_not(bit)), byte_at)
             f.intrinsic(I32, "sched_setaffinity", i32(0), size, own)  # fails if the mask is empty
-    return f.ended()
+    return f.build()
 
 
 def _share(module: ModuleText) -> str:
@@ -154,7 +154,7 @@ def _share(module: ModuleText) -> str:
     pool.store(Pool.is_open, 0)
     _await_helpers(f, pool)
     f.unlock(pool)
-    return f.ended()
+    return f.build()
 
 
 def _run_alone(f: _Function, pool: NativeRecord, entry: NativeRecord) -> None:
@@ -165,7 +165,7 @@ def _run_alone(f: _Function, pool: NativeRecord, entry: NativeRecord) -> None:
     pool.store(Pool.last_end, f.call(I64, _NOW_SYMBOL, hint="end"))
     with f.when(f.compare("ult", f.sub(begin, last_end), FREQUENT_NS, "calls.often"), "rouse"):
         f.signal(pool.address(Pool.work))
-    f.give_back()
+    f.ret()
 
 
 def _publish(f: _Function, pool: NativeRecord, openings: Value) -> None:
@@ -200,7 +200,7 @@ def _now(module: ModuleText) -> str:
     time_read = NativeRecord(f, f.alloca(I64, 2, 8, "time"))
     f.intrinsic(I32, "clock_gettime", i32(getattr(time, "CLOCK_MONOTONIC", 0)), time_read.start)
     whole = f.mul(time_read.load(Timespec.seconds), 1_000_000_000)
-    return f.ended(f.add(whole, time_read.load(Timespec.nanoseconds)))
+    return f.build(f.add(whole, time_read.load(Timespec.nanoseconds)))
 
 
 def _take_chunks(module: ModuleText) -> str:
@@ -223,11 +223,11 @@ def _take_chunks(module: ModuleText) -> str:
         params = f.select(f.compare("eq", i, top), last, inner, "params")
         with f.count("operand", count) as operand:
             offset = f.mul(f.load(I64, f.element(steps, I64, operand.index)), i)
-            moved = f.bytes_on(f.load(PTR, f.element(gathered, PTR, operand.index)), offset)
+            moved = f.ptr_add(f.load(PTR, f.element(gathered, PTR, operand.index)), offset)
             f.store(moved, f.element(own, PTR, operand.index))
         f.call_at(function, VOID, own, params)
         take.again()
-    return f.ended()
+    return f.build()
 
 
 def _help(module: ModuleText) -> str:
@@ -294,14 +294,14 @@ def _new_pool(module: ModuleText) -> str:
     f.intrinsic(I32, "pthread_mutex_init", pool.address(Pool.mutex), zero(PTR))
     for condition in (Pool.work, Pool.finished):
         f.intrinsic(I32, "pthread_cond_init", pool.address(condition), zero(PTR))
-    return f.ended()
+    return f.build()
 
 
 def _share_with_nobody(module: ModuleText) -> str:
     f = _Function(SHARE_SYMBOL, module, *_pointers("pool", "at", "gathered"), Parameter("chunks", I64))
     entry = NativeRecord(f, f.parameters[1])
     f.call_at(entry.load(LaunchEntry.function), VOID, f.parameters[2], entry.load(LaunchEntry.params))
-    return f.ended()
+    return f.build()
 
 
 def helper_functions(architecture: str, threads: HostThreads, module: ModuleText) -> list[str]:

@@ -64,7 +64,7 @@ def _launch(module: ModuleText) -> str:
             index = f.load(I64, f.element(indices, I64, operand.index))
             buffer = f.load(PTR, f.element(pointers, PTR, index), hint="buffer")
             offset = f.load(I64, f.element(offsets, I64, operand.index))
-            f.store(f.bytes_on(buffer, offset), f.element(gathered, PTR, operand.index))
+            f.store(f.ptr_add(buffer, offset), f.element(gathered, PTR, operand.index))
         whole, claim, share, following = (f.new_block(name) for name in ("whole", "claim", "share", "next"))
         f.branch_if(f.bit_or(alone, f.compare("ult", chunks, 2)), whole, claim)
         f.begin(claim)
@@ -77,7 +77,7 @@ def _launch(module: ModuleText) -> str:
         f.call_at(entry.load(LaunchEntry.function), VOID, gathered, entry.load(LaunchEntry.params))
         f.branch(following)
         f.begin(following)
-    return f.ended()
+    return f.build()
 
 
 def _call_one(module: ModuleText) -> str:
@@ -91,7 +91,7 @@ def _call_one(module: ModuleText) -> str:
         arguments.load(CallArguments.pool),
         arguments.end_of(CallArguments),
     )
-    return f.ended()
+    return f.build()
 
 
 def _replay_all(module: ModuleText) -> str:
@@ -102,7 +102,7 @@ def _replay_all(module: ModuleText) -> str:
     with f.count("call", arguments.load(ReplayArguments.count, "count")) as call:
         one = NativeRecord(f, f.load(PTR, f.element(calls, PTR, call.index), hint="one"))
         f.call(VOID, _LAUNCH_SYMBOL, one.load(ReplayedCall.table), pool, one.end_of(ReplayedCall))
-    return f.ended()
+    return f.build()
 
 
 def _builtin(symbol: str, runs: str, module: ModuleText, *, releases_gil: bool) -> str:
@@ -119,14 +119,14 @@ def _builtin(symbol: str, runs: str, module: ModuleText, *, releases_gil: bool) 
     error = f.intrinsic(PTR, "PyErr_Occurred", hint="error")
     f.branch_if(f.compare("eq", error, zero(PTR), "all.numbers"), launch, refuse)
     f.begin(refuse)
-    f.give_back(zero(PTR))
+    f.ret(zero(PTR))
     f.begin(launch)
     thread = f.intrinsic(PTR, "PyEval_SaveThread", hint="thread") if releases_gil else None
     f.call(VOID, runs, numbers)
     if thread is not None:
         f.intrinsic(VOID, "PyEval_RestoreThread", thread)
     f.intrinsic(VOID, "Py_IncRef", own)
-    return f.ended(own)
+    return f.build(own)
 
 
 _BUILTINS = (

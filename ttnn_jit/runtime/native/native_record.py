@@ -24,11 +24,11 @@ class NativeRecord:
 
     def address(self, field: Field, hint: str = "") -> Value:
         """The address of a field."""
-        return self.builder.bytes_on(self.start, field.offset, hint)
+        return self.builder.ptr_add(self.start, field.offset, hint)
 
     def end_of(self, structure: type[Structure], hint: str = "") -> Value:
         """The address of the end of a structure."""
-        return self.builder.bytes_on(self.start, structure.nbytes, hint)
+        return self.builder.ptr_add(self.start, structure.nbytes, hint)
 
     def load(self, field: Field, hint: str = "") -> Value:
         """The value of a field."""

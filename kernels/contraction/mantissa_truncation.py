@@ -14,7 +14,7 @@ from ttnn_jit.specs.dtypes import DataType
 
 
 @dataclass(frozen=True)
-class FactorCut:
+class MantissaTruncation:
     """Truncates the numbers in words to some bits of mantissa; infinities and NaN are unchanged.
 
     Attributes:
@@ -25,7 +25,7 @@ class FactorCut:
     kept: int
     in_pairs: bool
 
-    def of(self, b: Builder, words: Value) -> Value:
+    def apply(self, b: Builder, words: Value) -> Value:
         """The truncation of `words`, one word or a vector."""
         given = words.type
         kind = I16.times(2 * max(given.lanes, 1)) if self.in_pairs else type_of("i32", given.lanes)
@@ -37,28 +37,30 @@ class FactorCut:
         return b.bitcast(b.select(is_nan, bits, kept), given)
 
 
-def factor_cut(kept: int, element: Type, *, in_pairs: bool) -> FactorCut | None:
+def truncation_of(kept: int, element: Type, *, in_pairs: bool) -> MantissaTruncation | None:
     """The truncation of elements to `kept` mantissa bits; None if they have no more."""
     own = DataType.FLOAT32 if element is FLOAT else DataType.BFLOAT16
-    return FactorCut(kept, in_pairs) if kept < own.mantissa_bits else None
+    return MantissaTruncation(kept, in_pairs) if kept < own.mantissa_bits else None
 
 
-def cut_words(cut: FactorCut | None, b: Builder, words: Value) -> Value:
-    """`words` truncated by `cut`, if there is one."""
-    return words if cut is None else cut.of(b, words)
+def truncate_words(truncation: MantissaTruncation | None, b: Builder, words: Value) -> Value:
+    """`words` truncated by `truncation`, if there is one."""
+    return words if truncation is None else truncation.apply(b, words)
 
 
-def added_without(builder: LlvmVector, total: Value, factors: tuple[Value, Value], dropped: tuple[int, int]) -> Value:
+def add_partial_product(
+    builder: LlvmVector, total: Value, factors: tuple[Value, Value], dropped: tuple[int, int]
+) -> Value:
     """`total` plus the product of two float32 factors, minus the product of their parts below `dropped` mantissa bits.
 
     For the numbers of bits of the engine the difference is exact, so only the addition rounds.
     """
-    low, high = (_below(builder, factor, bits) for factor, bits in zip(factors, dropped, strict=True))
+    low, high = (_low_part(builder, factor, bits) for factor, bits in zip(factors, dropped, strict=True))
     product = builder.fma(*factors, builder.neg(builder.mul(low, high)))
     return builder.add(total, product)
 
 
-def _below(builder: LlvmVector, factor: Value, bits: int) -> Value:
+def _low_part(builder: LlvmVector, factor: Value, bits: int) -> Value:
     """The part of a float32 below `bits` bits of mantissa; 0 for an infinity."""
     mask = builder.int_const(-(1 << (DataType.FLOAT32.mantissa_bits - bits)))
     high = builder.from_bits(builder.int_and(builder.bits(factor), mask))
