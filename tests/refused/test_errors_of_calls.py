@@ -205,5 +205,5 @@ def test_a_tensor_is_no_number(device, number):
 
 def test_one_output_tensor_does_not_hold_several_results(device):
     for call in (ttnn.chunk, ttnn.split):
-        with pytest.raises(ArgumentError, match=r"`output_tensor` says nothing of .*, which has several results"):
+        with pytest.raises(ArgumentError, match=r"`output_tensor` does not apply to .*, which has several results"):
             call(tiled(device), 2, output_tensor=tiled(device))

@@ -8,7 +8,7 @@ from ttnn_jit.calls.jit_function import JitFunction
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_users_frames, warn_the_user
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.ttnn.calling.plain_python import as_callers_kind, foreign_operands
+from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands, in_callers_library
 
 
 class FallbackJitFunction(JitFunction):
@@ -34,9 +34,9 @@ class FallbackJitFunction(JitFunction):
                 self._warned = True
                 warn_the_user(f"{self.func.__name__} runs as plain Python: {error.message}")
         try:
-            with foreign_operands(self._settings.target or PRESETS["cpu"]):
+            with accepting_foreign_operands(self._settings.target or PRESETS["cpu"]):
                 result = self._plain(*args, **kwargs)
-            return as_callers_kind(result, (args, kwargs))
+            return in_callers_library(result, (args, kwargs))
         except TtnnJitError as error:
             keep_users_frames(error)
             raise

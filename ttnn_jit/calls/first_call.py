@@ -19,7 +19,7 @@ from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.libraries import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
-from ttnn_jit.ttnn.calling.plain_python import foreign_operands
+from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
@@ -89,7 +89,7 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
 def _compile(request: FunctionRequest, settings: Settings) -> Compilation:
     from ttnn_jit.compiler import driver, inspection
 
-    with foreign_operands(None):
+    with accepting_foreign_operands(None):
         compilation = driver.compile_program(
             request,
             use_disk=settings.enable_cache and not (settings.debug or settings.compile_only),

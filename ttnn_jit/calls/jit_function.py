@@ -30,7 +30,7 @@ from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
 from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
-from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
+from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
@@ -112,7 +112,7 @@ class JitFunction(WarmCalls):
             return self._method_of(args[0])(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         stand_ins = tensor_stand_ins(leaf for tree in (*trees, *named.values()) for leaf in tree.leaves)
-        mesh = mesh_among(stand_ins)
+        mesh = mesh_of_arguments(stand_ins)
         if mesh is not None:
             return on_every_device(mesh, self, args, kwargs)
         if stand_ins:

@@ -161,9 +161,9 @@ def _refuse_outside(function: types.FunctionType) -> None:
     name = function.__name__
     flags = function.__code__.co_flags
     if flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        from ttnn_jit.frontend.python.language import no_plain_function
+        from ttnn_jit.frontend.python.language import not_plain_function_text
 
-        message, instead = no_plain_function(name, is_async=not flags & inspect.CO_GENERATOR)
+        message, instead = not_plain_function_text(name, is_async=not flags & inspect.CO_GENERATOR)
         raise CompileError(f"tile operation {message}", location=definition_of(function.__code__), help=instead)
     shadowed = {name for name in _ONCE if name in function.__globals__}
     for code in codes_in(function.__code__):

@@ -30,6 +30,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, PassError,
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
@@ -62,6 +63,7 @@ def _class_of(stage: str) -> type[ModulePass]:
 _CLASSES = tuple(_class_of(stage) for stage in STAGES)
 
 
+@memoized(maxsize=64)
 def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
     """The passes of a compile in order, without the user's own.
 

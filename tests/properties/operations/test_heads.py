@@ -176,7 +176,7 @@ NLP = ttnn.experimental
         (lambda x: NLP.nlp_concat_heads(x), r"`input_tensor` has shape \[2, 4, 48\]"),
         (
             lambda x: NLP.nlp_concat_heads_decode(ttnn.reshape(x, (1, 2, 4, 48)), num_heads=5),
-            r"5 heads are no part of a tensor of shape \[1, 2, 4, 48\]",
+            r"a tensor of shape \[1, 2, 4, 48\] does not contain 5 heads",
         ),
     ],
 )

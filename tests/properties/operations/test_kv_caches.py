@@ -215,7 +215,7 @@ CACHE, INDEX = torch.zeros(3, 2, 8, 5), torch.zeros(3, dtype=torch.int32)
             lambda c, i: FILL(c, ttnn.reshape(c, (1, 2, 24, 5)), ttnn.reshape(i, (3, 1))),
             "24 positions do not fit into 1 pages of 8",
         ),
-        (lambda c, i: ttnn.copy(c, i), r"of shape \[3, 2, 8, 5\] is copied into one of shape \[3\]"),
+        (lambda c, i: ttnn.copy(c, i), r"of shape \[3, 2, 8, 5\] cannot be copied into one of shape \[3\]"),
         (lambda c, _: ttnn.copy(c, 1.0), "writes into its argument `input_b`, which is float"),
     ],
 )

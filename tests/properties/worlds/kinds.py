@@ -68,7 +68,7 @@ KINDS: dict[str, Callable[[Read], bool]] = {
 @contextmanager
 def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
     """Have compiles leave no guards of a kind; the kinds that they had to leave are added to `met`."""
-    record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.is_opaque
+    record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.mark_opaque
 
     def left_out(read: Read) -> bool:
         if met is not None:
@@ -91,6 +91,6 @@ def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
     with (
         mock.patch.object(ReadRecorder, "_record", recorded),
         mock.patch.object(reads._GuardWriter, "condition", written),
-        mock.patch.object(ReadRecorder, "is_opaque", told),
+        mock.patch.object(ReadRecorder, "mark_opaque", told),
     ):
         yield

@@ -1,6 +1,6 @@
 """Convolutions: products of the windows of a tensor with weights, added up.
 
-The functions `conv2d` and its kin of the host API stand for them (ttnn_jit/ttnn/functions/convolving.py). Tensors have
+The host functions, such as `conv2d`, are in ttnn_jit/ttnn/functions/convolution_calls.py. Tensors have
 their channels last: a batch, spatial dimensions, channels; or all but the channels in one dimension, as ttnn's results
 have. Weights are those of torch, outputs x inputs of a group x kernel; or prepared: a matrix of taps and inputs by
 outputs.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.elementwise.special_functions import HIGHEST
+from ttnn_jit.ops.elementwise.special_functions import MAX_ORDER
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.gradients.backward import gradient
 from ttnn_jit.ops.language.axes import axis_of
@@ -97,7 +97,7 @@ OPERATIONS = (
         "`polygamma`",
         lambda torch, x, n: torch.polygamma(int(n), x),
         lambda f, g, x, n: g * f.polygamma(x, int(n) + 1),
-        Parameter("n", integers(0, HIGHEST - 1)),
+        Parameter("n", integers(0, MAX_ORDER - 1)),
         values=(2.0,),
         domain=_GAMMAS,
         max_ulp=20.0,
