@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedF
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
-from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
+from ttnn_jit.foreign.torch_autocast import CAST_HELP, autocast_is_on
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.calls.code_scan import is_keyed, may_test_identity, scan
 from ttnn_jit.frontend.python.interpreter import failure_text
@@ -75,7 +75,7 @@ class CaptureEmitter(Emitter):
     ) -> Any:
         """As `Emitter.emit`; refuses operations under a `torch.autocast` that the function entered."""
         if autocast_is_on() and not self._autocast:
-            raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=WAY_OUT)
+            raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=CAST_HELP)
         return super().emit(overloads, args, kwargs, options)
 
     def location(self) -> Location:

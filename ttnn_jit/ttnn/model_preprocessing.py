@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
-from ttnn_jit.process.progress import LONG, counted
+from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -326,7 +326,7 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     model.eval()
     module_args = infer_ttnn_module_args(model=model, run_model=run_model, device=device)
     count = sum(1 for _ in model.modules())
-    progress = counted(range(count), count, "converting modules", after=LONG)
+    progress = with_progress(range(count), count, "converting modules", after=SHOW_AFTER)
 
     def convert(module: torch.nn.Module, name: str) -> bool:
         next(progress, None)

@@ -17,8 +17,8 @@ from ttnn_jit.guards.reads import (
     ATTRIBUTE_STEP,
     BOUND,
     CALL_STEP,
-    KEPT_STEP,
     MODULE_STEP,
+    STATE_STEP,
     STEP_KINDS,
     TENSOR_STEP,
     TYPE_STEP,
@@ -50,7 +50,7 @@ _KINDS = (dict, list, tuple, collections.OrderedDict)
 
 KINDS: dict[str, Callable[[Read], bool]] = {
     # What is kept never changes, and of a module what is absent or an attribute of it.
-    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (KEPT_STEP, MODULE_STEP)},
+    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (STATE_STEP, MODULE_STEP)},
     "absent": lambda read: read.value is ABSENT,
     "tensors as objects": lambda read: read.path[0][0] == CALL_STEP and any(map(_is_tensor, read.path[0][1][1])),
     "class of a tensor": lambda read: read.path[-1][0] == TYPE_STEP and read.value is torch.Tensor,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
-from ttnn_jit.foreign.values import is_a, is_atom, is_python_class, native_class, native_container
+from ttnn_jit.foreign.values import is_a, is_atom, is_native_container, is_python_class, native_class
 from ttnn_jit.frontend.python import containers
 from ttnn_jit.frontend.python.containers import Purity, each, is_plain_key
 from ttnn_jit.frontend.python.interpreter import Interpreter
@@ -110,7 +110,7 @@ def dict_of(interpreter: Interpreter, *args: Any, **kwargs: Any) -> dict[Any, An
 
 def _update_dict(interpreter: Interpreter, table: dict[Any, Any], *args: Any, **kwargs: Any) -> None:
     for source in args:
-        if is_a(source, dict) and native_container(source):
+        if is_a(source, dict) and is_native_container(source):
             interpreter.recorder.record_contents(source)
             interpreter.natively(dict.update, table, source)
         elif is_a(source, dict) or may_compute(source):

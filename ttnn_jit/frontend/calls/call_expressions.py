@@ -13,7 +13,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
-from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
+from ttnn_jit.foreign.values import ABSENT, is_atom, is_implemented_in_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.calls.cached_functions import call_cached, may_be_cached
 from ttnn_jit.frontend.calls.code_scan import scan_value
 from ttnn_jit.frontend.calls.dataclass_instances import GENERATED, dataclass_instance, has_generated_init
@@ -144,7 +144,7 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return function(*args, **kwargs)
         case _ if is_message(function):
             return show(interpreter, function, args, kwargs)
-        case functools.partial() if is_of_c(member_of(type(function), "__call__")):
+        case functools.partial() if is_implemented_in_c(member_of(type(function), "__call__")):
             interpreter.recorder.record_partial(function)
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor() | ProgramDevice()):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.torch_modules import sets_plainly
+from ttnn_jit.foreign.torch_modules import is_default_setattr
 from ttnn_jit.foreign.values import ABSENT, member_of, own_attribute
 from ttnn_jit.frontend.python.attributes import attribute_name, attribute_value
 from ttnn_jit.frontend.python.interpreter import Interpreter
@@ -66,7 +66,7 @@ def _already_holds(interpreter: Interpreter, owner: Any, name: str, value: Any) 
     if interpreter.observes or not interpreter.recorder.is_foreign(owner) or own_attribute(owner, name) is ABSENT:
         return False
     members = interpreter.class_member(owner, name), interpreter.class_member(owner, "__setattr__")
-    plain = member_of(type(members[0]), "__set__") is ABSENT and sets_plainly(members[1])
+    plain = member_of(type(members[0]), "__set__") is ABSENT and is_default_setattr(members[1])
     return plain and interpreter.program_value(attribute_value(interpreter, owner, name)) is value
 
 

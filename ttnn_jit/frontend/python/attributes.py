@@ -21,7 +21,7 @@ from ttnn_jit.foreign.values import (
     is_a,
     is_atom,
     is_identity,
-    is_of_c,
+    is_implemented_in_c,
     is_python_class,
     member_of,
     own_attribute,
@@ -114,7 +114,7 @@ def _has(interpreter: Interpreter, base: Any, path: Path | None, name: str) -> b
     elif is_python_class(type(base)):
         interpreter.class_member(base, name)
         interpreter.class_member(base, "__getattr__")
-        if not is_of_c(member_of(type(base), "__getattr__")):
+        if not is_implemented_in_c(member_of(type(base), "__getattr__")):
             interpreter.mark_opaque(f"the class {type(base).__name__} looks up `{name}` by code of its own")
     return False
 
@@ -222,7 +222,7 @@ def _getter(kind: type, base: Any, name: str) -> tuple[tuple[str, ...], Any] | N
 
     None if there is none: the attribute is looked up natively.
     """
-    if not is_of_c(member_of(kind, "__getattribute__")):
+    if not is_implemented_in_c(member_of(kind, "__getattribute__")):
         return None
     found = member_of(kind, name)
     if is_a(found, property):
@@ -280,7 +280,7 @@ def _instance_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
     """The attribute of an object of known state; members of its class are recorded as read."""
     found = interpreter.class_member(base, name)
     kind = type(base)
-    if not is_of_c(member_of(kind, "__getattribute__")):
+    if not is_implemented_in_c(member_of(kind, "__getattribute__")):
         interpreter.mark_opaque(f"the class {kind.__name__} looks up attributes by code of its own")
         return interpreter.natively(getattr, base, name)
     class_path = interpreter.recorder.class_path_of(base)
@@ -300,12 +300,12 @@ def _instance_attribute(interpreter: Interpreter, base: Any, name: str) -> Any:
 
 def _runs_python(kind: type, found: Any) -> bool:
     if found is ABSENT:
-        return not is_of_c(member_of(kind, "__getattr__"))
+        return not is_implemented_in_c(member_of(kind, "__getattr__"))
     if is_a(found, property):
         return True
     if is_a(found, classmethod):  # it calls `__get__` of the descriptor that it wraps
         return type(found.__func__) is not types.FunctionType
-    return type(found) is not types.FunctionType and not is_of_c(member_of(type(found), "__get__"))
+    return type(found) is not types.FunctionType and not is_implemented_in_c(member_of(type(found), "__get__"))
 
 
 # --- super() --------------------------------------------------------------------------------------------------------

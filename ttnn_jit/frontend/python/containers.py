@@ -19,11 +19,11 @@ from ttnn_jit.foreign.values import (
     is_a,
     is_atom,
     is_identity,
-    is_of_c,
+    is_implemented_in_c,
+    is_native_container,
     is_operation,
     member_of,
     native_class,
-    native_container,
     native_contents,
     native_item,
     python_member,
@@ -78,18 +78,18 @@ class Purity:
             return True
         if type(value) in VIEWS:
             return all(map(self.is_pure, value))
-        if is_a(value, BaseException) and is_of_c(_member(value, "__str__")):
+        if is_a(value, BaseException) and is_implemented_in_c(_member(value, "__str__")):
             return all(map(self.is_pure, value.args))
         if id(value) in self._containers:
             return True
         # A class of the user's may define an operator that C would call.
-        if may_compute(value) or not native_container(value):
+        if may_compute(value) or not is_native_container(value):
             return False
         return self.is_pure_to_iterate(value) and all(map(self.is_pure, native_contents(value)))
 
     def is_pure_to_iterate(self, value: Any) -> bool:
         """Whether iterating over `value` runs no code of the user's: C forwards its items, which may be anything."""
-        if native_container(value) and is_of_c(_member(value, "__index__")):
+        if is_native_container(value) and is_implemented_in_c(_member(value, "__index__")):
             if may_compute(value):
                 self._interpreter.class_member(value, "__iter__")
             self._containers[id(value)] = value
@@ -138,7 +138,7 @@ def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
     member = interpreter.class_member if may_compute(key) else _member
     hashed, compared = member(key, "__hash__"), member(key, "__eq__")
     if is_a(key, *SCALARS):
-        return is_of_c(hashed) and is_of_c(compared)
+        return is_implemented_in_c(hashed) and is_implemented_in_c(compared)
     by_name = isinstance(hashed, types.FunctionType) and is_a(key, enum.Enum) and is_of_the_standard_library(hashed)
     return is_default(compared) and (is_default(hashed) or by_name)
 
@@ -156,7 +156,7 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
         return interpreter.call_with(method, (container, key), {})
     if (module_key := key_of_item(container, key)) is not None:
         return interpreter.python(operator.getitem, interpreter.attribute(container, "_modules"), module_key)
-    if may_compute(container) and not is_of_c(_member(container, "__getitem__")):
+    if may_compute(container) and not is_implemented_in_c(_member(container, "__getitem__")):
         return NATIVE
     return get_native_item(interpreter, container, key)
 
@@ -198,7 +198,7 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     missing = special_method(interpreter, container, "__missing__")
     if missing is not None:
         return interpreter.call_with(missing, (container, key), {})
-    if not (is_of_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
+    if not (is_implemented_in_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
         return interpreter.compute_in_c(operator.getitem, container, key)
     if is_a(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
         interpreter.refuse_change(
@@ -236,7 +236,7 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     if method is not None:
         return interpreter.call_with(method, (container, key, value), {})
     refuse_foreign(interpreter, container)
-    if may_compute(container) and not is_of_c(_member(container, "__setitem__")):
+    if may_compute(container) and not is_implemented_in_c(_member(container, "__setitem__")):
         return interpreter.compute_in_c(operator.setitem, container, key, value)
     key = _as_index(interpreter, container, key)
     if type(key) is slice and is_a(container, list):
@@ -268,7 +268,7 @@ def contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     method = special_method(interpreter, container, "__contains__")
     if method is not None:
         return interpreter.python(bool, interpreter.call_with(method, (container, item), {}))
-    if may_compute(container) and not is_of_c(_member(container, "__contains__")):
+    if may_compute(container) and not is_implemented_in_c(_member(container, "__contains__")):
         return NATIVE
     return native_contains(interpreter, container, item)
 
@@ -279,7 +279,7 @@ def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
         return get(interpreter, container, item, ABSENT) is not ABSENT
     if Purity(interpreter).is_pure((container, item)):
         return NATIVE
-    sequence = is_a(container, *_SEQUENCES, *ITERATORS) and native_container(container)
+    sequence = is_a(container, *_SEQUENCES, *ITERATORS) and is_native_container(container)
     if sequence or special_method(interpreter, container, "__iter__") is not None:
         return any(_equal(interpreter, here, item) for here in each(interpreter, container))
     return NATIVE

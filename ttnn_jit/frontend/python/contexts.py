@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_this_package
-from ttnn_jit.foreign.torch_autocast import WAY_OUT
+from ttnn_jit.foreign.torch_autocast import CAST_HELP
 from ttnn_jit.foreign.values import is_a, python_member
 from ttnn_jit.frontend.python.exception_handling import raised_by_program
 from ttnn_jit.frontend.python.interpreter import Interpreter
@@ -34,7 +34,7 @@ def enter_context(interpreter: Interpreter, context: ast.expr, node: ast.With) -
     if torch is not None and any(called is each for each in (torch.no_grad, torch.inference_mode)):
         return None, lambda _: False  # a program keeps nothing for gradients
     if torch is not None and is_a(called, type) and issubclass(called, torch.autocast):
-        raise interpreter.unsupported(NO_AUTOCAST, location=interpreter.location_of(context), help=WAY_OUT)
+        raise interpreter.unsupported(NO_AUTOCAST, location=interpreter.location_of(context), help=CAST_HELP)
     if called is open or is_of_this_package(getattr(called, "__wrapped__", None)):
         _refuse(interpreter, node)
     manager = interpreter.evaluate(context)

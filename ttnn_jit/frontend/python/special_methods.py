@@ -15,7 +15,16 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_a_library
 from ttnn_jit.foreign.library_values import is_numpy_dtype
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
-from ttnn_jit.foreign.values import ABSENT, has_member, is_a, is_atom, is_identity, is_of_c, is_python_class, member_of
+from ttnn_jit.foreign.values import (
+    ABSENT,
+    has_member,
+    is_a,
+    is_atom,
+    is_identity,
+    is_implemented_in_c,
+    is_python_class,
+    member_of,
+)
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.tensor_identities import is_same_object
 from ttnn_jit.frontend.reads.function_source import is_within_the_language
@@ -95,7 +104,9 @@ def convert_result(
 
 
 def _is_scalar_by_c(value: Any, names: tuple[str, ...]) -> bool:
-    return is_a(value, *SCALARS) and all(is_of_c(member_of(type(value), name)) for name in (*names, *_CONVERSIONS))
+    return is_a(value, *SCALARS) and all(
+        is_implemented_in_c(member_of(type(value), name)) for name in (*names, *_CONVERSIONS)
+    )
 
 
 _CONVERSIONS = ("__float__", "__index__")
@@ -114,7 +125,9 @@ def text(function: Callable[..., Any], *names: str) -> Handler:
                 given = args if args[1:] or name != "__format__" else (*args, "")
                 return convert_result(interpreter, function, given, name, method)
             member = member_of(type(args[0]), name)
-            as_text = name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS) and is_of_c(member)
+            as_text = (
+                name == "__format__" and args[1:] in _EMPTY and is_a(args[0], *SCALARS) and is_implemented_in_c(member)
+            )
             if not (as_text or is_default(member)):
                 break
         return interpreter.natively(function, *args) if _is_scalar_by_c(args[0], names) else NATIVE
@@ -143,7 +156,7 @@ def truth(interpreter: Interpreter, value: Any) -> Any:
             return convert_result(interpreter, bool, (value,), name, method)
         member = member_of(type(value), name)
         if member is not ABSENT:
-            by_c = is_a(value, *SCALARS) and is_of_c(member)
+            by_c = is_a(value, *SCALARS) and is_implemented_in_c(member)
             return interpreter.natively(bool, value) if by_c else NATIVE
     return True
 
@@ -207,7 +220,7 @@ def _operate(interpreter: Interpreter, left: Any, right: Any, names: tuple[str, 
             result = interpreter.call_with(method, (receiver, other), {})
         elif member is ABSENT or member is None or is_default(member) or _is_of_a_sequence(receiver, name, member):
             continue
-        elif not (is_of_c(member) and _reads_only_scalars(receiver, name, other)):
+        elif not (is_implemented_in_c(member) and _reads_only_scalars(receiver, name, other)):
             return NATIVE
         else:
             result = interpreter.natively(getattr(type(receiver), name), receiver, other)
@@ -221,7 +234,7 @@ _SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
 
 def _is_of_a_sequence(receiver: Any, name: str, member: Any) -> bool:
     """Whether a method is C's concatenation or repetition, which Python tries after both operands' methods."""
-    return is_of_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(receiver, *_SEQUENCES)
+    return is_implemented_in_c(member) and name in {"__add__", "__mul__", "__rmul__"} and is_a(receiver, *_SEQUENCES)
 
 
 def _sequence_operation(interpreter: Interpreter, left: Any, right: Any, symbol: str) -> Any:
@@ -323,7 +336,7 @@ def in_place(name: str, updating: Callable[[Any, Any], Any], plain: Callable[[An
 
 def _changes_in_place(value: Any, name: str) -> bool:
     member = member_of(type(value), name)
-    return member is not ABSENT and member is not None and is_of_c(member)
+    return member is not ABSENT and member is not None and is_implemented_in_c(member)
 
 
 def refuse_foreign(interpreter: Interpreter, container: Any) -> None:

@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
-from ttnn_jit.guards.reads import KEPT_STEP, Path, path_text
+from ttnn_jit.guards.reads import STATE_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.libraries import TTNN, LibraryMark, mark_of, tensor_library_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -51,7 +51,7 @@ class HiddenInputs:
             return tensor
         known = self._inputs.get(path, self._arguments.get(path))
         if known is None:
-            mark = mark_of(tensor) if path[0][0] == KEPT_STEP else self._mark(tensor, path_text(path), location)
+            mark = mark_of(tensor) if path[0][0] == STATE_STEP else self._mark(tensor, path_text(path), location)
             self._recorder.record_tensor(tensor, mark)
             known = self._inputs[path] = argument(mark.spec, path_text(path))
             self._recorder.bind_proxy(known, path, tensor)
@@ -59,7 +59,7 @@ class HiddenInputs:
 
     def state_input(self, tensor: Any, name: str, argument: MakeInput, location: Callable[[], Location]) -> Any:
         """The proxy of a tensor that this package keeps under `name` (guards/package_state.py)."""
-        self._recorder.bind_path(tensor, ((KEPT_STEP, name),))
+        self._recorder.bind_path(tensor, ((STATE_STEP, name),))
         return self.input(tensor, argument, location)
 
     def register_arguments(self) -> None:

@@ -24,7 +24,7 @@ from itertools import chain, count, repeat, starmap
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.process.finalizers import given_to
+from ttnn_jit.process.finalizers import finalizer_callback
 
 BIG_BYTES = 1 << 20  # blocks of this size and more are mappings of their own
 POOLED_RESULT_BYTES = BIG_BYTES
@@ -58,7 +58,7 @@ class Address(int):
 
 def freeing_address_type(free: Callable[[int], None]) -> type[Address]:
     """A type of addresses whose finalizer passes them to `free`, a builtin function."""
-    return type("Address", (Address,), {"__slots__": (), "__del__": given_to(free)})
+    return type("Address", (Address,), {"__slots__": (), "__del__": finalizer_callback(free)})
 
 
 class Buffer:

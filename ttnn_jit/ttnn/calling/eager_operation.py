@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
-from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
+from ttnn_jit.dispatch.lru_programs import Key, LruPrograms
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
@@ -101,9 +101,9 @@ class TtnnOperation(WarmCalls):
 
     def _reset_caches(self) -> None:
         self._changing = ChangingArguments(self.__name__)
-        self._programs: KeptPrograms[Program] = KeptPrograms(self._changing)
+        self._programs: LruPrograms[Program] = LruPrograms(self._changing)
         # Views compile nothing, so evicted ones are not reported.
-        self._views: KeptPrograms[tuple[TensorSpec | None]] = KeptPrograms(ChangingArguments(self.__name__))
+        self._views: LruPrograms[tuple[TensorSpec | None]] = LruPrograms(ChangingArguments(self.__name__))
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.

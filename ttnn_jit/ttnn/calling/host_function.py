@@ -11,8 +11,8 @@ from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, user_location
-from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, is_compiled, told
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call, user_location
+from ttnn_jit.dispatch.observers import OBSERVERS, ON_FIRST_OBSERVER, call_with_observers, is_compiled
 from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import in_program, in_trace, with_elements
@@ -149,7 +149,7 @@ class HostFunction:
                 return found
         kwargs = self._canonical_keywords(args, kwargs)
         if OBSERVERS and self.is_observed:
-            return told(self._dispatched, call, args, kwargs)
+            return call_with_observers(self._dispatched, call, args, kwargs)
         return self._dispatched(*args, **kwargs)
 
     def run_in_program(self, ops: HostOps[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -300,7 +300,7 @@ class HostFunction:
         refusal = self._signature_error(args, kwargs) if is_python else None
         if refusal is None:
             if not is_compiled(args, kwargs):  # the compiler reads the frames
-                keep_frames_of_a_call(error)
+                keep_user_frames_of_call(error)
             return
         known = ", ".join(f"`{name}`" for name in self.signature.parameters)
         help_ = f"it takes {known}" if known else "it takes nothing"
@@ -407,7 +407,7 @@ def _with_direct_call(declared: HostFunction) -> Callable[..., Any]:
             direct = direct or direct_calls.make_direct_call(declared, call, scope)
             call.__defaults__, call.__kwdefaults__ = direct.__defaults__, direct.__kwdefaults__
             call.__code__ = direct.__code__
-            UNOBSERVED.append(restore)
+            ON_FIRST_OBSERVER.append(restore)
             if OBSERVERS:  # another thread has added an observer meanwhile
                 restore()
             return call(*args, **kwargs)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.ops import (
     ABSENT_OPERATORS,
     COPY,
@@ -134,7 +134,7 @@ def truth_with_warning() -> Callable[[object], bool]:
         nonlocal has_warned
         if not has_warned:
             has_warned = True
-            warn_the_user(_TRUTH)
+            warn_user(_TRUTH)
         return True
 
     return truth

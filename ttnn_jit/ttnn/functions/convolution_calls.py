@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.convolution.convolutions import CONV2D, Convolution, numbers_2d
-from ttnn_jit.ops.convolution.transposed_convolutions import CONV_TRANSPOSE2D, Transposed
+from ttnn_jit.ops.convolution.convolutions import CONV2D, Convolution, attributes_2d
+from ttnn_jit.ops.convolution.transposed_convolutions import CONV_TRANSPOSE2D, TransposedConvolution
 from ttnn_jit.ops.language.activation_names import activation_text
 from ttnn_jit.specs.configs.conv_configs import Conv2dSliceConfig, PaddingMode, SliceType
 from ttnn_jit.specs.configs.conv_shards import ConvolutionShards
@@ -58,7 +58,7 @@ def _convolution(
     x = tensors.input
     if config.padding_mode is PaddingMode.Replicate:
         x, sizes = _replicated(x, sizes)
-    attributes = (*numbers_2d(sizes), *_result_attributes(arguments, x))
+    attributes = (*attributes_2d(sizes), *_result_attributes(arguments, x))
     memory_config = _memory_config(arguments, x, sizes, arguments.slice_config)
     value = _result_of(arguments, _CONV2D, replace(tensors, input=x), attributes, memory_config)
     if (
@@ -195,13 +195,13 @@ def conv_transpose2d(arguments: ConvTranspose2dArguments) -> Any:
         raise ArgumentError(f"{name} pads with zeros, got {arguments.config.padding_mode}")
     more = per_dimension(arguments.output_padding, f"`output_padding` of {name}", 2)
     sizes, tensors = arguments.sizes, _operands(arguments)
-    transposed = Transposed(sizes, more)
+    transposed = TransposedConvolution(sizes, more)
     check_sizes(name, transposed, *tensors.shapes)
     tensors = tensors.moved_to(arguments.device, name)
     tensors = _prepared(
         arguments, tensors, sizes, lambda weight: prepared_transposed(arguments.ops, weight, transposed, mirror=mirror)
     )
-    attributes = (*numbers_2d(sizes), more, mirror, *_result_attributes(arguments, tensors.input))
+    attributes = (*attributes_2d(sizes), more, mirror, *_result_attributes(arguments, tensors.input))
     memory_config = _memory_config(arguments, tensors.input, transposed.convolution, arguments.dram_slice_config)
     value = _result_of(arguments, _CONV_TRANSPOSE2D, tensors, attributes, memory_config)
     return _with_requested_results(arguments, value, tensors, transposed.convolution.counts)

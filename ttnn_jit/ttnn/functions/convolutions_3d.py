@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops.convolution.convolutions import CONV3D, Convolution, numbers_3d
+from ttnn_jit.ops.convolution.convolutions import CONV3D, Convolution, attributes_3d
 from ttnn_jit.ops.movement.windows import Windows
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -95,7 +95,7 @@ def conv3d(  # noqa: PLR0913 - the arguments are ttnn's
     sizes = Convolution(x.shape[0], inputs, output_channels, tuple(x.shape[1:4]), windows, groups)
     check_sizes("conv3d", sizes, *tensors.shapes)
     layout = Layout.ROW_MAJOR if config is None else config.output_layout
-    attributes = (*numbers_3d(sizes), None, result_dtype(dtype, x), layout, compute_kernel_config)
+    attributes = (*attributes_3d(sizes), None, result_dtype(dtype, x), layout, compute_kernel_config)
     return _CONV3D(x, tensors.weight, tensors.bias, *attributes, memory_config=memory_config)
 
 

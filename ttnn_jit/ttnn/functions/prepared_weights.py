@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.convolution.convolutions import Convolution
-from ttnn_jit.ops.convolution.transposed_convolutions import Transposed, transposed_matrix
+from ttnn_jit.ops.convolution.transposed_convolutions import TransposedConvolution, transposed_matrix
 from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -71,7 +71,7 @@ def prepared(weight: Any, sizes: Convolution) -> Tensor:
     return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
 
 
-def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
+def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: TransposedConvolution, *, mirror: bool) -> Any:
     """Weights of a transposed convolution as a matrix of rank 4."""
     matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
     return reshape(matrix, (1, 1, *transposed.sizes.matrix))
@@ -115,9 +115,9 @@ def _check_format(arguments: PreparingWeightsArguments, only: str) -> None:
 
 
 def _matrix(
-    arguments: PreparingWeightsArguments, sizes: Convolution | Transposed, prepare: Callable[[Any], Any]
+    arguments: PreparingWeightsArguments, sizes: Convolution | TransposedConvolution, prepare: Callable[[Any], Any]
 ) -> Tensor:
-    own = sizes.sizes if isinstance(sizes, Transposed) else sizes
+    own = sizes.sizes if isinstance(sizes, TransposedConvolution) else sizes
     check_sizes(arguments.function, sizes, own.input_shape, tuple(arguments.weight_tensor.shape), None)
     weight = on_device(arguments.weight_tensor, arguments.device, f"`weight_tensor` of {arguments.function}")
     return weight if own.are_prepared(weight.shape) else in_tiles(prepare(weight), arguments.weights_dtype)
@@ -158,7 +158,7 @@ def prepare_conv_transpose2d_weights(arguments: PrepareConvTransposeWeightsArgum
         ShapeError: The sizes are inconsistent, or do not fit the weights.
     """
     _check_format(arguments, "IOHW")
-    transposed = Transposed(arguments.sizes, (0, 0))
+    transposed = TransposedConvolution(arguments.sizes, (0, 0))
     mirror = arguments.mirror_kernel
     return _matrix(
         arguments, transposed, lambda weight: prepared_transposed(arguments.ops, weight, transposed, mirror=mirror)

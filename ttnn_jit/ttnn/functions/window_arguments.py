@@ -9,7 +9,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.ops.convolution.convolutions import Convolution
-from ttnn_jit.ops.convolution.transposed_convolutions import Transposed
+from ttnn_jit.ops.convolution.transposed_convolutions import TransposedConvolution
 from ttnn_jit.ops.movement.windows import Pair, Windows
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.calling.eager_functions import pad
@@ -68,7 +68,11 @@ def windows_of(name: str, rank: int, kernel_size: Any, stride: Any, padding: Any
 
 
 def check_sizes(
-    name: str, sizes: Convolution | Transposed, x: Sequence[int], weight: Sequence[int], bias: Sequence[int] | None
+    name: str,
+    sizes: Convolution | TransposedConvolution,
+    x: Sequence[int],
+    weight: Sequence[int],
+    bias: Sequence[int] | None,
 ) -> None:
     """Check that the sizes of a call of the function `name` are consistent, and fit the shapes of the operands.
 

@@ -24,7 +24,7 @@ class ComparedTests:
     def __init__(self, folder: Path, *, is_worker: bool) -> None:
         self._folder = folder
         self._is_worker = is_worker
-        self._file = RecordFile(folder, anew=not is_worker)
+        self._file = RecordFile(folder, discard_earlier=not is_worker)
         self._mode = ComparisonMode(
             lambda: CONFIG.comparison_mode_pcc,
             lambda found: self._file.write([found.record]),

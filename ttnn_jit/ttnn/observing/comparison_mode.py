@@ -16,11 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ShapeError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import user_location, warn_the_user
-from ttnn_jit.dispatch.observers import Observer, name_of, telling_only
+from ttnn_jit.diagnostics.tracebacks import user_location, warn_user
+from ttnn_jit.dispatch.observers import Observer, name_of, only_observer
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.golden.comparison_records import ComparisonRecord
-from ttnn_jit.golden.verdict import Stored, Tolerance, Verdict, judge, relative_of_pcc
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, relative_of_pcc
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.programs.random_state import drawing_from, next_draw
@@ -189,7 +189,7 @@ class ComparisonMode(Observer):
         """Run a jitted function again, one operation at a time, with the same random draws."""
         args, kwargs = rerun_arguments
         try:
-            with telling_only(self), drawing_from(draw):
+            with only_observer(self), drawing_from(draw):
                 stepped = operation.__ttnn_jit_wrapped__(*args, **kwargs)
         except ComparisonError:
             raise
@@ -298,7 +298,7 @@ def warn_or_raise(raises: Callable[[], bool], record: ComparisonRecord) -> None:
         text = f"{record.operation}: output {record.output} is not its golden {record.level}: {record.reason}{pcc}"
         if raises():
             raise ComparisonError(text, location=user_location())
-    warn_the_user(text, ComparisonWarning)
+    warn_user(text, ComparisonWarning)
 
 
 def _target(results: Sequence[Any]) -> SystemDesc:
@@ -315,14 +315,14 @@ def _verdict(
 ) -> Verdict:
     tensor, golden = found
     flushes = _target([tensor]).numerics is Numerics.DEVICE
-    verdict = judge(got, golden, Stored(tensor.dtype, flushes), tolerance)
+    verdict = judge(got, golden, ResultFormat(tensor.dtype, flushes), tolerance)
     if elements is None or verdict.matches:
         return verdict
     try:
         named, right, dtype = elements()
     except ShapeError as error:
         return replace(verdict, reason=error.message)
-    of_elements = judge(named, right, Stored(dtype, flushes), tolerance)
+    of_elements = judge(named, right, ResultFormat(dtype, flushes), tolerance)
     return replace(verdict, matches=of_elements.matches, reason=of_elements.reason)
 
 

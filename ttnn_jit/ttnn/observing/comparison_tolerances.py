@@ -176,4 +176,4 @@ def _flushed(value: torch.Tensor) -> torch.Tensor:
 
 def chained_tolerance(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
     """The tolerance for the result of several operations."""
-    return Tolerance(1.0, relative=relative, noise=noise, of_all=True)
+    return Tolerance(1.0, relative=relative, noise=noise, by_rms=True)

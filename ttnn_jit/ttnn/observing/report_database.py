@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.tracebacks import stack_of_the_user
+from ttnn_jit.diagnostics.tracebacks import user_stack
 from ttnn_jit.dispatch.observers import Observer, name_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -172,7 +172,7 @@ class _Report:
         self._insert("operations", [(number, name, None)])
         named = [*((str(index), value) for index, value in enumerate(args)), *kwargs.items()]
         self._insert("operation_arguments", [(number, key, text_of_argument(value)) for key, value in named])
-        self._insert("stack_traces", [(number, stack_of_the_user())])
+        self._insert("stack_traces", [(number, user_stack())])
         inputs = [self._number(tensor) for tensor in ttnn_tensors_in([*args, *kwargs.values()])]
         self._insert("input_tensors", [(number, index, tensor) for index, tensor in enumerate(inputs)])
         if graph:
@@ -199,7 +199,7 @@ class _Report:
     def fail(self, number: int, name: str, error: BaseException) -> None:
         """Write the error of a call."""
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-        row = number, name, type(error).__name__, str(error), stack_of_the_user(), moment
+        row = number, name, type(error).__name__, str(error), user_stack(), moment
         self._insert("errors", [row])
         self._connection.commit()
 

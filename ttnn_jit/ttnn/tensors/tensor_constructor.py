@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.foreign.numpy_array import check_numbers_of_numpy, dtype_made_of_numpy, is_numpy_array
+from ttnn_jit.foreign.numpy_array import check_numeric, dtype_from_numpy, is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.ops.language.kinds import are_numbers
 from ttnn_jit.runtime.device import Device
@@ -114,8 +114,8 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
             raise ArgumentError("ttnn.Tensor of a ttnn tensor makes no copy", help="use `ttnn.clone` or `.to`")
         return tensor
     if is_numpy_array(tensor):
-        check_numbers_of_numpy(tensor, "ttnn.Tensor")
-        dtype = dtype_made_of_numpy(tensor) if data_type is None else data_type
+        check_numeric(tensor, "ttnn.Tensor")
+        dtype = dtype_from_numpy(tensor) if data_type is None else data_type
         return from_numbers(tensor, spec_of_new(tensor.shape, dtype, layout, device, mem_config), device)
     return from_torch(
         tensor,

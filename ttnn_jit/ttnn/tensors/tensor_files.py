@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -329,7 +329,7 @@ def _cached(path: Path, expected: _Expected) -> Tensor | None:
     try:
         return _as_expected(path, _read(path), expected)
     except DamagedFileError as error:
-        warn_the_user(f"as_tensor: {path} is made anew: {error.message}")
+        warn_user(f"as_tensor: {path} is made anew: {error.message}")
         return None
 
 
