@@ -114,9 +114,9 @@ class Unpacking:
         words = b.mul(b.shift_right_zero(term, self.terms - 1), self.width)
         found = list[Value]()
         for k in self.pieces:
-            column = b.add(column, k * self.piece)
-            group = b.mul(b.shift_right_zero(column, self.width.bit_length() - 1), self.group_words)
-            first = b.add(group, b.bit_and(column, self.width - 1))
+            piece_column = b.add(column, k * self.piece)
+            group = b.mul(b.shift_right_zero(piece_column, self.width.bit_length() - 1), self.group_words)
+            first = b.add(group, b.bit_and(piece_column, self.width - 1))
             found.append(b.element(to, I32, b.add(first, words), f"address{k}"))
         return found
 

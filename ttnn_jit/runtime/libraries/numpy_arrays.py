@@ -95,12 +95,12 @@ class NumpyArrays(ForeignLibrary):
             f" p{index} = r{index}.__array_interface__['data'][0]",
         )
 
-    def result(self, result: Array, spec: TensorSpec) -> Array:
+    def convert_result(self, result: Array, spec: TensorSpec) -> Array:
         """Widen bfloat16, which numpy lacks, to float32, which is exact."""
         return floats_of_bfloat16(result) if spec.dtype.is_upper_half else result
 
     def result_text(self, index: int, spec: TensorSpec) -> str:
-        """The text of `result`."""
+        """The text of `convert_result`."""
         return f"floats_of_bfloat16(r{index})" if spec.dtype.is_upper_half else super().result_text(index, spec)
 
     def names(self, plan: ProgramPlan) -> dict[str, Any]:

@@ -229,7 +229,7 @@ class ForeignLibrary(TensorLibrary):
     def empty(self, spec: TensorSpec) -> Any:
         """An uninitialized tensor of `spec` in the library's own memory."""
 
-    def result(self, result: Any, _spec: TensorSpec) -> Any:
+    def convert_result(self, result: Any, _spec: TensorSpec) -> Any:
         """The value that the caller gets for a result; `result_text` is its text."""
         return result
 
@@ -247,8 +247,8 @@ class ForeignLibrary(TensorLibrary):
         visible = (*tensors, *outputs)
         self.check_updates(plan, tensors)
         program.run(*map(self.address, visible))
-        result = map(self.result, outputs, plan.outputs)
-        results = self.after_updates(plan, tensors, (*tensors, *result))
+        converted = map(self.convert_result, outputs, plan.outputs)
+        results = self.after_updates(plan, tensors, (*tensors, *converted))
         return results[0] if len(results) == 1 else tuple(results)
 
     def require_writable(self, tensor: Any, spec: TensorSpec, what: str) -> None:  # noqa: ARG002 - its spec has it
