@@ -1,8 +1,8 @@
-"""Where compiled programs wait to be run again: by key in memory and on disk, with counters.
+"""The caches of compiled programs, in memory and on disk, and their counters.
 
-The disk is asked in two levels (`cache/disk.py`: entries, and how many bytes they may take; `cache/folder.py` judges
-the folder). A *manifest* (`cache/manifest.py`) is found with what the compile is told (`cache/key.py`), without loading
-the compiler; the *content* level with what the parsed program says, locations aside (`dialects/text/content.py`), so
-that moving a function down a line costs a parse and no more. `cache/contents.py` looks at a folder for the command
-line.
+`cache/disk.py` stores entries and limits their bytes; `cache/folder.py` checks that the folder can be trusted. A
+look-up on disk has two levels. The key of a *manifest* (`cache/manifest.py`) is made of the arguments of the compile
+(`cache/key.py`), so this level does not load the compiler. The *content* key is made of the parsed program without
+locations (`dialects/text/content.py`), so moving a function down a line costs a parse and no compile.
+`cache/contents.py` inspects a folder for the command line.
 """

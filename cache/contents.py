@@ -1,7 +1,7 @@
-"""What a cache folder holds, seen without changing it: for people, and the command line.
+"""Read-only inspection of a cache folder, for the command line.
 
-`ttnn_jit.cache.disk` repairs what it meets: it drops a damaged entry, and starts a damaged database anew. Here
-damage is reported and stays.
+`ttnn_jit.cache.disk` repairs damage: it removes a damaged entry and replaces a damaged database. This module only
+reports damage.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ttnn_jit.specs.options import Environment
 
 
 class State(enum.Enum):
-    """What a cache folder is good for."""
+    """The state of a cache folder."""
 
     OFF = "turned off"
     ABSENT = "not there yet"
@@ -37,15 +37,15 @@ class State(enum.Enum):
 
 @dataclass(frozen=True)
 class Contents:
-    """A cache folder as it was when looked at.
+    """A snapshot of a cache folder.
 
     Attributes:
-        folder: None where there is none: the cache is turned off, or the user has no home.
-        state: What it is good for.
-        reason: Why it is not used, or what is damaged; "" otherwise.
-        programs: Programs stored.
-        others: Other entries: what programs are found by, and native code that programs share.
-        nbytes: Bytes of all entries.
+        folder: The folder; None if the cache is turned off or the user has no home.
+        state: Whether the folder is usable.
+        reason: Why the folder is not used, or what is damaged; "" otherwise.
+        programs: Number of stored programs.
+        others: Number of other entries: manifests, and native code that programs share.
+        nbytes: Size of all entries in bytes.
     """
 
     folder: Path | None
@@ -58,14 +58,14 @@ class Contents:
 
 @dataclass(frozen=True)
 class StoredProgram:
-    """A program on disk, as far as it says itself.
+    """A program on disk.
 
     Attributes:
-        key: Its content key, hexadecimal.
-        stored_at: When it was stored, in seconds since 1970.
-        nbytes: Its size.
-        function: Name of the compiled function; None if the program is damaged, or of another version's format.
-        inputs: The specs of its tensors, as text.
+        key: The content key, hexadecimal.
+        stored_at: Time of the store, in seconds since 1970.
+        nbytes: Size in bytes.
+        function: Name of the compiled function; None if the program is damaged or has another version's format.
+        inputs: The specs of the input tensors, as text.
     """
 
     key: str
@@ -76,7 +76,7 @@ class StoredProgram:
 
 
 def contents_of(environment: Environment) -> Contents:
-    """How the environment's cache folder stands. Nothing is made, removed or repaired."""
+    """A snapshot of the environment's cache folder. Nothing is created, removed or repaired."""
     if not environment.cache_enabled:
         return Contents(None, State.OFF, "TTNN_JIT_CACHE says so")
     if environment.cache_dir is None:
@@ -87,7 +87,7 @@ def contents_of(environment: Environment) -> Contents:
 def _contents_of(folder: Path) -> Contents:
     try:
         if folder.exists() and not folder.is_dir():
-            return Contents(folder, State.REFUSED, f"{folder} is no folder")
+            return Contents(folder, State.REFUSED, f"{folder} is not a folder")
         with closing(Folder(folder)) as opened:
             (folder / DATABASE_NAME).stat()
             state = State.READ_ONLY if opened.read_only else _writable(folder)
@@ -108,7 +108,7 @@ def stored_programs(folder: Path) -> Iterator[StoredProgram]:
     """Every program in `folder`, oldest first.
 
     Raises:
-        sqlite3.Error: The database cannot be read, or no further.
+        sqlite3.Error: The database cannot be read, or reading stopped at damage.
     """
     for row in _rows(folder, f"WHERE key GLOB '{PROGRAM}*'"):
         plan = _plan(row)
@@ -123,11 +123,11 @@ def stored_programs(folder: Path) -> Iterator[StoredProgram]:
 
 @dataclass(frozen=True)
 class Damage:
-    """An entry that is not what was stored.
+    """A damaged entry.
 
     Attributes:
-        name: The entry's, as far as it can be read.
-        reason: What is wrong with it.
+        name: The entry's name, as far as it can be read.
+        reason: What is damaged.
     """
 
     name: str
@@ -135,10 +135,10 @@ class Damage:
 
 
 def checked(folder: Path) -> Iterator[Damage | None]:
-    """For every entry in `folder`, oldest first, its damage or None; at last that of the database, if it has any.
+    """Per entry in `folder`, oldest first, its damage or None; then the damage of the database, if any.
 
     Raises:
-        sqlite3.Error: The database cannot be read, or no further.
+        sqlite3.Error: The database cannot be read, or reading stopped at damage.
     """
     for row in _rows(folder):
         yield _damage_of(row)
@@ -149,13 +149,13 @@ def checked(folder: Path) -> Iterator[Damage | None]:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the database, in which damage may have left anything.
+    """A row of the database, which may be damaged.
 
     Attributes:
-        name: What is left of it.
-        is_text: Whether the name is one that the store could have written.
-        value: None if it is no plain bytes.
-        stored_at: Seconds since 1970.
+        name: The name, with undecodable bytes escaped.
+        is_text: Whether the store could have written the name.
+        value: The value; None if it is not plain bytes.
+        stored_at: Time of the store, in seconds since 1970.
     """
 
     name: str
@@ -165,7 +165,7 @@ class _Row:
 
 
 def _rows(folder: Path, condition: str = "") -> Iterator[_Row]:
-    # Names as bytes, for a text that is no UTF-8 would end the query.
+    # Names are read as bytes: a text that is not UTF-8 would end the query.
     query = (
         "SELECT CAST(key AS BLOB), TYPEOF(key) = 'text' AND raw, mode, filename, value, store_time "
         f"FROM Cache {condition} ORDER BY rowid"
@@ -183,7 +183,7 @@ def _rows(folder: Path, condition: str = "") -> Iterator[_Row]:
 
 def _damage_of(row: _Row) -> Damage | None:
     if not row.is_text:
-        return Damage(row.name, "its name is no text")
+        return Damage(row.name, "its name is not text")
     if row.value is None:
         return Damage(row.name, "its value is not plain bytes")
     if unsealed(row.name, row.value) is None:
@@ -205,8 +205,8 @@ def _opened(folder: Path) -> Iterator[ReadOnlyEntries]:
         with closing(Folder(folder)) as opened, closing(ReadOnlyEntries(opened, DATABASE_NAME)) as entries:
             yield entries
     except UnicodeDecodeError as error:
-        # Of a text, or of SQLite's own message, which quotes what is damaged.
-        raise sqlite3.DatabaseError(f"it holds a text that is no UTF-8: {error}") from error
+        # A text of a row, or SQLite's own message, which quotes the damaged text.
+        raise sqlite3.DatabaseError(f"it holds a text that is not UTF-8: {error}") from error
 
 
 def _writable(folder: Path) -> State:
@@ -215,4 +215,4 @@ def _writable(folder: Path) -> State:
 
 
 EFFECTIVE_IDS = os.access in os.supports_effective_ids
-"""Whether the system asks for the rights of the user as whom the process acts, not of the one who started it."""
+"""Whether `os.access` can check the rights of the effective user, not of the real one."""

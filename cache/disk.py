@@ -1,8 +1,8 @@
 """The disk store: named bytes in one folder, on diskcache, shared by processes.
 
-It never breaks a call. What it cannot do, for a full disk, a folder of somebody else's or a damaged database, it says
-once in a warning, and then does without. An entry is found whole or not at all: a damaged one is a miss and is removed.
-A folder that is read-only, as in a container image, is read.
+The store never breaks a call. If the disk is full, the folder belongs to another user or the database is damaged, the
+store warns once and continues without the disk. An entry is read whole or not at all: a damaged entry is a miss and is
+removed. A read-only folder, as in a container image, is read and not written.
 
 The folder is the trust boundary (`ttnn_jit.cache.folder`): programs hold machine code, so nobody but the user and root
 may be able to write to it.
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from ttnn_jit.cache.read_only import ReadOnlyEntries
 
-SIZE_LIMIT = 256 << 20  # bytes; beyond, what was stored longest ago goes
+SIZE_LIMIT = 256 << 20  # bytes; beyond, the entries stored longest ago are evicted
 SETTINGS = {
     "size_limit": SIZE_LIMIT,
     "eviction_policy": "least-recently-stored",
-    "sqlite_mmap_size": 0,  # a mapped database that is truncated, by damage or a full disk, kills its readers
+    "sqlite_mmap_size": 0,  # truncating a mapped database, by damage or a full disk, kills its readers
 }
-LOCK_TIMEOUT = 5.0  # seconds that a call waits for another process's write before it does without
+LOCK_TIMEOUT = 5.0  # seconds that a call waits for another process's write before it continues without the cache
 DATABASE_NAME = "cache.db"
 PROGRAM = "program:"
 MANIFEST = "manifest:"
@@ -49,9 +49,9 @@ Result = TypeVar("Result")
 
 
 class DiskStore:
-    """Bytes by name in `directory`. Opened by the first use; safe from several threads and processes.
+    """Bytes by name in `directory`. The first use opens the store; threads and processes may share it.
 
-    Every method returns what an empty store would if the folder cannot be used, and warns about that once.
+    If the folder cannot be used, every method returns the result of an empty store, and one warning says so.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -61,8 +61,8 @@ class DiskStore:
         self._refused = False
 
     def get(self, name: str) -> bytes | None:
-        """The bytes stored under `name`; None if there are none, or they are damaged."""
-        # What is interrupted while it reads leaves no transaction: it reads outside of any.
+        """The bytes stored under `name`; None if there are none or they are damaged."""
+        # Interrupts need no postponing: a read runs outside of transactions, so an interrupt leaves none open.
         with compiling():
             return self._without_failing(lambda entries: _read(entries, name), None)
 
@@ -71,19 +71,19 @@ class DiskStore:
         self._guarded(lambda entries: entries.set(name, _seal(name, value)), None)
 
     def update(
-        self, name: str, change: Callable[[bytes | None], bytes], beside: Mapping[str, bytes] | None = None
+        self, name: str, change: Callable[[bytes | None], bytes], also_store: Mapping[str, bytes] | None = None
     ) -> None:
-        """Replace the bytes under `name` by what `change` makes of them, with no other process in between.
+        """Replace the bytes under `name` by the result of `change`, in one transaction.
 
         Args:
-            name: Whose bytes.
-            change: From those that are there to the new ones.
-            beside: By name, what is stored with them: all of it or nothing.
+            name: The entry to replace.
+            change: From the stored bytes, or None, to the new ones.
+            also_store: Further entries that are stored in the same transaction, by name.
         """
 
         def replace(entries: diskcache.Cache) -> None:
             with entries.transact():
-                for other, value in (beside or {}).items():
+                for other, value in (also_store or {}).items():
                     entries.set(other, _seal(other, value))
                 entries.set(name, _seal(name, change(_read(entries, name))))
 
@@ -95,7 +95,7 @@ class DiskStore:
         return self._guarded(lambda entries: [name for name in entries if str(name).startswith(prefix)], none)
 
     def usage(self) -> tuple[int, int]:
-        """How many programs are stored, and the bytes of all entries. Does not create the folder."""
+        """The number of stored programs, and the bytes of all entries. Does not create the folder."""
         programs, _, nbytes = self._guarded(counts, (0, 0, 0)) if self._exists() else (0, 0, 0)
         return programs, nbytes
 
@@ -111,12 +111,12 @@ class DiskStore:
             self._cache.close()
 
     def _exists(self) -> bool:
-        # `Path.exists` would raise where the folder is another user's.
+        # `Path.exists` raises if the folder belongs to another user.
         return self._cache is not None or os.path.exists(self.directory / DATABASE_NAME)  # noqa: PTH110
 
     def _guarded(self, use: Callable[[Any], Result], otherwise: Result) -> Result:
-        # A child forked while another thread is inside of SQLite would wait for SQLite's locks for ever.
-        # And a transaction of diskcache's that an interrupt leaves would be ended when its generator dies.
+        # A child forked while another thread is inside SQLite would wait for SQLite's locks for ever.
+        # An interrupt inside a transaction of diskcache would leave it open until its generator is collected.
         with compiling(), interrupts_postponed():
             return self._without_failing(use, otherwise)
 
@@ -147,7 +147,7 @@ class DiskStore:
         return otherwise
 
     def _leave_transaction(self) -> None:
-        # A connection whose commit failed, or that was interrupted, may still be inside its transaction.
+        # After a failed commit or an interrupt the connection may still be inside its transaction.
         with contextlib.suppress(sqlite3.Error):
             self.close()
 
@@ -161,7 +161,7 @@ class DiskStore:
         return self._cache
 
     def _give_up_folder(self) -> None:
-        """Have the next use open what lies at the path then, if it can be trusted."""
+        """Close the folder; the next use opens the folder that is then at the path, if it can be trusted."""
         if self._folder is not None:
             self._leave_transaction()
             self._folder.close()
@@ -176,19 +176,19 @@ class DiskStore:
             self._folder = self._folder or Folder(self.directory)
             entries = _entries_in(self._folder)
             if not self._folder.is_in_place():
-                raise UntrustedFolderError(f"{NOT_USED}{self.directory} was exchanged meanwhile")
+                raise UntrustedFolderError(f"{NOT_USED}{self.directory} was replaced while it was opened")
             return entries
         except (sqlite3.Error, OSError, diskcache.Timeout) as error:
-            # Trying again at every compile would cost more than it is likely to give.
+            # No retry: one at every compile would cost more than it is likely to save.
             self._refused = not _shows_damage(error)
             raise
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            # Only a damaged table of settings can surprise it so: its arguments are constants.
+            # The arguments are constants, so only a damaged table of settings raises these.
             raise sqlite3.DatabaseError(f"its settings cannot be read, {error!r}") from error
 
     @interrupts_postponed()
     def _discard_database(self, error: Exception) -> None:
-        """Start from nothing: what SQLite cannot read holds nothing worth more than the compiles it saves."""
+        """Remove the files of a database that SQLite cannot read; the next use starts with an empty one."""
         self._cache = None
         if self._folder is None or self._folder.read_only:
             self._refused = True
@@ -230,7 +230,7 @@ def _entries_in(folder: Folder) -> diskcache.Cache | ReadOnlyEntries:
 
 
 def _wait_until_unlocked(database: Path) -> None:
-    """Wait `LOCK_TIMEOUT` for who writes: diskcache, which writes when it opens a database, waits a minute."""
+    """Wait for a writer, `LOCK_TIMEOUT` at most. diskcache writes when it opens a database, and waits a minute."""
     if database.exists():
         with closing(sqlite3.connect(database, timeout=LOCK_TIMEOUT, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -238,7 +238,7 @@ def _wait_until_unlocked(database: Path) -> None:
 
 
 def store_of(environment: Environment) -> DiskStore | None:
-    """The one store of the environment's cache folder; None if there is no folder or the cache is turned off."""
+    """The process's store of the environment's cache folder; None if there is no folder or the cache is turned off."""
     folder = environment.cache_dir if environment.cache_enabled else None
     return None if folder is None else _store_in(folder)
 
@@ -247,16 +247,16 @@ _store_in = cache(DiskStore)
 
 
 def _shows_damage(error: Exception) -> bool:
-    """Whether the database itself is broken, not the disk, a lock or the rights to it."""
+    """Whether an error shows a damaged database, not a disk failure, a lock or missing rights."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return isinstance(error, (sqlite3.DatabaseError, UnicodeDecodeError))
-    # An SQL error is damage too: the statements are constants, so what they name must have gone missing.
+    # An SQL error is damage too: the statements are constants, so a table or column that they name is missing.
     return code & 0xFF in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_MISMATCH}
 
 
 def _require_sound_settings(entries: diskcache.Cache) -> None:
-    """The library believes its own table of settings; damaged, it would fail in ways that look like bugs."""
+    """Check the table of settings, which diskcache trusts: damage there causes failures that look like bugs."""
     import diskcache
 
     expected: dict[str, object] = diskcache.DEFAULT_SETTINGS | {"count": 0, "size": 0, "hits": 0, "misses": 0}
@@ -266,26 +266,26 @@ def _require_sound_settings(entries: diskcache.Cache) -> None:
 
 
 def counts(entries: diskcache.Cache | ReadOnlyEntries) -> tuple[int, int, int]:
-    """How many programs are stored and how many other entries, and the bytes of all of them."""
-    # In SQL, for diskcache counts no bytes of values that lie in the database.
+    """The number of stored programs, the number of other entries, and the bytes of all."""
+    # In SQL: diskcache does not count the bytes of values that are stored in the database.
     query = f"SELECT TOTAL(key GLOB '{PROGRAM}*'), COUNT(*), TOTAL(LENGTH(value)) FROM Cache"
     ((programs, entries_in_all, nbytes),) = entries._sql(query).fetchall()
     return int(programs), entries_in_all - int(programs), int(nbytes)
 
 
 def _seal(name: str, value: bytes) -> bytes:
-    # With the name, for a damaged index finds another name's row, whole in itself.
+    # The digest covers the name: a damaged index may find an intact row of another name.
     return _MAGIC + hashlib.sha256(name.encode() + b"\0" + value).digest() + value
 
 
 def unsealed(name: str, sealed: bytes) -> bytes | None:
-    """The value that an entry holds; None if the entry is damaged, or another name's."""
+    """The value of a sealed entry; None if the entry is damaged or has another name."""
     value = sealed[len(_MAGIC) + _DIGEST_BYTES :]
     return value if sealed == _seal(name, value) else None
 
 
 def _read(entries: diskcache.Cache | ReadOnlyEntries, name: str) -> bytes | None:
-    # In SQL, for diskcache asks for columns that no entry of ours has.
+    # In SQL: diskcache reads columns that our entries do not use.
     found = entries._sql("SELECT value FROM Cache WHERE key = ? AND raw = 1", (name,)).fetchone()
     if found is None:
         return None

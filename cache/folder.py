@@ -1,8 +1,8 @@
-"""The folder of the disk cache, opened once: whose it is, who else could change it, and whether it is still there.
+"""The folder of the disk cache: its owner, who else may write to it, and whether it is still at its path.
 
-Programs hold machine code, so nobody but the user and root may be able to write to the folder, or to put another one in
-its place. What is checked is what was opened. SQLite itself opens files by path: every use first compares the folder
-there with the one that was opened, and after that only the user and root could exchange it.
+Programs hold machine code, so only the user and root may be able to write to the folder or to replace it. The checks
+apply to the open descriptor. SQLite opens files by path, so every use first compares the folder at the path with the
+open one. After that only the user and root could replace it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _WRITABLE_BY_OTHERS = 0o022
 
 
 NOT_USED = "the disk cache is not used: "
-"""How the texts of `UntrustedFolderError` begin."""
+"""The prefix of the texts of `UntrustedFolderError`."""
 
 
 class UntrustedFolderError(OSError):
-    """Somebody else could put machine code into the folder; the text says how."""
+    """Another user could put machine code into the folder; the text says how."""
 
 
 class ReadOnlyError(OSError):
@@ -32,18 +32,18 @@ class Folder:
     """An open folder.
 
     Attributes:
-        path: Where it is, without symbolic links.
-        read_only: Whether it is only read: nobody may write to it, or only root, who is somebody else.
-        close: Called, it gives the descriptor back, which otherwise the end of the object does.
+        path: The path without symbolic links.
+        read_only: Whether the folder is only read: nobody may write to it, or only root, and the user is not root.
+        close: Closes the descriptor. The finalizer of the object does so otherwise.
 
     Raises:
-        UntrustedFolderError: It is not the user's, or others may write to it, or put another one in its place.
+        UntrustedFolderError: It is not the user's, or others may write to it or replace it.
         OSError: It cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
         self.path = Path(os.path.realpath(directory))
-        # Held open, so that no other folder comes to have its inode.
+        # The descriptor stays open, so that no other folder can get its inode.
         self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         self.close = weakref.finalize(self, os.close, self._descriptor)
         self._identity = os.fstat(self._descriptor)
@@ -52,24 +52,28 @@ class Folder:
         _require_trust(self.path, self._identity, read_only=self.read_only)
 
     def is_in_place(self) -> bool:
-        """Whether the folder that was opened is the one at the path now."""
+        """Whether the open folder is still the one at the path."""
         try:
             return os.path.samestat(os.stat(self._path_string), self._identity)  # noqa: PTH116 - quicker than a Path
         except OSError:
             return False
 
     def require_trusted(self, database: str) -> None:
-        """Refuse a database of the folder of which others may write a file, or that lies elsewhere, if it is there.
+        """Refuse a database in the folder if others may write to one of its files, or one is not a regular file.
 
         Raises:
-            UntrustedFolderError: It is such a database.
+            UntrustedFolderError: Others may write to the database.
         """
         for name in files_of(database):
             try:
-                found = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+                status = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            if not stat.S_ISREG(found.st_mode) or not _is_ours(found.st_uid) or found.st_mode & _WRITABLE_BY_OTHERS:
+            if (
+                not stat.S_ISREG(status.st_mode)
+                or not _is_trusted_owner(status.st_uid)
+                or status.st_mode & _WRITABLE_BY_OTHERS
+            ):
                 raise UntrustedFolderError(f"{NOT_USED}others may write to {self.path / name}")
 
     def remove(self, name: str) -> None:
@@ -82,33 +86,33 @@ class Folder:
 
 
 def files_of(database: str) -> tuple[str, ...]:
-    """The names of the files of a database of SQLite's: its own, its log's, and that of the log's index."""
+    """The names of a SQLite database's files: the database, its write-ahead log, and the index of that log."""
     return database, f"{database}-wal", f"{database}-shm"
 
 
-def _is_ours(user: int) -> bool:
+def _is_trusted_owner(user: int) -> bool:
     return user in {0, os.geteuid()}
 
 
-def _is_read_only(found: os.stat_result) -> bool:
-    of_root_alone = found.st_uid == 0 != os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
-    return of_root_alone or not found.st_mode & _WRITABLE
+def _is_read_only(status: os.stat_result) -> bool:
+    of_root_alone = status.st_uid == 0 != os.geteuid() and not status.st_mode & _WRITABLE_BY_OTHERS
+    return of_root_alone or not status.st_mode & _WRITABLE
 
 
-def _require_trust(path: Path, found: os.stat_result, *, read_only: bool) -> None:
-    if not (found.st_uid == os.geteuid() or (read_only and found.st_uid == 0)):
-        raise UntrustedFolderError(f"{NOT_USED}{path} belongs to user {found.st_uid}, not to {os.geteuid()}")
-    if found.st_mode & _WRITABLE_BY_OTHERS:
-        mode = f"mode {stat.S_IMODE(found.st_mode):04o}"
+def _require_trust(path: Path, status: os.stat_result, *, read_only: bool) -> None:
+    if not (status.st_uid == os.geteuid() or (read_only and status.st_uid == 0)):
+        raise UntrustedFolderError(f"{NOT_USED}{path} belongs to user {status.st_uid}, not to {os.geteuid()}")
+    if status.st_mode & _WRITABLE_BY_OTHERS:
+        mode = f"mode {stat.S_IMODE(status.st_mode):04o}"
         raise UntrustedFolderError(f"{NOT_USED}others may write to {path} ({mode}); `chmod 700` it")
     for parent in path.parents:
-        if not _keeps_what_it_holds(parent.stat()):
+        if not _protects_entries(parent.stat()):
             raise UntrustedFolderError(f"{NOT_USED}others may put another folder in {parent}")
 
 
-def _keeps_what_it_holds(parent: os.stat_result) -> bool:
-    """Whether only the user and root can exchange the user's entries of a folder, as in /tmp, which is sticky."""
-    if not _is_ours(parent.st_uid):
+def _protects_entries(parent: os.stat_result) -> bool:
+    """Whether only the user and root can replace the user's entries of a folder, as in /tmp, which is sticky."""
+    if not _is_trusted_owner(parent.st_uid):
         return False
     if parent.st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
         return False
@@ -116,12 +120,12 @@ def _keeps_what_it_holds(parent: os.stat_result) -> bool:
 
 
 def _is_own_group(group: int) -> bool:
-    """Whether a group is the user's alone, by the convention of many systems: of the user's name, without others."""
+    """Whether a group has the user's name and no other members, the convention for private groups."""
     import grp
     import pwd
 
     try:
-        name, found = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
+        name, entry = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
     except KeyError:
         return False
-    return found.gr_name == name and set(found.gr_mem) <= {name}
+    return entry.gr_name == name and set(entry.gr_mem) <= {name}

@@ -1,7 +1,7 @@
-"""Keys of what lies on disk: what an entry depends on, contribution by contribution.
+"""Keys of disk entries: everything that an entry depends on, as named contributions.
 
-One type serves all kinds of entries, for functions of the user's and for eager operations alike, so that any two keys
-can be compared (`differences`).
+One type serves all kinds of entries, for jitted functions and for eager operations, so any two keys can be compared
+(`differences`).
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ class Versions:
     @staticmethod
     @cache
     def current() -> Versions:
-        """Of this process."""
+        """The versions in this process."""
         return Versions(compiler_identity(), llvm_version(), f"{sys.implementation.cache_tag} {sys.version}")
 
 
 @dataclass(frozen=True)
 class Key:
-    """What an entry depends on, by named contributions: equal keys, equal entries.
+    """Everything that an entry depends on, by named contributions: equal keys, equal entries.
 
     Attributes:
-        kind: What the entry is: `MANIFEST`, `PROGRAM` or `CODE` of cache/disk.py.
-        function: Name of the function, or of the eager operation; "" where the parts say it.
-        parts: What is compiled, by name and in order: each a `TensorSpec`, a scalar, a container of these, or anything
-            with a fingerprint.
+        kind: The kind of entry: `MANIFEST`, `PROGRAM` or `CODE` of cache/disk.py.
+        function: Name of the function, or of the eager operation; "" if the parts imply it.
+        parts: Inputs of the compile, by name and in order: each a `TensorSpec`, a scalar, a container of these, or a
+            value with a fingerprint.
         host: The processor that the code is for.
         versions: The software that makes the code.
-        options: The decorator's; None where they change nothing.
-        target: Whose rules are obeyed; None where they change nothing.
-        location: Where the function is written; nothing depends on it, and `Manifest.nearest` tells functions of one
-            name apart by it.
+        options: The decorator's options; None if the entry does not depend on them.
+        target: The target whose rules apply; None if the entry does not depend on it.
+        location: Source location of the function. It is not part of the key; `Manifest.nearest` uses it to distinguish
+            functions of one name.
     """
 
     kind: str
@@ -74,7 +74,7 @@ class Key:
     location: str = field(default="", compare=False)
 
     @staticmethod
-    def here(
+    def for_this_host(
         kind: str,
         parts: Mapping[str, Any],
         options: CompileOptions | None = None,
@@ -83,7 +83,7 @@ class Key:
         function: str = "",
         location: str = "",
     ) -> Key:
-        """The key of what this process makes for its own processor."""
+        """The key of an entry that this process makes for its own processor."""
         return Key(kind, function, tuple(parts.items()), host_cpu(), Versions.current(), options, target, location)
 
     @property
@@ -91,43 +91,43 @@ class Key:
         """The name of the entry.
 
         Raises:
-            NoStableIdentityError: A part is of a kind that another process could not recognise.
+            NoStableIdentityError: Another process could not recognise a part.
         """
         return self.kind + self.digest
 
     @cached_property
     def digest(self) -> str:
         """Hash of all contributions."""
-        # As a list, for the order of parts counts.
-        text = repr([*self._own.items(), self._surroundings.digest])
+        # A list, because the order of parts counts.
+        text = repr([*self._own_contributions.items(), self._shared_contributions.digest])
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def contributions(self) -> Mapping[str, str]:
         """Every contribution as text, by name."""
-        return {**self._own, **self._surroundings.contributions}
+        return {**self._own_contributions, **self._shared_contributions.contributions}
 
     @cached_property
-    def _own(self) -> dict[str, str]:
+    def _own_contributions(self) -> dict[str, str]:
         return {"function": self.function} | {name: typed_text(value) for name, value in self.parts}
 
     @property
-    def _surroundings(self) -> _Surroundings:
-        return _surroundings(self.options, self.target, self.host, self.versions)
+    def _shared_contributions(self) -> _SharedContributions:
+        return _shared_contributions(self.options, self.target, self.host, self.versions)
 
 
 @dataclass(frozen=True)
-class _Surroundings:
-    """The contributions that many keys of a process have in common, and their hash."""
+class _SharedContributions:
+    """The contributions that the keys of a process share, and their hash."""
 
     contributions: Mapping[str, str]
     digest: str
 
 
 @lru_cache(maxsize=256)
-def _surroundings(
+def _shared_contributions(
     options: CompileOptions | None, target: SystemDesc | None, host: HostCpu, versions: Versions
-) -> _Surroundings:
+) -> _SharedContributions:
     named: dict[str, str] = {}
     if options is not None:
         named |= {f"option {field.name}": repr(getattr(options, field.name)) for field in fields(options)}
@@ -135,12 +135,12 @@ def _surroundings(
         named |= {f"target {name}": repr(value) for name, value in json.loads(target.to_json()).items()}
     named |= {"cpu": host.name, "cpu features": host.features, "triple": host.triple}
     named |= {"compiler": versions.compiler, "LLVM": versions.llvm, "Python": versions.python}
-    return _Surroundings(named, hashlib.sha256(json.dumps(list(named.items())).encode()).hexdigest())
+    return _SharedContributions(named, hashlib.sha256(json.dumps(list(named.items())).encode()).hexdigest())
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A contribution in which two keys differ; "" where one lacks it."""
+    """A contribution that differs between two keys; "" if a key lacks it."""
 
     name: str
     first: str
@@ -151,7 +151,7 @@ class Difference:
 
 
 def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[Difference, ...]:
-    """Where the contributions of two keys differ."""
+    """The differences between the contributions of two keys."""
     names = dict.fromkeys((*first, *second))
     pairs = ((name, first.get(name, ""), second.get(name, "")) for name in names)
     return tuple(Difference(*pair) for pair in pairs if pair[1] != pair[2])
@@ -166,9 +166,9 @@ def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of 
     """A text that differs for values of different type or bits: 1, True, 1.0, 0.0 and -0.0 all differ, NaN is NaN.
 
     Raises:
-        NoStableIdentityError: A kind of value that another process could not recognise.
+        NoStableIdentityError: Another process could not recognise the value.
     """
-    kind = type(value)  # and never what `__class__` says, which may be code of the user's
+    kind = type(value)  # not `__class__`, which may be user code
     if kind is TensorSpec:
         return _spec_text(value)
     if kind is float:
@@ -186,21 +186,21 @@ def typed_text(value: Any) -> str:  # noqa: PLR0911 - one line for each kind of 
         return f"{read_fingerprint(kind)} {typed_text(parts)}"
     if written := [operation for operation in getattr(value, "__ttnn_overloads__", ()) if operation.body]:
         if any(operation.is_local for operation in written):
-            raise NoStableIdentityError(f"{value!r} is known to this process alone")
+            raise NoStableIdentityError(f"{value!r} is known only to this process")
         return " ".join([fingerprint(value), *(operation.body for operation in written)])  # a user's tile operation
     return fingerprint(value)
 
 
 @cache
 def compiler_identity() -> str:
-    """A hash over names, sizes and times of this package's files: an edited compiler does not find old programs."""
+    """A hash of the names, sizes and times of this package's files: an edited compiler finds no old programs."""
     package = str(Path(str(sys.modules[__name__.partition(".")[0]].__file__)).parent)
     seen = sorted((path.removeprefix(package), size, time) for path, size, time in _sources_in(package))
     return hashlib.sha256(repr(seen).encode()).hexdigest()
 
 
 def _sources_in(folder: str) -> Iterator[tuple[str, int, int]]:
-    # No Path for each file: every process that finds a program on disk asks.
+    # No Path objects: every process that finds a program on disk runs this.
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):

@@ -1,4 +1,4 @@
-"""Entries that a folder holds and nobody may write: a read-only mount, a container image with a cache in it."""
+"""Access to the entries of a folder that is read-only: a read-only mount, or a container image with a cache in it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ttnn_jit.cache.folder import Folder, ReadOnlyError
 
 
 class ReadOnlyEntries:
-    """What `ttnn_jit.cache.disk` asks of a ``diskcache.Cache``, of a database that diskcache cannot open.
+    """The interface of ``diskcache.Cache`` that `ttnn_jit.cache.disk` uses, for a database that diskcache cannot open.
 
-    Opening one writes: settings, and the log beside the database, without which no lock is held. Nothing locks here.
-    A log that a killed process left holds entries, and must be readable, with its index, where it lies.
+    diskcache writes when it opens a database: settings, and the write-ahead log, which locking needs. This class takes
+    no locks. The log of a killed process holds entries, so an existing log and its index must be readable.
 
     Raises:
         sqlite3.Error: There is no database, or it cannot be read.
@@ -31,7 +31,7 @@ class ReadOnlyEntries:
     @property
     def _sql(self) -> Callable[..., sqlite3.Cursor]:
         if self._connection is None:
-            # One thread at a time uses it: the store sees to that.
+            # The store lets one thread at a time use the connection.
             self._connection = sqlite3.connect(self._uri, uri=True, isolation_level=None, check_same_thread=False)
         return self._connection.execute
 

@@ -1,4 +1,4 @@
-"""What the caches did and hold: `cache_info` and `cache_clear`."""
+"""Statistics of the caches: `cache_info` and `cache_clear`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class MemoryCache(Protocol):
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """Counts of this process since its start or the last `cache_clear`, and what the caches hold now.
+    """Counts of this process since its start or the last `cache_clear`, and the current contents of the caches.
 
     Attributes:
         compiles: Programs compiled.
         memory_hits: Calls served by a program in memory.
         disk_hits: Programs read from disk instead of compiled.
         entries: Programs on disk.
-        bytes: Bytes of everything stored on disk: programs and what they are found by.
+        bytes: Bytes of all entries on disk: programs, manifests and shared native code.
         memory_entries: Programs in memory.
     """
 
@@ -46,12 +46,12 @@ class CacheInfo:
 
 
 class _Counters:
-    """Counts under the compiler's lock, but for memory hits, which are on the path of every call.
+    """Counters that change under the compile lock, except for memory hits, which every warm call counts.
 
-    Those the interpreter's own lock makes exact, where there is one.
+    The count of memory hits is exact where the interpreter has a GIL.
 
     Attributes:
-        memory_caches: What `cache_clear` empties.
+        memory_caches: The caches that `cache_clear` empties.
         compiles, memory_hits, disk_hits: See `CacheInfo`.
     """
 
@@ -64,17 +64,17 @@ class _Counters:
 
 
 COUNTERS = _Counters()
-"""This process's counts; a compile and a call add to them themselves."""
+"""The counters of this process; compiles and calls increment them directly."""
 
 
 def register(cache: MemoryCache) -> None:
-    """Have `cache_clear` reach `cache` for as long as it lives."""
+    """Have `cache_clear` empty `cache` for as long as it lives."""
     with compiling():
         COUNTERS.memory_caches.add(cache)
 
 
 def cache_info() -> CacheInfo:
-    """What the caches did since the start or the last `cache_clear`, and what they hold now."""
+    """Counts since the start of the process or the last `cache_clear`, and the current contents of the caches."""
     with compiling():
         in_memory = sum(cache.num_entries for cache in COUNTERS.memory_caches)
     store = _store()
@@ -90,7 +90,7 @@ def cache_info() -> CacheInfo:
 
 
 def cache_clear() -> None:
-    """Forget every program, in memory and on disk, and start counting from 0."""
+    """Forget every program, in memory and on disk, and reset the counts to 0."""
     with compiling():
         caches = list(COUNTERS.memory_caches)
         COUNTERS.reset()

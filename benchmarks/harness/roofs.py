@@ -67,7 +67,7 @@ def _products(isa: HostIsa, module: ModuleText, name: str) -> str:
     with b.count("i", n, *[("sum", zero(vector))] * ACCUMULATORS) as i:
         i.carry(*(math.add_products(a, *factors) if name == "pairs" else math.fma(a, x, y) for a in i.values))
     b.store(reduce(b.add, i.values), out, 4)
-    b.give_back()
+    b.ret()
     return b.text
 
 
@@ -80,10 +80,10 @@ def _copy(isa: HostIsa, module: ModuleText, name: str, *, nontemporal: bool = Fa
         with b.count("i", nbytes, step=4 * width) as i:
             for k in range(4):
                 at = b.add(i.index, k * width)
-                copied = b.load(vector, b.bytes_on(source, at), width)
-                b.store(copied, b.bytes_on(out, at), width, nontemporal=nontemporal)
+                copied = b.load(vector, b.ptr_add(source, at), width)
+                b.store(copied, b.ptr_add(out, at), width, nontemporal=nontemporal)
         b.fence()
-    b.give_back()
+    b.ret()
     return b.text
 
 

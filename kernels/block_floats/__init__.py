@@ -1,1 +1,1 @@
-"""Tiles of block floats: packed and unpacked, by numpy, by numba and in native loops."""
+"""Packing and unpacking of block-float tiles, with numpy, with numba and in native loops."""

@@ -1,12 +1,13 @@
-"""Block floats in numpy: how tiles of float32 are packed, and what packed tiles hold (tt-metal, blockfloat_common).
+"""Block floats in numpy: packing of float32 tiles, and unpacking of packed tiles (tt-metal, blockfloat_common).
 
-A tile of 32x32 is four faces of 16x16, one after the other; a row of a face is a group of 16 elements, which share an
-exponent. A packed tile is a byte of exponent for each group, then the elements of all groups: a sign above the bits of
-a magnitude, in a byte, or in half or a quarter of one, the lowest first. With m bits the unit of magnitudes is 2 to the
-power of (exponent - 127 - (m - 1)); of formats whose exponents have five bits, of (exponent - 15 - (m - 1)).
+A tile of 32x32 consists of four faces of 16x16, one after the other. A row of a face is a group of 16 elements, which
+share an exponent. A packed tile is a byte of exponent for each group, then the codes of all elements. A code is a sign
+above the bits of a magnitude; it fills a byte, or half or a quarter of one, lowest bits first. With m magnitude bits
+the unit of magnitudes is 2 to the power of (exponent - 127 - (m - 1)); for formats with five-bit exponents it is 2 to
+the power of (exponent - 15 - (m - 1)).
 
-This is the reference of the kernels that pack and unpack (kernels/block_floats/packing_loops.py), and what the host
-runs.
+This is the reference for the native kernels (kernels/block_floats/packing_loops.py), and the implementation that the
+host runs.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ GROUP = 16
 _CACHED_ELEMENTS = 1 << 15
 
 _REBIAS = 127 - 15
-"""What exponents of five bits lack of float32's."""
+"""The bias of float32's exponents minus that of five-bit exponents."""
 
 
 def packed(values: Array, dtype: ElementFormat) -> Array:
-    """The bytes of `values`, float32 whose last two dimensions are whole tiles, as block floats of `dtype`.
+    """Pack float32 `values`, whose last two dimensions are whole tiles, to bytes of block floats of `dtype`.
 
-    The largest exponent of a group is the group's. Magnitudes are cut to 24 bits below it, then rounded to nearest,
-    ties to even, and saturate. Denormals become zero, and zero has no sign. Beside an infinity or a NaN, which count as
-    the exponent 255, all but the largest numbers vanish. Exponents of five bits end at 2**-15, which smaller numbers
-    become before they are cut, and at 2**16; larger numbers, infinities and NaN become the largest.
+    The exponent of a group is its largest one. Magnitudes are truncated to 24 bits below it, then rounded to nearest
+    even, and saturate. Denormals become zero, and zero has no sign. Infinities and NaN have exponent 255, so in their
+    group all but the largest numbers become zero. Five-bit exponents range from 2**-15 to 2**16: smaller numbers become
+    2**-15 before truncation; larger numbers, infinities and NaN become the largest number.
     """
     rows = values.reshape(_rows_of_tiles(values.shape))
     stored = np.empty((len(rows), dtype.nbytes(rows.shape[1] * rows.shape[2])), np.uint8)
@@ -47,9 +48,9 @@ def packed(values: Array, dtype: ElementFormat) -> Array:
 
 
 def unpacked(stored: Array, shape: tuple[int, ...], dtype: ElementFormat) -> Array:
-    """The numbers of packed tiles as float32 of `shape`, whose last two extents are whole tiles.
+    """Unpack tiles to float32 of `shape`, whose last two extents are whole tiles.
 
-    A magnitude whose float32 would be denormal is zero.
+    Numbers that would be denormal become zero.
     """
     values = np.empty(_rows_of_tiles(shape), np.float32)
     count, height, width = values.shape
@@ -60,16 +61,16 @@ def unpacked(stored: Array, shape: tuple[int, ...], dtype: ElementFormat) -> Arr
 
 
 def _rows_of_tiles(shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Extents that have as many elements in the same order: rows of tiles, by rows and columns of elements."""
+    """The shape of `values` regrouped by rows of tiles: (rows of tiles, rows of a tile, columns)."""
     *batch, height, width = shape
     return math.prod(batch) * (height // TILE_HEIGHT), TILE_HEIGHT, width
 
 
 def _cached_parts(shape: tuple[int, int, int]) -> Iterator[slice]:
-    """Rows of tiles, as many at a time as a core's cache has room for while they are computed with."""
+    """Slices of rows of tiles whose working set fits in a core's cache."""
     count, height, width = shape
     step = max(1, _CACHED_ELEMENTS // max(1, height * width))
-    return (slice(at, at + step) for at in range(0, count, step))
+    return (slice(start, start + step) for start in range(0, count, step))
 
 
 def _packed(values: Array, dtype: ElementFormat) -> Array:
@@ -91,21 +92,21 @@ def _packed(values: Array, dtype: ElementFormat) -> Array:
 
 
 def _fields(bits: Array) -> tuple[Array, Array]:
-    """Exponents and significands of float32, zero of denormals."""
+    """Exponents and significands of float32; both are zero for denormals."""
     exponents = bits >> 23 & 0xFF
     return exponents, np.where(exponents == 0, 0, bits & 0x7F_FFFF | 0x80_0000)
 
 
 def _of_five_bits(bits: Array) -> tuple[Array, Array]:
-    """The same with exponents from 0 to 31, of which 15 is that of 1; beyond them, the least or largest significand."""
+    """`_fields` with five-bit exponents, bias 15; out of range, the least or largest significand."""
     exponents, significands = _fields(bits)
-    beyond = np.where(exponents < _REBIAS, 0x80_0000, np.where(exponents > _REBIAS + 31, 0xFF_FFFF, significands))
+    clamped = np.where(exponents < _REBIAS, 0x80_0000, np.where(exponents > _REBIAS + 31, 0xFF_FFFF, significands))
     rebiased = np.clip(exponents.astype(np.int32) - _REBIAS, 0, 31).astype(np.uint32)
-    return rebiased, np.where(exponents == 0, 0, beyond).astype(np.uint32)
+    return rebiased, np.where(exponents == 0, 0, clamped).astype(np.uint32)
 
 
 def _narrow_widths(magnitude_bits: int) -> list[int]:
-    """The bits of what is joined in pairs, again and again, until it fills bytes."""
+    """Widths in bits of the codes that are joined in pairs, step by step, until they fill bytes."""
     return [width for width in (1, 2, 4) if width > magnitude_bits]
 
 
@@ -130,7 +131,7 @@ def _unpacked(stored: Array, shape: tuple[int, ...], dtype: ElementFormat) -> Ar
 
 
 def _groups(values: Array) -> Array:
-    """`values` tile by tile, face by face, row by row: of shape (..., 2, 2, 16, 16)."""
+    """`values` grouped by tile, face and row: of shape (..., 2, 2, 16, 16)."""
     *batch, height, width = values.shape
     split = values.reshape(*batch, height // TILE_HEIGHT, 2, GROUP, width // TILE_WIDTH, 2, GROUP)
     # (tile row, face row, row, tile column, face column, lane) -> (tile row, tile column, faces, row, lane)

@@ -1,7 +1,7 @@
-"""Tiles of block floats element by element, in the Python that numba compiles; see block_floats.py.
+"""Packing and unpacking of block floats element by element, as Python functions that numba compiles.
 
-It shares no code with the vectors of kernels/block_floats/packing_loops.py: what a group holds is found by comparisons
-and powers of two, not by the bits of float32.
+block_floats.py defines the format. This module shares no code with the vector loops of
+kernels/block_floats/packing_loops.py: it uses comparisons and powers of two, not the bits of float32.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ GROUP, GROUPS, HEIGHT = 16, 64, 32
 
 @scalar  # type: ignore[untyped-decorator]
 def whole_bits(element: Any) -> Any:
-    """The bits of a float32, an int of 64."""
+    """The bits of a float32, as int64."""
     return i64(u32(bits(element)))
 
 
 @scalar  # type: ignore[untyped-decorator]
 def upper_bits(half: Any) -> Any:
-    """The bits of the float32 that a bfloat16 is the upper half of."""
+    """The bits of the float32 whose upper half is a bfloat16."""
     return i64(half) << 16
 
 
 @scalar  # type: ignore[untyped-decorator]
 def whole_element(pattern: Any) -> Any:
-    """The float32 of these bits."""
+    """The float32 with these bits."""
     return from_bits(i32(u32(pattern)))
 
 
 @scalar  # type: ignore[untyped-decorator]
 def upper_element(pattern: Any) -> Any:
-    """The upper half of the bits of a float32."""
+    """The bfloat16 that is the upper half of these bits."""
     return u16(pattern >> 16)
 
 
 @scalar  # type: ignore[untyped-decorator]
 def without_nan(pattern: Any) -> Any:
-    """The bits of a float32; of infinity in the place of NaN."""
+    """The bits of a float32, with NaN replaced by infinity."""
     return i64(0x7F800000) if pattern & 0x7FFFFFFF > 0x7F800000 else pattern
 
 
@@ -57,7 +57,7 @@ def group_index(r: int, half: int) -> int:
 
 @scalar  # type: ignore[untyped-decorator]
 def store_code(tile: Any, number: int, code: int, count: int) -> None:
-    """Writes the code of an element; the lower half of a byte comes first."""
+    """Store the code of an element; two narrow codes share a byte, low half first."""
     if count > 3:
         tile[GROUPS + number] = u8(code)
     elif number % 2 == 0:
@@ -68,7 +68,7 @@ def store_code(tile: Any, number: int, code: int, count: int) -> None:
 
 @scalar  # type: ignore[untyped-decorator]
 def load_code(tile: Any, number: int, count: int) -> int:
-    """The code of an element."""
+    """Load the code of an element."""
     if count > 3:
         return int(tile[GROUPS + number])
     return int(tile[GROUPS + number // 2]) >> 4 * (number % 2) & 15
@@ -76,10 +76,10 @@ def load_code(tile: Any, number: int, count: int) -> int:
 
 @scalar  # type: ignore[untyped-decorator]
 def code_of(bits: int, shared: int, count: int) -> int:
-    """The sign and the magnitude of the float32 with these bits, an int of 64, beside the exponent `shared`."""
-    own = bits >> 23 & 255
-    distance = shared - own
-    if own == 0 or distance > 31:
+    """The sign and magnitude of the float32 with these bits, an int64, relative to the exponent `shared`."""
+    exponent = bits >> 23 & 255
+    distance = shared - exponent
+    if exponent == 0 or distance > 31:
         return 0
     step = 1 << 24 - count
     significand = (bits & 0x7FFFFF | 0x800000) >> distance
@@ -91,8 +91,8 @@ def code_of(bits: int, shared: int, count: int) -> int:
 
 
 @scalar  # type: ignore[untyped-decorator]
-def patternof(code: int, shared: int, count: int) -> int:
-    """The bits of the float32 that a sign and a magnitude are beside the exponent `shared`."""
+def bits_of_code(code: int, shared: int, count: int) -> int:
+    """The bits of the float32 of a sign and a magnitude relative to the exponent `shared`."""
     magnitude, exponent = code % (1 << count), shared
     if magnitude == 0:
         return 0
@@ -105,9 +105,9 @@ def patternof(code: int, shared: int, count: int) -> int:
 
 
 def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
-    """A function that packs the tile whose first element `dense` points to, with rows `down` elements apart.
+    """A function that packs the tile whose first element is at `dense`, with row stride `down` in elements.
 
-    It has `width` columns and `height` rows, and zeros beyond. ``load(element)`` gives the bits of a float32.
+    The tile has `width` columns and `height` rows, padded with zeros. ``load(element)`` returns the bits of a float32.
     """
 
     @scalar  # type: ignore[untyped-decorator]
@@ -115,13 +115,13 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
         for r in range(HEIGHT):
             for half in range(2):
                 first, group = r * down + half * GROUP, group_index(r, half)
-                own = max(0, min(GROUP, width - half * GROUP)) if r < height else 0
+                lanes = max(0, min(GROUP, width - half * GROUP)) if r < height else 0
                 shared = 0
-                for lane in range(own):
+                for lane in range(lanes):
                     shared = max(shared, load(dense[first + lane]) >> 23 & 255)
                 tile[group] = u8(shared)
                 for lane in range(GROUP):
-                    code = code_of(load(dense[first + lane]), shared, count) if lane < own else 0
+                    code = code_of(load(dense[first + lane]), shared, count) if lane < lanes else 0
                     store_code(tile, group * GROUP + lane, code, count)
 
     packing: Callable[..., None] = pack_tile
@@ -129,10 +129,10 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
 
 
 def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count: int, unit: int) -> Any:
-    """A function that packs a row of a tensor in tiles: ``write`` of a routine that writes rows (routine.py).
+    """A function that packs a row of a tiled tensor: ``write`` of a routine that writes rows (routine.py).
 
-    Strides count a thirty-second of a tile, `unit` bytes; the result is an address, of which ``tile_at`` makes a
-    pointer. ``load(element)`` gives the bits of a float32. All of the row's groups are written.
+    Strides are in units of a thirty-second of a tile, `unit` bytes. The result is an address, which ``tile_at``
+    converts to a pointer. ``load(element)`` returns the bits of a float32. All groups of the row are written.
     """
 
     @scalar
@@ -142,22 +142,22 @@ def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count:
         for half in range((width + GROUP - 1) // GROUP):
             tile = tile_at(result + unit * (strip + half // 2 * HEIGHT * along))
             group, begin = group_index(above, half % 2), half * GROUP
-            own = min(GROUP, width - begin)
+            lanes = min(GROUP, width - begin)
             shared = 0
-            for lane in range(own):
+            for lane in range(lanes):
                 shared = max(shared, load(source[first + (begin + lane) * step]) >> 23 & 255)
             tile[group] = u8(shared)
             for lane in range(GROUP):
-                code = code_of(load(source[first + (begin + lane) * step]), shared, count) if lane < own else 0
+                code = code_of(load(source[first + (begin + lane) * step]), shared, count) if lane < lanes else 0
                 store_code(tile, group * GROUP + lane, code, count)
 
     return pack_row
 
 
 def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
-    """A function that unpacks a tile to where `dense` points, with rows `down` elements apart.
+    """A function that unpacks a tile of `width` columns and `height` rows to `dense`, with row stride `down`.
 
-    Of a tile of `width` columns and `height` rows. ``store(bits)`` gives the element that a float32 of these bits is.
+    ``store(bits)`` returns the element for a float32 with these bits.
     """
 
     @scalar  # type: ignore[untyped-decorator]
@@ -167,7 +167,7 @@ def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
                 first, group = r * down + half * GROUP, group_index(r, half)
                 for lane in range(max(0, min(GROUP, width - half * GROUP))):
                     code = load_code(tile, group * GROUP + lane, count)
-                    dense[first + lane] = store(patternof(code, int(tile[group]), count))
+                    dense[first + lane] = store(bits_of_code(code, int(tile[group]), count))
 
     unpacking: Callable[..., None] = unpack_tile
     return unpacking

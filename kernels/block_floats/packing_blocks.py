@@ -1,4 +1,4 @@
-"""The function that packs tiles beside each other into block floats, eight rows of them at a time."""
+"""The function that packs adjacent tiles into block floats, eight rows at a time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ttnn_jit.nest.limits import LINE
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 STRIP = 16
-"""Tiles beside each other that are walked row by row: rows of 1 or 2 KB, which hardware prefetches, and packed tiles
-that fit the first cache."""
+"""Adjacent tiles that are processed together, row by row: their rows of 1 or 2 KB are prefetched by hardware, and the
+packed tiles fit in the L1 cache."""
 
 ROWS_AHEAD = 8
-"""From the elements that are packed to those that are prefetched: half a microsecond, several times what memory takes
+"""Prefetch distance in rows: half a microsecond, several times the latency of memory
 (benchmarks/kernels/block_floats.py)."""
 
 GROUPS = TILE_HEIGHT * TILE_WIDTH // GROUP
-"""Of a tile: as many bytes of exponents come first."""
+"""Groups of a tile, which begins with as many bytes of exponents."""
 
 _EXPONENTS = array(GROUPS, I8)
 _PARAMETERS = (
@@ -33,20 +33,20 @@ _PARAMETERS = (
 
 
 def groups_of(b: FunctionBuilder, row: Value) -> tuple[Value, Value]:
-    """The numbers of a row's groups in a tile, which is four faces of 16 rows."""
+    """The indices of a row's two groups in a tile of four faces of 16 rows."""
     first = b.add(row, b.bit_and(row, GROUP), "group")
     return first, b.add(first, GROUP, "group")
 
 
 class _Rows(NamedTuple):
-    """Eight rows of every tile, or fewer.
+    """Up to eight rows of every tile.
 
     Attributes:
-        first: Where the first tile has the first one.
-        down: Elements from one to the next.
-        across: Elements from tile to tile.
-        height: How many there are.
-        groups: The numbers of the first one's groups in its tile.
+        first: Address of the first row of the first tile.
+        down: Stride between rows, in elements.
+        across: Stride between tiles, in elements.
+        height: Number of rows.
+        groups: Indices of the first row's groups in its tile.
     """
 
     first: Value
@@ -59,15 +59,15 @@ class _Rows(NamedTuple):
 class PackedBlocks:
     """``void @name(ptr dense, ptr tiles, i64 height, i64 width, i64 count, i64 down, i64 across)``, internal.
 
-    Packs `count` tiles beside each other, at most `STRIP`, of `height` rows and `width` columns each. Their elements
-    lie at `dense`, those of rows and of tiles `down` and `across` apart; the packed tiles lie one after the other. The
-    exponents of all are found before the first is packed, so that nothing waits for its own. Eight rows that
-    are not whole are copied first, between zeros.
+    Packs `count` adjacent tiles, at most `STRIP`, of `height` rows and `width` columns each. `dense` is the address of
+    their elements, `down` and `across` are the strides between rows and tiles. The packed tiles are contiguous. All
+    exponents are computed before the first tile is packed, so that packing does not wait for them. Eight rows that are
+    not whole are first copied to a buffer padded with zeros.
 
     Args:
-        name: Its symbol.
-        groups: How groups are packed.
-        module: What it declares.
+        name: Symbol of the function.
+        groups: The packing of groups.
+        module: Receives the declarations.
     """
 
     def __init__(self, name: str, groups: GroupPacking, module: ModuleText) -> None:
@@ -78,7 +78,7 @@ class PackedBlocks:
         self.tile = array(groups.target.itemsize, I8)
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         b = self.b
         self.words = b.alloca(WORDS, STRIP, 64, "words")
         self.edges = b.alloca(self.element, STRIP * ROWS * TILE_WIDTH, 64, "edges")
@@ -95,30 +95,30 @@ class PackedBlocks:
             self._store_codes(rows)
             block.again_if(b.compare("ult", following, self.height, "more.blocks"), following)
         self._copy_exponents()
-        return b.ended()
+        return b.build()
 
     def _rows(self, r: Value, following: Value, is_narrow: Value) -> _Rows:
-        """Rows from r on: these, or where they are not whole a copy of them."""
+        """The rows from r on, or a padded copy of them if they are not whole."""
         b = self.b
-        at = b.element(self.dense, self.element, b.mul(r, self.down), "block.at")
+        address = b.element(self.dense, self.element, b.mul(r, self.down), "block.at")
         groups = groups_of(b, r)
         is_last = b.compare("ugt", following, self.height, "is.last")
         is_cut = b.bit_or(is_last, is_narrow, "is.cut")
         height = b.select(is_last, b.sub(self.height, r), ROWS, "rows")
         down = b.select(is_cut, TILE_WIDTH, self.down, "down")
         across = b.select(is_cut, ROWS * TILE_WIDTH, self.across, "across")
-        first = b.select(is_cut, self.edges, at, "first")
+        first = b.select(is_cut, self.edges, address, "first")
         with b.when(is_cut, "clear"):
-            self._copy_edges(at, height)
+            self._copy_edges(address, height)
         return _Rows(first, down, across, height, groups)
 
-    def _copy_edges(self, at: Value, height: Value) -> None:
+    def _copy_edges(self, address: Value, height: Value) -> None:
         b, source = self.b, self.groups.source
         area = ROWS * TILE_WIDTH
         nbytes = b.mul(self.width, source.itemsize, "row.bytes")
         b.clear_bytes(self.edges, b.mul(self.count, area * source.itemsize))
         with b.count("edge.tile", self.count) as tile:
-            read = b.element(at, self.element, b.mul(tile.index, self.across))
+            read = b.element(address, self.element, b.mul(tile.index, self.across))
             written = b.element(self.edges, self.element, b.mul(tile.index, area))
             with b.count("edge.row", height) as row:
                 source_row = b.element(read, self.element, b.mul(row.index, self.down))
@@ -127,21 +127,21 @@ class PackedBlocks:
     def _find_exponents(self, rows: _Rows) -> None:
         b = self.b
         with b.count("look", self.count) as look:
-            at = b.element(rows.first, self.element, b.mul(look.index, rows.across))
+            address = b.element(rows.first, self.element, b.mul(look.index, rows.across))
             exponents = b.element(self.exponents, _EXPONENTS, look.index)
             words = b.element(self.words, WORDS, look.index)
-            targets = [b.bytes_on(exponents, group) for group in rows.groups]
-            self.groups.store_exponents(b, at, rows.down, targets, words)
+            targets = [b.ptr_add(exponents, group) for group in rows.groups]
+            self.groups.store_exponents(b, address, rows.down, targets, words)
 
     def _store_codes(self, rows: _Rows) -> None:
         b, element = self.b, self.element
         code = array(GROUP * (self.groups.target.traits.magnitude_bits + 1) // 8, I8)
         with b.count("tile", self.count) as tile:
-            at = b.element(rows.first, element, b.mul(tile.index, rows.across), "tile.from")
-            codes = b.bytes_on(b.element(self.tiles, self.tile, tile.index), GROUPS)
+            address = b.element(rows.first, element, b.mul(tile.index, rows.across), "tile.from")
+            codes = b.ptr_add(b.element(self.tiles, self.tile, tile.index), GROUPS)
             words = b.element(self.words, WORDS, tile.index)
             groups = [b.element(codes, code, group) for group in rows.groups]
-            with b.count("row", rows.height, ("dense", at), step=2) as row:
+            with b.count("row", rows.height, ("dense", address), step=2) as row:
                 (first,) = row.values
                 second = b.element(first, element, rows.down)
                 row.carry(b.element(second, element, rows.down, "dense.next"))
@@ -149,7 +149,7 @@ class PackedBlocks:
                 for each in (first, second):
                     far = b.element(each, element, ahead)
                     for line in range(TILE_WIDTH * self.groups.source.itemsize // LINE):
-                        b.prefetch(b.bytes_on(far, LINE * line))
+                        b.prefetch(b.ptr_add(far, LINE * line))
                 targets = [b.element(group, code, row.index) for group in groups]
                 self.groups.store_two_rows(b, (first, second), words, row.index, targets)
 

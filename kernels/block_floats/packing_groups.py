@@ -1,8 +1,8 @@
-"""What packs block floats: the exponents of eight rows of a tile, and the codes of two of them.
+"""Instructions that pack block floats: the exponents of eight rows of a tile, and the codes of two rows.
 
-A row of a tile is two groups of 16 elements. Exponents are found of 16 groups at once, in a tree of vectors which are
-folded in pairs. Significands are cut and rounded in words of their own; what is done of codes alone, in vectors of
-bytes, 64 codes at once. LLVM cuts the vectors into those that the host has.
+A row of a tile is two groups of 16 elements. The exponents of 16 groups are computed at once, by a tree reduction over
+pairs of vectors. Significands are truncated and rounded in words of the element's width; codes are processed in byte
+vectors, 64 at once. LLVM legalizes the vectors to the widths of the host.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ttnn_jit.specs.target import Numerics
 
 GROUP = 16
 ROWS = 8
-"""Rows whose exponents are found together: 16 groups, as many as a vector has words."""
+"""Rows whose exponents are computed together: 16 groups, one for each word of a vector."""
 
 _ROW = 2 * GROUP
 _GROUPS = 2 * ROWS
 _CODES = 4 * GROUP
 
 _FOLDS = (3, 2, 1)
-"""The bits of a lane's number by which vectors are folded, those that lie 16 bytes apart first, as instructions do."""
+"""The bits of the lane number that the reduction folds, in order: lanes 16 bytes apart first, as instructions do."""
 _LANES_OF_16_BYTES = 8
 
 WORDS = I32.times(GROUP)
-"""Of the exponents of eight rows, one less each: those of the first groups, then those of the second."""
+"""The type of the exponents of eight rows, each minus one: of the first groups, then of the second groups."""
 
 _HALVES = I16.times(_ROW)
 _BYTES = I8.times(_CODES)
@@ -37,13 +37,13 @@ _BYTES = I8.times(_CODES)
 
 @dataclass(frozen=True)
 class GroupPacking:
-    """How groups are packed.
+    """The packing of groups.
 
     Attributes:
-        source: Element type of what is read.
-        target: Element type of what is written.
-        numerics: Under those of devices a NaN is packed as an infinity.
-        nontemporal: Whether codes are written past the caches; they are aligned then.
+        source: Element type of the input.
+        target: Element type of the output.
+        numerics: Under device numerics a NaN is packed as an infinity.
+        nontemporal: Whether codes are stored non-temporally; they are aligned then.
     """
 
     source: DataType
@@ -53,23 +53,23 @@ class GroupPacking:
 
     @property
     def element(self) -> Type:
-        """Of what is read."""
+        """The LLVM type of an input element."""
         return type_of(self.source.traits.llvm)
 
     @property
     def _bits(self) -> int:
-        """Of a magnitude."""
+        """Bits of a magnitude."""
         return self.target.traits.magnitude_bits
 
     def store_exponents(self, b: Builder, row: Value, down: Value, targets: Sequence[Value], words: Value) -> None:
-        """Those of `ROWS` rows from `row` on.
+        """Compute and store the exponents of `ROWS` rows.
 
         Args:
-            b: Of the function.
-            row: Where the first one is.
-            down: Elements from one row to the next.
-            targets: Where those of the first groups go as bytes, and those of the second.
-            words: Where all go as `WORDS`.
+            b: The builder of the function.
+            row: Address of the first row.
+            down: Stride between rows, in elements.
+            targets: Addresses for the exponents as bytes: of the first groups, and of the second groups.
+            words: Address for all exponents as `WORDS`.
         """
         pending: list[tuple[int, Value, list[int]]] = []
         for k in range(ROWS):
@@ -94,27 +94,27 @@ class GroupPacking:
         b.store(self._words(b, b.sub(tops, 1)), words, 64)
 
     def _upper_halves(self, b: Builder, row: Value) -> Value:
-        """Sign, exponent and some of the fraction of a row's elements, in 16 bits."""
+        """The upper 16 bits of a row's elements: sign, exponent and part of the fraction."""
         if self.source.is_upper_half:
             return b.load(_HALVES, row, 2)
         left, right = (b.load(_HALVES, b.element(row, self.element, GROUP * h), 4) for h in range(2))
         return b.shuffle(left, right, range(1, 2 * _ROW, 2), "seen")
 
     def _words(self, b: Builder, less: Value) -> Value:
-        """As words of the elements' width, two of 16 bits in one."""
+        """The values at the width of the elements; two of 16 bits fill a word."""
         return b.bit_or(b.bit_and(less, 0xFFFF), b.shift_left(less, 16)) if self.source.is_upper_half else less
 
     def store_two_rows(
         self, b: Builder, rows: Sequence[Value], words: Value, number: Value, targets: Sequence[Value]
     ) -> None:
-        """Packs two rows.
+        """Pack two rows.
 
         Args:
-            b: Of the function.
-            rows: Where they are.
-            words: Where the exponents are that `store_exponents` stored.
-            number: Of the first one among `ROWS`.
-            targets: Where the codes of their first groups go, and those of their second.
+            b: The builder of the function.
+            rows: Addresses of the rows.
+            words: Address of the exponents that `store_exponents` stored.
+            number: Index of the first row among `ROWS`.
+            targets: Addresses for the codes of the first groups, and of the second groups.
         """
         less = [
             [b.load(I32, b.element(words, I32, b.add(number, ROWS * h + row)), hint="less") for h in range(2)]
@@ -124,17 +124,17 @@ class GroupPacking:
         self._store_codes(b, *rounded(b, rows, less), targets)
 
     def _rounded_words(self, b: Builder, rows: Sequence[Value], less: Sequence[Sequence[Value]]) -> tuple[Value, Value]:
-        """Magnitudes and signs of float32.
+        """Magnitudes and signs of float32 elements.
 
-        The 24 bits of a significand that is cut are a float, which is rounded by a sum with a larger one: the last bit
-        of that has the weight of a magnitude's.
+        A truncated significand of 24 bits converts to a float exactly. Adding a large float, whose last bit has the
+        weight of a magnitude's last bit, rounds it.
         """
         large = real(2.0 ** (23 + 24 - self._bits), FLOAT.times(GROUP))
         sums, read = [], []
         for row, exponents in zip(rows, less, strict=True):
             for h, exponent in enumerate(exponents):
-                at = b.element(row, self.element, GROUP * h)
-                bits, cut = self._cut(b, at, b.splat(exponent, GROUP), 23, 24)
+                address = b.element(row, self.element, GROUP * h)
+                bits, cut = self._aligned_significands(b, address, b.splat(exponent, GROUP), 23, 24)
                 sums.append(b.bitcast(b.add(b.convert("sitofp", cut, large.type), large), _BYTES))
                 read.append(b.bitcast(bits, _BYTES))
         found = []
@@ -148,15 +148,15 @@ class GroupPacking:
     def _rounded_halves(
         self, b: Builder, rows: Sequence[Value], less: Sequence[Sequence[Value]]
     ) -> tuple[Value, Value]:
-        """Magnitudes and signs of bfloat16, whose 8 bits round as 24 do when a byte lies below a magnitude.
+        """Magnitudes and signs of bfloat16 elements, with a byte for rounding below the magnitude.
 
-        What is cut off of them lies below half of the last bit that is kept.
+        The truncated bits weigh less than half of that byte's last bit, so 8-bit significands round as 24-bit ones do.
         """
         cuts, read = [], []
         for row, exponents in zip(rows, less, strict=True):
             left, right = (b.splat(exponent, GROUP // 2) for exponent in exponents)
             shared = b.bitcast(b.shuffle(left, right, range(GROUP)), _HALVES)
-            bits, cut = self._cut(b, row, shared, 7, 8 + self._bits)
+            bits, cut = self._aligned_significands(b, row, shared, 7, 8 + self._bits)
             cuts.append(b.bitcast(cut, _BYTES))
             read.append(b.bitcast(bits, _BYTES))
         starts = (0, _CODES, _ROW, _CODES + _ROW)  # a group of either row, then the other
@@ -167,14 +167,16 @@ class GroupPacking:
         is_up = b.compare("ugt", b.bit_or(lost, b.bit_and(whole, 1)), 0x80, "is.up")
         return b.select(is_up, b.add(whole, 1), whole), signs
 
-    def _cut(self, b: Builder, at: Value, shared: Value, fraction_bits: int, kept: int) -> tuple[Value, Value]:
-        """Elements, and their significands of so many bits that are `kept`, cut to the exponent that is shared.
+    def _aligned_significands(
+        self, b: Builder, address: Value, shared: Value, fraction_bits: int, kept: int
+    ) -> tuple[Value, Value]:
+        """Elements, and their significands of `kept` bits, shifted right to the shared exponent.
 
-        Exponents are one less here, so that of a denormal wraps around, and it is cut off as a whole.
+        Exponents are decremented here, so the exponent of a denormal wraps around and the shift yields zero.
         """
         width, one = shared.type.bits, 1 << kept - 1
         unsigned = (1 << width - 1) - 1
-        bits = b.load(shared.type, at, self.source.itemsize, "read")
+        bits = b.load(shared.type, address, self.source.itemsize, "read")
         if self.numerics is not Numerics.IEEE:
             infinity = 0xFF << fraction_bits
             bits = b.select(b.compare("ugt", b.bit_and(bits, unsigned), infinity, "is.nan"), infinity, bits)
@@ -186,7 +188,7 @@ class GroupPacking:
         return bits, b.select(is_near, b.shift_right_zero(significand, below), 0, "cut")
 
     def _store_codes(self, b: Builder, magnitudes: Value, signs: Value, targets: Sequence[Value]) -> None:
-        """Saturates magnitudes, gives those that are not zero their sign, and stores them, or two in a byte."""
+        """Saturate magnitudes, add the sign of nonzero ones, and store the codes, two in a byte if they are narrow."""
         count = self._bits
         clamped = b.umin(magnitudes, (1 << count) - 1, "clamped")
         minus = b.bit_and(b.shift_right_zero(signs, 7 - count), 1 << count)
@@ -201,16 +203,16 @@ class GroupPacking:
             b.store(stored, target, align, nontemporal=self.nontemporal)
 
 
-def _half(b: Builder, vector: Value, h: int) -> Value:
-    """The first or the second lanes."""
+def _half(b: Builder, vector: Value, index: int) -> Value:
+    """The lower (h = 0) or upper half of the lanes."""
     count = vector.type.lanes // 2
-    return b.shuffle(vector, None, range(count * h, count * (h + 1)))
+    return b.shuffle(vector, None, range(count * index, count * (index + 1)))
 
 
 def _lower(bit: int) -> list[int]:
-    """The lanes of two vectors of 16-bit words whose number has that bit clear, as a fold orders them.
+    """The lanes of two vectors of 16-bit words whose number has `bit` clear, in the order of a fold.
 
-    Those that lie 16 bytes apart come vector by vector, others by every 16 bytes of both.
+    Lanes 16 bytes apart are ordered vector by vector; others alternate between the vectors every 16 bytes.
     """
     span = _ROW if 1 << bit >= _LANES_OF_16_BYTES else _LANES_OF_16_BYTES
     return [

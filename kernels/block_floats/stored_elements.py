@@ -1,4 +1,4 @@
-"""Conversion between float32 and the formats that are only stored (specs/stored_formats.py), in numpy."""
+"""Conversion between float32 and storage-only formats (specs/stored_formats.py), in numpy."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ttnn_jit.specs.stored_formats import StoredFormat
 
 
 def encoded(values: Array, stored: StoredFormat) -> Array:
-    """The bytes of `values`, of float32; of block floats, whose last two dimensions are whole tiles (`packed`).
+    """Encode float32 `values` to bytes; for block floats the last two dimensions are whole tiles (see `packed`).
 
-    Halves are the nearest ones, ties to even: infinite beyond 65520, denormal below 2**-14.
+    float16 rounds to nearest even: infinite from 65520 on, denormal below 2**-14.
     """
     if stored.is_block_float:
         return packed(values, stored)
@@ -20,7 +20,7 @@ def encoded(values: Array, stored: StoredFormat) -> Array:
 
 
 def decoded(elements: Array, shape: tuple[int, ...], stored: StoredFormat) -> Array:
-    """The numbers that the bytes hold, exactly, as float32 of `shape`."""
+    """Decode bytes to float32 of `shape`, exactly."""
     if stored.is_block_float:
         return unpacked(elements, shape, stored)
     return elements.view(stored.traits.numpy).astype(np.float32).reshape(shape)

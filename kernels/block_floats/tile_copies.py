@@ -1,4 +1,4 @@
-"""Kernels that copy tiles of block floats as they lie."""
+"""Kernels that copy packed tiles of block floats."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ttnn_jit.specs.dtypes import DataType
 
 
 def tile_copies(name: str, dtype: DataType, rank: int, module: ModuleText) -> str:
-    """A kernel (kernels/llvm/kernel_function.py) whose loops 0 and 1, which are in a tile, are no loops of it.
+    """A kernel (kernels/llvm/kernel_function.py) that copies whole tiles; it does not iterate over loops 0 and 1.
 
-    Without elements it copies nothing.
+    If loop 0 has extent 0 it copies nothing.
 
     Args:
-        name: Its symbol.
+        name: Symbol of the kernel.
         dtype: The element type of both streams.
-        rank: Number of the outermost loop.
-        module: What it declares.
+        rank: Number of loops around the innermost one.
+        module: Receives the declarations.
     """
     b = KernelFunction(name, module, [array(dtype.stride_bytes, I8)] * 2, rank)
     with (
@@ -25,4 +25,4 @@ def tile_copies(name: str, dtype: DataType, rank: int, module: ModuleText) -> st
         b.outer_loops(b.streams(), innermost=2) as (read, written),
     ):
         b.copy_bytes(written, read, dtype.itemsize)
-    return b.ended()
+    return b.build()

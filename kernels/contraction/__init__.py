@@ -1,1 +1,1 @@
-"""Products: what is packed, the microkernel, and the loops around it."""
+"""Contractions: packing of operands, the microkernel, and the loops around it."""

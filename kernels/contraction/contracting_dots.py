@@ -1,17 +1,17 @@
-"""A batch of dot products: products of one row and one column each, many of them beside each other.
+"""A batch of dot products: each product has one row and one column, and the batch is the innermost loop.
 
-Both operands move along the innermost loop, whose products are lanes. As many of them as two vectors hold are packed
-some terms at a time, transposed in registers where their terms lie beside each other, and a step adds one product to
-every lane's chain.
+Both operands move along the innermost loop; each of its products is a lane. Two vectors of products are packed, some
+terms at a time, and transposed in registers if their terms are contiguous. A step adds one product to every lane's
+accumulator.
 
-Bound: that of packing, a shuffle for each bit of a lane's number and vector of words.
+Bound: packing, with log2(lanes) shuffles for each vector of words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.kernels.contraction.contracting_loops import LEFT, RIGHT, ContractingLoops, Product, part
+from ttnn_jit.kernels.contraction.contracting_loops import LEFT, RIGHT, ContractingLoops, Product, rest_of
 from ttnn_jit.kernels.contraction.contracting_tiles import Microkernel
 from ttnn_jit.kernels.llvm.function import Parameter
 from ttnn_jit.kernels.llvm.types import I1, I64, PTR, VOID
@@ -21,13 +21,13 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_WIDTH
 
 DEPTH = 64
-"""Steps that are packed at a time: with two vectors of both operands 16 KB at most, in the first cache."""
+"""Steps that are packed at a time: with two vectors of both operands at most 16 KB, in the L1 cache."""
 _VECTORS = 2
 
 
 @dataclass(frozen=True)
 class DotMicrokernel(Microkernel):
-    """A row of results each of which has a left factor of its own."""
+    """A microkernel of one row, in which every column has its own left factor."""
 
     def _left(self, b: LlvmVector, left: Value) -> list[Value]:
         return self._packed(b, left)
@@ -48,7 +48,7 @@ class DotContraction(ContractingLoops):
 
     @property
     def panels(self) -> None:
-        """None: columns of different products lie side by side."""
+        """None: adjacent columns belong to different products."""
 
     @property
     def _panel(self) -> int:
@@ -60,7 +60,7 @@ class DotContraction(ContractingLoops):
 
     def _blocks(self, p: Product) -> None:
         with p.count("column", p.columns, step=self._panel) as column:
-            width = part(p, p.columns, column.index, self._panel)
+            width = rest_of(p, p.columns, column.index, self._panel)
             starts = {"left": p.column(self.left, column.index), "right": p.column(self.right, column.index)}
             with p.count("term", p.depth.steps) as depth:
                 index = p.depth.index(depth.index)
@@ -78,4 +78,4 @@ class DotContraction(ContractingLoops):
         rest = Parameter("block", PTR, "noalias"), Parameter("is.first", I1), Parameter("steps", I64)
         b = self._function("tile", [*factors, *rest])
         self._microkernel((1, _VECTORS, self._panel, self._panel), kind=DotMicrokernel).over_steps(b, *b.parameters)
-        return b.ended()
+        return b.build()

@@ -1,13 +1,13 @@
-"""What kernels that contract a dimension of two tensors have in common.
+"""The base of kernels that contract a dimension of two tensors.
 
-The right operand may come in *panels* (runtime/native/panels.py): packed whole, before the call. Its strides along
-columns and along the contracted loop are then those from panel to panel and from step to step, and its stride along
-rows, along which it does not move, is 1 in place of 0.
+The right operand may be in *panels* (runtime/native/panels.py), packed before the call. Its strides along columns and
+along the contracted loop are then the strides between panels and between steps, and its stride along rows, in which it
+is invariant, is 1 instead of 0 as a flag.
 
-A block of results is made at a time, in float32. Its chains go on in it from one part of the contracted loop to the
-next, and its microkernel (kernels/contraction/contracting_tiles.py) keeps tiles of it in registers, so that no chain is
-ever split; a step is one fused multiply-add, or a pair of them for bfloat16 (ops/families/contraction.py). The
-epilogue, a loop of kernels/loops/tile_loop.py, takes the finished block to where results lie.
+Results are computed block by block, in float32. The block holds the accumulators between parts of the contracted loop,
+and the microkernel (kernels/contraction/contracting_tiles.py) keeps tiles of it in registers, so an accumulation is
+never split. A step is one fused multiply-add, or a pair of them for bfloat16 (ops/families/contraction.py). The
+epilogue, a loop of kernels/loops/tile_loop.py, writes the finished block to the results.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import reduce
 from ttnn_jit.kernels.contraction.contracting_packing import Packing
 from ttnn_jit.kernels.contraction.contracting_tiles import Microkernel, Shape
 from ttnn_jit.kernels.contraction.contracting_unpacking import Unpacking, unit
-from ttnn_jit.kernels.contraction.cut_factors import FactorCut, factor_cut
+from ttnn_jit.kernels.contraction.mantissa_truncation import MantissaTruncation, truncation_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
@@ -37,7 +37,7 @@ from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 PANEL_VECTORS = 2
-"""Of a panel: columns of the right operand that lie side by side once it is packed."""
+"""Vectors of a panel: its columns of the right operand are contiguous in each packed step."""
 LEFT, RIGHT = 0, 1
 """The two factors."""
 
@@ -46,22 +46,22 @@ LEFT, RIGHT = 0, 1
 class ContractingLoops:
     """The function ``void @name(ptr pointers, ptr params)``; see kernels/llvm/kernel_function.py.
 
-    Loop 0 walks columns, those around it are contracted, those around these walk rows, and those around them repeat
-    all. Steps never cross the ends of the innermost contracted loop.
+    From the inside out: loop 0 iterates over columns, then come the contracted loops, the loops over rows, and batch
+    loops. Steps never cross the ends of the innermost contracted loop.
 
     Attributes:
-        name: Its symbol.
-        streams: The kernel's.
+        name: Symbol of the function.
+        streams: The kernel's streams.
         rank: Loops around the innermost one, at least 2.
-        contracted: How many loops are contracted.
-        row_loops: How many walk rows; the right stream does not move along them.
-        left: The number of the stream with rows; block floats have whole tiles of rows, and terms along their columns.
-        right: The number of the stream with columns; block floats have its loops 0 and 1 walk a matrix of tiles.
-        in_pairs: Whether both are bfloat16, or become that, whose products are added up in pairs.
-        multiplication: How a chip multiplies; None: exactly.
-        epilogue: A loop of rank 1 over rows; the number after the streams' stands for the block of results.
-        isa: Decides the shape of a tile.
-        module: What its functions need.
+        contracted: Number of contracted loops.
+        row_loops: Number of loops over rows; the right stream is invariant in them.
+        left: Number of the left stream, with rows; for block floats, rows are whole tiles and terms are their columns.
+        right: Number of the right stream, with columns; for block floats, loops 0 and 1 cover a matrix of tiles.
+        in_pairs: Whether both factors are bfloat16, or are converted to it, and products are added in pairs.
+        multiplication: The precision of a chip's multiplication; None: exact.
+        epilogue: A loop of rank 1 over rows; the number after the streams' is the block of results.
+        isa: The instruction set, which determines the shape of a tile.
+        module: Receives the declarations.
     """
 
     name: str
@@ -79,45 +79,45 @@ class ContractingLoops:
 
     @abstractmethod
     def definitions(self) -> list[str]:
-        """The function and those that it calls, but for the epilogue."""
+        """The text of the function and of those that it calls, without the epilogue."""
 
     @abstractmethod
     def _blocks(self, p: Product) -> None:
-        """Writes all blocks of one product."""
+        """Emit the computation of all blocks of one product."""
 
     def _kernel(self, pitch: int, **memory: int) -> str:
         """The function.
 
         Args:
-            pitch: Results from one row of the block to the next.
-            memory: Names of arrays on the stack, ``block`` among them, and their words.
+            pitch: Stride between rows of the block, in results.
+            memory: Sizes in words of the arrays on the stack, by name; ``block`` is among them.
         """
         p = Product(self, pitch, memory)
         streams = p.streams()
-        with self._expected(p), p.outer_loops(streams, 1 + self.contracted + self.row_loops) as p.at:
+        with self._expected(p), p.outer_loops(streams, 1 + self.contracted + self.row_loops) as p.addresses:
             self._blocks(p)
-        return p.ended()
+        return p.build()
 
     def _expected(self, p: Product) -> AbstractContextManager[object]:  # noqa: ARG002
-        """What holds of a launch, or it does nothing."""
+        """A condition on launches that the kernel assumes; a launch that violates it does nothing."""
         return nullcontext()
 
     @property
     def _terms(self) -> int:
-        """Elements along the contracted loop that are a step."""
+        """Terms of a step."""
         return 2 if self.in_pairs else 1
 
     def _steps_of(self, b: Builder, terms: Value) -> Value:
-        """How many steps so many terms are."""
+        """The number of steps of so many terms."""
         return b.shift_right_zero(b.add(terms, self._terms - 1), self._terms - 1)
 
     @property
     def panels(self) -> tuple[int, int] | None:
-        """Columns of a panel, and terms of a word, where the right operand may come in panels; else None.
+        """Columns of a panel and terms of a word, if the right operand may be in panels; else None.
 
-        Those hold the bits of its elements.
+        Panels hold the unchanged bits of its elements.
         """
-        is_whole = self.element(self.right) is (I16 if self.in_pairs else FLOAT) and self._cut(RIGHT) is None
+        is_whole = self.element(self.right) is (I16 if self.in_pairs else FLOAT) and self._truncation(RIGHT) is None
         return (self._panel_width, self._terms) if self.contracted == 1 and is_whole else None
 
     @property
@@ -125,65 +125,67 @@ class ContractingLoops:
         return PANEL_VECTORS * self.isa.lanes
 
     def element(self, k: int) -> Type:
-        """What strides of a stream count."""
+        """The unit of a stream's strides."""
         dtype = self.streams[k].dtype
         return unit(dtype) if dtype.is_block_float else type_of(dtype.traits.llvm)
 
     def _packing(self, side: int, width: int, steps: int, rows_listed: int = 0) -> str:
-        """The function that packs groups of columns of a factor, or of its rows, which are listed so many together."""
+        """The function that packs groups of columns of a factor, or of its rows, whose offsets are in a list."""
         symbol = f"ttnn_jit.pack_{('left', 'right')[side]}"
-        k, are_listed, cut = (self.left, self.right)[side], rows_listed > 0, self._cut(side)
+        k, are_listed, truncation = (self.left, self.right)[side], rows_listed > 0, self._truncation(side)
         stream, own = self.streams[k], (width, self.in_pairs, steps * width)
         if stream.dtype.is_block_float:
             is_transposed, kept = (
                 stream.access is not InnerAccess.CONTIGUOUS,
                 min(rows_listed or TILE_WIDTH, TILE_HEIGHT),
             )
-            functions = _functions_of(Unpacking(symbol, stream.dtype, *own, is_transposed, are_listed, kept, cut))
+            functions = _functions_of(
+                Unpacking(symbol, stream.dtype, *own, is_transposed, are_listed, kept, truncation)
+            )
         else:
-            functions = _functions_of(Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, cut))
+            functions = _functions_of(Packing(symbol, self.element(k), *own, self.isa.lanes, are_listed, truncation))
         self.module.add(functions.module)
         return "\n".join(functions.definitions)
 
-    def _cut(self, side: int) -> FactorCut | None:
-        """What a chip leaves of the words of a factor."""
+    def _truncation(self, side: int) -> MantissaTruncation | None:
+        """The truncation of a factor's mantissas by a chip; None if there is none."""
         if self.multiplication is None:
             return None
         kept, k = self.multiplication.kept[side], (self.left, self.right)[side]
-        return factor_cut(kept, self.element(k), in_pairs=self.in_pairs)
+        return truncation_of(kept, self.element(k), in_pairs=self.in_pairs)
 
     @property
     def _rounds_tiles(self) -> bool:
-        """Whether sums are rounded after every tile of terms."""
+        """Whether accumulators are rounded after every tile of terms."""
         return self.multiplication is not None and self.multiplication.rounds_tiles
 
     def _microkernel(
         self, shape: Shape, in_place: Type | None = None, kind: type[Microkernel] = Microkernel
     ) -> Microkernel:
-        """One that multiplies as this kernel does."""
+        """A microkernel with this kernel's multiplication."""
         own = self.multiplication or Multiplication((0, 0), None, rounds_tiles=False)
-        cut = self._cut(RIGHT) if in_place else None
+        truncation = self._truncation(RIGHT) if in_place else None
         rounds = TILE_WIDTH // self._terms if own.rounds_tiles else 0
-        return kind(*shape, self.in_pairs, self.isa, in_place, rounds, own.dropped, cut)
+        return kind(*shape, self.in_pairs, self.isa, in_place, rounds, own.dropped, truncation)
 
     def _function(self, name: str, parameters: Sequence[Parameter]) -> FunctionBuilder:
-        """Of the kernel's module alone."""
+        """A function with internal linkage."""
         return FunctionBuilder(f"ttnn_jit.{name}", self.module, parameters, is_internal=True)
 
 
 @memoized(maxsize=64)
 def _functions_of(packing: Packing | Unpacking) -> Functions:
-    """Those that pack, the same for every kernel: half of what a product's text takes."""
+    """The packing functions. They are cached, because all kernels share them and they are half of a product's text."""
     return packing.functions()
 
 
 class Walk:
-    """Loops that are walked as one, the innermost first.
+    """Collapsed loops, innermost first.
 
     Attributes:
-        extents: Of each.
-        strides: Of each stream, along each.
-        steps: Of all.
+        extents: The extent of each loop.
+        strides: The strides of each stream along the loops.
+        steps: The product of the extents.
     """
 
     def __init__(self, b: KernelFunction, loops: Sequence[int]) -> None:
@@ -193,7 +195,7 @@ class Walk:
         self.steps = reduce(b.mul, self.extents)
 
     def index(self, flat: Value) -> list[Value]:
-        """That of each where all have made `flat` steps."""
+        """The index of each loop at a flat index."""
         b, found = self._b, list[Value]()
         for extent in self.extents[:-1]:
             rest = b.unsigned_div(flat, extent)
@@ -202,28 +204,28 @@ class Walk:
         return [*found, flat]
 
     def run(self, index: Sequence[Value], most: Operand) -> Value:
-        """Steps of the innermost one from an index on, up to so many."""
+        """The iterations left in the innermost loop from an index on, at most `most`."""
         return self._b.smin(self._b.sub(self.extents[0], index[0]), most)
 
     def offset(self, index: Sequence[Value], k: int) -> Value:
-        """The elements that a stream has moved by."""
+        """The offset of a stream at an index, in elements."""
         return reduce(self._b.add, map(self._b.mul, index, self.strides[k]))
 
 
 class Product(KernelFunction):
-    """Builds the kernel, of which it knows what stands before its loops.
+    """The builder of the kernel, with the values that are loop-invariant.
 
     Attributes:
-        at: Where each stream is, in this round of the loops that repeat all.
+        addresses: The address of each stream in this iteration of the batch loops.
         memory: The arrays on the stack.
         columns: The extent of the innermost loop.
-        depth: The loops that are contracted.
-        rows: Those that walk rows.
+        depth: The contracted loops.
+        rows: The loops over rows.
         across: Strides along columns.
-        is_plain: Whether the right operand is in no panels; of a kernel that takes them.
+        is_plain: Whether the right operand is not in panels; set if the kernel supports panels.
     """
 
-    at: Sequence[Value]
+    addresses: Sequence[Value]
     is_plain: Value
 
     def __init__(self, kernel: ContractingLoops, pitch: int, memory: Mapping[str, int]) -> None:
@@ -248,21 +250,21 @@ class Product(KernelFunction):
                 self._epilogue.set_param(2 + 2 * index + loop, stride)
 
     def list_rows(self, first: Value, height: Value, k: int) -> None:
-        """Writes into ``offsets`` where stream k has the rows of a block."""
+        """Write the offsets of a block's rows in stream k to ``offsets``."""
         with self.count("listed", height) as listed:
             offset = self.rows.offset(self.rows.index(self.add(first, listed.index)), k)
             self.store(offset, self.element(self.memory["offsets"], I64, listed.index))
 
     def column(self, k: int, column: Value) -> Value:
-        """Where stream k has the columns from one on."""
-        return self.moved(k, self.at[k], self.mul(column, self.across[k]))
+        """The address of a column in stream k."""
+        return self.moved(k, self.addresses[k], self.mul(column, self.across[k]))
 
     def moved(self, k: int, start: Value, offset: Value) -> Value:
-        """So many elements of stream k from an address."""
+        """The address `offset` elements of stream k after `start`."""
         return self.element(start, self.elements[k], offset)
 
     def finish(self, first: Operand, height: Operand, column: Value, width: Value) -> None:
-        """The epilogue of the block's rows, as many at a time as have one stride."""
+        """Run the epilogue on the block's rows, on as many at a time as have a constant stride."""
         with self.count("segment", height) as segment:
             row = segment.index
             index = self.rows.index(self.add(first, row))
@@ -272,13 +274,13 @@ class Product(KernelFunction):
             self._epilogue.run(*(self._operand(k, index, row, column) for k in self._streams_of_epilogue))
 
     def _operand(self, k: int, index: Sequence[Value], row: Value, column: Value) -> Value:
-        """Where the epilogue finds a stream, or the block, of results from a row on."""
+        """The address in a stream, or in the block, of the results from a row on, for the epilogue."""
         if k >= len(self.elements):
             return self.element(self.memory["block"], FLOAT, self.mul(row, self._pitch))
         both = self.add(self.rows.offset(index, k), self.mul(column, self.across[k]))
-        return self.moved(k, self.at[k], both)
+        return self.moved(k, self.addresses[k], both)
 
 
-def part(b: Builder, extent: Value, start: Value, most: int) -> Value:
-    """What is left of an extent from a start, at most `most`."""
+def rest_of(b: Builder, extent: Value, start: Value, most: int) -> Value:
+    """The rest of an extent from `start` on, at most `most`."""
     return b.smin(b.sub(extent, start), most)

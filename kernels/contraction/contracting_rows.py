@@ -1,15 +1,22 @@
-"""A product of a few rows: its right operand is read once, as fast as memory gives it.
+"""A product of a few rows, which reads its right operand once, at the bandwidth of memory.
 
-The left operand is packed. Where columns are contiguous, the right one is read where it lies, few rows of it at a
-time, which processors prefetch; the rest is packed panel by panel into the first cache, right before its use. So are
-block floats, tile after tile as they lie.
+The left operand is packed. If columns are contiguous, the right operand is read in place, a few of its rows at a time,
+which processors prefetch. Otherwise it is packed panel by panel into the L1 cache, right before its use. Block floats
+are unpacked in the same way, tile by tile in memory order.
 
 Bound: a read of the right operand.
 """
 
 from __future__ import annotations
 
-from ttnn_jit.kernels.contraction.contracting_loops import LEFT, PANEL_VECTORS, RIGHT, ContractingLoops, Product, part
+from ttnn_jit.kernels.contraction.contracting_loops import (
+    LEFT,
+    PANEL_VECTORS,
+    RIGHT,
+    ContractingLoops,
+    Product,
+    rest_of,
+)
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR, VOID, Type
 from ttnn_jit.kernels.llvm.values import Value, i64
@@ -19,15 +26,15 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 COLUMNS = 2048
-"""Of a block of results: 64 KB at most."""
+"""Columns of a block of results, which takes at most 64 KB."""
 DEPTH = 4096
-"""Steps of the left operand that are packed at a time: 128 KB at most."""
+"""Steps of the left operand that are packed at a time: at most 128 KB."""
 STEPS_IN_PLACE = 8
-"""Steps at a time where columns are contiguous: that many rows of the right operand are read together, or twice as
-many in pairs."""
+"""Steps at a time if columns are contiguous: so many rows of the right operand are read together, or twice as many in
+pairs."""
 STEPS_PACKED = 128
-"""Steps at a time where they are not: a panel of 16 KB, or of 32 KB for up to half of `MAX_ROWS`, which stays in the
-first cache (benchmarks/kernels/matmul.py)."""
+"""Steps at a time otherwise: a panel of 16 KB, or of 32 KB for up to half of `MAX_ROWS`, which stays in the L1 cache
+(benchmarks/kernels/matmul.py)."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +75,10 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _vectors(self) -> int:
-        """Of a row of a tile: as many as half of the registers hold, so that the chains of few rows overlap.
+        """Vectors of a row of a tile: accumulators use half of the registers, so that a few rows hide latency.
 
-        At most four, because elements of a panel that is not whole are packed one by one; eight of block floats, which
-        are unpacked whole, but for those that are transposed in a panel of many steps.
+        At most four, because columns of a partial panel are packed one by one. At most eight for block floats, which
+        are unpacked by whole tiles, unless they are transposed in a panel of many steps.
         """
         most = 8 if self._is_unpacked and self._lies_in_rows else 4
         return max(2, min(most, self.isa.registers // 2 // self.tile))
@@ -82,7 +89,7 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _columns_packed(self) -> int:
-        """At a time: those of a panel, or of a tile of block floats."""
+        """Columns that are packed at a time: those of a panel, or of a tile of block floats."""
         return max(self._panel, TILE_WIDTH) if self._is_unpacked else self._panel
 
     @property
@@ -96,26 +103,26 @@ class FewRowsContraction(ContractingLoops):
     def _blocks(self, p: Product) -> None:
         with p.count("first.row", p.rows.steps, step=self.tile) as tile:
             row = tile.index
-            height = part(p, p.rows.steps, row, self.tile)
+            height = rest_of(p, p.rows.steps, row, self.tile)
             if self.streams[self.left].dtype.is_block_float:
-                # The rows of one tile of results are all that a tile of block floats is unpacked for.
+                # A tile of block floats is unpacked for the rows of one tile of results only.
                 tile.end = height
             p.list_rows(row, height, self.left)
             with p.count("column", p.columns, step=COLUMNS) as column:
-                width = part(p, p.columns, column.index, COLUMNS)
+                width = rest_of(p, p.columns, column.index, COLUMNS)
                 right = p.column(self.right, column.index)
                 with p.count("term", p.depth.steps) as depth:
                     depth.step = self._part_of_depth(p, depth.index, right, height, width)
                 p.finish(row, height, column.index, width)
 
     def _part_of_depth(self, p: Product, term: Value, right: Value, height: Value, width: Value) -> Value:
-        """As many terms of a block as are packed at a time, and how many these are."""
+        """Pack and multiply up to `DEPTH` steps of a block; returns the number of terms."""
         index = p.depth.index(term)
         depth = self._steps if self._rounds_tiles else DEPTH  # each call over panels rounds once, at its end
         run = p.depth.run(index, depth * self._terms)
         source, right = (
             p.moved(k, start, p.depth.offset(index, k))
-            for k, start in ((self.left, p.at[self.left]), (self.right, right))
+            for k, start in ((self.left, p.addresses[self.left]), (self.right, right))
         )
         packed, block = p.memory["packed_left"], p.memory["block"]
         along = p.depth.strides[self.left][0]
@@ -134,11 +141,11 @@ class FewRowsContraction(ContractingLoops):
 
     @property
     def _tile_of_panel(self) -> str:
-        """The function of tiles as wide as a panel that came packed."""
+        """The function of tiles as wide as a prepacked panel."""
         return "tile" if self._vectors == PANEL_VECTORS else "tile_of_panel"
 
     def _sweep_of_panels(self) -> str:
-        """The loop over panels that came packed, over all of the depth at a time."""
+        """The loop over prepacked panels; each covers the whole depth."""
         scalars = (Parameter(name, I64) for name in ("width", "depth", "across"))
         b = self._function("sweep_panels", [*_FACTORS, Parameter("block", PTR, "noalias"), _IS_FIRST, *scalars])
         left, right, block, is_first, width, depth, across = b.parameters
@@ -147,10 +154,10 @@ class FewRowsContraction(ContractingLoops):
             panel = b.element(right, self.element(self.right), b.mul(column.index, across))
             results = b.element(block, FLOAT, column.index)
             b.call(VOID, f"ttnn_jit.{self._tile_of_panel}", left, panel, results, is_first, steps, i64(0))
-        return b.ended()
+        return b.build()
 
     def _sweep(self) -> str:
-        """Loops over panels of a block, and over parts of its depth: outer ones but where terms are contiguous."""
+        """Loops over panels of a block and parts of its depth; the depth is outermost unless terms are contiguous."""
         pointers = (Parameter(name, PTR, "noalias") for name in ("panel", "block"))
         scalars = (Parameter(name, I64) for name in ("width", "depth", "across", "along"))
         b = self._function("sweep", [*_FACTORS, *pointers, _IS_FIRST, *scalars])
@@ -159,15 +166,15 @@ class FewRowsContraction(ContractingLoops):
         outer, inner = loops if self._lies_in_rows or self._is_unpacked else reversed(loops)
         (most, step), (most_inside, step_inside) = loops[outer], loops[inner]
         with b.count(outer, most, step=step) as around, b.count(inner, most_inside, step=step_inside) as inside:
-            at = {outer: around.index, inner: inside.index}
-            self._part_of_sweep(b, at["term"], at["column"])
-        return b.ended()
+            indices = {outer: around.index, inner: inside.index}
+            self._part_of_sweep(b, indices["term"], indices["column"])
+        return b.build()
 
     def _part_of_sweep(self, b: FunctionBuilder, term: Value, column: Value) -> None:
-        """A panel's part of the depth."""
+        """Multiply by one panel, over one part of the depth."""
         left, right, panel, block, starts, width, depth, across, along = b.parameters
-        terms = part(b, depth, term, self._steps * self._terms)
-        count = part(b, width, column, self._panel)
+        terms = rest_of(b, depth, term, self._steps * self._terms)
+        count = rest_of(b, width, column, self._panel)
         words = b.element(left, I32, b.mul(b.shift_right_zero(term, self._terms - 1), self.tile))
         source = b.element(right, self.element(self.right), b.add(b.mul(column, across), b.mul(term, along)))
         results, steps = b.element(block, FLOAT, column), self._steps_of(b, terms)
@@ -179,17 +186,17 @@ class FewRowsContraction(ContractingLoops):
         def multiply(function: str, factor: Value) -> None:
             b.call(VOID, f"ttnn_jit.{function}", words, factor, results, is_first, steps, along)
 
-        if self._is_unpacked:  # a panel may have fewer columns than what is unpacked together
-            behind = b.bit_and(column, self._columns_packed - 1)
-            own = b.element(panel, I32, b.mul(behind, self._steps))
-            with b.when(b.compare("eq", behind, 0), "unpack"):
+        if self._is_unpacked:  # a panel may have fewer columns than a tile of block floats
+            column_in_tile = b.bit_and(column, self._columns_packed - 1)
+            own = b.element(panel, I32, b.mul(column_in_tile, self._steps))
+            with b.when(b.compare("eq", column_in_tile, 0), "unpack"):
                 pack()
             multiply("tile", own)
         elif self._is_in_place:
             is_even = b.compare("eq", b.mul(steps, self._terms), terms)
-            with b.choose(b.bit_and(is_even, b.compare("eq", count, self._panel)), "in.place") as stays:
+            with b.choose(b.bit_and(is_even, b.compare("eq", count, self._panel)), "in.place") as in_place:
                 multiply("tile_in_place", source)
-                stays.otherwise()
+                in_place.otherwise()
                 pack()
                 multiply("tile", panel)
         else:
@@ -200,7 +207,7 @@ class FewRowsContraction(ContractingLoops):
         scalars = Parameter("steps", I64), Parameter("along", I64)
         b = self._function(name, [*_FACTORS, Parameter("results", PTR, "noalias"), _IS_FIRST, *scalars])
         self._microkernel((self.tile, vectors, self.tile, COLUMNS), in_place).over_steps(b, *b.parameters)
-        return b.ended()
+        return b.build()
 
 
 _FACTORS = Parameter("left", PTR, "noalias readonly"), Parameter("right", PTR, "noalias readonly")

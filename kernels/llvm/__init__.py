@@ -1,1 +1,1 @@
-"""LLVM functions as the writers of loops build them."""
+"""A builder of LLVM functions, for the writers of loops."""

@@ -1,4 +1,4 @@
-"""Basic blocks of an LLVM function, the branches that give them their arguments, and regions."""
+"""Basic blocks of an LLVM function, branches that pass block arguments, and regions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ttnn_jit.kernels.llvm.instructions import Instructions, Operand
 from ttnn_jit.kernels.llvm.types import Type
-from ttnn_jit.kernels.llvm.values import Block, Body, Value, Work, integer
+from ttnn_jit.kernels.llvm.values import Block, Body, InstructionCost, Value, integer
 from ttnn_jit.process.dataclass import dataclass
 
 _RARE = '!prof !{!"branch_weights", i32 1, i32 100000}'
@@ -14,12 +14,12 @@ _RARE = '!prof !{!"branch_weights", i32 1, i32 100000}'
 
 @dataclass(frozen=True)
 class Region:
-    """Code of one entry and one end, with parameters, that functions take in.
+    """Single-entry, single-exit code with parameters, which functions inline.
 
     Attributes:
-        body: The code; for its first block stands the one that takes it in.
-        parameters: Values that are not its own.
-        results: What it computes.
+        body: The code; its first block is merged into the block that inlines it.
+        parameters: Values that are defined outside of it.
+        results: The values that it computes.
     """
 
     body: Body
@@ -30,21 +30,21 @@ class Region:
 class Blocks(Instructions):
     """Writes instructions into blocks; see the base class."""
 
-    def new_block(self, hint: str, *arguments: tuple[Type, str], work: Work = Work.NONE) -> Block:
-        """A block that takes arguments, of types and with names; `begin` says where its code stands."""
+    def new_block(self, hint: str, *arguments: tuple[Type, str], cost: InstructionCost = InstructionCost.NONE) -> Block:
+        """A block with arguments of these types and names; `begin` places it in the function."""
         label = self.body.named(hint)
-        return Block(label, [self.new(type_, name) for type_, name in arguments], work)
+        return Block(label, [self.new(type_, name) for type_, name in arguments], cost)
 
     def begin(self, block: Block) -> tuple[Value, ...]:
-        """What is written from here on is the block's; its arguments."""
+        """Place the block here and write into it; returns its arguments."""
         self.body.code.append(block)
         self.body.block = block
         return block.arguments
 
     def branch(self, target: Block, *given: Operand) -> None:
-        """Ends the block."""
-        self._gives(target, given)
-        self._do(f"br label %%{target.label}")
+        """End the current block with a branch that passes `given`."""
+        self._pass_arguments(target, given)
+        self._emit_void(f"br label %%{target.label}")
 
     def branch_if(
         self,
@@ -56,13 +56,13 @@ class Blocks(Instructions):
         *,
         is_rare: bool = False,
     ) -> None:
-        """Ends the block; each target gets its arguments."""
-        self._gives(then, given)
-        self._gives(otherwise, otherwise_given)
+        """End the current block with a conditional branch; each target gets its arguments."""
+        self._pass_arguments(then, given)
+        self._pass_arguments(otherwise, otherwise_given)
         weights = f", {_RARE}" if is_rare else ""
-        self._do(f"br i1 %s, label %%{then.label}, label %%{otherwise.label}{weights}", condition)
+        self._emit_void(f"br i1 %s, label %%{then.label}, label %%{otherwise.label}{weights}", condition)
 
-    def _gives(self, target: Block, given: Sequence[Operand]) -> None:
+    def _pass_arguments(self, target: Block, given: Sequence[Operand]) -> None:
         arguments = target.arguments
         assert len(given) == len(arguments), f"{target.label} takes {len(arguments)} arguments"
         typed = [
@@ -71,22 +71,22 @@ class Blocks(Instructions):
         ]
         target.incoming.append((self.body.block, typed))
 
-    def give_back(self, result: Value | None = None) -> None:
-        """Returns from the function."""
+    def ret(self, result: Value | None = None) -> None:
+        """Return from the function."""
         if result is None:
-            self._do("ret void")
+            self._emit_void("ret void")
         else:
-            self._do(f"ret {result.type} %s", result)
+            self._emit_void(f"ret {result.type} %s", result)
 
-    def take_in(
+    def inline(
         self, region: Region, given: Sequence[Value], constants: Mapping[tuple[Type, str], Value] | None = None
     ) -> list[Value]:
-        """Writes a region here, over the values that are `given` for its parameters; its results.
+        """Inline a region with `given` as its arguments; returns its results.
 
         Args:
-            region: What is written; its names are free in this body.
+            region: The region; its names must be free in this body.
             given: One value for each parameter.
-            constants: By type and text of its constants, values in their places.
+            constants: Values that replace constants of the region, by type and text of the constant.
         """
         values, constants = dict(zip(region.parameters, given, strict=True)), constants or {}
 
@@ -96,14 +96,14 @@ class Blocks(Instructions):
             return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
 
         first, *code = region.body.code
-        own = {id(each): Block(each.label, each.arguments, each.work) for each in code if isinstance(each, Block)}
+        own = {id(each): Block(each.label, each.arguments, each.cost) for each in code if isinstance(each, Block)}
         blocks = {id(first): self.body.block, **own}
         changed, write = None if constants else {*values}, self.body.code.append
         for item in code:
             if not isinstance(item, Block):
-                result, template, operands, work = item
+                result, template, operands, cost = item
                 is_same = changed is not None and changed.isdisjoint(operands)
-                write(item if is_same else (result, template, substituted(operands), work))
+                write(item if is_same else (result, template, substituted(operands), cost))
                 continue
             block = blocks[id(item)]
             block.incoming = [(blocks[id(before)], substituted(given)) for before, given in item.incoming]

@@ -1,4 +1,4 @@
-"""Loops and branches of an LLVM function as ``with`` blocks; `Builder` makes them."""
+"""Structured loops and branches of an LLVM function as ``with`` blocks; `Builder` makes them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import ClassVar, Self
 from ttnn_jit.kernels.llvm.blocks import Blocks
 from ttnn_jit.kernels.llvm.instructions import Operand
 from ttnn_jit.kernels.llvm.types import I64
-from ttnn_jit.kernels.llvm.values import Block, Value, Work, integer
+from ttnn_jit.kernels.llvm.values import Block, InstructionCost, Value, integer
 
 
-class _Rounds:
-    """A loop that carries values.
+class _LoopBase:
+    """A loop with loop-carried values.
 
     Attributes:
-        values: What it carries, as this trip has it.
-        end: The method that is called last in it.
+        values: The loop-carried values in this iteration.
+        end: Name of the method that must be called last in the loop.
     """
 
     end: ClassVar[str]
@@ -39,23 +39,23 @@ class _Rounds:
         assert error[0] is not None or self._head.incoming[1:], f"a loop ends with `{self.end}`"
 
 
-class Loop(_Rounds):
-    """A loop that decides at its end whether it goes on.
+class Loop(_LoopBase):
+    """A do-while loop: its condition is at the end.
 
     Attributes:
-        values: What it carries, as this trip has it; behind the loop, as the last one left it.
+        values: The loop-carried values in this iteration; after the loop, their final values.
     """
 
     end = "again_if"
 
     def again_if(self, condition: Value, *following: Value) -> None:
-        """The last thing in the loop: whether there is another trip, and what it carries."""
+        """End the loop body: iterate again if `condition`, with the values `following`."""
         after = self._after(following)
         self._builder.branch_if(condition, self._head, after, following)
         self._builder.begin(after)
 
     def again_unless(self, condition: Value, *following: Value) -> None:
-        """Likewise: whether there is none."""
+        """End the loop body: leave the loop if `condition`, else iterate again with the values `following`."""
         after = self._after(following)
         self._builder.branch_if(condition, after, self._head, (), following)
         self._builder.begin(after)
@@ -65,37 +65,37 @@ class Loop(_Rounds):
         return self._builder.new_block(f"{self._hint}.done")
 
 
-class WhileLoop(_Rounds):
-    """A loop that decides at its head, behind what it computes there, whether it goes on.
+class WhileLoop(_LoopBase):
+    """A loop whose condition is in its header, after the code that computes it.
 
     Attributes:
-        values: What it carries, as this trip has it; behind the loop, as its head had it last.
+        values: The loop-carried values in this iteration; after the loop, their values in the last header.
     """
 
     end = "again"
     _after: Block
 
     def leave_unless(self, condition: Value) -> None:
-        """Once, behind what the head computes: whether there is another trip."""
+        """End the header: leave the loop unless `condition`. Called once."""
         b = self._builder
         trip, self._after = b.new_block(f"{self._hint}.trip"), b.new_block(f"{self._hint}.done")
         b.branch_if(condition, trip, self._after)
         b.begin(trip)
 
     def again(self, *following: Operand) -> None:
-        """The last thing in the loop: what the next trip gets."""
+        """End the loop body: iterate again with the values `following`."""
         self._builder.branch(self._head, *following)
         self._builder.begin(self._after)
 
 
 class CountedLoop:
-    """A loop over numbers.
+    """A loop over an induction variable.
 
     Attributes:
-        index: The number of this trip.
-        end: Where it stops; may be set in the loop, as `step` may.
-        step: From one number to the next.
-        values: What it carries, as this trip has it; behind the loop, as the last one left it.
+        index: The induction variable.
+        end: Its upper bound; may be set in the loop, as may `step`.
+        step: Its increment.
+        values: The loop-carried values in this iteration; after the loop, their final values.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class CountedLoop:
         return self
 
     def carry(self, *following: Value) -> None:
-        """What the next trip gets."""
+        """Set the loop-carried values of the next iteration."""
         self._following = following
 
     def __exit__(self, *error: object) -> None:
@@ -135,11 +135,11 @@ class CountedLoop:
             self.values = self._following
 
 
-class _Join:
-    """Behind which one of two ways was taken.
+class _Merge:
+    """A control-flow merge of two paths.
 
     Attributes:
-        values: Behind it, what the way that was taken gave.
+        values: After the merge, the values of the path that was taken.
     """
 
     _after: Block
@@ -148,24 +148,24 @@ class _Join:
         self._builder = builder
         self._condition = condition
         self._hint = hint
-        self._given: tuple[Value, ...] = ()
+        self._yielded: tuple[Value, ...] = ()
         self.values: tuple[Value, ...] = ()
 
-    def give(self, *values: Value) -> None:
-        """What the way gives that is written last."""
-        self._given = values
+    def yield_values(self, *values: Value) -> None:
+        """Set the values of the path that is written last."""
+        self._yielded = values
 
     def __exit__(self, *error: object) -> None:
         if error[0] is None:
-            self._builder.branch(self._after, *self._given)
+            self._builder.branch(self._after, *self._yielded)
             self.values = self._builder.begin(self._after)
 
 
-class Branch(_Join):
-    """What is done under a condition.
+class Branch(_Merge):
+    """An if without else.
 
     Attributes:
-        values: Behind it, what it gave, or what there was otherwise.
+        values: After it, the values of the branch if it was taken, else the defaults.
     """
 
     def __init__(
@@ -178,9 +178,9 @@ class Branch(_Join):
     def __enter__(self) -> Branch:
         b = self._builder
         then = b.new_block(self._hint)
-        work = Work.ONE if self._is_rare else Work.NONE
+        cost = InstructionCost.ONE if self._is_rare else InstructionCost.NONE
         arguments = ((first.type, name) for name, first in self._otherwise)
-        self._after = b.new_block(f"{self._hint}.after", *arguments, work=work)
+        self._after = b.new_block(f"{self._hint}.after", *arguments, cost=cost)
         instead = [first for _, first in self._otherwise]
         b.branch_if(self._condition, then, self._after, (), instead, is_rare=self._is_rare)
         b.begin(then)
@@ -192,11 +192,11 @@ class Branch(_Join):
         self._builder.body.is_rare = self._was_rare
 
 
-class Choice(_Join):
-    """What is done where a condition holds, and, behind `otherwise`, what is done where it does not.
+class Choice(_Merge):
+    """An if with else; `otherwise` begins the else branch.
 
     Attributes:
-        values: Behind both, what the one that was done gave.
+        values: After it, the values of the branch that was taken.
     """
 
     _other: Block
@@ -209,7 +209,7 @@ class Choice(_Join):
         return self
 
     def otherwise(self, *given: Value) -> None:
-        """Ends what is done where the condition holds, and says what that gives; begins the other."""
+        """End the then branch, with its values `given`, and begin the else branch."""
         b = self._builder
         self._after = b.new_block(f"{self._hint}.after", *((value.type, "") for value in given))
         b.branch(self._after, *given)

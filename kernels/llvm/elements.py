@@ -1,4 +1,4 @@
-"""Elements of tensors as they are computed with."""
+"""Conversion of stored elements to their compute type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_jit.specs.dtypes import DataType
 
 
 def computed(b: Instructions, stored: Value, dtype: DataType) -> Value:
-    """What `dtype` stores, one element or a vector of them, in its compute type."""
+    """Convert a stored element of `dtype`, or a vector of them, to its compute type."""
     if dtype.is_compute_type:
         return stored
     if dtype.is_upper_half:

@@ -1,4 +1,4 @@
-"""A function of an LLVM module, from its head to its end."""
+"""A function of an LLVM module."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Parameter:
-    """Of a function.
+    """A parameter of a function.
 
     Attributes:
-        name: Of its value.
+        name: Name of its value.
         type: Its type.
-        attributes: What is known of it: ``noalias readonly``.
+        attributes: Its LLVM attributes, such as ``noalias readonly``.
     """
 
     name: str
@@ -27,11 +27,11 @@ class Parameter:
 
 
 class FunctionBuilder(Builder):
-    """Builds a function; what is written first is in its first block.
+    """Builds a function, starting in its entry block.
 
     Attributes:
-        name: Its symbol.
-        parameters: Their values.
+        name: Symbol of the function.
+        parameters: The values of its parameters.
     """
 
     def __init__(
@@ -43,20 +43,20 @@ class FunctionBuilder(Builder):
         *,
         is_internal: bool = False,
         attributes: str = "nounwind",
-        taking_in: Body | None = None,
+        inlining: Body | None = None,
     ) -> None:
-        """Begins a function.
+        """Begin a function.
 
         Args:
-            name: Its symbol.
-            module: What is declared for it.
-            parameters: What it takes.
-            result: What it gives back.
-            is_internal: Whether its module alone sees it.
-            attributes: LLVM's, of the function.
-            taking_in: A body whose code it will take in: it names its own values otherwise.
+            name: Symbol of the function.
+            module: Receives the declarations.
+            parameters: Its parameters.
+            result: Type of its result.
+            is_internal: Whether it has internal linkage.
+            attributes: LLVM attributes of the function.
+            inlining: A body that it will inline; its own names avoid the names of that body.
         """
-        super().__init__(module, Body(taking=taking_in))
+        super().__init__(module, Body(inlining=inlining))
         self.name = name
         self._result = result
         self._parameters = parameters
@@ -64,22 +64,22 @@ class FunctionBuilder(Builder):
         self._attributes = attributes
         self.parameters = tuple(self.new(each.type, each.name) for each in parameters)
 
-    def ended(self, result: Value | None = None, *, fences: bool = False) -> FunctionText:
-        """Returns from the function; the definition.
+    def build(self, result: Value | None = None, *, fences: bool = False) -> FunctionText:
+        """Return from the function; gives the text of the definition.
 
         Args:
-            result: What the function gives back.
-            fences: Whether it stored past the caches: other threads see such stores in no order otherwise.
+            result: The returned value.
+            fences: Whether to emit a fence, which orders non-temporal stores for other threads.
         """
         if fences:
             self.fence()
-        self.give_back(result)
+        self.ret(result)
         return self.text
 
     @property
     def text(self) -> FunctionText:
-        """The definition."""
+        """The text of the definition."""
         named = zip(self._parameters, self.parameters, strict=True)
         parameters = ", ".join(" ".join(filter(None, (each.type, each.attributes, made))) for each, made in named)
-        behind = f"({parameters}) {self._attributes} {{\n{text_of(self.body.code)}\n}}"
-        return FunctionText.of(self._result, self.name, behind, is_internal=self._is_internal)
+        after_name = f"({parameters}) {self._attributes} {{\n{text_of(self.body.code)}\n}}"
+        return FunctionText.of(self._result, self.name, after_name, is_internal=self._is_internal)

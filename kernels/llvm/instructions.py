@@ -1,10 +1,10 @@
-"""Instructions of LLVM, one method each, written into blocks.
+"""LLVM instructions, one method each, appended to blocks.
 
-A value carries its type, which decides the instruction: `add` of floats is ``fadd``. A Python integer among operands
-has the type of the operand beside it. Integer constants fold, and what adds 0 or multiplies by 1 is left out, so that a
-writer says what it means for every extent.
+A value carries its type, which selects the instruction: `add` of floats is ``fadd``. A Python int operand gets the type
+of the other operand. Integer constants fold; adding 0 and multiplying by 1 emit nothing, so writers need no special
+cases for such extents.
 
-No IR pass runs over the text: it is compiled as it is written, block after block.
+No IR pass runs over the text: LLVM compiles it as written, block after block.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ttnn_jit.kernels.llvm.values import (
     FALSE,
     TRUE,
     Body,
+    InstructionCost,
     Literal,
     Value,
-    Work,
     i32,
     integer,
     integers,
@@ -31,7 +31,7 @@ from ttnn_jit.kernels.llvm.values import (
 
 Operand = Value | int
 _NOTHING = literal("", VOID)
-_NONE, _ONE = Work.NONE, Work.ONE
+_NONE, _ONE = InstructionCost.NONE, InstructionCost.ONE
 _type_of = operator.attrgetter("type")
 
 NONTEMPORAL = "!0 = !{i32 1}"
@@ -49,8 +49,8 @@ class Instructions:
     """Writes instructions into a body.
 
     Attributes:
-        module: What is declared for them.
-        body: What is written.
+        module: Receives the declarations.
+        body: Receives the instructions.
     """
 
     def __init__(self, module: ModuleText, body: Body | None = None) -> None:
@@ -60,9 +60,9 @@ class Instructions:
     # --- Writing ----------------------------------------------------------------------------------------------------
 
     def _emit(
-        self, type_: Type, template: str, operands: tuple[Value, ...], hint: str = "", work: Work = _ONE
+        self, type_: Type, template: str, operands: tuple[Value, ...], hint: str = "", cost: InstructionCost = _ONE
     ) -> Value:
-        """An instruction with a result; what only it can use stands in `template`."""
+        """Append an instruction with a result; `template` is its text with ``%s`` for each operand."""
         body = self.body
         if hint:
             result = Value(f"%{body.named(hint)}")
@@ -70,25 +70,25 @@ class Instructions:
             body.count += 1
             result = Value(f"%v{body.count}")
         result.type = type_
-        body.code.append((result, template, operands, _NONE if body.is_rare else work))
+        body.code.append((result, template, operands, _NONE if body.is_rare else cost))
         return result
 
-    def _do(self, template: str, *operands: Value) -> Value:
-        """An instruction without a result, for which nothing stands."""
+    def _emit_void(self, template: str, *operands: Value) -> Value:
+        """Append an instruction without a result."""
         body = self.body
         body.code.append((None, template, operands, _NONE if body.is_rare else _ONE))
         return _NOTHING
 
     def new(self, type_: Type, hint: str) -> Value:
-        """A value that no instruction makes: a parameter."""
+        """A value without a defining instruction: a parameter or a block argument."""
         return operand(f"%{self.body.named(hint)}", type_)
 
     # --- Arithmetic -------------------------------------------------------------------------------------------------
 
-    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", work: Work = _ONE) -> Value:
+    def _binary(self, opcode: str, a: Operand, b: Operand, hint: str = "", cost: InstructionCost = _ONE) -> Value:
         left, right = _typed(a, b)
         type_ = left.type
-        return self._emit(type_, _form("{} {} %s, %s", opcode, type_), (left, right), hint, work)
+        return self._emit(type_, _form("{} {} %s, %s", opcode, type_), (left, right), hint, cost)
 
     def add(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The sum."""
@@ -122,7 +122,7 @@ class Instructions:
 
     def div(self, a: Value, b: Value, hint: str = "") -> Value:
         """The quotient of floats."""
-        return self._binary("fdiv", a, b, hint, Work.DIVISION)
+        return self._binary("fdiv", a, b, hint, InstructionCost.DIVISION)
 
     def unsigned_div(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The quotient of unsigned integers."""
@@ -133,7 +133,7 @@ class Instructions:
         return self._binary("sdiv", a, b, hint)
 
     def signed_rem(self, a: Operand, b: Operand, hint: str = "") -> Value:
-        """What `signed_div` leaves."""
+        """The remainder of `signed_div`."""
         return self._binary("srem", a, b, hint)
 
     def neg(self, a: Value) -> Value:
@@ -141,27 +141,28 @@ class Instructions:
         return self._emit(a.type, f"fneg {a.type} %s", (a,))
 
     def bit_and(self, a: Operand, b: Operand, hint: str = "") -> Value:
-        """Bitwise."""
+        """The bitwise and."""
         left, right = _typed(a, b)
         return _folded(operator.and_, left, right) or self._binary("and", left, right, hint)
 
     def bit_or(self, a: Operand, b: Operand, hint: str = "") -> Value:
-        """Bitwise."""
+        """The bitwise or."""
         left, right = _typed(a, b)
         return _folded(operator.or_, left, right) or self._binary("or", left, right, hint)
 
     def bit_xor(self, a: Operand, b: Operand, hint: str = "") -> Value:
-        """Bitwise."""
+        """The bitwise exclusive or."""
         return self._binary("xor", a, b, hint)
 
     def bit_not(self, a: Value, hint: str = "") -> Value:
-        """Bitwise."""
+        """The bitwise complement."""
         ones = integer(1 if a.type.element == "i1" else -1, a.type)
-        template = f"xor {a.type} %s, {ones}"  # in the template: they are made without memory
+        template = f"xor {a.type} %s, {ones}"  # not an operand: the constant needs no load and no register
         return self._emit(a.type, template, (a,), hint)
 
     def _shift(self, opcode: str, a: Value, count: Operand, hint: str) -> Value:
-        # A constant distance is part of the instruction: in a register it would be slower.
+        # A constant count is an immediate in the template: as an operand it might be kept in a register, which is
+        # slower.
         if isinstance(count, int):
             count = integer(count, a.type)
         if isinstance(count, Literal):
@@ -173,11 +174,11 @@ class Instructions:
         return self._shift("shl", a, count, hint)
 
     def shift_right(self, a: Value, count: Operand, hint: str = "") -> Value:
-        """``ashr``: the sign comes in."""
+        """``ashr``, which shifts in the sign."""
         return self._shift("ashr", a, count, hint)
 
     def shift_right_zero(self, a: Value, count: Operand, hint: str = "") -> Value:
-        """``lshr``: zeros come in."""
+        """``lshr``, which shifts in zeros."""
         return self._shift("lshr", a, count, hint)
 
     def compare(self, predicate: str, a: Operand, b: Operand, hint: str = "") -> Value:
@@ -190,7 +191,7 @@ class Instructions:
         return self._emit(type_.mask, form, (left, right), hint)
 
     def select(self, m: Value, a: Operand, b: Operand, hint: str = "") -> Value:
-        """`a` where `m` is true, else `b`; `m` may be one truth for all lanes."""
+        """`a` where `m` is true, else `b`; `m` may be a scalar condition for all lanes."""
         left, right = _typed(a, b)
         if m.number is not None:
             return left if m.number else right
@@ -199,18 +200,18 @@ class Instructions:
 
     # --- Conversions ------------------------------------------------------------------------------------------------
 
-    def convert(self, opcode: str, a: Value, to: Type, hint: str = "", work: Work = _ONE) -> Value:
-        """``zext``, ``sext``, ``trunc``, ``sitofp``, ...; what has the type already is itself."""
+    def convert(self, opcode: str, a: Value, to: Type, hint: str = "", cost: InstructionCost = _ONE) -> Value:
+        """``zext``, ``sext``, ``trunc``, ``sitofp``, ...; a value that has the type already is returned unchanged."""
         if a.type is to:
             return a
-        return self._emit(to, _form("{} {} %s to {}", opcode, a.type, to), (a,), hint, work)
+        return self._emit(to, _form("{} {} %s to {}", opcode, a.type, to), (a,), hint, cost)
 
     def zext(self, a: Value, to: Type, hint: str = "") -> Value:
-        """A wider integer, of the same unsigned number."""
+        """The zero-extended integer."""
         return self.convert("zext", a, to, hint)
 
     def sext(self, a: Value, to: Type, hint: str = "") -> Value:
-        """A wider integer, of the same signed number."""
+        """The sign-extended integer."""
         return self.convert("sext", a, to, hint)
 
     def narrow(self, a: Value, to: Type, hint: str = "") -> Value:
@@ -219,32 +220,32 @@ class Instructions:
 
     def bitcast(self, a: Value, to: Type, hint: str = "") -> Value:
         """The same bits."""
-        return self.convert("bitcast", a, to, hint, Work.NONE)
+        return self.convert("bitcast", a, to, hint, InstructionCost.NONE)
 
     def freeze(self, a: Value, hint: str = "") -> Value:
-        """The same value, which no instruction has folded into it."""
+        """The same value, which LLVM does not fold into its users."""
         return self._emit(a.type, f"freeze {a.type} %s", (a,), hint)
 
     # --- Vectors ----------------------------------------------------------------------------------------------------
 
     def extract(self, vector: Value, lane: int, hint: str = "") -> Value:
-        """An element."""
+        """The element of a lane."""
         type_ = vector.type
         return self._emit(type_.scalar, _form("extractelement {} %s, i64 {}", type_, lane), (vector,), hint)
 
     def insert(self, vector: Value, element: Value, lane: int, hint: str = "") -> Value:
-        """The vector with another element."""
+        """The vector with one lane replaced."""
         template = _form("insertelement {} %s, {} %s, i64 {}", vector.type, element.type, lane)
         return self._emit(vector.type, template, (vector, element), hint)
 
     def insert_first(self, element: Value, lanes: int, hint: str = "") -> Value:
-        """A vector of which only the first lane is anything."""
+        """A vector with `element` in lane 0; the other lanes are poison."""
         vector = element.type.times(lanes)
         form = _form("insertelement {} poison, {} %s, i64 0", vector, element.type)
         return self._emit(vector, form, (element,), hint)
 
     def shuffle(self, first: Value, second: Value | None, order: Sequence[int], hint: str = "") -> Value:
-        """The lanes of one vector, or of two behind each other, in another order."""
+        """A shuffle of the lanes of one vector, or of the concatenation of two."""
         of, result = first.type, first.type.times(len(order))
         lanes = _order(tuple(order))
         if second is None:
@@ -252,7 +253,7 @@ class Instructions:
         return self._emit(result, _form("shufflevector {0} %s, {0} %s, {1}", of, lanes), (first, second), hint)
 
     def splat(self, element: Value, lanes: int, hint: str = "") -> Value:
-        """The vector of equal lanes."""
+        """The vector with `element` in all lanes."""
         if isinstance(element, Literal) and element.number is not None:
             return integer(element.number, element.type.times(lanes))
         first = self.insert_first(element, lanes, f"{hint}.lane" if hint else "")
@@ -263,67 +264,67 @@ class Instructions:
     # --- Memory -----------------------------------------------------------------------------------------------------
 
     def alloca(self, type_: Type, count: int | Value = 1, align: int = 0, hint: str = "") -> Value:
-        """The address of `count` values on the stack; in the first block, for a function keeps it until it returns."""
+        """The address of `count` values on the stack. Emit it in the entry block: memory is freed on return only."""
         aligned = f", align {align}" if align else ""
         if isinstance(count, Value):
             return self._emit(PTR, f"alloca {type_}, i64 %s{aligned}", (count,), hint)
         return self._emit(PTR, f"alloca [{count} x {type_}]{aligned}", (), hint)
 
     def variable(self, name: str, type_: Type, count: int = 1, align: int = 0) -> Value:
-        """The address of `count` values that the module has, zeros at first."""
+        """The address of `count` zero-initialized values in a variable of the module."""
         aligned = f", align {align}" if align else ""
         self.module.variables[f"@{name} = internal global [{count} x {type_}] zeroinitializer{aligned}"] = None
         return operand(f"@{name}", PTR)
 
     def element(self, base: Value, type_: Type, index: Operand, hint: str = "") -> Value:
-        """The address of an element, counted in values of a type from `base`."""
+        """The address of element `index` of an array of `type_` at `base`."""
         number = _in_64_bits(index)
         if number.number == 0:
             return base
         return self._emit(PTR, _form("getelementptr {}, ptr %s, {} %s", type_, number.type), (base, number), hint)
 
-    def bytes_on(self, base: Value, nbytes: Operand, hint: str = "") -> Value:
-        """The address so many bytes from `base`."""
+    def ptr_add(self, base: Value, nbytes: Operand, hint: str = "") -> Value:
+        """The address `nbytes` after `base`."""
         return self.element(base, I8, nbytes, hint)
 
     def load(self, type_: Type, address: Value, align: int = 0, hint: str = "") -> Value:
-        """What lies at an address; `align` in bytes, 0: a multiple of the value's own."""
+        """Load a value; `align` is in bytes, 0: the natural alignment of the type."""
         form = _form("load {}, ptr %s, align {}", type_, align) if align else _form("load {}, ptr %s", type_)
         return self._emit(type_, form, (address,), hint)
 
     def store(self, stored: Value, address: Value, align: int = 0, *, nontemporal: bool = False) -> None:
-        """Writes a value; `nontemporal`: past the caches."""
+        """Store a value; `nontemporal` bypasses the caches."""
         aligned = f", align {align}" if align else ""
         if nontemporal:
             self.module.declarations[NONTEMPORAL] = None
             aligned += ", !nontemporal !0"
-        self._do(_form("store {} %s, ptr %s{}", stored.type, aligned), stored, address)
+        self._emit_void(_form("store {} %s, ptr %s{}", stored.type, aligned), stored, address)
 
     def atomic_load(self, type_: Type, address: Value, order: str = "monotonic", hint: str = "") -> Value:
-        """What lies at an address."""
+        """Load a value atomically; `order` is LLVM's memory order."""
         return self._emit(type_, f"load atomic {type_}, ptr %s {order}, align {type_.nbytes}", (address,), hint)
 
     def atomic_store(self, stored: Value, address: Value, order: str = "monotonic") -> None:
-        """Writes a value at once; `order` is LLVM's."""
-        self._do(f"store atomic {stored.type} %s, ptr %s {order}, align {stored.type.nbytes}", stored, address)
+        """Store a value atomically; `order` is LLVM's memory order."""
+        self._emit_void(f"store atomic {stored.type} %s, ptr %s {order}, align {stored.type.nbytes}", stored, address)
 
     def atomic_add(self, address: Value, term: Value, hint: str = "") -> Value:
-        """What lay at an address before `term` was added to it."""
+        """Add to a value atomically; returns the old value."""
         return self._emit(term.type, f"atomicrmw add ptr %s, {term.type} %s monotonic", (address, term), hint)
 
     def compare_exchange(self, address: Value, expected: Value, desired: Value, hint: str = "") -> Value:
-        """Whether the `expected` value lay at the address, where `desired` lies then; acquires."""
+        """Replace `expected` by `desired` atomically with acquire order; returns whether it did."""
         kind = expected.type
         template = f"cmpxchg ptr %s, {kind} %s, {kind} %s acquire monotonic"
         pair = self._emit(kind, template, (address, expected, desired), f"{hint}.pair" if hint else "")
         return self._emit(I1, f"extractvalue {{ {kind}, i1 }} %s, 1", (pair,), hint)
 
     def fence(self) -> None:
-        """Orders all loads and stores before it and behind it."""
-        self._do("fence seq_cst")
+        """A sequentially consistent fence."""
+        self._emit_void("fence seq_cst")
 
     def prefetch(self, address: Value, locality: int = 3) -> None:
-        """Has a line of memory in all caches soon; of less `locality`, not in the first."""
+        """Prefetch a cache line into all cache levels; with less `locality`, not into L1."""
         self.intrinsic(VOID, "llvm.prefetch.p0", address, i32(0), i32(locality), i32(1))
 
     def copy_bytes(self, target: Value, source: Value, nbytes: Operand) -> None:
@@ -340,27 +341,29 @@ class Instructions:
 
     # --- Calls ------------------------------------------------------------------------------------------------------
 
-    def intrinsic(self, result: Type, name: str, *operands: Value, hint: str = "", work: Work = _ONE) -> Value:
-        """A call of a function that the module declares: an intrinsic, or one of a library.
+    def intrinsic(
+        self, result: Type, name: str, *operands: Value, hint: str = "", cost: InstructionCost = _ONE
+    ) -> Value:
+        """A call of an external function, an intrinsic or a library function, which the module declares.
 
-        In its name, ``{}`` stands for the suffix of the result's type: ``llvm.fma.{}``.
+        In its name ``{}`` is replaced by the suffix of the result's type: ``llvm.fma.{}``.
         """
         declaration, template = _call_texts(result, name, tuple(map(_type_of, operands)))
         self.module.declarations[declaration] = None
         if result is VOID:
-            return self._do(template, *operands)
-        return self._emit(result, template, operands, hint, work)
+            return self._emit_void(template, *operands)
+        return self._emit(result, template, operands, hint, cost)
 
     def call(self, result: Type, name: str, *operands: Value, hint: str = "") -> Value:
         """A call of a function that the module defines."""
         _, template = _call_texts(result, name, tuple(map(_type_of, operands)))
-        return self._do(template, *operands) if result is VOID else self._emit(result, template, operands, hint)
+        return self._emit_void(template, *operands) if result is VOID else self._emit(result, template, operands, hint)
 
     def call_at(self, address: Value, result: Type, *operands: Value, hint: str = "") -> Value:
         """A call of the function at an address."""
         arguments = ", ".join(f"{each.type} %s" for each in operands)
         template, given = f"call {result} %s({arguments})", (address, *operands)
-        return self._do(template, *given) if result is VOID else self._emit(result, template, given, hint)
+        return self._emit_void(template, *given) if result is VOID else self._emit(result, template, given, hint)
 
     def smin(self, a: Operand, b: Operand, hint: str = "") -> Value:
         """The smaller of two signed integers."""
@@ -381,12 +384,12 @@ class Instructions:
 
 @lru_cache(maxsize=4096)
 def _form(text: str, *parts: str | int) -> str:
-    """An instruction's template, its types filled in: few of them are most of the instructions."""
+    """A template with its types filled in; cached, because most instructions share few templates."""
     return text.format(*parts)
 
 
 def _typed(a: Operand, b: Operand) -> tuple[Value, Value]:
-    """Both as values: a number has the type of the other."""
+    """Both operands as values; an int gets the type of the other operand."""
     if isinstance(a, Value):
         return (a, b) if isinstance(b, Value) else (a, integer(b, a.type))
     return (integer(a, b.type), b) if isinstance(b, Value) else (integer(a, I64), integer(b, I64))
@@ -407,6 +410,6 @@ def _order(lanes: tuple[int, ...]) -> str:
 
 @lru_cache(maxsize=4096)
 def _call_texts(result: Type, function: str, types: tuple[Type, ...]) -> tuple[str, str]:
-    """Declaration of a function, and the template of its calls."""
+    """The declaration of a function, and the template of its calls."""
     name, arguments = function.format(result.suffix), ", ".join(f"{type_} %s" for type_ in types)
     return f"declare {result} @{name}({', '.join(types)})", f"call {result} @{name}({arguments})"

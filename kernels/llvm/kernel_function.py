@@ -1,11 +1,11 @@
-"""Functions of a kernel's form, ``void name(ptr pointers, ptr params)``, and calls of them.
+"""Functions with the signature of a kernel, ``void name(ptr pointers, ptr params)``, and calls of them.
 
-``pointers`` are the addresses of all streams. The numbers of ``params``, each an i64, strides counted in elements::
+``pointers`` has the addresses of all streams. ``params`` has i64 numbers, with strides in elements::
 
     innermost extent, outer extents [rank], then per stream: innermost stride, outer strides [rank]
 
-where ``rank`` counts the loops around the innermost one, which are listed from the inside out. Outer extents are at
-least 1.
+where ``rank`` is the number of loops around the innermost one, which are listed from the inside out. Outer extents are
+at least 1.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _PARAMETERS = (Parameter("pointers", PTR, "noalias readonly"), Parameter("params
 
 
 class KernelFunction(FunctionBuilder):
-    """Builds a kernel, or a function of its form.
+    """Builds a kernel, or a function with the signature of one.
 
     Attributes:
-        elements: The type of each stream's elements.
-        rank: Number of the outermost loop.
+        elements: The element type of each stream.
+        rank: Number of loops around the innermost one.
     """
 
     def __init__(
@@ -40,10 +40,10 @@ class KernelFunction(FunctionBuilder):
         *,
         is_internal: bool = False,
         attributes: str = "nounwind",
-        taking_in: Body | None = None,
+        inlining: Body | None = None,
     ) -> None:
-        """Begins the function; arguments as those of the base class, attributes as those of this one."""
-        super().__init__(name, module, _PARAMETERS, is_internal=is_internal, attributes=attributes, taking_in=taking_in)
+        """Begin the function; the arguments are those of the base class and the attributes of this one."""
+        super().__init__(name, module, _PARAMETERS, is_internal=is_internal, attributes=attributes, inlining=inlining)
         self.elements = elements
         self.rank = rank
         self._pointers, self._params = self.parameters
@@ -53,7 +53,7 @@ class KernelFunction(FunctionBuilder):
         return self._param(loop, hint)
 
     def stride(self, k: int, loop: int, hint: str = "") -> Value:
-        """How many elements stream k moves on by with a loop."""
+        """The stride of stream k along a loop, in elements."""
         return self._param(1 + self.rank + k * (1 + self.rank) + loop, hint)
 
     def _param(self, index: int, hint: str) -> Value:
@@ -61,18 +61,19 @@ class KernelFunction(FunctionBuilder):
 
     def stream(self, k: int, hint: str = "") -> Value:
         """The address of stream k's first element."""
-        at = self.element(self._pointers, PTR, k, f"{hint}.at" if hint else "")
-        return self.load(PTR, at, hint=hint or f"stream{k}")
+        address = self.element(self._pointers, PTR, k, f"{hint}.at" if hint else "")
+        return self.load(PTR, address, hint=hint or f"stream{k}")
 
     def streams(self) -> list[Value]:
-        """Those of all streams."""
+        """The addresses of all streams."""
         return [self.stream(k) for k, _ in enumerate(self.elements)]
 
     @contextmanager
     def outer_loops(self, streams: Sequence[Value], innermost: int = 1) -> Iterator[Sequence[Value]]:
-        """``with function.outer_loops(function.streams()) as at``: the loops from the outermost to `innermost`.
+        """The loops from the outermost down to `innermost`.
 
-        Gives where each stream is in this round of all of them.
+        ``with function.outer_loops(function.streams()) as addresses`` yields the address of each stream in the current
+        iteration.
         """
         yield from self._loops(self.rank, innermost, streams)
 
@@ -82,31 +83,31 @@ class KernelFunction(FunctionBuilder):
             return
         carried = [(f"at{loop}_{k}", stream) for k, stream in enumerate(streams)]
         with self.loop(f"loop{loop}", (f"i{loop}", i64(0)), *carried) as rounds:
-            number, *at = rounds.values
-            yield from self._loops(loop - 1, innermost, at)
+            number, *addresses = rounds.values
+            yield from self._loops(loop - 1, innermost, addresses)
             following = self.add(number, 1, f"i{loop}.next")
             extent = self.extent(loop, f"extent{loop}")
             moved = [
                 self.element(each, self.elements[k], self.stride(k, loop, f"outer{loop}_{k}"), f"next{loop}_{k}")
-                for k, each in enumerate(at)
+                for k, each in enumerate(addresses)
             ]
             rounds.again_if(self.compare("slt", following, extent, f"more{loop}"), following, *moved)
 
 
 class NestedCall:
-    """A function of a kernel's form, and the memory of its arguments: made in the first block, called anywhere."""
+    """A call of a kernel function, with the memory of its arguments; create it in the entry block, run it anywhere."""
 
     def __init__(
         self, builder: Builder, function: str, operands: int, params: Sequence[Operand] | int, hint: str = ""
     ) -> None:
-        """Allocates the arguments of `function`, and writes its params.
+        """Allocate the arguments of `function` and store its params.
 
         Args:
-            builder: Of the function that calls it.
-            function: Its symbol.
-            operands: How many streams it has.
-            params: Its params, where they are the same in every call; or how many they are.
-            hint: Names the memory, in generated text.
+            builder: The builder of the caller.
+            function: Symbol of the callee.
+            operands: Number of its streams.
+            params: Its params, if they are the same in every call; or their number.
+            hint: Suffix of the memory's names in generated text.
         """
         first = () if isinstance(params, int) else params
         count = params if isinstance(params, int) else len(params)
@@ -118,12 +119,12 @@ class NestedCall:
             self.set_param(index, param)
 
     def set_param(self, index: int, param: Operand) -> None:
-        """Writes one of the params for the calls that follow."""
+        """Store one of the params for the following calls."""
         b = self._builder
         b.store(param if isinstance(param, Value) else i64(param), b.element(self._params, I64, index))
 
     def run(self, *operands: Value) -> None:
-        """Calls it, of streams at these addresses; those that are left out stay as they were."""
+        """Call it with streams at these addresses; trailing ones that are omitted keep their last addresses."""
         b = self._builder
         for index, operand in enumerate(operands):
             b.store(operand, b.element(self._pointers, PTR, index))

@@ -1,7 +1,7 @@
-"""LLVM modules: what the functions of one share, and a kernel's as the assembler takes them.
+"""LLVM modules: the shared declarations of functions, and the modules of a kernel.
 
-Rare paths are long and the same in every kernel: of a kernel with a sine, reducing huge arguments is half of the
-code. A process therefore assembles each once, in a module of its own, which kernels call.
+Rare paths are long and identical in all kernels: in a kernel with a sine, the reduction of huge arguments is half of
+the code. A process therefore assembles each rare path once, in a separate module, whose function kernels call.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ _MODULE_BREAK = "\n; ---- a module to be linked with the one above ----\n"
 
 
 KERNEL = "kernel"
-"""Symbol of a kernel until its text is complete, whose hash becomes its name."""
+"""Symbol of a kernel until its text is complete; the hash of the text then becomes its name."""
 
 
 class FunctionText(str):
-    """A function's definition.
+    """The text of a function's definition.
 
     Attributes:
-        result: Type of what it gives back.
-        name: Its symbol.
-        behind: What stands behind that.
+        result: Type of the result.
+        name: Symbol of the function.
+        after_name: The text after the symbol.
     """
 
-    __slots__ = ("behind", "name", "result")
+    __slots__ = ("after_name", "name", "result")
     result: str
     name: str
-    behind: str
+    after_name: str
 
     @staticmethod
-    def of(result: str, name: str, behind: str, *, is_internal: bool) -> FunctionText:
-        """The definition that is made of these; `is_internal`: its module alone sees it."""
-        text = FunctionText(f"define {'internal ' * is_internal}{result} @{name}{behind}")
-        text.result, text.name, text.behind = result, name, behind
+    def of(result: str, name: str, after_name: str, *, is_internal: bool) -> FunctionText:
+        """The definition with these parts; `is_internal` gives it internal linkage."""
+        text = FunctionText(f"define {'internal ' * is_internal}{result} @{name}{after_name}")
+        text.result, text.name, text.after_name = result, name, after_name
         return text
 
     def named(self, name: str, *, is_internal: bool = False) -> FunctionText:
-        """The function by another name, which nothing calls."""
-        return FunctionText.of(self.result, name, self.behind, is_internal=is_internal)
+        """The function under another name; it must have no callers."""
+        return FunctionText.of(self.result, name, self.after_name, is_internal=is_internal)
 
 
 @dataclass(frozen=True)
 class LlvmModule:
-    """What the assembler takes.
+    """A module for the assembler.
 
     Attributes:
         text: LLVM IR.
-        linked: Texts of modules that are linked to it.
+        linked: Texts of modules that are linked into it.
         fast_isel: Whether fast instruction selection is used.
     """
 
@@ -62,7 +62,7 @@ class LlvmModule:
 
     @property
     def listing(self) -> str:
-        """The whole text, as a reader is shown it."""
+        """The whole text, for readers."""
         return f"{_MODULE_BREAK.join([self.text, *self.linked])}\n"
 
 
@@ -71,9 +71,9 @@ class KernelModules:
     """The modules of a kernel.
 
     Attributes:
-        whole: One module with everything, to be read, or assembled by itself.
-        kernel: The kernel, which declares the functions of `rare_paths`.
-        rare_paths: By symbol, which ends in a hash of the text, a module with that function.
+        whole: A self-contained module, for readers, or to be assembled alone.
+        kernel: The kernel's module, which declares the functions of `rare_paths`.
+        rare_paths: The modules of rare paths by symbol; a symbol ends in a hash of the text.
     """
 
     whole: LlvmModule
@@ -82,58 +82,58 @@ class KernelModules:
 
     @staticmethod
     def of(whole: LlvmModule) -> KernelModules:
-        """Those of a kernel without rare paths."""
+        """The modules of a kernel without rare paths."""
         return KernelModules(whole, whole, {})
 
 
 @dataclass(frozen=True)
 class RarePath:
-    """An out-of-line function for arguments that hardly ever occur.
+    """An out-of-line function for rare arguments.
 
     Attributes:
-        text: By what it is called among the module's.
-        parameters: How many; they are of its result's type.
-        is_alone: Whether it calls no other rare path, so that it can be a module of its own.
+        text: Its definition.
+        parameters: Number of its parameters, which have the type of the result.
+        is_standalone: Whether it calls no other rare path, so that it can be a separate module.
     """
 
     text: FunctionText
     parameters: int
-    is_alone: bool
+    is_standalone: bool
 
     @cached_property
     def name(self) -> str:
-        """Its symbol; the same for the same text where it is a module of its own."""
-        if not self.is_alone:
+        """Its symbol; equal for equal texts if it is a separate module."""
+        if not self.is_standalone:
             return self.text.name
         digest = hashlib.sha256(f"{self.text}\n".encode()).hexdigest()
         return f"{self.text.name}.{digest[:16]}"
 
     @cached_property
     def definition(self) -> str:
-        """The function for use in its own module alone."""
+        """The definition with internal linkage."""
         return self.text.named(self.name, is_internal=True)
 
     @property
     def shared_definition(self) -> str:
-        """The function for the use of other modules."""
+        """The definition that other modules can call."""
         return self.text.named(self.name)
 
     @property
     def declaration(self) -> str:
-        """The declaration in a module that calls the shared function."""
+        """The declaration for modules that call the shared definition."""
         kind = self.text.result
         return f"declare {kind} @{self.name}({', '.join([kind] * self.parameters)}) cold nounwind"
 
 
 @dataclass
 class ModuleText:
-    """What the functions of one LLVM module share; every key is written once, in the order of first use.
+    """The shared text of the functions of one LLVM module; keys are unique and in the order of first use.
 
     Attributes:
         declarations: ``declare`` lines of intrinsics.
-        variables: Definitions of variables, which its functions alone see.
-        rare_paths: By symbol.
-        linked: Symbol -> the text of a module of its own: a user's function that the module calls.
+        variables: Definitions of internal variables.
+        rare_paths: Rare paths by symbol.
+        linked: Texts of separate modules by symbol: user functions that the module calls.
     """
 
     declarations: dict[str, None] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class ModuleText:
 
     @property
     def calls_functions(self) -> bool:
-        """Whether it calls more than intrinsics."""
+        """Whether it calls functions other than intrinsics."""
         return bool(self.rare_paths or self.linked)
 
     def add(self, other: ModuleText) -> None:
@@ -160,12 +160,12 @@ class ModuleText:
     def kernel(
         self, prefix: str, head: Sequence[str], definitions: Sequence[str], *, fast_isel: bool = False
     ) -> tuple[str, KernelModules]:
-        """The name and the modules of a kernel: of the function `KERNEL` and the others of `definitions`.
+        """The name and the modules of a kernel, which consists of the function `KERNEL` and other `definitions`.
 
         Args:
-            prefix: What its name begins with; a hash of the text follows.
-            head: Comments above all.
-            definitions: Its functions.
+            prefix: The prefix of the name; a hash of the text follows.
+            head: Comment lines at the top.
+            definitions: The definitions of its functions.
             fast_isel: Whether fast instruction selection is used.
         """
         unnamed = self._whole([*head, *definitions], fast_isel=fast_isel)
@@ -179,29 +179,31 @@ class ModuleText:
         return LlvmModule("\n".join([*definitions, self.text()]), tuple(self.linked.values()), fast_isel)
 
     def modules(self, definitions: Sequence[str], *, fast_isel: bool = False) -> KernelModules:
-        """The modules of the functions `definitions` and of what they share."""
-        written = self.rare_paths.values()
-        apart = [rare for rare in written if rare.is_alone]  # others would have to be linked to what they call
+        """The modules with the functions `definitions` and this shared text."""
+        rare_paths = self.rare_paths.values()
+        standalone = [
+            rare for rare in rare_paths if rare.is_standalone
+        ]  # others would need linking with the paths that they call
         whole = self._whole(definitions, fast_isel=fast_isel)
-        if not apart:
+        if not standalone:
             return KernelModules.of(whole)
-        beside = (rare.declaration if rare in apart else rare.definition for rare in written)
-        kernel = "\n".join([*definitions, *beside, *self.declarations, *self.variables])
+        rare_text = (rare.declaration if rare in standalone else rare.definition for rare in rare_paths)
+        kernel = "\n".join([*definitions, *rare_text, *self.declarations, *self.variables])
         needed = "\n".join(self.declarations)
         return KernelModules(
             whole,
             LlvmModule(kernel, whole.linked, fast_isel),
-            {rare.name: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in apart},
+            {rare.name: LlvmModule(f"{rare.shared_definition}\n{needed}\n") for rare in standalone},
         )
 
 
 @dataclass(frozen=True)
 class Functions:
-    """Functions that kernels take into their modules.
+    """Functions that kernels include in their modules.
 
     Attributes:
-        definitions: Their text.
-        module: What they need beside it.
+        definitions: Their texts.
+        module: The shared text that they need.
     """
 
     definitions: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Vectors whose elements are permuted."""
+"""Permutations of vectors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from ttnn_jit.kernels.llvm.values import Value
 
 
 def interleaved(count: int) -> list[int]:
-    """The order that takes the elements of two vectors of `count` in turn."""
+    """The shuffle that interleaves two vectors of `count` elements."""
     return [k // 2 + count * (k % 2) for k in range(2 * count)]
 
 
 def transposed(b: Builder, vectors: Sequence[Value], within: int = 0) -> Sequence[Value]:
-    """Transposes a power of 2 of vectors, of as many words as lanes.
+    """Transpose a power of 2 of vectors.
 
-    The words of a step lie side by side then; of fewer vectors than lanes, those of several steps in one. No word
-    leaves its group of so many `within` a vector, each of which is transposed for itself; 0: a vector is one.
+    Each result has one lane of all vectors; with fewer vectors than lanes, it has several lanes, one after the other.
+    With `within`, groups of so many lanes are transposed separately, and no word leaves its group; 0: a vector is one
+    group.
     """
     lanes, count = vectors[0].type.lanes, len(vectors)
     own = within or lanes

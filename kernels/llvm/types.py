@@ -1,4 +1,4 @@
-"""The types of LLVM's values."""
+"""LLVM types."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ _SUFFIXES = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "
 
 
 class Type(str):
-    """A type's text, ``<16 x float>``, and what it says.
+    """The text of a type, ``<16 x float>``, and its properties.
 
     Attributes:
-        element: The type's, or of a vector its lanes'.
-        lanes: Of a vector; 0 of a scalar.
-        is_float: Whether arithmetic on it is that of floats.
-        bits: Of an element.
-        suffix: How the names of intrinsics spell it: ``v16f32``.
-        scalar: The type of an element.
-        mask: The type of a truth for each element.
+        element: Text of the scalar type, or of a vector's element type.
+        lanes: Lanes of a vector; 0 for a scalar.
+        is_float: Whether it is a floating-point type.
+        bits: Bits of an element.
+        suffix: Its spelling in names of intrinsics: ``v16f32``.
+        scalar: The element type.
+        mask: The type of a comparison of two such values.
     """
 
     __slots__ = ("bits", "element", "is_float", "lanes", "mask", "scalar", "suffix")
@@ -32,17 +32,17 @@ class Type(str):
 
     @property
     def nbytes(self) -> int:
-        """Of a value in memory."""
+        """Bytes of a value in memory."""
         return max(self.lanes, 1) * self.bits // 8
 
     def times(self, lanes: int) -> Type:
-        """A vector of its elements; of 0, one element."""
+        """The vector of `lanes` of its elements; for 0, the element type."""
         return type_of(self.element, lanes) if lanes else self.scalar
 
 
 @cache
 def type_of(element: str, lanes: int = 0) -> Type:
-    """The type of a scalar, or of a vector of `lanes` of them."""
+    """The type of a scalar, or of a vector of `lanes` scalars."""
     made = Type(f"<{lanes} x {element}>" if lanes else element)
     made.element, made.lanes = element, lanes
     made.is_float = element in {"half", "bfloat", "float", "double"}
@@ -54,7 +54,7 @@ def type_of(element: str, lanes: int = 0) -> Type:
 
 
 def array(count: int, element: Type) -> Type:
-    """The type of elements side by side in memory, which addresses are counted in."""
+    """The array type, as a unit of addresses."""
     return type_of(f"[{count} x {element}]")
 
 

@@ -1,4 +1,4 @@
-"""Values of an LLVM function, its instructions, and what these cost."""
+"""Values, instructions and blocks of an LLVM function, and instruction costs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ttnn_jit.ops.language.kinds import as_float32
 
 
 class Value(str):
-    """An operand's text, ``%sum`` or ``splat (i32 3)``.
+    """The text of an operand, ``%sum`` or ``splat (i32 3)``.
 
     Attributes:
         type: Its type.
-        number: What it is, if it is an integer scalar that is constant.
+        number: Its value if it is a constant integer scalar; else None.
     """
 
     __slots__ = ("type",)
@@ -29,7 +29,7 @@ class Literal(Value):
     """A constant.
 
     Attributes:
-        is_zero: All of its bits are 0: made without memory.
+        is_zero: Whether it needs no load, because all of its bits are 0 or unspecified.
     """
 
     __slots__ = ("is_zero", "number")
@@ -37,14 +37,14 @@ class Literal(Value):
 
 
 def operand(text: str, type_: Type) -> Value:
-    """A value by its text."""
+    """The value with this text."""
     made = Value(text)
     made.type = type_
     return made
 
 
 def literal(text: str, type_: Type, *, is_zero: bool = False, number: int | None = None) -> Literal:
-    """The constant that `text` spells."""
+    """The constant with this text."""
     made = Literal(text)
     made.type, made.is_zero, made.number = type_, is_zero, number
     return made
@@ -56,25 +56,25 @@ def _text(number: int, type_: Type) -> str:
 
 @cache
 def integer(number: int, type_: Type) -> Value:
-    """An integer, in every lane of a vector."""
+    """An integer constant; a vector type has it in every lane."""
     if type_.lanes:
         return literal(f"splat ({type_.element} {_text(number, type_)})", type_, is_zero=number == 0)
     return literal(_text(number, type_), type_, is_zero=number == 0, number=number)
 
 
 def i64(number: int) -> Value:
-    """An integer of 64 bits."""
+    """An i64 constant."""
     return integer(number, I64)
 
 
 def i32(number: int) -> Value:
-    """An integer of 32 bits."""
+    """An i32 constant."""
     return integer(number, I32)
 
 
 @cache
 def zero(type_: Type) -> Value:
-    """The value of a type all of whose bits are 0."""
+    """The constant whose bits are all 0."""
     if type_ is PTR:
         return literal("null", type_, is_zero=True)
     return literal("zeroinitializer", type_, is_zero=True)
@@ -82,30 +82,30 @@ def zero(type_: Type) -> Value:
 
 @cache
 def poison(type_: Type) -> Value:
-    """A value that is anything; made of nothing, as zeros are."""
+    """The poison value, which needs no load."""
     return literal("poison", type_, is_zero=True)
 
 
 @cache
 def integers(numbers: tuple[int, ...], type_: Type) -> Value:
-    """A vector of these; `type_` is an element's."""
+    """A vector constant of elements of `type_`."""
     return literal(f"<{', '.join(f'{type_} {number}' for number in numbers)}>", type_.times(len(numbers)))
 
 
 def real(number: float, type_: Type) -> Literal:
-    """The float32 nearest to a number, in every lane of a vector."""
+    """The float32 constant nearest to a number; a vector type has it in every lane."""
     return _real(struct.pack("<d", number), type_)
 
 
 @lru_cache(maxsize=4096)
 def _real(double: bytes, type_: Type) -> Literal:
-    """By its bits: 0.0 and -0.0 differ."""
+    """Cached by bits, because 0.0 and -0.0 compare equal."""
     text = real_text(struct.unpack("<d", double)[0])
     return literal(f"splat (float {text})" if type_.lanes else text, type_, is_zero=text == _ZERO)
 
 
 def real_text(number: float) -> str:
-    """`number` rounded to float32 as LLVM reads it: the bits of the equal double."""
+    """`number` rounded to float32 in LLVM's syntax: the bits of the equal double."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', as_float32(number)))[0]:016X}"
 
 
@@ -114,38 +114,40 @@ _ZERO = real_text(0.0)
 TRUE, FALSE = integer(1, I1), integer(0, I1)
 
 
-class Work(enum.Enum):
+class InstructionCost(enum.Enum):
     """The cost of an instruction on the common path of a chunk."""
 
-    NONE = "nothing: it is on a rare path, or says again what bits are there"
+    NONE = "nothing: it is on a rare path, or reinterprets bits"
     ONE = "one instruction"
-    DIVISION = "a division or a square root, beside which much else can be done"
+    DIVISION = "a division or a square root, which overlaps with other instructions"
 
 
-Instruction = tuple[Value | None, str, tuple[Value, ...], Work]
-"""An instruction: ``result, template, operands, work``; a bare tuple, for there are thousands.
+Instruction = tuple[Value | None, str, tuple[Value, ...], InstructionCost]
+"""An instruction: ``result, template, operands, cost``; a bare tuple, because there are thousands.
 
-Its value, or None; its text with ``%s`` for each operand; these, in the order of the text; and what it costs.
+The result is a value or None. The template is the text with ``%s`` for each operand, in order.
 """
 
 
 class Block:
-    """A basic block, which takes arguments from every branch to it.
+    """A basic block with arguments, which are phi nodes.
 
     Attributes:
-        label: Its name.
-        arguments: What it takes: phi nodes, which its branches give their values.
-        incoming: Of every branch to it, the block that it ends, and what it gives.
-        work: What its head costs.
+        label: Its label.
+        arguments: Its arguments.
+        incoming: For every branch to it, the predecessor and the passed values.
+        cost: The cost of its label and of each phi node.
     """
 
-    __slots__ = ("arguments", "incoming", "label", "work")
+    __slots__ = ("arguments", "cost", "incoming", "label")
 
-    def __init__(self, label: str, arguments: Sequence[Value] = (), work: Work = Work.NONE) -> None:
+    def __init__(
+        self, label: str, arguments: Sequence[Value] = (), cost: InstructionCost = InstructionCost.NONE
+    ) -> None:
         self.label = label
         self.arguments = tuple(arguments)
         self.incoming: list[tuple[Block, Sequence[Value]]] = []
-        self.work = work
+        self.cost = cost
 
     @property
     def text(self) -> str:
@@ -156,9 +158,9 @@ class Block:
             lines.append(f"  {argument} = phi {argument.type} {ways}")
         return "\n".join(lines)
 
-    def works(self) -> Iterable[Work]:
-        """The costs of its label and of its phi nodes."""
-        return (self.work,) * (1 + len(self.arguments))
+    def costs(self) -> Iterable[InstructionCost]:
+        """The costs of the label and of the phi nodes."""
+        return (self.cost,) * (1 + len(self.arguments))
 
 
 Code = Sequence[Instruction | Block]
@@ -166,49 +168,49 @@ Code = Sequence[Instruction | Block]
 
 def usual_instructions(code: Code) -> int:
     """The number of instructions that every chunk executes."""
-    count, rare = 0, Work.NONE
+    count, rare = 0, InstructionCost.NONE
     for item in code:
         if isinstance(item, Block):
-            count += sum(work is not rare for work in item.works())
+            count += sum(cost is not rare for cost in item.costs())
         elif item[3] is not rare:
             count += 1
     return count
 
 
-def works(code: Code) -> Iterable[Work]:
-    """What each instruction costs."""
+def costs(code: Code) -> Iterable[InstructionCost]:
+    """The cost of each instruction."""
     for item in code:
         if isinstance(item, Block):
-            yield from item.works()
+            yield from item.costs()
         else:
-            *_, work = item
-            yield work
+            *_, cost = item
+            yield cost
 
 
 class Body:
-    """What is written of a function.
+    """The code of a function.
 
     Attributes:
-        code: Instructions, and where blocks begin.
-        block: The one that is written into.
-        is_rare: Whether that is on a path that is hardly ever taken.
-        names: Of values and blocks -> how many have begun with it.
-        count: Values without a name of their own.
+        code: Blocks, each followed by its instructions.
+        block: The current block.
+        is_rare: Whether the current block is on a rare path.
+        names: Used names of values and blocks -> number of names derived from each.
+        count: Number of unnamed values.
     """
 
     __slots__ = ("block", "code", "count", "is_rare", "names")
 
-    def __init__(self, taking: Body | None = None) -> None:
-        """An empty body; it names nothing as the body does that it will be `taking` in."""
-        self.names: dict[str, int] = {} if taking is None else dict(taking.names)
-        self.count: int = 0 if taking is None else taking.count
+    def __init__(self, inlining: Body | None = None) -> None:
+        """An empty body, whose names avoid those of the body that it will inline, `inlining`."""
+        self.names: dict[str, int] = {} if inlining is None else dict(inlining.names)
+        self.count: int = 0 if inlining is None else inlining.count
         self.names["entry"] = 1
         self.block = Block("entry")
         self.code: list[Instruction | Block] = [self.block]
         self.is_rare = False
 
     def named(self, hint: str) -> str:
-        """A name that is free: `hint`, or `hint` with a number."""
+        """A free name: `hint`, or `hint` with a number."""
         if not hint:
             self.count += 1
             return f"v{self.count}"
@@ -222,8 +224,8 @@ class Body:
 
 
 def text_of(code: Code) -> str:
-    """The lines."""
-    lines, values = list[str](), list[str]()  # formatted in one go, which takes less than line by line
+    """The text of the code."""
+    lines, values = list[str](), list[str]()  # one format operation is quicker than one for each line
     for item in code:
         if isinstance(item, Block):
             lines.append("%s")

@@ -1,1 +1,1 @@
-"""Loops over elements: one file for each shape."""
+"""Loop nests of kernels, one file for each form."""

@@ -1,11 +1,11 @@
 """Argument reduction along a loop (argmax, argmin): the index of the first largest or smallest element.
 
-A row whose elements lie together is gone through block by block: what is farthest in a block is found in vectors, and
-in the first block that has what is farthest in the row the element is looked for that equals it, while the first cache
-holds them. A NaN ends the search in its block. Columns that lie together are a vector, with the indices in another one.
+A row of contiguous elements is processed block by block. Vectors compute the extremum of each block. The first block
+that contains the extremum of the row is then searched for the first element that equals it, while it is still in the L1
+cache. A NaN ends the search in its block. Contiguous columns are reduced as vectors of values and vectors of indices.
 
-Bound: the bytes of the elements, and a second look at one block of a row; two comparisons and two selections a vector
-of columns.
+Bound: the bytes of the elements, and a second read of one block of a row; for columns, two comparisons and two selects
+per vector.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 
 _CHAINS = 4
-"""Vectors that elements are compared with in turn, which hides the latency of a comparison."""
+"""Independent accumulators, which hide the latency of a comparison."""
 _SPAN = 16
-"""Steps of a block, each of a vector for every chain."""
+"""Steps of a block; a step has a vector for every accumulator."""
 _FIND = "ttnn_jit.find"
 
 
 @dataclass(frozen=True)
 class ArgumentReduction:
-    """The function ``void name(ptr pointers, ptr params)`` over elements and the indices, of 32 bits, of one for a row.
+    """The function ``void name(ptr pointers, ptr params)`` over elements and their results, a 32-bit index per row.
 
     Attributes:
-        name: Its symbol.
-        dtype: Of the elements.
-        rank: Number of the outermost loop; the innermost one goes along the elements that are compared.
-        largest: Whether it looks for the largest; else for the smallest.
-        is_dense: Whether the elements that are compared lie together; else those along the next loop may.
-        isa: Decides the lanes of a vector.
-        module: What it declares.
+        name: Symbol of the function.
+        dtype: Type of the elements.
+        rank: Number of loops around the innermost one, which is reduced.
+        largest: Whether the result is the index of the largest element, else of the smallest.
+        is_dense: Whether elements are contiguous along the reduced loop; else they may be along the next loop.
+        isa: The instruction set, which determines the lanes of a vector.
+        module: Receives the declarations.
     """
 
     name: str
@@ -52,7 +52,7 @@ class ArgumentReduction:
     module: ModuleText
 
     def definitions(self) -> list[str]:
-        """The functions."""
+        """The texts of the functions."""
         elements = _Elements(self.dtype, self.largest, self.isa.lanes)
         kernel, one_by_one = self._kernel(elements), _one_by_one(elements, self.module)
         return [kernel, one_by_one, *([_in_blocks(elements, self.module)] if self.is_dense else [])]
@@ -71,17 +71,17 @@ class ArgumentReduction:
                     f.store(f.narrow(f.call(I64, f"{_FIND}.dense", x, n), I32, "found"), indices)
                 else:
                     f.store(_index_of(f, elements, x, n, step), indices)
-        return f.ended()
+        return f.build()
 
 
 @dataclass(frozen=True)
 class _Elements:
-    """Elements that are compared.
+    """The order of the elements, and their types.
 
     Attributes:
-        dtype: Of them.
-        largest: Whether the largest is the farthest; else the smallest.
-        lanes: Of a vector.
+        dtype: Type of the elements.
+        largest: Whether the extremum is the largest element, else the smallest.
+        lanes: Lanes of a vector.
     """
 
     dtype: DataType
@@ -90,59 +90,59 @@ class _Elements:
 
     @property
     def stored(self) -> Type:
-        """As they are in memory."""
+        """The storage type."""
         return type_of(self.dtype.traits.llvm)
 
     @property
     def scalar(self) -> Type:
-        """As they are computed with."""
+        """The compute type."""
         return type_of(self.dtype.compute.llvm)
 
     @property
     def vector(self) -> Type:
-        """A vector of them."""
+        """A vector of the compute type."""
         return self.scalar.times(self.lanes)
 
     @property
     def is_float(self) -> bool:
-        """Whether they are floats."""
+        """Whether elements are floats."""
         return not self.dtype.is_integer
 
     @property
-    def ordered(self) -> str:
-        """The comparison that finds numbers that are farther."""
+    def predicate(self) -> str:
+        """The predicate of a better value."""
         way = "gt" if self.largest else "lt"
         return f"o{way}" if self.is_float else f"{'s' if self.dtype.compute.is_signed else 'u'}{way}"
 
-    def further(self, f: FunctionBuilder, value: Value, held: Value) -> Value:
-        """Whether the value is farther than what is held; NaN is, than what is none."""
+    def is_better(self, f: FunctionBuilder, value: Value, held: Value) -> Value:
+        """Whether `value` is better than `held`; NaN is better than any number."""
         if not self.is_float:
-            return f.compare(self.ordered, value, held)
-        or_nan = f.compare(f"u{self.ordered[1:]}", value, held)
+            return f.compare(self.predicate, value, held)
+        or_nan = f.compare(f"u{self.predicate[1:]}", value, held)
         return f.bit_and(or_nan, f.compare("ord", held, held))
 
-    def farther(self, f: FunctionBuilder, x: Value, y: Value) -> Value:
-        """That of two numbers which is farther; the second, of equal ones."""
-        return f.select(f.compare(self.ordered, x, y), x, y)
+    def extremum(self, f: FunctionBuilder, x: Value, y: Value) -> Value:
+        """The better of two numbers; the second if they are equal."""
+        return f.select(f.compare(self.predicate, x, y), x, y)
 
     def load(self, f: FunctionBuilder, address: Value, lanes: int = 0) -> Value:
-        """The numbers at an address, as they are computed with."""
+        """Load elements in their compute type."""
         return computed(f, f.load(self.stored.times(lanes), address, self.dtype.itemsize), self.dtype)
 
     def load_vector(self, f: FunctionBuilder, base: Value, at: Value, k: int = 0) -> Value:
-        """The vector that is number k from element `at` on."""
+        """Load vector number k after element `at`."""
         from_at = f.element(base, self.stored, at)
         return self.load(f, f.element(from_at, self.stored.times(self.lanes), k), self.lanes)
 
 
 def _index_of(f: FunctionBuilder, elements: _Elements, x: Value, n: Value, step: Value) -> Value:
-    """The index among n elements from `x` on, an i32."""
+    """The i32 index of the extremum of n elements at `x`."""
     found = f.call(I64, _FIND, x, n, step, elements.load(f, x), i64(0), i64(0))
     return f.narrow(found, I32, "found")
 
 
 def _one_by_one(elements: _Elements, module: ModuleText) -> str:
-    """The index of the farthest of n elements, those before `start` aside, of which `best` is at `at`."""
+    """The function that continues a scalar search among n elements at `start`; `best`, at `at`, is the best so far."""
     scalars = [Parameter(name, I64) for name in ("n", "step", "at", "start")]
     parameters = Parameter("x", PTR), *scalars[:2], Parameter("best", elements.scalar), *scalars[2:]
     f = FunctionBuilder(_FIND, module, parameters, I64, is_internal=True)
@@ -151,14 +151,14 @@ def _one_by_one(elements: _Elements, module: ModuleText) -> str:
         with f.count("i", n, ("held", best), ("index", at), begin=start) as each:
             held, index = each.values
             value = elements.load(f, f.element(x, elements.stored, f.mul(each.index, step)))
-            further = elements.further(f, value, held)
-            each.carry(f.select(further, value, held), f.select(further, each.index, index))
-        any_left.give(each.values[1])
-    return f.ended(any_left.values[0])
+            is_better = elements.is_better(f, value, held)
+            each.carry(f.select(is_better, value, held), f.select(is_better, each.index, index))
+        any_left.yield_values(each.values[1])
+    return f.build(any_left.values[0])
 
 
 def _in_blocks(elements: _Elements, module: ModuleText) -> str:
-    """The index among n elements that lie together."""
+    """The function that searches n contiguous elements block by block."""
     f = FunctionBuilder(f"{_FIND}.dense", module, [Parameter("x", PTR), Parameter("n", I64)], I64, is_internal=True)
     x, n = f.parameters
     lanes, scalar = elements.lanes, elements.scalar
@@ -173,53 +173,55 @@ def _in_blocks(elements: _Elements, module: ModuleText) -> str:
     b, best, best_at = f.begin(block)
     beyond = f.add(b, step * _SPAN)
     end = f.select(f.compare("sgt", beyond, whole), whole, beyond, "b.end")
-    of_block, has_nan = _farthest_of(f, elements, x, b, end, f.splat(best, lanes, "start"))
-    better = f.compare(elements.ordered, of_block, best, "better")
+    of_block, has_nan = _extremum_of_block(f, elements, x, b, end, f.splat(best, lanes, "start"))
+    better = f.compare(elements.predicate, of_block, best, "better")
     f.branch_if(has_nan, search, folded, (TRUE, b, best))
     f.begin(folded)
     best_next = f.select(better, of_block, best, "best.next")
     at_next = f.select(better, b, best_at, "best.at.next")
     more = f.compare("slt", end, whole)
     f.branch_if(more, block, search, (end, best_next, at_next), (FALSE, at_next, best_next))
-    is_odd, begin, wanted = f.begin(search)
-    hit = _first_hit(f, elements, x, begin, wanted, is_odd)
+    seeks_nan, begin, wanted = f.begin(search)
+    hit = _first_hit(f, elements, x, begin, wanted, seeks_nan)
     done = f.new_block("done")
-    f.branch_if(is_odd, done, rest, (), (wanted, hit))
+    f.branch_if(seeks_nan, done, rest, (), (wanted, hit))
     f.begin(done)
-    f.give_back(hit)
+    f.ret(hit)
     held, index = f.begin(rest)
-    return f.ended(f.call(I64, _FIND, x, n, i64(1), held, index, whole))
+    return f.build(f.call(I64, _FIND, x, n, i64(1), held, index, whole))
 
 
-def _farthest_of(
+def _extremum_of_block(
     f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, end: Value, start: Value
 ) -> tuple[Value, Value]:
-    """The farthest of `start` and of a block's elements, and whether one of these is NaN: then it is any of them."""
-    lanes, odd = elements.lanes, [("odd", zero(I1.times(elements.lanes)))] if elements.is_float else []
+    """The extremum of `start` and of a block, and whether the block has a NaN; then the extremum is unspecified."""
+    lanes, nan_lanes = elements.lanes, [("odd", zero(I1.times(elements.lanes)))] if elements.is_float else []
     chains = [("held", start)] * _CHAINS
-    with f.count("i", end, *chains, *odd, begin=begin, step=lanes * _CHAINS) as step:
+    with f.count("i", end, *chains, *nan_lanes, begin=begin, step=lanes * _CHAINS) as step:
         held = step.values[:_CHAINS]
         vectors = [elements.load_vector(f, x, step.index, k) for k in range(_CHAINS)]
-        farther = [elements.farther(f, vector, chain) for vector, chain in zip(vectors, held, strict=True)]
-        step.carry(*farther, *_any_nan(f, vectors, step.values[_CHAINS:]))
-    number = f.extract(_halved(f, elements, step.values[:_CHAINS]), 0, "block.best")
-    return number, _is_any(f, step.values[-1]) if odd else FALSE
+        extremum = [elements.extremum(f, vector, chain) for vector, chain in zip(vectors, held, strict=True)]
+        step.carry(*extremum, *_any_nan(f, vectors, step.values[_CHAINS:]))
+    number = f.extract(_reduced_lanes(f, elements, step.values[:_CHAINS]), 0, "block.best")
+    return number, _any_lane(f, step.values[-1]) if nan_lanes else FALSE
 
 
 def _any_nan(f: FunctionBuilder, vectors: Sequence[Value], held: Sequence[Value]) -> Sequence[Value]:
-    """What is held, and the lanes in which a vector is NaN."""
+    """`held`, or-ed with the lanes in which a vector is NaN; empty for integers."""
     for k in range(0, len(vectors) if held else 0, 2):
         held = [f.bit_or(held[0], f.compare("uno", vectors[k], vectors[k + 1]))]
     return held
 
 
-def _is_any(f: FunctionBuilder, mask: Value) -> Value:
+def _any_lane(f: FunctionBuilder, mask: Value) -> Value:
     bits = f.bitcast(mask, type_of(f"i{mask.type.lanes}"))
     return f.compare("ne", bits, 0, "has.odd")
 
 
-def _first_hit(f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, wanted: Value, is_odd: Value) -> Value:
-    """The first element from `begin` on, where there is one, that is the one that is wanted; or a NaN, if `is_odd`."""
+def _first_hit(
+    f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, wanted: Value, seeks_nan: Value
+) -> Value:
+    """The index of the first element from `begin` on that equals `wanted`, or is NaN if `is_odd`; it must exist."""
     lanes, many = elements.lanes, f.splat(wanted, elements.lanes, "wanted")
     bits = type_of(f"i{lanes}")
     with f.loop("look", ("s", begin)) as look:
@@ -227,35 +229,35 @@ def _first_hit(f: FunctionBuilder, elements: _Elements, x: Value, begin: Value, 
         vector = elements.load_vector(f, x, at)
         hit = f.compare("oeq" if elements.is_float else "eq", vector, many, "equal")
         if elements.is_float:
-            hit = f.select(is_odd, f.compare("uno", vector, vector), hit, "hit")
+            hit = f.select(seeks_nan, f.compare("uno", vector, vector), hit, "hit")
         hits = f.bitcast(hit, bits, "hit.bits")
         look.again_if(f.compare("eq", hits, 0, "missed"), f.add(at, lanes))
     lane = f.intrinsic(bits, f"llvm.cttz.{bits}", hits, TRUE, hint="lane")
     return f.add(at, f.zext(lane, I64), "hit.at")
 
 
-def _halved(f: FunctionBuilder, elements: _Elements, values: Sequence[Value]) -> Value:
-    """The vector whose first lane is the farthest of all lanes, none of which is NaN."""
+def _reduced_lanes(f: FunctionBuilder, elements: _Elements, values: Sequence[Value]) -> Value:
+    """The vector whose lane 0 is the extremum of all lanes, none of which is NaN."""
     held, width, lanes = list(values), elements.lanes, range(elements.lanes)
     while len(held) > 1:
-        held = [elements.farther(f, held[k], held[k + 1]) for k in range(0, len(held), 2)]
+        held = [elements.extremum(f, held[k], held[k + 1]) for k in range(0, len(held), 2)]
     (value,) = held
     while width > 1:
         width //= 2
-        value = elements.farther(f, value, f.shuffle(value, None, [(lane + width) % len(lanes) for lane in lanes]))
+        value = elements.extremum(f, value, f.shuffle(value, None, [(lane + width) % len(lanes) for lane in lanes]))
     return value
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """The loop across columns.
+    """The loop over columns.
 
     Attributes:
-        f: The kernel.
+        f: The builder of the kernel.
         width: Its extent.
-        across: From one column to the next.
-        written: From one result to the next.
-        dense: How many columns lie together in both operands.
+        across: Stride between columns.
+        written: Stride between results.
+        dense: Number of columns, if they are contiguous in both operands; else 0.
     """
 
     f: KernelFunction
@@ -266,13 +268,13 @@ class _Columns:
 
     @staticmethod
     def of(f: KernelFunction) -> _Columns:
-        """Reads its params."""
+        """Load the params of the loop."""
         width, across, written = f.extent(1, "width"), f.stride(0, 1, "across"), f.stride(1, 1, "written")
         dense = f.bit_and(f.compare("eq", across, 1), f.compare("eq", written, 1), "dense")
         return _Columns(f, width, across, written, f.select(dense, width, 0, "dense.width"))
 
     def find(self, elements: _Elements, x: Value, indices: Value, n: Value, step: Value) -> None:
-        """The indices of all columns: of many vectors of them, of one, and of single ones."""
+        """Emit the reduction of all columns: by several vectors, then by one, then by single columns."""
         f = self.f
         column = i64(0)
         for vectors in (_CHAINS, 1):
@@ -287,7 +289,7 @@ class _Columns:
     def _blocks(
         self, vectors: int, elements: _Elements, x: Value, indices: Value, n: Value, step: Value, column: Value
     ) -> Value:
-        """Blocks of so many vectors of columns, as long as there is a whole one; the column behind them."""
+        """Emit the loop over whole blocks of `vectors` vectors of columns; returns the next column."""
         f, lanes = self.f, elements.lanes
         with f.while_loop("columns", ("c", column)) as block:
             (at,) = block.values
@@ -301,9 +303,9 @@ class _Columns:
                 offset = f.mul(row.index, step)
                 own = f.splat(f.narrow(row.index, I32), lanes)
                 values = [elements.load_vector(f, base, offset, k) for k in range(vectors)]
-                further = [elements.further(f, *each) for each in zip(values, held, strict=True)]
-                better = [f.select(*each) for each in zip(further, values, held, strict=True)]
-                row.carry(*better, *(f.select(is_, own, old) for is_, old in zip(further, found, strict=True)))
+                is_better = [elements.is_better(f, *each) for each in zip(values, held, strict=True)]
+                better = [f.select(*each) for each in zip(is_better, values, held, strict=True)]
+                row.carry(*better, *(f.select(is_, own, old) for is_, old in zip(is_better, found, strict=True)))
             for k, result in enumerate(row.values[vectors:]):
                 f.store(result, f.element(indices, I32, f.add(at, k * lanes)), I32.nbytes)
             block.again(following)

@@ -1,9 +1,10 @@
-"""What the loop of kernels/loops/tile_loop.py reduces in registers: lane i of its chunks is chain i.
+"""Reductions in registers of the loop of kernels/loops/tile_loop.py: lane i of its chunks is accumulator i.
 
-The chains begin as the identity, are carried by the loop, once more through it with the tail, of which the lanes that
-are no elements are the identity, and are folded by halving behind it (ops/families/reduction.py has the order).
+The accumulators start as the identity and are loop-carried. The loop runs once more for the tail, whose unused lanes
+are set to the identity. Afterwards the accumulators are folded by halving (ops/families/reduction.py defines the
+order).
 
-Bound: one `combine` for each vector of a chunk, whose chains hide no latency of each other beyond two.
+Bound: one `combine` for each vector of a chunk; the latency of two vectors of accumulators overlaps, no more.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ Combine = Callable[[LlvmVector, Value, Value], Value]
 
 @dataclass(frozen=True)
 class ChunkFold:
-    """How a stream is reduced.
+    """The reduction of a stream.
 
     Attributes:
         combine: ``combine(b, x, y)`` over ops/language/emit.py.
-        identity: What the chains begin with.
-        builder: ``builder(body)`` writes instructions on vectors into a body.
+        identity: The initial value of the accumulators.
+        builder: ``builder(body)`` makes a vector builder for a body.
     """
 
     combine: Combine
@@ -39,18 +40,18 @@ class ChunkFold:
         return start
 
     def combined(self, body: Body, chains: Sequence[Value], vectors: Sequence[Value]) -> list[Value]:
-        """The chains with one more vector each."""
+        """The accumulators, each combined with a vector."""
         builder = self.builder(body)
         return [self.combine(builder, chain, vector) for chain, vector in zip(chains, vectors, strict=True)]
 
     def result(self, body: Body, chains: Sequence[Value]) -> Value:
-        """The number that the chains are."""
+        """The accumulators folded to one number."""
         builder = self.builder(body)
-        return builder.extract(halved(builder, self.combine, chains), 0)
+        return builder.extract(fold_halves(builder, self.combine, chains), 0)
 
 
-def elements_alone(b: Builder, rest: Value, vectors: Sequence[Value], start: Value) -> list[Value]:
-    """The vectors of a tail of `rest` elements, with `start` in the lanes that are no elements."""
+def mask_tail(b: Builder, rest: Value, vectors: Sequence[Value], start: Value) -> list[Value]:
+    """The vectors of a tail of `rest` elements, with the lanes beyond it replaced by `start`."""
     lanes = start.type.lanes
     counts = b.splat(rest, lanes, "rest.lanes")
     lane_indices = [integers(tuple(range(i * lanes, (i + 1) * lanes)), I64) for i, _ in enumerate(vectors)]
@@ -60,13 +61,13 @@ def elements_alone(b: Builder, rest: Value, vectors: Sequence[Value], start: Val
     ]
 
 
-def halved(builder: LlvmVector, combine: Combine, values: Sequence[Value]) -> Value:
-    """The vector whose first lane is the chains, which are the lanes of `values`, folded by halving."""
-    held = list(values)
-    while len(held) > 1:
-        half = len(held) // 2
-        held = [combine(builder, x, y) for x, y in zip(held[:half], held[half:], strict=True)]
-    (value,) = held
+def fold_halves(builder: LlvmVector, combine: Combine, values: Sequence[Value]) -> Value:
+    """The vector whose lane 0 is all lanes of `values` folded by halving."""
+    vectors = list(values)
+    while len(vectors) > 1:
+        half = len(vectors) // 2
+        vectors = [combine(builder, x, y) for x, y in zip(vectors[:half], vectors[half:], strict=True)]
+    (value,) = vectors
     width = builder.isa.lanes
     while width > 1:
         width //= 2

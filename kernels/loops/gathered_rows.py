@@ -1,6 +1,6 @@
-"""Rows that indices name, copied: numba takes half a second for such a loop, LLVM ten milliseconds.
+"""A gather of rows by indices. It is LLVM text because numba takes half a second to compile it, LLVM ten milliseconds.
 
-Bound: the bytes of the rows that are read, and of the result.
+Bound: the bytes of the gathered rows, and of the result.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from ttnn_jit.kernels.llvm.types import I64, Type, type_of
 from ttnn_jit.kernels.llvm.values import Value, i64
 from ttnn_jit.specs.dtypes import DataType
 
-_CHUNK = 16  # elements of a row that are copied at once, where both rows are dense
+_CHUNK = 16  # elements that are copied at once if rows are dense
 
 
 def gathering_text(name: str, index: DataType, element: DataType, rank: int, module: ModuleText) -> str:
     """A kernel (kernels/llvm/kernel_function.py) over indices, a table and the result.
 
-    The innermost loop goes along a row, the next one along the rows of the table, of which one is taken for an index:
-    the nearest, where there is none of its number.
+    The innermost loop runs along a row. The next loop gives the rows of the table, of which an index selects one;
+    indices out of range are clamped.
 
     Args:
-        name: Its symbol.
-        index: Element type of the indices; of floats it is their integer part.
-        element: Of the table and of the result.
-        rank: Number of the outermost loop.
-        module: What it declares.
+        name: Symbol of the kernel.
+        index: Element type of the indices; floats are truncated.
+        element: Element type of the table and of the result.
+        rank: Number of loops around the innermost one.
+        module: Receives the declarations.
     """
     given, kind = type_of(f"i{8 * index.itemsize}"), type_of(f"i{8 * element.itemsize}")
     b = KernelFunction(name, module, (given, kind, kind), rank)
@@ -34,7 +34,7 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
     rows, across, step = b.stride(1, 1, "rows"), b.stride(1, 0, "across"), b.stride(2, 0, "step")
     last = b.sub(count, 1, "last")
     is_dense = b.bit_and(b.compare("eq", across, 1), b.compare("eq", step, 1), "is.dense")
-    in_chunks = b.select(is_dense, b.bit_and(width, -_CHUNK), 0, "together")
+    in_chunks = b.select(is_dense, b.bit_and(width, -_CHUNK), 0, "chunked")
     with b.outer_loops(streams, innermost=2) as (indices, table, result):
         number = _number(b, index, b.load(given, indices, hint="given"))
         first = b.select(b.compare("slt", number, 0), 0, number)
@@ -50,11 +50,11 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
             rest.leave_unless(b.compare("slt", at, width))
             _copy(b, kind, b.element(source, kind, b.mul(at, across)), b.element(result, kind, b.mul(at, step)))
             rest.again(b.add(at, 1))
-    return b.ended()
+    return b.build()
 
 
 def _number(b: KernelFunction, index: DataType, given: Value) -> Value:
-    """The index that an element is."""
+    """Convert an element to an i64 index."""
     if index.is_upper_half:
         return b.intrinsic(I64, "llvm.fptosi.sat.i64.f32", widened(b, given), hint="number")
     return b.convert("sext" if index.compute.is_signed else "zext", given, I64, "number")

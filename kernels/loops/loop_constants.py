@@ -1,7 +1,7 @@
-"""The constants of a loop's body that are worth a register, which is written in front of the loop.
+"""The vector constants of a loop's body, which are hoisted into registers before the loop.
 
-LLVM's optimiser does so itself. Without it, the code generator keeps values of other blocks in registers, but loads a
-constant at every use.
+LLVM's optimiser hoists them itself. Without it, the code generator keeps values of other blocks in registers, but loads
+a constant at every use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Constants = tuple[Literal, ...]
 
 
 def constants_of(code: Code, most: int) -> Constants | None:
-    """The vectors that are constants in `code`, each once; None if there are more than `most`."""
+    """The distinct vector constants of `code`; None if there are more than `most`."""
     found: dict[tuple[str, str], Literal] = {}
     for item in code:
         for each in _operands(item):

@@ -1,7 +1,7 @@
-"""The results of blocks, folded pairwise as they come: binary counting (ops/families/reduction.py has the order).
+"""An incremental pairwise reduction of the results of blocks (ops/families/reduction.py defines the order).
 
-Level i holds the result of 2**i neighbouring blocks where bit i of their number is set. A result is a float in a
-register, or a row of floats in memory.
+It works like a binary counter: level i holds the result of 2**i consecutive blocks if bit i of the number of blocks is
+set. A result is a float in a register, or a row of floats in memory.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from ttnn_jit.kernels.llvm.values import TRUE, Value
 
 
 class Results(Protocol):
-    """What the results of blocks are.
+    """The representation of results.
 
     Attributes:
-        type: Of one.
-        floats: Of one, in a level.
+        type: LLVM type of a result.
+        floats: Floats of a result in a level.
     """
 
     type: Type
     floats: int
 
     def combined(self, f: FunctionBuilder, own: Value, level: Value) -> Value:
-        """A result with that at an address."""
+        """A result combined with the one at address `level`."""
         ...
 
     def keep(self, f: FunctionBuilder, own: Value, level: Value) -> None:
-        """Writes a result to an address."""
+        """Store a result at address `level`."""
         ...
 
 
 def push(name: str, results: Results, module: ModuleText) -> str:
-    """``void @name.push(ptr levels, i64 number, own)``: takes the result of block `number`, in order from 0."""
+    """``void @name.push(ptr levels, i64 number, own)``: adds the result of block `number`, in order from 0."""
     parameters = Parameter("levels", PTR), Parameter("number", I64), Parameter("own", results.type)
     f = FunctionBuilder(f"{name}.push", module, parameters, is_internal=True)
     levels, number, own = f.parameters
@@ -44,14 +44,14 @@ def push(name: str, results: Results, module: ModuleText) -> str:
     full, free = f.new_block("full"), f.new_block("free")
     f.branch(level, number, 0, own)
     bits, index, held = f.begin(level)
-    at = _level(f, levels, index, results)
+    address = _level(f, levels, index, results)
     f.branch_if(f.narrow(bits, I1, "bit"), full, free)
     f.begin(full)
-    both = results.combined(f, held, at)
+    both = results.combined(f, held, address)
     f.branch(level, f.shift_right_zero(bits, 1), f.add(index, 1), both)
     f.begin(free)
-    results.keep(f, held, at)
-    return f.ended()
+    results.keep(f, held, address)
+    return f.build()
 
 
 def finish(
@@ -61,7 +61,7 @@ def finish(
     first: Callable[[FunctionBuilder, Value], Value],
     *target: Parameter,
 ) -> str:
-    """``@name.finish(ptr levels, i64 blocks, target)``: the result of all blocks; `first` takes the lowest level's."""
+    """``@name.finish(ptr levels, i64 blocks, target)``: the result of all blocks; `first` loads the lowest level's."""
     parameters = Parameter("levels", PTR), Parameter("blocks", I64), *target
     result = VOID if target else results.type
     f = FunctionBuilder(f"{name}.finish", module, parameters, result, is_internal=True)
@@ -80,7 +80,7 @@ def finish(
     f.begin(full)
     f.branch(level, following, results.combined(f, own, _level(f, levels, following, results)))
     f.begin(done)
-    return f.ended(None if target else own)
+    return f.build(None if target else own)
 
 
 def _level(f: FunctionBuilder, levels: Value, index: Value, results: Results) -> Value:

@@ -1,4 +1,4 @@
-"""What loops over strips of tiles do beside a loop: they unpack block floats before it, and pack them behind it."""
+"""Unpacking of block floats before a loop over a strip of tiles, and packing after it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
 class Repackings:
-    """Memory on the stack for strips of block floats, and the calls that take these there and back.
+    """Stack memory for unpacked strips of block floats, and the calls that unpack and pack them.
 
     Attributes:
-        kept: By stream of block floats, where its strip is.
+        kept: Address of the unpacked strip, by stream of block floats.
     """
 
     def __init__(
@@ -31,16 +31,16 @@ class Repackings:
         pitch: Operand,
         tiles: Operand,
     ) -> None:
-        """Allocates the memory, in a function's first block.
+        """Allocate the memory, in the entry block of a function.
 
         Args:
-            b: Of the function.
-            streams: The kernel's.
-            scratches: What is kept of those of block floats, in their order.
-            functions: By stream of block floats, what unpacks it, or packs it (`PackingLoops`).
-            columns: Of a strip, at most.
-            pitch: Elements from one row that is kept to the next.
-            tiles: Beside each other.
+            b: The builder of the function.
+            streams: The kernel's streams.
+            scratches: The unpacked streams, in the order of the streams of block floats.
+            functions: The packing or unpacking function (`PackingLoops`), by stream of block floats.
+            columns: The most columns of a strip.
+            pitch: Stride between rows of a strip, in elements.
+            tiles: Tiles of a strip.
         """
         self._streams = streams
         packed, dense = (0, 0, STRIDES_OF_A_TILE, 0), (1, pitch, TILE_WIDTH, 0)
@@ -53,18 +53,18 @@ class Repackings:
             self._calls[k] = NestedCall(b, function, 2, params, hint=f".pair{k}")
 
     def set_tiles(self, tiles: Value) -> None:
-        """How many are beside each other in the calls that follow."""
+        """Set the number of tiles of a strip for the following calls."""
         for call in self._calls.values():
             call.set_param(2, tiles)
 
-    def unpack(self, at: Sequence[Value]) -> None:
-        """What is read, of streams that are `at` these addresses."""
+    def unpack(self, addresses: Sequence[Value]) -> None:
+        """Unpack the inputs at `addresses`."""
         for k, call in self._calls.items():
             if not self._streams[k].written:
-                call.run(at[k], self.kept[k])
+                call.run(addresses[k], self.kept[k])
 
-    def pack(self, at: Sequence[Value]) -> None:
-        """What is written."""
+    def pack(self, addresses: Sequence[Value]) -> None:
+        """Pack the outputs at `addresses`."""
         for k, call in self._calls.items():
             if self._streams[k].written:
-                call.run(self.kept[k], at[k])
+                call.run(self.kept[k], addresses[k])

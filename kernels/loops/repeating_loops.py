@@ -1,9 +1,9 @@
-"""A kernel that copies every element several times side by side, a vector at a time.
+"""A kernel that repeats every element several times, contiguously, a vector at a time.
 
-A vector that is read is shuffled into as many as its elements are repeated. The last ones are moved a second time with
-some before them: it is a copy.
+An input vector is shuffled into as many output vectors as there are repetitions. The last vector overlaps the one
+before it, which is harmless in a copy.
 
-Bound: the bytes of both tensors; in a cache a shuffle and a store for each vector that is written.
+Bound: the bytes of both tensors; in a cache, a shuffle and a store for each output vector.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ttnn_jit.specs.tensor_spec import DataType
 def repeating_loops(name: str, dtype: DataType, rank: int, lanes: int, times: int, module: ModuleText) -> str:
     """A kernel (kernels/llvm/kernel_function.py) of two streams.
 
-    Stream 0 is read, contiguous along loop 0, and does not move along loop 1, of `times` rounds, along which stream 1,
-    which is written, is contiguous; along loop 0 it moves by as many.
+    Loop 1 has `times` iterations. Stream 0 is read: it is contiguous along loop 0 and invariant in loop 1. Stream 1 is
+    written: it is contiguous along loop 1 and has stride `times` along loop 0.
 
     Args:
-        name: Its symbol.
+        name: Symbol of the kernel.
         dtype: Element type of both streams.
         rank: Loops around the innermost one, at least 1.
-        lanes: Elements of a vector, of which loop 0 has as many at least.
-        times: How often an element is repeated.
-        module: What it declares.
+        lanes: Elements of a vector; the extent of loop 0 is at least this.
+        times: Number of repetitions.
+        module: Receives the declarations.
     """
     kind, align = type_of(f"i{8 * dtype.itemsize}"), dtype.itemsize
     b = KernelFunction(name, module, (kind, kind), rank)
@@ -43,4 +43,4 @@ def repeating_loops(name: str, dtype: DataType, rank: int, lanes: int, times: in
         for part in range(times):
             order = [(part * lanes + k) // times for k in range(lanes)]
             b.store(b.shuffle(loaded, None, order), b.element(written, kind, part * lanes), align)
-    return b.ended()
+    return b.build()

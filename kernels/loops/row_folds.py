@@ -1,6 +1,6 @@
-"""The functions that make one number of a row: of blocks, and of their results (ops/families/reduction.py).
+"""The functions that reduce a row: each block, and the results of blocks (ops/families/reduction.py).
 
-Bound: a load of every element, and `CHAINS` chains of what combines two numbers, or more where any order will do.
+Bound: a load of every element, and the latency of `combine` over `CHAINS` accumulators, or more if the order is free.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.llvm_module import Functions, ModuleText
 from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR
 from ttnn_jit.kernels.llvm.values import Value, integer, zero
-from ttnn_jit.kernels.loops.chunk_folds import halved
+from ttnn_jit.kernels.loops.chunk_folds import fold_halves
 from ttnn_jit.kernels.loops.pairwise_folds import finish, push
 from ttnn_jit.kernels.loops.tail_copies import TailCopies
 from ttnn_jit.kernels.math.primitives import float_bits
@@ -22,14 +22,14 @@ from ttnn_jit.ops.families.reduction import CHAINS
 from ttnn_jit.process.dataclass import dataclass
 
 _CHAINS_AT_ONCE = 8
-"""Vectors of chains that hide the latency of what combines two numbers, where these may meet in any order."""
+"""Vectors of accumulators that hide the latency of `combine`, if the order is free."""
 
 
 @lru_cache(maxsize=64)
 def row_functions(
     name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, reads_bf16: bool, isa: HostIsa
 ) -> Functions:
-    """Those of `RowFold`."""
+    """The functions of `RowFold`, cached."""
     module = ModuleText()
     fold = RowFold(name, combine, identity, in_any_order, reads_bf16, isa, module)
     return Functions(fold.definitions(), module)
@@ -39,17 +39,17 @@ def row_functions(
 class RowFold:
     """Three functions: ``float @name(ptr terms, i64 count)`` folds a block of at most `BLOCK` elements.
 
-    ``void @name.push(ptr levels, i64 number, float value)`` takes the result of block `number`, in order from 0, and
-    ``float @name.finish(ptr levels, i64 blocks)`` gives that of all: neighbours are folded as soon as both are there.
+    ``void @name.push(ptr levels, i64 number, float value)`` adds the result of block `number`, in order from 0, and
+    ``float @name.finish(ptr levels, i64 blocks)`` returns the result of all (kernels/loops/pairwise_folds.py).
 
     Attributes:
-        name: Their symbols.
+        name: Symbol of the first function; prefix of the others.
         combine: ``combine(b, x, y)`` over ops/language/emit.py.
-        identity: What chains begin with.
-        in_any_order: Whether the order makes no difference: then there are more chains where that is faster.
+        identity: The initial value of accumulators.
+        in_any_order: Whether the order does not affect the result; more accumulators may be used then.
         reads_bf16: Whether elements are bfloat16, not float32.
-        isa: Decides the lanes of a vector.
-        module: Gets the declarations that `combine` needs.
+        isa: The instruction set, which determines the lanes of a vector.
+        module: Receives the declarations.
     """
 
     name: str
@@ -61,9 +61,9 @@ class RowFold:
     module: ModuleText
 
     def definitions(self) -> tuple[str, ...]:
-        """The functions."""
+        """The texts of the functions."""
         numbers = _Numbers(self)
-        last = finish(self.name, numbers, self.module, lambda f, at: f.load(FLOAT, at))
+        last = finish(self.name, numbers, self.module, lambda f, address: f.load(FLOAT, address))
         return self._fold(), push(self.name, numbers, self.module), last
 
     @property
@@ -84,14 +84,14 @@ class RowFold:
         with f.when(f.compare("ne", main, 0, "some"), "chunks", *chains) as whole:
             with f.count("at", main, *chains, step=step) as chunk:
                 chunk.carry(*self._combined(f, f.element(terms, element, chunk.index), chunk.values))
-            whole.give(*chunk.values)
+            whole.yield_values(*chunk.values)
         rest = f.sub(n, main, "rest")
         with f.when(f.compare("sgt", rest, 0, "has.rest"), "tail", *(("all", sums) for sums in whole.values)) as tail:
             copies = TailCopies(vector, vectors, self.isa.avx512)
             copies.gather(f, rest, f.element(terms, element, main), scratch, self._filling(start))
-            tail.give(*self._combined(f, scratch, whole.values))
+            tail.yield_values(*self._combined(f, scratch, whole.values))
         builder = LlvmVector(self.isa, self.module, f.body)
-        return f.ended(f.extract(halved(builder, self.combine, tail.values), 0, "result"))
+        return f.build(f.extract(fold_halves(builder, self.combine, tail.values), 0, "result"))
 
     def _filling(self, start: Value) -> Value:
         """A vector of identities."""
@@ -100,18 +100,18 @@ class RowFold:
         return integer(float_bits(self.identity) >> 16, I16.times(self.isa.lanes))
 
     def _combined(self, f: FunctionBuilder, source: Value, chains: Sequence[Value]) -> list[Value]:
-        """The chains with one vector each of what lies at `source`."""
+        """The accumulators, each combined with a vector at `source`."""
         builder = LlvmVector(self.isa, self.module, f.body)
         element = I16 if self.reads_bf16 else FLOAT
         vector = element.times(self.isa.lanes)
         loaded = [f.load(vector, f.element(source, vector, k), element.nbytes) for k, _ in enumerate(chains)]
-        values = [builder.load_bf16(words) for words in loaded] if self.reads_bf16 else loaded
+        values = [builder.load_bf16(bits) for bits in loaded] if self.reads_bf16 else loaded
         return [self.combine(builder, chain, value) for chain, value in zip(chains, values, strict=True)]
 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The results of blocks of a row: floats, combined in the first lane of a vector."""
+    """The results of blocks of a row: floats, which are combined in lane 0 of a vector."""
 
     fold: RowFold
     type = FLOAT

@@ -1,10 +1,9 @@
-"""A loop that runs a kernel of rows for a row of tiles after the other, block floats among its streams.
+"""A loop that runs a kernel over rows for each row of tiles, with block floats among its streams.
 
-What is read of a row of tiles is unpacked to memory on the stack, the kernel runs over its rows, and what is written is
-packed from there: its sweeps meet elements, and no launch of its own takes a whole tensor through memory.
+The inputs of a row of tiles are unpacked to stack memory, the kernel runs over its rows, and the outputs are packed
+from there. So the kernel sees plain elements, and no separate launch moves a whole tensor through memory.
 
-Bound: the bytes of the streams, packed as they are, or the instructions of kernels/block_floats/packing_loops.py and of
-    the kernel.
+Bound: the bytes of the packed streams, or the instructions of kernels/block_floats/packing_loops.py and of the kernel.
 """
 
 from __future__ import annotations
@@ -24,16 +23,17 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 class RowStrips:
     """A kernel (kernels/llvm/kernel_function.py) over rows of tiles.
 
-    Loop 0 walks columns and loop 1 rows, up to 32; block floats move by whole tiles along the loops around these.
+    Loop 0 iterates over columns and loop 1 over up to 32 rows; strides of block floats along outer loops are whole
+    tiles.
 
     Attributes:
-        name: Its symbol.
-        streams: The kernel's.
-        scratches: What is kept of those of block floats, in their order.
+        name: Symbol of the kernel.
+        streams: The kernel's streams.
+        scratches: The unpacked streams, in the order of the streams of block floats.
         rank: Loops around the innermost one, at least 1.
-        rows: Symbol of the function over rows, of rank 1, whose streams are these, unpacked.
-        repackings: By stream of block floats, the function that unpacks it, or packs it (`PackingLoops`).
-        module: What it declares.
+        rows: Symbol of the kernel over rows, of rank 1, over the unpacked streams.
+        repackings: The packing or unpacking function (`PackingLoops`), by stream of block floats.
+        module: Receives the declarations.
     """
 
     name: str
@@ -45,7 +45,7 @@ class RowStrips:
     module: ModuleText
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         units = [array(stream.dtype.stride_bytes, I8) for stream in self.streams]
         b = KernelFunction(self.name, self.module, units, self.rank)
         columns = b.umin(b.extent(0), MOST_COLUMNS, "columns")
@@ -56,8 +56,8 @@ class RowStrips:
         for k, _ in enumerate(self.streams):
             params += (1, pitch) if k in self.repackings else (b.stride(k, 0), b.stride(k, 1))
         rows = NestedCall(b, self.rows, len(self.streams), params)
-        with b.when(b.compare("ne", columns, 0), "some"), b.outer_loops(b.streams(), innermost=2) as at:
-            repackings.unpack(at)
-            rows.run(*(repackings.kept.get(k, each) for k, each in enumerate(at)))
-            repackings.pack(at)
-        return b.ended()
+        with b.when(b.compare("ne", columns, 0), "some"), b.outer_loops(b.streams(), innermost=2) as addresses:
+            repackings.unpack(addresses)
+            rows.run(*(repackings.kept.get(k, each) for k, each in enumerate(addresses)))
+            repackings.pack(addresses)
+        return b.build()

@@ -1,9 +1,9 @@
 """A kernel that loop fission has split into stages, which are strip-mined over blocks of elements.
 
-Fission helps in two cases. A loop over many streams is bound by memory: hardware prefetchers follow few streams, and
-streams with equal page offsets evict each other's lines from the first two caches. Stages over few streams each, on
-blocks that fit into those caches, read as fast as a copy. A loop over a long chain of dependent operations is bound by
-latency: the chunks of a short stage are independent, so that a processor overlaps several of them.
+Fission helps in two cases. A loop over many streams is memory-bound: hardware prefetchers follow few streams, and
+streams with equal page offsets evict each other's lines from the L1 and L2 caches. Stages over few streams each, on
+blocks that fit into those caches, read at the speed of a copy. A loop over a long chain of dependent operations is
+latency-bound: the chunks of a short stage are independent, so a processor overlaps several of them.
 
 Bound: the bytes of the streams at the speed of a copy, or the arithmetic; plus a store and a load for each tile that
 crosses stages.
@@ -20,7 +20,7 @@ from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 
 _MAX_SCRATCH_ELEMENTS = 1 << 16
-"""Elements of all scratch buffers, 256 KB: they are on the stack of the thread that runs the kernel."""
+"""The most elements of all scratch buffers, 256 KB: they are on the stack of the thread that runs the kernel."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class StageCall:
     """A stage, as the kernel calls it.
 
     Attributes:
-        function: Its symbol, of a loop of rank 0.
+        function: Symbol of its function, a loop of rank 0.
         operands: For each of its streams, the number of the kernel's stream, or, above those, of a scratch buffer.
     """
 
@@ -48,11 +48,11 @@ def staged_loops(
 
     Args:
         name: Symbol of the function.
-        module: What it needs.
-        streams: The kernel's, none of them strided.
+        module: Receives the declarations.
+        streams: The kernel's streams; none is strided.
         scratches: Buffers for the tiles that cross stages, contiguous.
         stages: In execution order.
-        block: Most elements of a block, a power of two; it is halved until the scratch buffers fit on the stack.
+        block: The most elements of a block, a power of two; it is halved until the scratch buffers fit on the stack.
     """
     fewer = max(1, len(scratches) * block // _MAX_SCRATCH_ELEMENTS)
     block >>= (fewer - 1).bit_length()
@@ -69,4 +69,4 @@ def staged_loops(
         for stage, call in zip(stages, calls, strict=True):
             call.set_param(0, count)
             call.run(*(addresses[operand] for operand in stage.operands))
-    return b.ended(fences=any(stream.nontemporal for stream in streams))
+    return b.build(fences=any(stream.nontemporal for stream in streams))

@@ -1,9 +1,9 @@
-"""A kernel that copies rows backwards, or every second element of them, a vector at a time.
+"""A kernel that copies rows in reverse, or every second element of rows, a vector at a time.
 
-Vectors are loaded where their elements lie side by side, and shuffled into one. The last elements of a row are moved a
-second time with some before them: it is a copy. Rows shorter than a vector are moved element by element.
+Contiguous vectors are loaded and shuffled into one. The last vector of a row overlaps the one before it, which is
+harmless in a copy. Rows shorter than a vector are copied element by element.
 
-Bound: the bytes of both tensors; in a cache a load and a shuffle for each vector that is read.
+Bound: the bytes of both tensors; in a cache, a load and a shuffle for each input vector.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ttnn_jit.specs.tensor_spec import DataType
 class SteppingLoops:
     """A kernel (kernels/llvm/kernel_function.py) of two streams.
 
-    Stream 1 is written, contiguous along loop 0; stream 0 is read. A launch with another step than the text's is served
+    Stream 1 is written, contiguous along loop 0; stream 0 is read. A launch with another step than the text's runs
     element by element.
 
     Attributes:
-        name: Its symbol.
+        name: Symbol of the kernel.
         dtype: Element type of both streams.
         rank: Loops around the innermost one.
         lanes: Elements of a vector.
         step: One of `STEPS`.
-        module: What it declares.
-        nontemporal: Whether it stores past the caches; vectors are whole lines then.
+        module: Receives the declarations.
+        nontemporal: Whether it stores non-temporally; vectors are whole cache lines then.
     """
 
     name: str
@@ -43,7 +43,7 @@ class SteppingLoops:
     nontemporal: bool = False
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         b = KernelFunction(self.name, self.module, (self._kind,) * 2, self.rank)
         extent, step, streams = b.extent(0, "extent"), b.stride(0, 0, "step"), b.streams()
         last = b.sub(extent, self.lanes, "last")
@@ -60,7 +60,7 @@ class SteppingLoops:
                 read = b.element(source, self._kind, b.mul(element.index, step))
                 written = b.element(target, self._kind, element.index)
                 b.store(b.load(self._kind, read, self.dtype.itemsize), written, self.dtype.itemsize)
-        return b.ended(fences=self.nontemporal)
+        return b.build(fences=self.nontemporal)
 
     @property
     def _kind(self) -> Type:
@@ -68,7 +68,7 @@ class SteppingLoops:
 
     def _move_vector(self, b: KernelFunction, source: Value, target: Value, at: Value) -> None:
         read = b.element(source, self._kind, b.mul(at, self.step), "read")
-        # The second of two vectors begins an element early, so that none beyond the last is read.
+        # The second of two vectors begins an element early, so that no element beyond the last is read.
         firsts = [1 - self.lanes] if self.step < 0 else [0, self.lanes - 1]
         addresses = [b.element(read, self._kind, first) for first in firsts]
         loaded = [b.load(self._kind.times(self.lanes), address, self.dtype.itemsize) for address in addresses]

@@ -1,10 +1,9 @@
-"""A loop over elements some of which are block floats: unpacked, and packed, strip by strip.
+"""An elementwise loop over streams with block floats, which unpacks and packs them strip by strip.
 
-A strip is a few tiles beside each other. What is read of them is unpacked to memory on the stack, the loop runs over
-its rows, and what is written is packed from there, so that no launch of its own takes a whole tensor through memory.
+A strip is a few adjacent tiles. Its inputs are unpacked to stack memory, the loop runs over its rows, and its outputs
+are packed from there. So no separate launch moves a whole tensor through memory.
 
-Bound: the bytes of the streams, packed as they are; in a cache the instructions of
-    kernels/block_floats/packing_loops.py.
+Bound: the bytes of the packed streams; in a cache, the instructions of kernels/block_floats/packing_loops.py.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ _WIDTH = TILES * TILE_WIDTH
 class StripLoops:
     """A kernel (kernels/llvm/kernel_function.py) over strips of tiles.
 
-    Loops 0 and 1 walk columns and rows of a tile, loop 2 tiles along a row of them, loop 3 rows of tiles.
+    Loops 0 and 1 are the columns and rows of a tile, loop 2 the tiles of a row of tiles, loop 3 the rows of tiles.
 
     Attributes:
-        name: Its symbol.
-        streams: The kernel's; a strip of those of block floats is in a scratch buffer, in order behind them.
-        scratches: What these buffers hold.
+        name: Symbol of the kernel.
+        streams: The kernel's streams. The scratch buffers of unpacked strips are numbered after them, in order.
+        scratches: The streams in these buffers.
         loop: The loop over a strip, of rank 1.
-        repackings: By stream of block floats, the function that unpacks it, or packs it (`PackingLoops`).
-        module: What it declares.
+        repackings: The packing or unpacking function (`PackingLoops`), by stream of block floats.
+        module: Receives the declarations.
     """
 
     name: str
@@ -47,7 +46,7 @@ class StripLoops:
     module: ModuleText
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         units = [array(stream.dtype.stride_bytes, I8) for stream in self.streams]
         b = KernelFunction(self.name, self.module, units, 3)
         repackings = Repackings(b, self.streams, self.scratches, self.repackings, _WIDTH, _WIDTH, 0)
@@ -64,17 +63,17 @@ class StripLoops:
             is_last = b.compare("sle", left, TILES, "is.last")
             count = b.select(is_last, left, TILES, "count")
             moved = [b.add(b.mul(row.index, down), b.mul(first, along)) for along, down in strides]
-            at = [b.element(*each, "at") for each in zip(bases, units, moved, strict=True)]
+            addresses = [b.element(*each, "at") for each in zip(bases, units, moved, strict=True)]
             repackings.set_tiles(count)
-            repackings.unpack(at)
+            repackings.unpack(addresses)
             loop.set_param(0, b.mul(count, TILE_WIDTH, "columns"))
-            loop.run(*([*at, *repackings.kept.values()][k] for k in self.loop.operands))
-            repackings.pack(at)
+            loop.run(*([*addresses, *repackings.kept.values()][k] for k in self.loop.operands))
+            repackings.pack(addresses)
             strip.again_unless(is_last, b.add(first, TILES))
-        return b.ended()
+        return b.build()
 
     def _params(self, b: KernelFunction) -> list[Operand]:
-        """Those of the loop over a strip, whose columns are not known yet."""
+        """The params of the loop over a strip; the number of columns is set later."""
         params: list[Operand] = [0, TILE_HEIGHT]
         for k in self.loop.operands:
             if k >= len(self.streams):

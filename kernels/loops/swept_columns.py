@@ -1,11 +1,12 @@
-"""A kernel that reduces the loop around its innermost one: sweeps over blocks of columns.
+"""A kernel that reduces the loop around its innermost one, in sweeps over blocks of columns.
 
-What lies beside each other belongs to different results, so that rows are combined with each other: row i into row i
-mod 32 of the chains, a loop of kernels/loops/tile_loop.py with two loops around it. The chains are folded by halving,
-and blocks of rows pairwise, as in kernels/loops/swept_loops.py, `COLUMNS` results at a time. Where the order makes no
-difference all rows of a block are combined into one chain.
+Adjacent elements belong to different results, so whole rows are combined: row i of a block is combined into row i mod
+32 of the accumulators, by a loop of kernels/loops/tile_loop.py of rank 2. The accumulators are folded by halving, and
+blocks of rows pairwise, as in kernels/loops/swept_loops.py, `COLUMNS` results at a time. If the order does not affect
+the result, all rows of a block are combined into one row of accumulators.
 
-Bound: the bytes of the tensors; for every element a load and a store in the second cache, of one chain in the first.
+Bound: the bytes of the tensors; for every element a load and a store of an accumulator in the L2 cache, or in the L1
+cache if there is one row of them.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ class SweptColumns:
     """The function ``void @name(ptr pointers, ptr params)`` that runs sweeps over every block of columns.
 
     Attributes:
-        name: Its symbol.
-        streams: The kernel's.
+        name: Symbol of the function.
+        streams: The kernel's streams.
         rank: Loops around the innermost one; the first of them is reduced.
-        sweeps: In execution order; those over whole columns are loops of rank 2.
-        buffers: Numbered after the streams.
-        module: Gets the declarations.
+        sweeps: The sweeps in execution order; those over whole columns are loops of rank 2.
+        buffers: The buffers, numbered after the streams.
+        module: Receives the declarations.
     """
 
     name: str
@@ -49,21 +50,21 @@ class SweptColumns:
     module: ModuleText
 
     def text(self) -> str:
-        """The definition."""
+        """The text of the function."""
         elements = [type_of(stream.dtype.traits.llvm) for stream in self.streams]
         f = KernelFunction(self.name, self.module, elements, self.rank)
         columns = _Columns(self, f)
-        with f.outer_loops(f.streams(), innermost=2) as at:
-            columns.sweep(at)
-        return f.ended()
+        with f.outer_loops(f.streams(), innermost=2) as addresses:
+            columns.sweep(addresses)
+        return f.build()
 
 
 Walk = tuple[Value, Callable[[int], Value]]
-"""A loop of a call: its extent, and the stride of every stream and buffer."""
+"""A loop of a call: its extent, and a function from a stream or buffer to its stride."""
 
 
 class _Columns:
-    """What a kernel does with all columns of a matrix."""
+    """The body of the kernel: the reduction of all columns of a matrix."""
 
     def __init__(self, kernel: SweptColumns, f: KernelFunction) -> None:
         self.kernel = kernel
@@ -83,18 +84,18 @@ class _Columns:
         ]
         count = LEVELS * COLUMNS
         self.levels = [[f.alloca(FLOAT, count, 64, "levels") for _ in sweep.folds] for sweep in kernel.sweeps]
-        self.at: Sequence[Value] = ()  # where the block's columns are in every stream and buffer
+        self.addresses: Sequence[Value] = ()  # address of the block's columns in every stream and buffer
 
-    def sweep(self, at: Sequence[Value]) -> None:
-        """All sweeps, block of columns after block."""
+    def sweep(self, addresses: Sequence[Value]) -> None:
+        """Emit all sweeps for each block of columns."""
         f = self.f
         with f.loop("columns", ("first", i64(0))) as blocks:
             (first,) = blocks.values
             left = f.sub(self.n, first, "left")
             last = f.compare("sle", left, COLUMNS, "last")
             self.count = f.select(last, left, COLUMNS, "count")
-            moved = [f.element(each, f.elements[k], f.mul(first, self.across[k])) for k, each in enumerate(at)]
-            self.at = [*moved, *self.buffers]
+            moved = [f.element(each, f.elements[k], f.mul(first, self.across[k])) for k, each in enumerate(addresses)]
+            self.addresses = [*moved, *self.buffers]
             for number, sweep in enumerate(self.kernel.sweeps):
                 self._sweep(number, sweep)
             blocks.again_unless(last, f.add(first, COLUMNS, "first.next"))
@@ -110,7 +111,7 @@ class _Columns:
                 self._run(number, sweep, [columns, (self.rows, self._down), (i64(1), lambda _: i64(0))], i64(0))
 
     def _in_blocks(self, number: int, sweep: SweepCall) -> None:
-        """A sweep that reduces: block of rows after block, at least one."""
+        """Emit a reducing sweep, block by block of rows, at least one."""
         f, name = self.f, f"block{number}"
         with f.loop(f"blocks{number}", (name, i64(0))) as blocks:
             (block,) = blocks.values
@@ -119,21 +120,21 @@ class _Columns:
             last = f.compare("sle", left, BLOCK, f"{name}.last")
             self._block(number, sweep, at, f.select(last, left, BLOCK, f"{name}.count"))
             for fold, levels in zip(sweep.folds, self.levels[number], strict=True):
-                f.call(VOID, f"{fold.function}.halve", self.at[fold.terms])
-                f.call(VOID, f"{fold.function}.push", levels, block, self.at[fold.terms])
+                f.call(VOID, f"{fold.function}.halve", self.addresses[fold.terms])
+                f.call(VOID, f"{fold.function}.push", levels, block, self.addresses[fold.terms])
             following = f.add(block, 1, f"{name}.next")
             blocks.again_unless(last, following)
         for fold, levels in zip(sweep.folds, self.levels[number], strict=True):
-            f.call(VOID, f"{fold.function}.finish", levels, following, self.at[fold.result])
+            f.call(VOID, f"{fold.function}.finish", levels, following, self.addresses[fold.result])
 
     def _block(self, number: int, sweep: SweepCall, at: Value, count: Value) -> None:
-        """The rows of a block combined into chains: groups of as many rows as there are chains, then the rest."""
+        """Combine the rows of a block into accumulators: groups of `CHAINS` rows, then the remaining rows."""
         f = self.f
         groups = f.signed_div(count, CHAINS, "groups")
         rest = f.signed_rem(count, CHAINS, "rest")
         rest_at = f.add(at, f.mul(groups, CHAINS), "rest.at")
         for fold in sweep.folds:
-            f.call(VOID, f"{fold.function}.fill", self.at[fold.terms])
+            f.call(VOID, f"{fold.function}.fill", self.addresses[fold.terms])
         for some, extent, rounds, row in ((groups, i64(CHAINS), groups, at), (rest, rest, i64(1), rest_at)):
             with f.when(f.compare("sgt", some, 0), "group"):
                 loops = [(self.count, self._across), (extent, self._down), (rounds, self._group)]
@@ -154,7 +155,7 @@ class _Columns:
         return self.group[k] if k < len(self.group) else i64(0)
 
     def _run(self, number: int, sweep: SweepCall, loops: Sequence[Walk], row: Value | None) -> None:
-        """A call over loops; from a row on, None has none."""
+        """Emit a call over `loops`; streams start at `row`, if it is given."""
         f, call = self.f, self.calls[number]
         params = [extent for extent, _ in loops]
         params += [stride(k) for k in sweep.operands for _, stride in loops]
@@ -162,10 +163,10 @@ class _Columns:
             call.set_param(index, param)
         operands = []
         for k in sweep.operands:
-            at = self.at[k]
+            address = self.addresses[k]
             if row is not None and k < len(self.down):
-                at = f.element(at, f.elements[k], f.mul(row, self.down[k]))
-            operands.append(at)
+                address = f.element(address, f.elements[k], f.mul(row, self.down[k]))
+            operands.append(address)
         call.run(*operands)
 
 
@@ -173,14 +174,14 @@ class _Columns:
 def column_functions(
     name: str, combine: Callable[..., Value], identity: float, in_any_order: bool, isa: HostIsa
 ) -> Functions:
-    """What the sweeps call for a reduction: ``fill`` chains, ``halve`` them, ``push`` a block's result, ``finish``.
+    """The functions of a reduction: ``fill`` and ``halve`` accumulators, ``push`` a block's result, ``finish``.
 
     Args:
-        name: Their symbols begin with it and a dot.
+        name: Prefix of their symbols, before a dot.
         combine: ``combine(b, x, y)`` over ops/language/emit.py.
-        identity: What chains begin with.
-        in_any_order: Whether there is one chain instead of `CHAINS`.
-        isa: Decides the lanes of a vector.
+        identity: The initial value of accumulators.
+        in_any_order: Whether there is one row of accumulators instead of `CHAINS`.
+        isa: The instruction set, which determines the lanes of a vector.
     """
     chains, rows, target = 1 if in_any_order else CHAINS, _Rows(name), Parameter("result", PTR)
     module = ModuleText()
@@ -201,10 +202,10 @@ def column_functions(
 
 @dataclass(frozen=True)
 class _Rows:
-    """The results of blocks of columns: rows of floats in memory.
+    """The results of blocks of rows: rows of floats in memory.
 
     Attributes:
-        name: That the symbol of ``combine`` begins with.
+        name: Prefix of the symbol of ``combine``.
     """
 
     name: str
@@ -220,7 +221,7 @@ class _Rows:
 
 
 def _combine(name: str, combine: Callable[..., Value], isa: HostIsa, module: ModuleText) -> str:
-    """The function ``combine(ptr into, ptr from, i64 count)`` of memory with other memory."""
+    """The function ``combine(ptr into, ptr from, i64 count)``, which combines floats into other floats."""
     parameters = Parameter("into", PTR), Parameter("from", PTR), Parameter("count", I64)
     f = FunctionBuilder(f"{name}.combine", module, parameters, is_internal=True)
     into, source, count = f.parameters
@@ -230,23 +231,23 @@ def _combine(name: str, combine: Callable[..., Value], isa: HostIsa, module: Mod
         x = f.load(vector, to, FLOAT.nbytes, "x")
         y = f.load(vector, f.element(source, FLOAT, chunk.index), FLOAT.nbytes, "y")
         f.store(combine(LlvmVector(isa, module, f.body), x, y), to, FLOAT.nbytes)
-    return f.ended()
+    return f.build()
 
 
 def _fill(name: str, identity: float, chains: int, isa: HostIsa, module: ModuleText) -> str:
-    """The function ``fill(ptr into)`` of the chains."""
+    """The function ``fill(ptr into)``, which initializes accumulators."""
     f = FunctionBuilder(f"{name}.fill", module, [Parameter("into", PTR)], is_internal=True)
     start = LlvmVector(isa, module, f.body).const(identity)
     with f.count("at", chains * COLUMNS, step=isa.lanes) as chunk:
         f.store(start, f.element(f.parameters[0], FLOAT, chunk.index), FLOAT.nbytes)
-    return f.ended()
+    return f.build()
 
 
 def _halve(name: str, chains: int, module: ModuleText) -> str:
-    """The function ``halve(ptr chains)``, which folds them into the first."""
+    """The function ``halve(ptr chains)``, which folds rows of accumulators into the first."""
     f = FunctionBuilder(f"{name}.halve", module, [Parameter("chains", PTR)], is_internal=True)
     (first,) = f.parameters
     for level in range(1, chains.bit_length()):
         count = i64((chains >> level) * COLUMNS)
         f.call(VOID, f"{name}.combine", first, f.element(first, FLOAT, count), count)
-    return f.ended()
+    return f.build()

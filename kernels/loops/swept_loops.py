@@ -1,14 +1,15 @@
-"""A kernel that reduces its innermost loop: several sweeps over every row.
+"""A kernel that reduces its innermost loop, in several sweeps over every row.
 
-A sweep is a function of its own (kernels/loops/tile_loop.py), called for a row, or for a block of a row if it reduces.
-What it computes and reduces stays in registers where a chunk of its loop is all chains (kernels/loops/chunk_folds.py),
-or lies in memory, a block of float32, as a tensor's elements do; a fold function makes one number of that
-(kernels/loops/row_folds.py). The numbers of the blocks are folded pairwise as they come (ops/families/reduction.py has
-the order).
+A sweep is a separate function (kernels/loops/tile_loop.py), called for a row, or for a block of a row if it reduces. If
+a chunk of its loop has as many lanes as there are accumulators, the reduction stays in registers
+(kernels/loops/chunk_folds.py). Otherwise the sweep stores its terms, a block of float32, or a tensor holds them, and a
+fold function reduces them (kernels/loops/row_folds.py). The results of blocks are folded pairwise
+(ops/families/reduction.py defines the order).
 
-Bound: the bytes of the tensors once, as long as a row stays in a cache between sweeps; a chain of `combine` for each of
-32 lanes; where a block lies in memory, a store and two loads in the first cache for each element that is computed. A
-number of a row is loaded as it was stored: what loads more waits for the rows' stores, as if no two rows overlapped.
+Bound: the bytes of the tensors once, if a row stays in a cache between sweeps; the latency of `combine` in each of 32
+accumulators; for terms in memory, a store and two loads in the L1 cache for each element. The number of a row is loaded
+at the width at which it was stored: a wider load could not be forwarded, would wait for the stores, and rows would not
+overlap.
 """
 
 from __future__ import annotations
@@ -31,11 +32,10 @@ class FoldCall:
 
     Attributes:
         function: Symbol of the fold function; see kernels/loops/row_folds.py.
-        terms: Number of the stream or buffer that is reduced, or of the buffer with what the sweep has reduced a block
-            to.
-        result: Number of the buffer that gets the result.
-        is_folded: Whether the sweep has.
-        in_any_order: Whether the order makes no difference.
+        terms: Number of the stream or buffer that is reduced, or of the buffer with the sweep's result of a block.
+        result: Number of the buffer for the result.
+        is_folded: Whether the sweep itself has reduced the block.
+        in_any_order: Whether the order does not affect the result.
     """
 
     function: str
@@ -50,10 +50,10 @@ class SweepCall:
     """A sweep, as the kernel calls it.
 
     Attributes:
-        function: Its symbol, of a loop of rank 0; empty where nothing is computed before the folds.
+        function: Symbol of its function, a loop of rank 0; empty if nothing is computed before the folds.
         operands: For each of its streams, the number of the kernel's stream, or, above those, of a buffer.
-        whole_row: Whether it runs over the row; else over one element.
-        folds: What it reduces.
+        whole_row: Whether it runs over the row, else over one element.
+        folds: Its reductions.
     """
 
     function: str
@@ -67,13 +67,13 @@ class SweptLoops:
     """The function ``void @name(ptr pointers, ptr params)`` that runs sweeps over every row.
 
     Attributes:
-        name: Its symbol.
-        streams: The kernel's.
+        name: Symbol of the function.
+        streams: The kernel's streams.
         rank: Loops around the innermost one.
-        sweeps: In execution order.
-        buffers: Numbered after the streams.
-        module: Gets the declarations.
-        is_internal: Whether its module alone sees it.
+        sweeps: The sweeps in execution order.
+        buffers: The buffers, numbered after the streams.
+        module: Receives the declarations.
+        is_internal: Whether the function has internal linkage.
     """
 
     name: str
@@ -85,17 +85,17 @@ class SweptLoops:
     is_internal: bool = False
 
     def text(self) -> str:
-        """The definition."""
+        """The text of the function."""
         elements = [type_of(stream.dtype.traits.llvm) for stream in self.streams]
         f = KernelFunction(self.name, self.module, elements, self.rank, is_internal=self.is_internal)
         row = _Row(self, f)
-        with f.outer_loops(f.streams()) as at:
-            row.sweep([*at, *row.buffers])
-        return f.ended()
+        with f.outer_loops(f.streams()) as addresses:
+            row.sweep([*addresses, *row.buffers])
+        return f.build()
 
 
 class _Row:
-    """What a kernel does with a row."""
+    """The body of the kernel: the sweeps over a row."""
 
     def __init__(self, kernel: SweptLoops, f: KernelFunction) -> None:
         self.kernel = kernel
@@ -111,17 +111,17 @@ class _Row:
         self.strides = [f.stride(k, 0, f"stride_{k}") for k in range(count)]
         self.calls = [self._call(number, sweep) for number, sweep in enumerate(kernel.sweeps)]
         self.levels = [[f.alloca(FLOAT, LEVELS, hint="levels") for _ in sweep.folds] for sweep in kernel.sweeps]
-        self.at: Sequence[Value] = ()
+        self.addresses: Sequence[Value] = ()
 
     def _call(self, number: int, sweep: SweepCall) -> NestedCall:
-        """A sweep's call, with the params that are the same for every row."""
+        """A sweep's call, with the params that do not depend on the row."""
         params = [self.n if sweep.whole_row else i64(1)]
         params += [self.strides[k] if k < len(self.strides) else i64(1) for k in sweep.operands]
         return NestedCall(self.f, sweep.function, len(sweep.operands), params, hint=str(number))
 
-    def sweep(self, at: Sequence[Value]) -> None:
-        """All sweeps, over the row that is there."""
-        self.at = at
+    def sweep(self, addresses: Sequence[Value]) -> None:
+        """Emit all sweeps over the row at these addresses."""
+        self.addresses = addresses
         for number, sweep in enumerate(self.kernel.sweeps):
             if sweep.folds:
                 self._in_blocks(number, sweep)
@@ -129,7 +129,7 @@ class _Row:
                 self._run(number, sweep, None)
 
     def _in_blocks(self, number: int, sweep: SweepCall) -> None:
-        """A sweep that reduces: block by block, at least one, whose result is that of a row without others."""
+        """Emit a reducing sweep, block by block, at least one; the result of a single block is the row's result."""
         f, name = self.f, f"block{number}"
         folded = f.new_block(f"folded{number}", *((FLOAT, "result") for _ in sweep.folds))
         with f.loop(f"blocks{number}", (name, i64(0))) as blocks:
@@ -151,10 +151,10 @@ class _Row:
         each = zip(sweep.folds, self.levels[number], strict=True)
         f.branch(folded, *(f.call(FLOAT, f"{fold.function}.finish", levels, following) for fold, levels in each))
         for fold, result in zip(sweep.folds, f.begin(folded), strict=True):
-            f.store(result, self.at[fold.result])
+            f.store(result, self.addresses[fold.result])
 
     def _sum(self, fold: FoldCall, at: Value, count: Value) -> Value:
-        """What a block is reduced to."""
+        """The result of a block."""
         terms = self._address(fold.terms, at)
         return self.f.load(FLOAT, terms) if fold.is_folded else self.f.call(FLOAT, fold.function, terms, count)
 
@@ -163,10 +163,10 @@ class _Row:
             self.calls[number].run(*(self._address(k, at) for k in sweep.operands))
 
     def _address(self, k: int, at: Value | None) -> Value:
-        """Where element `at` of the row lies in a stream or buffer; None is the first one."""
+        """The address of element `at` of the row in a stream or buffer; None is the first element."""
         count = len(self.strides)
         if at is not None and k < count and self.kernel.streams[k].access is not InnerAccess.SCALAR:
-            return self.f.element(self.at[k], self.elements[k], self.f.mul(at, self.strides[k]))
+            return self.f.element(self.addresses[k], self.elements[k], self.f.mul(at, self.strides[k]))
         if at is not None and k >= count and self.kernel.buffers[k - count].kind is BufferKind.ROW:
-            return self.f.element(self.at[k], self.elements[k], at)
-        return self.at[k]
+            return self.f.element(self.addresses[k], self.elements[k], at)
+        return self.addresses[k]

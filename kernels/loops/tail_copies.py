@@ -1,8 +1,8 @@
-"""Moves the tail of a row, of fewer elements than a chunk has, into a chunk of its own, and back.
+"""Copies the tail of a row, shorter than a chunk, into a scratch chunk, and back.
 
-Bound: with AVX-512 a load and a store for each vector of the chunk. Elsewhere it is a memcpy, a call of as many
-instructions as a chunk of a short body; and the load of a vector that was stored in parts waits until these are in the
-cache.
+Bound: with AVX-512, a load and a store for each vector of the chunk. Elsewhere it is a memcpy, which takes as many
+instructions as a chunk of a short body; and the load of a vector that was stored in parts waits until the stores are in
+the cache.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class TailCopies:
 
     Attributes:
         vector: The type of a vector of elements.
-        vectors: Of a chunk.
-        masked: Whether the host loads and stores some lanes of a vector.
+        vectors: Vectors of a chunk.
+        masked: Whether the host has masked loads and stores.
     """
 
     vector: Type
@@ -32,10 +32,10 @@ class TailCopies:
         return self.vector.bits // 8
 
     def gather(self, b: Builder, rest: Value, far: Value, chunk: Value, fill: Value | None = None) -> None:
-        """The `rest` first elements at `far` into `chunk`, and `fill`, a vector, in the lanes behind them; None: 0."""
+        """Copy the first `rest` elements at `far` to `chunk`, and set the other lanes to the vector `fill`; None: 0."""
         filling = zero(self.vector) if fill is None else fill
         if not self.masked:
-            # Lanes beyond the tail are set: denormals that the stack may hold would be slow.
+            # Lanes beyond the tail are set, because denormals left on the stack would be slow.
             for i in range(self.vectors):
                 b.store(filling, b.element(chunk, self.vector, i), self._align)
             self._copy(b, rest, far, chunk)
@@ -45,7 +45,7 @@ class TailCopies:
             b.store(found, here, self._align)
 
     def scatter(self, b: Builder, rest: Value, chunk: Value, far: Value) -> None:
-        """The `rest` first elements of `chunk` to `far`."""
+        """Copy the first `rest` elements of `chunk` to `far`."""
         if not self.masked:
             self._copy(b, rest, chunk, far)
             return
@@ -54,7 +54,7 @@ class TailCopies:
             b.intrinsic(VOID, name, b.load(self.vector, here, self._align), there, i32(self._align), mask)
 
     def _addresses(self, b: Builder, rest: Value, far: Value, chunk: Value) -> list[tuple[Value, Value, Value]]:
-        """For each vector its address outside, that in the chunk, and which of its lanes are there."""
+        """For each vector, its address outside, its address in the chunk, and the mask of its lanes in the tail."""
         lanes = self.vector.lanes
         counts = b.splat(b.narrow(rest, I32), lanes, "tail.lanes")
         return [

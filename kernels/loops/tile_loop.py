@@ -1,13 +1,13 @@
 """The loop around a vector body, as an LLVM function: rows of any number of dimensions, chunks of vectors, a tail.
 
-The caller passes the extents and strides of all loops in ``params``, so that one text serves every shape. The text
-depends on the number of loops, on how each stream is accessed along the innermost one (`InnerAccess`), on the element
-types and on the body. The numbers of ``params``, each an i64, strides counted in elements::
+The caller passes the extents and strides of all loops in ``params``, so one text serves every shape. The text depends
+on the number of loops, on the access of each stream along the innermost loop (`InnerAccess`), on the element types and
+on the body. ``params`` has i64 numbers, with strides in elements::
 
     innermost extent, outer extents [rank], then per stream: innermost stride, outer strides [rank]
 
-where ``rank`` counts the loops around the innermost one, which are listed from the inside out. The innermost extent may
-be 0, outer extents are at least 1.
+where ``rank`` is the number of loops around the innermost one, which are listed from the inside out. The innermost
+extent may be 0, outer extents are at least 1.
 
 A chunk is `unroll` vectors. The tail of a row, shorter than a chunk, is copied to a chunk-sized scratch buffer on the
 stack, computed by the same instructions as every chunk, and copied back: a lane's bits cannot depend on the tail, and
@@ -16,7 +16,7 @@ every chunk.
 
 A kernel with several contiguous inputs prefetches each cache line 256 bytes ahead: hardware prefetchers follow few
 streams, and stop at page boundaries (benchmarks/kernels/choices.py: `prefetch`). More than 12 streams, which often have
-equal page offsets, would evict each other's lines from a set of the first cache before they are used.
+equal page offsets, would evict each other's lines from a set of the L1 cache before they are used.
 
 A loop that `pipelines_loads` is software-pipelined: its float32 inputs are loaded while the chunk before is computed.
 This avoids 4 KB aliasing: a load that agrees with an earlier store in the low 12 bits of the address waits for that
@@ -38,14 +38,14 @@ from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.llvm_module import KERNEL, ModuleText
 from ttnn_jit.kernels.llvm.types import I1, I64, PTR, Type, type_of
 from ttnn_jit.kernels.llvm.values import FALSE, TRUE, Block, Code, Literal, Value, i64, zero
-from ttnn_jit.kernels.loops.chunk_folds import ChunkFold, elements_alone
+from ttnn_jit.kernels.loops.chunk_folds import ChunkFold, mask_tail
 from ttnn_jit.kernels.loops.tail_copies import TailCopies
 from ttnn_jit.nest.limits import LINE
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.process.dataclass import dataclass
 
 Chunk = Sequence[Value]
-"""A stream's chunk: `unroll` vectors of its elements or of a scalar, or one of all bfloat16 words."""
+"""A stream's chunk: `unroll` vectors of its elements or of a broadcast scalar, or one vector of all bfloat16 bits."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,18 @@ class TileLoop:
     """The function ``void @name(ptr pointers, ptr params)`` that runs a body over all elements.
 
     Attributes:
-        streams: Inputs, then outputs, in the order of ``pointers``; where one that is written is SCALAR, all are.
+        streams: Inputs, then outputs, in the order of ``pointers``; if an output is SCALAR, all streams are.
         rank: Loops around the innermost one.
-        region: A chunk's computation: its parameters are the chunks of all inputs, its results those of all outputs.
+        region: The computation of a chunk, from the chunks of all inputs to the chunks of all outputs.
         lanes: Lanes of a vector of float32.
         unroll: Vectors in a chunk.
         pipelines_loads: Whether the vectors of up to four contiguous float32 inputs are loaded a chunk ahead, which
-            takes a register each. For long bodies on hosts with enough registers.
-        module: What its definitions need; complete once they are written.
+            takes a register each. This is for long bodies on hosts with enough registers.
+        module: Receives the declarations while definitions are written.
         fences: Whether it fences its non-temporal stores before it returns; otherwise its caller does.
-        prefetches: Whether it prefetches its inputs at all: not those that a loop before it has read.
-        folds: By FOLDED stream, how it is reduced; of a loop without others around it, whose chunks are all chains.
-        masked: Whether the host loads and stores some lanes of a vector.
+        prefetches: Whether it prefetches its inputs; inputs that an earlier loop has read need no prefetch.
+        folds: The reductions of FOLDED streams; the loop has rank 0 then, and each lane of a chunk is an accumulator.
+        masked: Whether the host has masked loads and stores.
     """
 
     streams: tuple[Stream, ...]
@@ -80,14 +80,14 @@ class TileLoop:
     masked: bool = False
 
     def definition(self, name: str = KERNEL) -> str:
-        """The function; only its module sees one that is no kernel."""
-        function = KernelFunction(name, *self._form, is_internal=name != KERNEL, taking_in=self.region.body)
+        """The text of the function; it has internal linkage unless it is a kernel."""
+        function = KernelFunction(name, *self._form, is_internal=name != KERNEL, inlining=self.region.body)
         return _Writer(self, function, ()).text()
 
     def unoptimised_definition(self, constants: Sequence[Literal] = ()) -> str:
-        """The function for a compile without optimiser, with `constants` in registers before each loop."""
+        """The text of the function for a compile without optimiser, with `constants` hoisted before each loop."""
         attributes, body = "nounwind noinline optnone", self.region.body
-        function = KernelFunction(KERNEL, *self._form, attributes=attributes, taking_in=body)
+        function = KernelFunction(KERNEL, *self._form, attributes=attributes, inlining=body)
         return _Writer(self, function, constants).text()
 
     @property
@@ -121,7 +121,7 @@ class _Writer:
         self.loop = loop
         self.b = function
         self.constants = constants
-        self.at: Sequence[Value] = ()  # where each stream's row is
+        self.addresses: Sequence[Value] = ()  # address of each stream's row
         streams = range(len(loop.streams))
         self.read = [k for k in streams if not loop.streams[k].written]
         self.written = [k for k in streams if loop.streams[k].written]
@@ -148,12 +148,12 @@ class _Writer:
         return chunk_types(self.loop.streams[k], self.loop.lanes, self.loop.unroll)
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         b, loop = self.b, self.loop
         self._enter()
-        with b.outer_loops(b.streams()) as self.at:
+        with b.outer_loops(b.streams()) as self.addresses:
             self._row()
-        return b.ended(fences=loop.fences and any(stream.nontemporal for stream in loop.streams))
+        return b.build(fences=loop.fences and any(stream.nontemporal for stream in loop.streams))
 
     def _enter(self) -> None:
         b, size = self.b, self.loop.chunk_size
@@ -166,13 +166,13 @@ class _Writer:
         self.has_rest = b.compare("ne", self.rest, 0, "has.rest")
         self.strides = {k: b.stride(k, 0, f"stride_{k}") for k in self.strided}
         for k in self.strided:
-            # Lanes beyond the tail are set: denormals that the stack may hold would be slow.
+            # Lanes beyond the tail are set, because denormals left on the stack would be slow.
             vector = self._element(k).times(self.loop.lanes)
             for i in range(self.loop.unroll if k in self.read else 0):
                 b.store(zero(vector), b.element(self.scratch[k], vector, i), self.loop.streams[k].dtype.itemsize)
 
     def _row(self) -> None:
-        """The chunks of a row, and then its tail, as a chunk of its own."""
+        """Emit the chunks of a row, then its tail as one more chunk."""
         b = self.b
         self.splats = {k: self._splat(k) for k in self.scalars if k in self.read}
         identities = [start for fold in self.loop.folds.values() for start in [fold.start(b.body)] * self.loop.unroll]
@@ -185,7 +185,7 @@ class _Writer:
         start = b.new_block("start", (I64, "end"), (I1, "is.tail"), *inner, *strided, *chains)
         size = i64(self.loop.chunk_size)
         windows = [i64(0), size] if self.strided else []
-        b.branch(start, self.main, FALSE, *(self.at[k] for k in self.contiguous), *windows, *identities)
+        b.branch(start, self.main, FALSE, *(self.addresses[k] for k in self.contiguous), *windows, *identities)
         scatter, folded = b.new_block("scatter"), b.new_block("folded", *chains)
         results, before = self._chunks(start, scatter, after)
         sums = b.begin(after)
@@ -200,13 +200,13 @@ class _Writer:
 
     def _splat(self, k: int) -> Value:
         b, dtype = self.b, self.loop.streams[k].dtype
-        scalar = b.load(self._element(k), self.at[k], hint=f"scalar_{k}")
+        scalar = b.load(self._element(k), self.addresses[k], hint=f"scalar_{k}")
         return b.splat(computed(b, scalar, dtype), self.loop.lanes, f"splat_{k}")
 
     def _chunks(self, start: Block, scatter: Block, after: Block) -> tuple[list[list[Value]], Sequence[Value]]:
-        """From `start` to `scatter` or `after`: all chunks up to an end.
+        """Emit the loop over chunks, from block `start` to `scatter` or `after`.
 
-        Gives what the last has of each output, and what the chains were before it.
+        Returns the outputs of the last chunk, and the accumulators before it.
         """
         b, loop, size = self.b, self.loop, self.loop.chunk_size
         end, is_tail, *rest = b.begin(start)
@@ -237,17 +237,17 @@ class _Writer:
         return results, before
 
     def _computed(self, vectors: list[Value], constants: Mapping[tuple[Type, str], Value]) -> list[list[Value]]:
-        values = self.b.take_in(self.loop.region, vectors, constants)
+        values = self.b.inline(self.loop.region, vectors, constants)
         return [[values.pop(0) for _ in self._types(k)] for k in self.written]
 
     def _loaded(self, k: int, at: Value) -> list[Value]:
-        """The vectors of the chunk at an index."""
+        """Load the vectors of the chunk at an index."""
         align = self.loop.streams[k].dtype.itemsize
         types, address = self._types(k), self._address
         return [self.b.load(kind, address(k, i * kind.lanes, at), align, f"m{k}") for i, kind in enumerate(types)]
 
     def _load_next_chunk(self, at: Value, end: Value, last: Value) -> list[Value]:
-        """The vectors of the next chunk of the pipelined streams; at the last chunk, of the same one again."""
+        """Load the next chunk of the pipelined streams; after the last chunk, load the last chunk again."""
         if not self.pipelined:
             return []
         b = self.b
@@ -256,7 +256,7 @@ class _Writer:
         return [vector for k in self.pipelined for vector in self._loaded(k, early)]
 
     def _address(self, k: int, offset: int, at: Value) -> Value:
-        """Where the chunk's elements from `offset` on lie; a strided stream's chunk is in its scratch."""
+        """The address of element `offset` of the chunk; a strided stream's chunk is in its scratch buffer."""
         b, element = self.b, self._element(k)
         if k in self.strides:
             return b.element(self.scratch[k], element, offset)
@@ -270,7 +270,7 @@ class _Writer:
             b.prefetch(b.element(self.inner[k], self._element(k), index))
 
     def _store_all(self, results: list[list[Value]], at: Value, chains: list[Value]) -> list[Value]:
-        """Stores a chunk of every output; what is folded goes into its `chains` instead, which are given back."""
+        """Store a chunk of every output; FOLDED outputs are combined into their `chains` instead; returns these."""
         sums: list[Value] = []
         for k, vectors in zip(self.written, results, strict=True):
             if k in self.loop.folds:
@@ -284,8 +284,9 @@ class _Writer:
         b, stream = self.b, self.loop.streams[k]
         itemsize = stream.dtype.itemsize
         if stream.access is InnerAccess.SCALAR:
-            # Loading as much as was stored: a wider load would wait for all stores before it, those of rows too.
-            b.store(b.extract(vectors[0], 0), self.at[k], itemsize)
+            # A scalar store, as wide as later loads: a wider load would wait for all earlier stores, also of other
+            # rows.
+            b.store(b.extract(vectors[0], 0), self.addresses[k], itemsize)
             return
         for i, vector in enumerate(vectors):
             line = min(vector.type.lanes * itemsize, LINE)
@@ -293,7 +294,7 @@ class _Writer:
             b.store(vector, self._address(k, i * vector.type.lanes, at), align, nontemporal=stream.nontemporal)
 
     def _move_lanes(self, hint: str, first: Value, count: Value, streams: list[int]) -> None:
-        """The chunk's elements of strided `streams` to their scratch, or back."""
+        """Copy the chunk's elements of strided `streams` to their scratch buffers, or back."""
         if not streams:
             return
         b = self.b
@@ -301,41 +302,41 @@ class _Writer:
             index = b.add(first, lane.index)
             for k in streams:
                 element = self._element(k)
-                far = b.element(self.at[k], element, b.mul(index, self.strides[k]))
+                far = b.element(self.addresses[k], element, b.mul(index, self.strides[k]))
                 near = b.element(self.scratch[k], element, lane.index)
                 source, target = (near, far) if k in self.written else (far, near)
                 b.store(b.load(element, source), target)
 
     def _gathered(self) -> list[Value]:
-        """The tails of contiguous streams, in their scratch."""
+        """Copy the tails of contiguous inputs to their scratch buffers; returns the addresses of all chunks."""
         found = []
         for k in self.contiguous:
-            tail = self.b.element(self.at[k], self._element(k), self.main, f"tail_{k}")
+            tail = self.b.element(self.addresses[k], self._element(k), self.main, f"tail_{k}")
             if k in self.copies and k in self.read:
                 self.copies[k].gather(self.b, self.rest, tail, self.scratch[k])
             found.append(self.scratch.get(k, tail))
         return found
 
     def _scattered(self, results: list[list[Value]], chains: Sequence[Value]) -> list[Value]:
-        """Takes what the tail's chunk wrote to where it belongs; the chains with its elements."""
+        """Copy the outputs of the tail's chunk back; returns the accumulators combined with the tail's elements."""
         b, left = self.b, list(chains)
         for k in self.copies:
             if k in self.written:
-                address = b.element(self.at[k], self._element(k), self.main, f"left_{k}")
+                address = b.element(self.addresses[k], self._element(k), self.main, f"left_{k}")
                 self.copies[k].scatter(b, self.rest, self.scratch[k], address)
         sums: list[Value] = []
         for k, fold in self.loop.folds.items():
             vectors = results[self.written.index(k)]
-            kept = elements_alone(b, self.rest, vectors, fold.start(b.body))
+            kept = mask_tail(b, self.rest, vectors, fold.start(b.body))
             sums += fold.combined(b.body, [left.pop(0) for _ in vectors], kept)
         return sums
 
     def _fold(self, chains: Sequence[Value]) -> None:
-        """What is reduced in registers, stored as one number."""
+        """Fold the accumulators of each reduction and store the result."""
         unroll = self.loop.unroll
         for index, (k, fold) in enumerate(self.loop.folds.items()):
             number = fold.result(self.b.body, chains[index * unroll : (index + 1) * unroll])
-            self.b.store(number, self.at[k], 4)
+            self.b.store(number, self.addresses[k], 4)
 
 
 _PREFETCH_BYTES = 256

@@ -1,12 +1,12 @@
-"""A kernel that copies blocks of a transpose, as many rows at a time as a vector has elements.
+"""A kernel that transposes blocks, as many rows at a time as a vector has elements.
 
-Pieces of 16 bytes of the rows that are read are loaded into the vectors where their elements will lie, so that these
-are transposed within 16 bytes, which no instruction crosses, and stored as rows of what is written. The last rows and
-columns of a block that is no multiple of vectors are moved a second time with some before them: it is a copy. Where
-rows are short, and those of the next loop follow them in what is written, a vector has rows of that loop side by side.
+Pieces of 16 bytes of the input rows are loaded into the vectors that will hold their elements. The vectors are then
+transposed within 16-byte lanes, which shuffles do not cross, and stored as rows of the output. The last rows and
+columns of a block that is not a multiple of vectors overlap those before them, which is harmless in a copy. If rows are
+short and the rows of the next loop follow them in the output, a vector has rows of that loop side by side.
 
-Bound: the bytes of both tensors, in lines of a cache that are used as a whole; in a cache a load and, for every bit of
-the number of an element within 16 bytes, half of a shuffle for each 16 bytes.
+Bound: the bytes of both tensors, in whole cache lines; in a cache, for each 16 bytes, a load and half a shuffle for
+    every bit of the number of an element within 16 bytes.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 PIECE = 16
-"""Bytes that are loaded at once: what shuffles of bytes, on every host, are fastest within."""
+"""Bytes that are loaded at once: the lane width within which byte shuffles are fastest on every host."""
 AHEAD = 128
-"""Bytes from a row that is read to what is prefetched, where results are stored past the caches: blocks that follow lie
-beside each other then (benchmarks/kernels/movement.py)."""
+"""Prefetch distance in a row that is read, in bytes, if stores are non-temporal: consecutive blocks are adjacent then
+(benchmarks/kernels/movement.py)."""
 
 
 @dataclass(frozen=True)
 class TransposingLoops:
-    """The function ``void @name(ptr pointers, ptr params)``, of the form of kernels/llvm/kernel_function.py.
+    """The function ``void @name(ptr pointers, ptr params)``; see kernels/llvm/kernel_function.py.
 
     Stream 1 is written, contiguous along loop 0; stream 0 is read, contiguous along loop 1.
 
     Attributes:
-        name: Its symbol.
+        name: Symbol of the function.
         dtype: Element type of both streams.
         rank: Loops around the innermost one, at least 1.
-        lanes: Elements of a vector that is written, of which loop 0 has as many at least; a power of 2.
-        columns: That are read at once, of which loop 1 has as many at least; a power of 2.
-        module: Gets the declarations.
-        nontemporal: Whether it stores past the caches; vectors are whole lines then.
-        rows_per_vector: Iterations of loop 2 whose elements of loop 0, all of them, a vector has side by side; 1: loop
-            0 is cut into vectors. Above 1 these elements follow each other where they are written; a power of 2.
+        lanes: Elements of an output vector, a power of 2; the extent of loop 0 is at least this.
+        columns: Columns that are read at once, a power of 2; the extent of loop 1 is at least this.
+        module: Receives the declarations.
+        nontemporal: Whether it stores non-temporally; vectors are whole cache lines then.
+        rows_per_vector: Iterations of loop 2 in an output vector, each with all elements of loop 0; a power of 2. Above
+            1 these elements are contiguous in the output. 1: loop 0 is divided into vectors.
     """
 
     name: str
@@ -58,7 +58,7 @@ class TransposingLoops:
 
     @property
     def _down(self) -> int:
-        """The loop that vectors follow each other along."""
+        """The loop along which output vectors are consecutive."""
         return 0 if self.rows_per_vector == 1 else 2
 
     @property
@@ -68,7 +68,7 @@ class TransposingLoops:
 
     @property
     def _step(self) -> int:
-        """Iterations of the loop down in a vector."""
+        """Iterations of loop `_down` in a vector."""
         return self.lanes if self.rows_per_vector == 1 else self.rows_per_vector
 
     @property
@@ -81,7 +81,7 @@ class TransposingLoops:
         return min(PIECE // self.dtype.itemsize, self.lanes, self.columns)
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         f = KernelFunction(self.name, self.module, (self._element,) * 2, self.rank)
         loops = (self._step, self._down), (self.columns, 1)
         extents = [f.extent(loop, "extent") for _, loop in loops]
@@ -100,10 +100,10 @@ class TransposingLoops:
             columns = f.element(target, self._element, f.mul(at, self.lanes // self._step), "columns")
             with f.count("j", extents[1], step=self.columns) as block:
                 self._block(f, rows, columns, written, f.smin(block.index, last[1], "j.at"))
-        return f.ended(fences=self.nontemporal)
+        return f.build(fences=self.nontemporal)
 
     def _rows(self, f: KernelFunction, first: Value, strides: tuple[Value, Value]) -> list[Value]:
-        """Where the rows that a vector is made of are."""
+        """The addresses of the input rows of a vector."""
         rows, row = [first], self.lanes // self._step
         for k in range(1, self.lanes):
             before, stride = (k - 1, strides[0]) if k % row else (k - row, strides[1])
@@ -111,20 +111,20 @@ class TransposingLoops:
         return rows
 
     def _block(self, f: KernelFunction, rows: Sequence[Value], columns: Value, stride: Value, at: Value) -> None:
-        """Moves a block, from so many columns on."""
+        """Emit the transpose of a block at column `at`."""
         written = [f.element(columns, self._element, f.mul(at, stride), "written")]
         for k in range(1, self.columns):
             written.append(f.element(written[k - 1], self._element, stride, "written"))
         read = [f.element(row, self._element, at, "read") for row in rows]
         for each in read if self.nontemporal else ():
-            f.prefetch(f.bytes_on(each, AHEAD))
+            f.prefetch(f.ptr_add(each, AHEAD))
         align = LINE if self.nontemporal else self.dtype.itemsize
         for first in range(0, self.columns, self._piece):
             for k, column in enumerate(self._transposed_columns(f, read, first)):
                 f.store(column, written[first + k], align, nontemporal=self.nontemporal)
 
     def _transposed_columns(self, f: KernelFunction, read: Sequence[Value], first: int) -> Sequence[Value]:
-        """The columns of a piece, from `first` on: vector m has the rows m, m + piece, m + 2 pieces ..."""
+        """The transposed columns of the piece at `first`; before the transpose, vector m has rows m, m + piece, ..."""
         count, joined = self._piece, []
         for m in range(count):
             pieces = [

@@ -60,13 +60,13 @@ class Bessel(Exponential):
     """i0."""
 
     def i0(self, a: Value) -> Value:
-        """exp(|a|) times what varies slowly."""
+        """exp(|a|) times a slowly varying factor."""
         x = self.abs(a)
         near = self.lt(x, self.const(14.99))
         inverse, root = self.div(self.const(1.0), x), self.sqrt(x)
         tail = self.polynomial(inverse, I0_TAIL)
         far = self.div(tail, root)
-        # What the root and the quotient lost, relative to them.
+        # The relative rounding errors of the root and of the quotient.
         of_root = self.mul(self.fma(self.neg(root), root, x), self.mul(inverse, self.const(-0.5)))
         lost = self.fma(self.fma(self.neg(far), root, tail), self.const(1 / I0_TAIL[0]), of_root)
         scaled = self.select(near, self.piecewise(self.at_most(14.99, x), I0), far)

@@ -1,9 +1,9 @@
-"""Functions of bfloat16 numbers whose results are rounded to bfloat16 next: shorter than those for float32.
+"""Functions of bfloat16 arguments whose results are rounded to bfloat16; they are shorter than those for float32.
 
-Each gives, for all 65,536 arguments, a float32 that rounds to the very bfloat16 that the float32 function's result
-rounds to. Neither polynomials of least error nor short reductions do that by themselves: some arguments have a result
-within 2**-22 of the middle between two bfloat16. Their coefficients were therefore searched for near those of least
-error (benchmarks/fitting/bfloat16.py).
+For all 65,536 arguments, the result rounds to the same bfloat16 as the float32 function's result. Neither minimax
+polynomials nor short argument reductions guarantee that: some results are within 2**-22 of the midpoint of two bfloat16
+numbers. The coefficients were therefore found by a search around those of the minimax polynomials
+(benchmarks/fitting/bfloat16.py).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ ACOS = (
 # log2(1 + r) / r on [-1/32, 1/16].
 LOG2 = (1.4427025318145752, -0.7216760516166687, 0.46498703956604004)
 RSQRT_MAGIC = 0x5F37_5A86
-# (1 - v)**-1/2 on |v| <= 0.0703, twice what the estimate of rsqrt lacks.
+# (1 - v)**-1/2 on |v| <= 0.0703, twice the relative error of the estimate of rsqrt.
 RSQRT = (0.9999991655349731, 0.4999982416629791, 0.37635529041290283, 0.3139914572238922)
 # 2**f on [0, 1] again, for exp2 and gelu by tanh.
 EXP2 = (1.0000026226043701, 0.6930034160614014, 0.24144375324249268, 0.05201109126210213, 0.013533893041312695)
@@ -123,8 +123,8 @@ EXPM1 = (1.0, 0.4999940097332001, 0.16666823625564575, 0.041872743517160416, 0.0
 SINH_EXP = (0.4999929964542389, 0.3465241491794586, 0.12070636451244354, 0.026004159823060036, 0.006766678765416145)
 SINH = (1.0, 0.16667775809764862, 0.008332819677889347, 0.0002037738886428997)
 FAINT = 2.0**-64  # a sigmoid's numerator: its denominator then holds exp(-x) of all x whose result is not 0
-# The factors of `log` for the mantissas of [1, 2), and minus their logarithms. Beside 1 what exponent and factor give
-# is 0, or cancels.
+# The factors of `log` for the mantissas of [1, 2), and their negated logarithms. Near 1 the terms of exponent and
+# factor are 0, or cancel.
 FACTOR = Table.of_floats(
     "factor_from_one",
     1.0, 0.9139624238014221, 0.8642138242721558, 0.8207470774650574,
@@ -156,7 +156,7 @@ LOG10_OF_FACTOR = Table.of_floats(
 
 
 class Bfloat16Functions(Logarithm, Trigonometry):
-    """``<name>_bfloat16`` of the functions that a shorter body pays for."""
+    """``<name>_bfloat16`` of the functions for which a shorter body pays."""
 
     def exp_bfloat16(self, a: Value) -> Value:
         """E to the power a."""
@@ -191,7 +191,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return x, self.mul(x, x)
 
     def gelu_bfloat16(self, a: Value) -> Value:
-        """The larger of a and 0, less |a| times the normal distribution function of -|a|; NaN at -infinity."""
+        """max(a, 0) minus |a| times the normal distribution function of -|a|; NaN at -infinity."""
         magnitude = self.abs(a)
         z = self.at_most(GELU_LIMIT, magnitude)
         power = self.exp2_by(self.mul(self.mul(z, z), self.const(-0.5 * LOG2_E)), GELU_EXP)
@@ -202,7 +202,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return self.copysign(self.fma(self.neg(complement), power, positive), a)
 
     def _reduced_from_one(self, a: Value) -> tuple[Value, Int, Value]:
-        """(exponent, index, r) with a = 2**exponent * (1 + r) / factor, the factor that of `index`."""
+        """(exponent, index, r) with a = 2**exponent * (1 + r) / FACTOR[index]."""
         mantissa, exponent = self.split_at_one(a)
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
         return exponent, index, self.fma(mantissa, self.lookup(FACTOR, index), self.const(-1.0))
@@ -232,7 +232,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return self.copysign(self.fma(r, self.polynomial(r, LOG1P), high), a)
 
     def softplus_bfloat16(self, a: Value) -> Value:
-        """The larger of a and 0, and log(1 + exp(-|a|))."""
+        """max(a, 0) + log(1 + exp(-|a|))."""
         power = self.exp2_by(self.mul(self.abs(a), self.const(-LOG2_E)), SOFTPLUS_EXP)
         return self.fma(power, self.polynomial(power, SOFTPLUS), self.at_least(0.0, a))
 
@@ -263,7 +263,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return self.exp2_by(a, EXP2)
 
     def rsqrt_bfloat16(self, a: Value) -> Value:
-        """An estimate (C. Lomont's) and one step that leaves a hundred thousandth of its error."""
+        """C. Lomont's estimate and one step, which reduces its error by a factor of 100,000."""
         bits = self.bits(a)
         y = self.from_bits(self.int_sub(self.int_const(RSQRT_MAGIC), self.shift_right(bits, self.int_const(1))))
         error = self.fma(self.neg(self.mul(a, y)), y, self.const(1.0))

@@ -1,9 +1,10 @@
-"""1 / x, sqrt(x) and 1 / sqrt(x) of bfloat16, by integers and one table of bytes.
+"""1 / x, sqrt(x) and 1 / sqrt(x) of bfloat16, by integer arithmetic and one table of bytes.
 
-The bits of a bfloat16 are an exponent, biased by 127, and a mantissa of seven bits below it. For a power p = sign /
-root those of x**p are therefore near (sign * bits + bias) / root, where the bias keeps that of the exponent: its upper
-bits are the exponent of the result for every normal x, and its lower seven (of a root eight, before it is halved) tell
-the results' mantissas apart. So a result takes no division, and is the nearest bfloat16 because the table says so.
+The bits of a bfloat16 are an exponent with bias 127 above a mantissa of seven bits. For a power p = sign / root the
+bits of x**p are close to (sign * bits + bias) / root, where `bias` restores the bias of the exponent. For every normal
+x the upper bits of that number are the exponent of the result. Its lower seven bits (for a root, the lower eight before
+halving) determine the mantissa of the result, which a table gives. So no division is needed, and the table makes the
+result the nearest bfloat16.
 """
 
 from __future__ import annotations
@@ -40,18 +41,18 @@ class Bfloat16Power:
         return (self.root - self.sign) * _BIAS << MANTISSA_BITS
 
     @property
-    def beyond(self) -> int:
-        """The first bits above those of the normal numbers that have a normal result."""
+    def normal_end(self) -> int:
+        """The least bits above those of all normal numbers with normal results."""
         return (255 if self.root == 2 else 253) << MANTISSA_BITS
 
     @cached_property
     def mantissas(self) -> tuple[int, ...]:
-        """The seven bits of the result by the low bits of sign * bits + bias."""
+        """The mantissa bits of the result, by the low bits of sign * bits + bias."""
         entries = [0] * (self.root << MANTISSA_BITS)
         for bits in range(_BIAS << MANTISSA_BITS, (_BIAS + self.root) << MANTISSA_BITS):
             exponent, mantissa = divmod(bits, 1 << MANTISSA_BITS)
             x = math.ldexp((1 << MANTISSA_BITS) + mantissa, exponent - _BIAS - MANTISSA_BITS)
-            # No result is so near to the middle of two bfloat16 that a double would not tell.
+            # No result is so close to the midpoint of two bfloat16 that double precision would not decide.
             nearest = round(math.frexp(x ** (self.sign / self.root))[0] * (2 << MANTISSA_BITS))
             entries[(self.sign * bits + self.bias) % len(entries)] = nearest % (1 << MANTISSA_BITS)
         return tuple(entries)

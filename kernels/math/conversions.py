@@ -1,7 +1,7 @@
-"""Between element types: what a number of one becomes in another, by the storage and the compute type of their rows.
+"""Conversions between element types, by their storage and compute types.
 
-Floats are rounded once, to nearest even. A float becomes the integer toward zero, and beyond the range of its type the
-nearest that there is; NaN becomes 0. An integer keeps its low bits in a narrower type. What is not zero is true.
+Floats are rounded once, to nearest even. Floats converted to integers are truncated and saturated; NaN becomes 0. An
+integer keeps its low bits in a narrower type. Nonzero numbers are true.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Conversions(Primitives):
     """Values are of the compute type of their element type."""
 
     def typecast(self, value: Value, source: DataType, target: DataType, numerics: Numerics) -> Value:
-        """`value`, which `source` holds, as a number that `target` holds exactly."""
+        """Convert `value` of dtype `source` to a number that `target` represents exactly."""
         if source.compute.is_int64:
             return self._of_int64(value, target, numerics)
         if target.compute.is_int64:
@@ -33,7 +33,7 @@ class Conversions(Primitives):
         return self.round_to(value, target, numerics)
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
-        """`value`, of the compute type of `dtype`, as a number that `dtype` holds exactly; see `round_bfloat16`."""
+        """Round `value`, of the compute type of `dtype`, to a number that `dtype` represents; see `round_bfloat16`."""
         match dtype.traits.storage:
             case Storage.UPPER_HALF:
                 return self.round_bfloat16(value, numerics)
@@ -45,12 +45,12 @@ class Conversions(Primitives):
                 return value
 
     def _int64_of(self, word: Int, source: DataType) -> Int64:
-        """An integer of `source` with 64 bits."""
+        """Extend an integer of `source` to 64 bits."""
         high = self.shift_right(word, self.int_const(31)) if source.compute.is_signed else self.int_const(0)
         return self.int64(high, word)
 
     def _int64_near(self, a: Value) -> Int64:
-        """The integer of 64 bits toward zero, saturated; 0 of NaN. Both halves of the magnitude are exact."""
+        """The truncated, saturated 64-bit integer; 0 for NaN. Both halves of the magnitude are exact."""
         zero, one = self.int_const(0), self.int_const(1)
         magnitude, is_negative = self.abs(a), self.lt(a, self.const(0.0))
         upper = self.trunc(self.mul(magnitude, self.const(2.0**-32)))
@@ -77,10 +77,9 @@ class Conversions(Primitives):
         return self.round_to(self._float_of_halves(high, low, target), target, numerics)
 
     def _float_of_halves(self, high: Int, low: Int, target: DataType) -> Value:
-        """A float32 that is rounded to `target`, a float, as the integer of 64 bits is: the nearest one to float32.
+        """A float32 that rounds to the float type `target` as the 64-bit integer does; for float32, the nearest one.
 
-        The magnitude is shifted to the left until its first bit is among the upper 32, of which a word is made that
-        has a bit for all that was cut off.
+        The magnitude is normalized to the left into its upper 32 bits, with a sticky bit for the lower ones.
         """
         b = IntegerMath(self, is_signed=False)
         zero, is_negative = b.const(0), self.int_lt(high, self.int_const(0))
@@ -101,7 +100,7 @@ class Conversions(Primitives):
         return self.select(is_negative, self.neg(magnitude), magnitude)
 
     def _low_bits(self, word: Int, count: int, *, is_signed: bool) -> Int:
-        """The number of `count` bits that the low bits of `word` are."""
+        """The low `count` bits of `word`, sign- or zero-extended."""
         if not is_signed:
             return self.int_and(word, self.int_const((1 << count) - 1))
         unused = self.int_const(32 - count)
@@ -111,7 +110,7 @@ class Conversions(Primitives):
         """`value` rounded to the nearest bfloat16, ties to even, as a float32.
 
         Under IEEE numerics denormals are kept and NaN stays NaN. Under device numerics a NaN becomes +infinity, and
-        a magnitude below 2**-126 (before rounding) zero of its sign.
+        a magnitude below 2**-126 (before rounding) becomes zero of its sign.
         """
         bits = self.bits(value)
         lowest = self.int_and(self.shift_right(bits, self.int_const(16)), self.int_const(1))
@@ -133,9 +132,9 @@ class Conversions(Primitives):
         return self.add(self.mul(high, self.const(2.0**16)), low)
 
     def _with_sticky_bit(self, word: Int, compute: ComputeType) -> Int:
-        """An integer that float32 has, and that is rounded to a narrower float as `word` is.
+        """An integer that float32 represents and that rounds to a narrower float as `word` does.
 
-        Of more than 24 bits, what the lowest eight hold is or-ed into the bit above.
+        If it has more than 24 bits, the lowest eight are replaced by a sticky bit above them.
         """
         b = IntegerMath(self, is_signed=compute.is_signed)
         upper = b.bitwise_and(word, b.const(-0x100))
@@ -144,7 +143,7 @@ class Conversions(Primitives):
         return b.select(b.either(b.eq(above, b.const(0)), b.eq(above, b.const(-1))), word, sticky)
 
     def _integer_near(self, a: Value, target: DataType) -> Int:
-        """The integer toward zero, saturated; 0 of NaN."""
+        """The truncated, saturated integer; 0 for NaN."""
         b = IntegerMath(self, is_signed=target.compute.is_signed)
         word = self._signed_near(a) if target.compute.is_signed else self._unsigned_near(a)
         if target.is_compute_type:

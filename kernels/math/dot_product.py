@@ -1,4 +1,4 @@
-"""Pairs of bfloat16 products added to a float32, as the instruction ``vdpbf16ps`` does it."""
+"""Addition of pairs of bfloat16 products to a float32, with the semantics of the instruction ``vdpbf16ps``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from ttnn_jit.kernels.math.primitives import SIGN_BIT, SMALLEST_NORMAL, Int, Pri
 from ttnn_jit.ops.language.emit import Value
 
 _UP = 2.0**24
-"""Brings a sum near the smallest normal number to where float32 rounds it as if exponents had no bound."""
+"""The scale at which a sum near the smallest normal number rounds as with unbounded exponents."""
 
 
 class DotProduct(Primitives):
-    """Sums whose operands and results are zeros of their sign where they are subnormal."""
+    """Sums in which subnormal operands and results are flushed to zeros of their sign."""
 
     def add_products(self, total: Value, left: Int, right: Int) -> Value:
-        """``total + l1 * r1 + l0 * r0`` of words that hold two bfloat16, the upper l1 and the lower l0, in that order.
+        """``total + l1 * r1 + l0 * r0``, in that order, for words of bfloat16 l1 in the upper and l0 in the lower half.
 
         Each product is added by a fused multiply-add (Intel, Software Developer's Manual, VDPBF16PS: to nearest even,
         subnormal operands and results flushed, tininess after rounding).

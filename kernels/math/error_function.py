@@ -1,4 +1,4 @@
-"""erf by pieces, erfinv, and erfc and gelu: exp(-z**2) times a scaled complement that varies slowly."""
+"""Piecewise erf, erfinv, and erfc and gelu as exp(-z**2) times a slowly varying scaled complement."""
 
 from __future__ import annotations
 
@@ -154,10 +154,10 @@ ERFINV_FAR = (
 
 
 class ErrorFunction(Logarithm):
-    """erf, erfinv, erfc and gelu, the last two good in the far tails too."""
+    """erf, erfinv, erfc and gelu; the last two are accurate in the far tails too."""
 
     def erf(self, a: Value) -> Value:
-        """By pieces; 1 from 3.92 on."""
+        """A piecewise polynomial; 1 from 3.92 on."""
         doubled = self.at_most(7.99, self.mul(self.abs(a), self.const(2.0)))
         return self.copysign(self.piecewise(doubled, ERF, odd=True, slope=0.5), a)
 
@@ -171,7 +171,7 @@ class ErrorFunction(Logarithm):
         return self.select(end, self.copysign(self.const(float("inf")), a), result)
 
     def erfc(self, a: Value) -> Value:
-        """1 - erf(a): the digits of the right tail are kept, to the last denormal."""
+        """1 - erf(a), accurate in the right tail down to the last denormal."""
         z = self.at_most(10.3, self.abs(a))
         scaled = self.piecewise(z, SCALED_COMPLEMENT)
         s, n = self._exp_of_minus_square(z, 1.0)
@@ -181,7 +181,7 @@ class ErrorFunction(Logarithm):
     def gelu(self, a: Value) -> Value:
         """A times the normal distribution function of a; NaN at -infinity, as the product is.
 
-        That is the greater of a and 0 less |a| times the distribution's tail beyond |a|.
+        It is computed as max(a, 0) minus |a| times the distribution's tail beyond |a|.
         """
         x = self.at_most(14.6, self.abs(a))
         scaled = self.mul(self.piecewise(x, MILLS_RATIO), x)
@@ -192,7 +192,7 @@ class ErrorFunction(Logarithm):
     def _exp_of_minus_square(self, x: Value, factor: float) -> tuple[Value, Value]:
         """(s, n) with exp(-factor * x**2) = (1 + s) * 2**n, n integral; factor a power of two.
 
-        Of the square, multiples of ln(2) / factor are taken before it is rounded.
+        Multiples of ln(2) / factor are subtracted from the square before it is rounded.
         """
         n = self.round_even(self.mul(self.mul(x, x), self.const(-LOG2_E * factor)))
         r = self.fma(self.neg(x), x, self.mul(n, self.const(-LN2_SHORT / factor)))

@@ -1,4 +1,4 @@
-"""exp and the functions that are made of it: expm1, sigmoid, silu, gelu by tanh, mish, tanh."""
+"""exp and functions based on it: expm1, sigmoid, silu, gelu by tanh, mish, tanh."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ GELU_CUBIC = (0.07135481387376785, 2.3988324659995897e-09)
 EXP_TAIL = (0.4999999403953552, 0.1666652113199234, 0.04166828840970993, 0.008368704468011856, 0.0013818942243233323)
 # (exp(r) - 1 - r) / r**2 on |r| <= ln(2) / 32: relative error of exp 1.6e-9.
 EXP_SHORT_TAIL = (0.5000161528587341, 0.16666731238365173)
-# exp(r) is kept times EXP_FACTOR: just below 2, its rounding counts least; and of all floats there, this one leaves
-# the entries of the table least to round. They are the bits of 2**(j / 16) / EXP_FACTOR, less j << 19: a multiple of
-# 1 / 16, shifted by 19 bits, adds its fraction j to those.
+# exp(r) is scaled by EXP_FACTOR: just below 2 the relative rounding error is least, and among the floats there this one
+# minimizes the rounding errors of the table. The entries are the bits of 2**(j / 16) / EXP_FACTOR, minus j << 19: a
+# multiple of 1 / 16, shifted by 19 bits, adds its fraction j to them.
 EXP_FACTOR = 1.9165291786193848
 EXP2_SIXTEENTHS = Table("exp2_sixteenths", tuple(float_bits(2 ** (j / 16) / EXP_FACTOR) - (j << 19) for j in range(16)))
 POWERS_OF_SIXTEENTHS = Table.of_floats("powers_of_sixteenths", *(2 ** (j / 16) for j in range(16)))
 LOGISTIC_SCALE = 2.0**-33
-# sigmoid is SIGMOID_SCALE / (SIGMOID_SCALE * (1 + exp(-a))). Rounding counts most in a divisor just above a power of
-# two and in a quotient just below one: this factor keeps the two apart, where a power of two would have them meet. Of
-# the floats there it leaves the least of a table of its own to round where that counts.
+# sigmoid is SIGMOID_SCALE / (SIGMOID_SCALE * (1 + exp(-a))). The relative rounding error is largest in a divisor just
+# above a power of two and in a quotient just below one. With this factor the two do not coincide, as they would with a
+# power of two. Among the floats there it minimizes the rounding errors of its table where they matter.
 SIGMOID_SCALE = 1.5415353775024414 * LOGISTIC_SCALE
 SIGMOID_SIXTEENTHS = Table(
     "sigmoid_sixteenths",
@@ -91,7 +91,7 @@ class Exponential(Piecewise):
         return self._exp_of_sixteenths(sum_, n, r, self.mul(r, r))
 
     def exp_of_both_signs(self, a: Value) -> tuple[Value, Value]:
-        """(exp(a), exp(-a)), each with the bits of `exp`: the reduction and the square of r serve both."""
+        """(exp(a), exp(-a)), each with the bits of `exp`; they share the reduction and the square of r."""
         sum_, n, r = self._sixteenths(a)
         square, negated = self.mul(r, r), self.sub(self.const(SIXTEENTHS_MAGIC), n)
         up = self._exp_of_sixteenths(sum_, n, r, square)
@@ -105,7 +105,7 @@ class Exponential(Piecewise):
         return sum_, n, self.fma(n, self.const(-LN2_LOW), self.fma(n, self.const(-LN2_HIGH), bounded))
 
     def _exp_of_sixteenths(self, sum_: Value, n: Value, r: Value, square: Value) -> Value:
-        """exp(r) * 2**n, of `_sixteenths` and the square of r: the last four bits of the sum are the fraction of n."""
+        """exp(r) * 2**n, from `_sixteenths` and the square of r; the low four bits of the sum are the fraction of n."""
         power = self.lookup(POWERS_OF_SIXTEENTHS, self.bits(sum_))
         rest = self.fma(square, self.polynomial(r, EXP_SHORT_TAIL), r)  # exp(r) - 1
         return self.scale_by_sixteenths(self.fma(rest, power, power), sum_, n)
@@ -121,7 +121,7 @@ class Exponential(Piecewise):
         return self.fma(square, self.fma(r, odd, even), r), n
 
     def expm1(self, a: Value) -> Value:
-        """exp(a) - 1, the digits of small results kept."""
+        """exp(a) - 1, accurate for small results."""
         s, n = self.exp_minus_one_and_power(self.at_most(89.0, self.at_least(-104.5, a)))
         bounded = self.at_most(126.0, n)
         power = self.scale(self.const(1.0), bounded)
@@ -129,7 +129,7 @@ class Exponential(Piecewise):
         return self.copysign(self.scale(result, self.sub(n, bounded)), a)
 
     def sigmoid(self, a: Value) -> Value:
-        """1 / (1 + exp(-a)), good to the last denormal."""
+        """1 / (1 + exp(-a)), accurate down to the last denormal."""
         scale = self.const(SIGMOID_SCALE)
         mantissa, power = self._logistic_power(a, None, SIGMOID_SIXTEENTHS)
         return self.div(scale, self.fma(mantissa, power, scale))
@@ -139,7 +139,7 @@ class Exponential(Piecewise):
         return self._logistic(a, a)
 
     def gelu_tanh(self, a: Value) -> Value:
-        """A * sigmoid(2 sqrt(2 / pi) (a + 0.044715 a**3)), the argument of exp to twice float32's digits."""
+        """A * sigmoid(2 sqrt(2 / pi) (a + 0.044715 a**3)), with the argument of exp in double-float precision."""
         x = self.at_most(20.0, self.at_least(-20.0, a))
         square = self.mul(x, x)
         square_low = self.fma(x, x, self.neg(square))
@@ -157,7 +157,7 @@ class Exponential(Piecewise):
     def mish(self, a: Value) -> Value:
         """A * tanh(log(1 + exp(a))) as a (e**2 + 2 e) / (e**2 + 2 e + 2), scaled last; NaN at -infinity.
 
-        Where e is small the quotient is e less a little of it, and only the little is divided.
+        For small e the quotient is e minus a small correction, and only the correction is divided.
         """
         factor = self.at_least(-200.0, a)
         s, n = self.exp_minus_one_and_power(self.at_most(40.0, self.at_least(-112.0, a)))
@@ -171,7 +171,7 @@ class Exponential(Piecewise):
         return self.nan_at_minus_infinity(a, self.scale(self.mul(factor, ratio), n))
 
     def nan_at_minus_infinity(self, a: Value, result: Value) -> Value:
-        """`result`, as a product that is 0 times infinity there."""
+        """`result`, but NaN at -infinity, as the product of 0 and infinity is."""
         return self.select(self.eq(a, self.const(float("-inf"))), self.const(float("nan")), result)
 
     def _logistic(self, factor: Value, a: Value, low: Value | None = None) -> Value:
@@ -182,10 +182,10 @@ class Exponential(Piecewise):
         return self.select(self.gt(factor, self.const(64.0)), factor, small)
 
     def _logistic_power(self, a: Value, low: Value | None, table: Table) -> tuple[Value, Value]:
-        """Two factors of exp(-a - low) * LOGISTIC_SCALE, times whatever the entries of `table` hold beside that.
+        """Two factors of exp(-a - low) * LOGISTIC_SCALE, times the scale that is built into the entries of `table`.
 
-        exp(-a) is exp(r) * 2**(n / 16); the bits of that power are the sum of those of n and of a table's. It is
-        infinite from a = -LOGISTIC_LIMIT on, where quotients by it are zeros.
+        exp(-a) is exp(r) * 2**(n / 16); the bits of that power are the sum of the bits of n and of a table entry. It is
+        infinite from a = -LOGISTIC_LIMIT on, where quotients by it are zero.
         """
         bounded = self.at_most(60.0, self.at_least(-LOGISTIC_LIMIT, a))
         magic = self.const(ROUNDING_MAGIC + 16 * math.log2(LOGISTIC_SCALE))
@@ -199,6 +199,6 @@ class Exponential(Piecewise):
         return self.polynomial(r, [EXP_FACTOR * coefficient for coefficient in (1.0, 1.0, *EXP_SHORT_TAIL)]), power
 
     def tanh(self, a: Value) -> Value:
-        """By pieces; 1 from 9.1 on."""
+        """A piecewise polynomial; 1 from 9.1 on."""
         magnitude = self.at_most(9.1, self.abs(a))
         return self.copysign(self.piecewise(magnitude, TANH, odd=True), a)

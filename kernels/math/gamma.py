@@ -1,4 +1,4 @@
-"""lgamma and digamma, negative arguments by reflection."""
+"""lgamma and digamma, with reflection for negative arguments."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ DIGAMMA = Table.by_degree(
 )  # fmt: skip
 DIGAMMA_ROOT_HIGH = 1.4616321325302124
 DIGAMMA_ROOT_LOW = 1.243815006546356e-08
-# What Stirling's formula lacks at 1 / t, over t, on [0, 1/15].
+# The correction of Stirling's formula at 1 / t, divided by t, on [0, 1/15].
 STIRLING = (0.0833333358168602, -4.3481873035489116e-07, -0.002767816185951233)
 HALF_LOG_TWO_PI = 0.9189385175704956
 LOG_PI = 1.1447298526763916
@@ -127,7 +127,7 @@ class Gamma(Logarithm, Trigonometry):
         near = self._lgamma_near(x, below_one)
         far = self.fma(self.sub(x, self.const(0.5)), self.sub(log, self.const(1.0)), self._stirling_rest(x))
         zero = self.const(0.0)
-        # Taking -0 off makes the roots at 1 and 2 +0, as C99 has them.
+        # Subtracting -0 makes the results at the roots 1 and 2 +0, as in C99.
         positive = self.sub(near, self.select(below_one, log, self.const(-0.0)))
         positive = self.select(self.lt(x, self.const(FAR)), positive, far)
         # gamma(x) gamma(-x) = -pi / (x sin(pi x)); below 1 the logarithms of x cancel.
@@ -135,7 +135,7 @@ class Gamma(Logarithm, Trigonometry):
         r = self.fma(from_integer, self.const(PI_HIGH), self.mul(from_integer, self.const(PI_MIDDLE)))
         sine = self.log(self.abs(self._sine(r, self.int_const(0))))
         reflected = self.sub(self.sub(self.const(LOG_PI), sine), self.select(below_one, near, self.add(positive, log)))
-        # Multiples of pi among the denormals have lost their digits.
+        # Denormal multiples of pi have lost precision.
         reflected = self.select(self.lt(x, self.const(2.0**-60)), self.neg(log), reflected)
         result = self.select(self.lt(a, zero), reflected, positive)
         infinity = self.const(float("inf"))

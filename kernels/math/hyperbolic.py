@@ -1,4 +1,4 @@
-"""Hyperbolic functions, their inverses, and functions made of log(1 + exp(x))."""
+"""Hyperbolic functions, their inverses, and functions based on log(1 + exp(x))."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TANH_SHRINK = (
 )  # fmt: skip
 # (2 atanh(s) - 2 s) / s**3 in s**2 on [0, 1/3]: relative error of log(1 + u) 4.5e-09 at u = 2 s / (1 - s).
 ATANH_TAIL = (0.666664183139801, 0.4002143442630768, 0.2800309658050537, 0.2800637185573578)
-LARGE = 2.0**28  # from here on sqrt(x**2 + 1) is x, and log(1 + x) is log(x), to float32's digits
+LARGE = 2.0**28  # from here on sqrt(x**2 + 1) is x, and log(1 + x) is log(x), in float32
 
 
 class Hyperbolic(Logarithm, Power):
@@ -56,7 +56,7 @@ class Hyperbolic(Logarithm, Power):
         return self.select(self.lt(a, self.const(1.0)), self.const(float("nan")), result)
 
     def _log1p_or_doubled(self, x: Value, inner: Value) -> Value:
-        """log1p(inner), or log(2 x) of large x."""
+        """log1p(inner), or log(2 x) for large x."""
         large = self.gt(x, self.const(LARGE))
         ln2 = self.select(large, self.const(LN2_HIGH), self.const(0.0))
         return self.add(self.log1p(self.select(large, x, inner)), ln2)
@@ -97,8 +97,8 @@ class Hyperbolic(Logarithm, Power):
         """log2(2**a + 2**b)."""
         u = self.exp2(self._minus_distance(a, b))
         s, cubic = self._atanh_of_fraction(u)
-        # s is left / (2 + u) short of that quotient, where left = u - (2 + u) s, whose first difference is exact. Twice
-        # that is about 3/4 of left: between 2/3 of it and all.
+        # The error of s is left / (2 + u), where left = u - (2 + u) s, whose first difference is exact. Twice the error
+        # is between 2/3 of left and left, about 3/4 of it.
         left = self.fma(self.neg(s), u, self.fma(s, self.const(-2.0), u))
         low = self.fma(left, self.const(0.75), cubic)
         low = self.fma(low, self.const(LOG2_E[0]), self.mul(s, self.const(2 * LOG2_E[1])))

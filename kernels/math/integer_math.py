@@ -12,15 +12,15 @@ BITS = 32
 
 
 def _is(primitive: str) -> Callable[..., Any]:
-    """A method that is one of the backend's primitives."""
+    """A method that calls a primitive of the backend."""
     return lambda self, *operands: getattr(self._primitives, primitive)(*operands)
 
 
 class Int32Math:
-    """What integers and truths have in common: 32 bits over the primitives of a backend, and how they compare.
+    """The common operations of integers and truths: 32 bits over the primitives of a backend, and comparisons.
 
     Args:
-        primitives: Of the backend.
+        primitives: The backend.
         is_signed: Whether the integers are two's complement; they are unsigned otherwise.
     """
 
@@ -94,7 +94,7 @@ class IntegerMath(Int32Math, EmitIntegers):
         )
 
     def _is_beyond(self, count: Int) -> Mask:
-        """Whether a distance is not below 32: a negative one is a large one here."""
+        """Whether a shift count is not below 32; a negative one is a large unsigned one."""
         return self._primitives.unsigned_lt(self.const(BITS - 1), count)
 
     def _within(self, count: Int) -> Int:
@@ -102,10 +102,10 @@ class IntegerMath(Int32Math, EmitIntegers):
 
 
 class TruthMath(Int32Math, EmitTruths):
-    """`EmitTruths` over the primitives of a backend: integers that are 0 or 1, as torch computes with bools.
+    """`EmitTruths` over the primitives of a backend: integers 0 and 1, with torch's semantics of bools.
 
     Args:
-        primitives: Of the backend.
+        primitives: The backend.
     """
 
     add = maximum = Int32Math.bitwise_or
@@ -122,16 +122,16 @@ class TruthMath(Int32Math, EmitTruths):
 
 
 class Int64Math:
-    """Integers of 64 bits, which tile bodies only move: there is no arithmetic of them but that of casts.
+    """64-bit integers, which tile bodies only move and cast; they have no arithmetic.
 
     Args:
-        primitives: Of the backend.
+        primitives: The backend.
     """
 
     def __init__(self, primitives: Primitives) -> None:
         self._primitives = primitives
 
     def const(self, value: float) -> Int64:
-        """`value`, an integer of 32 bits, in every lane."""
+        """`value`, a 32-bit integer, in every lane."""
         low = int(value)
         return self._primitives.int64(self._primitives.int_const(-1 if low < 0 else 0), self._primitives.int_const(low))

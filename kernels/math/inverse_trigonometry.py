@@ -19,14 +19,14 @@ class InverseTrigonometry(Primitives):
     """The inverse circular functions, in radians."""
 
     def atan(self, a: Value) -> Value:
-        """By one odd polynomial on [0, 1], and pi / 2 less that of 1 / a beyond."""
+        """One odd polynomial on [0, 1]; beyond, pi / 2 minus the polynomial of 1 / a."""
         magnitude = self.abs(a)
         steep = self.gt(magnitude, self.const(1.0))
         z = self.select(steep, self.div(self.const(1.0), magnitude), magnitude)
         return self.copysign(self._reflected(steep, self._atan_of_fraction(z)), a)
 
     def atan2(self, a: Value, b: Value) -> Value:
-        """The angle of the point (b, a), in [-pi, pi], signs of zeros counted as C99 does."""
+        """The angle of the point (b, a), in [-pi, pi]; signs of zeros count as in C99."""
         y, x = self.abs(a), self.abs(b)
         steep = self.gt(y, x)
         over, under = self.select(steep, x, y), self.select(steep, y, x)

@@ -6,8 +6,8 @@ from ttnn_jit.kernels.math.exponential import Exponential
 from ttnn_jit.kernels.math.primitives import Int, Table
 from ttnn_jit.ops.language.emit import Value
 
-# Entry i serves the mantissas of [0.75, 1.5) whose upper four bits are i. Each factor is near 1 / mantissa, exactly 1
-# beside 1, and such that its logarithm is a multiple of 2**-16 to within 2**-29 (S. Gal's accurate tables).
+# Entry i is for the mantissas of [0.75, 1.5) whose upper four bits are i. Each factor is close to 1 / mantissa, exactly
+# 1 around 1, and its logarithm is a multiple of 2**-16 to within 2**-29 (S. Gal's accurate tables).
 LOG_FACTOR = Table.of_floats(
     "log_factor",
     1.0, 0.9139624238014221, 0.8642138242721558, 0.8207470774650574,
@@ -22,8 +22,8 @@ LOG_OF_FACTOR = Table.of_floats(
     -0.26617431640625, -0.2265167236328125, -0.1881256103515625, -0.1515960693359375,
     -0.11505126953125, -0.081512451171875, -0.0479583740234375, 0.0,
 )  # fmt: skip
-# log2 and log10 of the factors, negated, as multiples of 2**-16 and what they leave; likewise of 1 / log(base) and, of
-# log10, the logarithm of 2.
+# log2 and log10 of the factors, negated, each as a multiple of 2**-16 and a remainder; likewise 1 / log(base), and the
+# logarithm of 2 for log10.
 LOG2_OF_FACTOR = Table.of_floats(
     "log2_of_short_factor",
     0.0, 0.129791259765625, 0.210540771484375, 0.2849884033203125,
@@ -61,8 +61,8 @@ LN2_REST = 1.428606765330187e-06
 LOG_TAIL = (-0.5, 0.33333343267440796, -0.2500111758708954, 0.1999579668045044, -0.15515436232089996)
 # cbrt on [0.75, 1.5): relative error 9.2e-06.
 CBRT_START = (0.46062171459198, 0.8699800968170166, -0.48555126786231995, 0.18540717661380768, -0.0304487943649292)
-# By the lowest bit of the exponent and three of the mantissa: an entry less half of a number's bits is the bits of an
-# estimate of 1 / its root, with a relative error of 0.015.
+# Indexed by the lowest bit of the exponent and three bits of the mantissa. An entry minus half of a number's bits gives
+# the bits of an estimate of its reciprocal root, with a relative error of 0.015.
 RSQRT_SEED = Table(
     "rsqrt_seed",
     (
@@ -84,7 +84,7 @@ class Logarithm(Exponential):
         return self._log_of(*self._reduced_logarithm(a))
 
     def _reduced_logarithm(self, a: Value) -> tuple[Value, Int, Value]:
-        """(exponent, index, r) with a = 2**exponent * (1 + r) / factor, the factor that of `index`."""
+        """(exponent, index, r) with a = 2**exponent * (1 + r) / LOG_FACTOR[index]."""
         mantissa, exponent = self.split(a)
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
         return exponent, index, self.fma(mantissa, self.lookup(LOG_FACTOR, index), self.const(-1.0))
@@ -97,19 +97,19 @@ class Logarithm(Exponential):
         mantissa, exponent = self.split(total)
         index = self.shift_right(self.bits(mantissa), self.int_const(19))
         factor = self.lookup(LOG_FACTOR, index)
-        # Where something is lost, the exponent is moderate.
+        # If the sum lost bits, the exponent is moderate.
         lost = self.scale(lost, self.at_most(64.0, self.at_least(-64.0, self.neg(exponent))))
         r = self.fma(lost, factor, self.fma(mantissa, factor, self.const(-1.0)))
         return self.copysign(self._log_of(exponent, index, r), a)
 
     def _log_of(self, exponent: Value, index: Int, r: Value) -> Value:
-        """log(2**exponent * (1 + r) / factor), the factor that of `index`."""
+        """log(2**exponent * (1 + r) / LOG_FACTOR[index])."""
         high = self.fma(exponent, self.const(LN2_SHORT), self.lookup(LOG_OF_FACTOR, index))
         low = self.fma(exponent, self.const(LN2_REST), r)
         return self.add(high, self.fma(self.mul(r, r), self.polynomial(r, LOG_TAIL), low))
 
     def log2(self, a: Value) -> Value:
-        """The logarithm to base 2, exact of powers of two; -infinity at zeros, NaN below."""
+        """The logarithm to base 2, exact for powers of two; -infinity at zeros, NaN below."""
         exponent, index, r = self._reduced_logarithm(a)
         high = self.add(exponent, self.lookup(LOG2_OF_FACTOR, index))
         return self._log_to_base(high, r, LOG2_E, self.lookup(LOG2_OF_FACTOR_LOW, index))
@@ -122,13 +122,13 @@ class Logarithm(Exponential):
         return self._log_to_base(high, r, LOG10_E, low)
 
     def _log_to_base(self, high: Value, r: Value, unit: tuple[float, float], low: Value) -> Value:
-        """High + log(1 + r) * unit + low, the unit the logarithm of e as a sum."""
+        """High + log(1 + r) * unit + low, where unit is the logarithm of e as a sum."""
         tail = self.polynomial(r, [unit[0] * coefficient for coefficient in LOG_TAIL])
         rest = self.fma(self.mul(r, r), tail, self.fma(r, self.const(unit[1]), low))
         return self.add(high, self.fma(r, self.const(unit[0]), rest))
 
     def cbrt(self, a: Value) -> Value:
-        """The cube root: a polynomial's, cut to eight bits so that its cube is exact, and one step of Halley's."""
+        """The cube root: a polynomial estimate, rounded to eight bits for an exact cube, and one Halley step."""
         mantissa, exponent = self.split(self.abs(a))
         third = self.round_even(self.mul(exponent, self.const(1 / 3)))
         over = self.fma(third, self.const(-3.0), exponent)  # -1, 0 or 1
@@ -142,14 +142,14 @@ class Logarithm(Exponential):
         cube = self.mul(self.mul(y, y), y)
         step = self.div(self.sub(reduced, cube), self.fma(cube, self.const(2.0), reduced))
         result = self.copysign(self.scale(self.fma(y, step, y), self.at_most(60.0, self.at_least(-60.0, third))), a)
-        unbounded = self.eq(self.abs(exponent), self.const(float("inf")))  # of zeros and infinities
+        unbounded = self.eq(self.abs(exponent), self.const(float("inf")))  # true for zeros and infinities
         return self.select(unbounded, a, result)
 
     def rsqrt(self, a: Value) -> Value:
         """1 / sqrt(a): from the bits of a normal number, otherwise by sqrt and division.
 
         The estimate (C. Lomont, "Fast inverse square root", with a constant for each of 16 intervals) has a relative
-        error of 0.015; a series of what its square lacks takes it to the root.
+        error of 0.015. A series in the residual of its square corrects it.
         """
         bits = self.bits(a)
         seed = self.bits(self.lookup(RSQRT_SEED, self.shift_right(bits, self.int_const(20))))
@@ -158,8 +158,8 @@ class Logarithm(Exponential):
         return self.unless_normal(a, self.fma(self.mul(y, lacks), self.polynomial(lacks, RSQRT_SERIES), y))
 
     def unless_normal(self, a: Value, near: Value) -> Value:
-        """`near` of a normal number above zero, of all others 1 / sqrt(a)."""
-        # One comparison for zero, denormals, infinity, NaN and all below zero: those whose bits, as unsigned numbers,
+        """`near` if a is a positive normal number, else 1 / sqrt(a)."""
+        # One comparison detects zero, denormals, infinity, NaN and negative numbers: their bits, as unsigned numbers,
         # are not in [0x00800000, 0x7F800000).
         shifted = self.int_add(self.bits(a), self.int_const(0x7F80_0000))
         special = self.int_lt(self.int_const(-0x0100_0001), shifted)

@@ -1,4 +1,4 @@
-"""Functions by piecewise polynomials whose pieces widen with the argument."""
+"""Piecewise polynomials whose pieces widen with the argument."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ttnn_jit.kernels.math.primitives import Primitives, Table
 from ttnn_jit.ops.language.emit import Value
 
-# In the order of tables: [1, 3], [3, 7], [7, 15], [0, 1]. For odd functions the first piece is centred at 0.
+# In the order of table entries: [1, 3], [3, 7], [7, 15], [0, 1]. For odd functions the first piece is centred at 0.
 _FROM_ONE = (1.25, 1.75, 2.25, 2.75, 3.5, 4.5, 5.5, 6.5, 8.0, 10.0, 12.0, 14.0)
 CENTRES = Table.of_floats("piece_centres", *_FROM_ONE, 0.125, 0.375, 0.625, 0.875)
 ODD_CENTRES = Table.of_floats("odd_piece_centres", *_FROM_ONE, 0.0, 0.375, 0.625, 0.875)
@@ -15,12 +15,12 @@ _FIRST = 12  # the index of [0, 1/4]
 
 
 class Piecewise(Primitives):
-    """Polynomials on 16 intervals of [0, 15]: four to an octave of x + 1.
+    """Polynomials on 16 intervals of [0, 15]: four per octave of x + 1.
 
-    The intervals [0, 1], [1, 3], [3, 7] and [7, 15] have four equal pieces each. Wide where the function is flat, a
-    piece needs the same degree everywhere, and its coefficients are 16-entry lookups without a gather.
+    The intervals [0, 1], [1, 3], [3, 7] and [7, 15] have four equal pieces each. Pieces are wide where functions are
+    flat, so one degree suffices everywhere, and coefficients are 16-entry lookups without a gather.
 
-    Tables begin with the piece at x = 1, since the exponent of x + 1 counts on from there; those of [0, 1] come last.
+    Table entries begin with the piece at x = 1, in the order of the low exponent bits of x + 1; [0, 1] comes last.
     """
 
     def piecewise(self, x: Value, tables: Sequence[Table], *, odd: bool = False, slope: float = 0.0) -> Value:
@@ -29,9 +29,9 @@ class Piecewise(Primitives):
         Args:
             x: The argument.
             tables: Coefficients, the constant terms first.
-            odd: The first piece is centred at 0 rather than in its middle, so that an odd function keeps its digits.
-            slope: Of an odd function, a power of two near its slope at 0: the first piece holds what that leaves, so
-                that its coefficients' rounding counts less.
+            odd: The first piece is centred at 0 rather than in its middle, so that an odd function is accurate there.
+            slope: For an odd function, a power of two near its slope at 0. The first piece holds the difference, which
+                reduces the effect of rounding its coefficients.
         """
         index = self.shift_right(self.bits(self.add(x, self.const(1.0))), self.int_const(21))
         r = self.sub(x, self.lookup(ODD_CENTRES if odd else CENTRES, index))

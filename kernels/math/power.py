@@ -1,4 +1,4 @@
-"""exp2, and pow: the logarithm to base 2 as the sum of two floats, times y, exponentiated."""
+"""exp2, and pow as exp2 of y times the logarithm to base 2, which is a sum of two floats."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from ttnn_jit.kernels.math.logarithm import LOG2_E
 from ttnn_jit.kernels.math.primitives import SIXTEENTHS_MAGIC, Primitives, Table
 from ttnn_jit.ops.language.emit import Value
 
-# Entry i serves the mantissas of [0.75, 1.5) whose upper five bits are i. A factor is near 1 / mantissa and short, so
-# that mantissa * factor - 1 is exact; minus its logarithm is a multiple of 2**-15 and a rest.
+# Entry i is for the mantissas of [0.75, 1.5) whose upper five bits are i. A factor is close to 1 / mantissa and has few
+# bits, so that mantissa * factor - 1 is exact. Its negated logarithm is a multiple of 2**-15 plus a remainder.
 LOG2_FACTOR = Table.of_floats(
     "log2_factor",
     1.0, 0.953125, 0.921875, 0.90625, 0.890625, 0.8515625, 0.828125, 0.8125,
@@ -56,7 +56,7 @@ class Power(Primitives):
     """exp2, and pow with the special cases of C99, Annex F.9.4.4."""
 
     def exp2(self, a: Value) -> Value:
-        """2 to the power a, exact of integers: 0 below -150, infinity from 128 on."""
+        """2 to the power a, exact for integers: 0 below -150, infinity from 128 on."""
         sum_, n, power, rest = self._exp2_of_sixteenths(self.at_most(130.0, self.at_least(-155.0, a)))
         return self.scale_by_sixteenths(self.fma(rest, power, power), sum_, n)
 
@@ -80,7 +80,7 @@ class Power(Primitives):
         return self._pow_specials(a, b, result)
 
     def _pow_specials(self, a: Value, b: Value, result: Value) -> Value:
-        """Signs, NaN and ones; zeros and infinities of `a` have come through its logarithm."""
+        """Handle signs, NaN and ones; the logarithm has handled zeros and infinities of `a`."""
         zero, one, infinity = self.const(0.0), self.const(1.0), self.const(float("inf"))
         half = self.mul(b, self.const(0.5))
         integral = self.eq(self.trunc(b), b)

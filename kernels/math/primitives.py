@@ -1,4 +1,4 @@
-"""The scalar operations that vector math is written in; a backend implements these and inherits everything else.
+"""The primitive operations of vector math; a backend implements these and inherits everything else.
 
 A value is one float32 per lane, an integer one int32 per lane (wrapping), a mask one boolean per lane; their
 representation is the backend's choice. Every operation is exactly defined for every input, NaN payloads excepted, so
@@ -57,22 +57,22 @@ class Table:
 
 
 class Primitives(Emit, Protocol):
-    """Lane-wise operations, and what follows from them.
+    """Lane-wise operations, and operations derived from them.
 
-    What `Emit` says of arithmetic, comparisons and masks holds here: denormals are kept, `sqrt` is correctly rounded.
-    A backend implements the methods without a body, `Emit`'s up to `select` among them; mypy lets nobody make one that
-    lacks any. Functions from `Emit.exp` on are `VectorMath`'s.
+    The contract of `Emit` for arithmetic, comparisons and masks holds: denormals are kept, `sqrt` is correctly rounded.
+    A backend implements the methods without a body, including those of `Emit` up to `select`; mypy rejects a backend
+    that lacks one. `VectorMath` implements the functions from `Emit.exp` on.
     """
 
     def rarely(self: Self, mask: Mask, usual: Value, body: Callable[..., Value], *arguments: Value) -> Value:
-        """`body(b, *arguments)` where the mask is true, else `usual`; the body costs nothing where no lane asks for it.
+        """`body(b, *arguments)` where the mask is true, else `usual`; the body runs only if a lane of the mask is true.
 
         Args:
-            mask: Lanes that need the body. Each lane is selected on its own: its bits never depend on its neighbours.
+            mask: Lanes that need the body. Lanes are selected one by one: their bits never depend on other lanes.
             usual: The value of the other lanes.
-            body: Computes the rare value from `arguments`, on the builder that it is given first: a method, whose name
-                it has in generated text.
-            arguments: What the body sees, all lanes of it.
+            body: Computes the rare value from a builder and `arguments`: a method, whose name appears in generated
+                text.
+            arguments: The operands of the body, all lanes of them.
         """
 
     # int32
@@ -90,13 +90,13 @@ class Primitives(Emit, Protocol):
     def int_or(self, a: Int, b: Int) -> Int: ...
     def int_xor(self, a: Int, b: Int) -> Int: ...
     def shift_left(self, i: Int, count: Int) -> Int:
-        """By `count` in [0, 31]."""
+        """Shift by `count` in [0, 31]."""
 
     def shift_right(self, i: Int, count: Int) -> Int:
-        """By `count` in [0, 31], filling with the sign."""
+        """Shift by `count` in [0, 31], filling with the sign."""
 
     def shift_right_zero(self, i: Int, count: Int) -> Int:
-        """By `count` in [0, 31], filling with zeros."""
+        """Shift by `count` in [0, 31], filling with zeros."""
 
     def int_mul(self, a: Int, b: Int) -> Int:
         """The low half of the product."""
@@ -105,10 +105,10 @@ class Primitives(Emit, Protocol):
         """High and low half of the 64-bit product of two unsigned integers."""
 
     def int64_halves(self, wide: Int64) -> tuple[Int, Int]:
-        """High and low half of an integer of 64 bits."""
+        """High and low half of a 64-bit integer."""
 
     def int64(self, high: Int, low: Int) -> Int64:
-        """The integer of 64 bits that has these halves."""
+        """The 64-bit integer with these halves."""
 
     def int_eq(self, a: Int, b: Int) -> Mask: ...
     def int_lt(self, a: Int, b: Int) -> Mask:
@@ -124,14 +124,14 @@ class Primitives(Emit, Protocol):
         """The integer part, for -2**31 <= a < 2**31."""
 
     def lookup(self, table: Table, index: Int) -> Value:
-        """The entry that the low bits of `index` name, as a float32."""
+        """The entry at the low bits of `index`, as a float32."""
 
-    # A user's
+    # User functions
 
     def call_scalar(self, function: ScalarFunction, operands: Sequence[Value]) -> Value:
-        """What a Python function of the user's returns for each element (kernels/numba/scalar_call.py)."""
+        """The result of a user's Python function for each element (kernels/numba/scalar_call.py)."""
 
-    # Derived. A backend overrides one where the machine has an instruction with the same bits.
+    # Derived operations. A backend overrides one if the machine has an instruction with the same results.
 
     def at_least(self, bound: float, a: Value) -> Value:
         """`bound` where a < bound, else `a`: NaN stays."""
@@ -149,14 +149,14 @@ class Primitives(Emit, Protocol):
     def scale(self, a: Value, n: Value) -> Value:
         """A * 2**n, rounded once, for integral n with |n| <= 252; n may be NaN where a is.
 
-        The result is rounded once if a * 2**(n / 2) is normal, or vanishes beside the smallest denormal: of two
-        factors, each about 2**(n / 2), the first must not round.
+        It multiplies by two factors of about 2**(n / 2). The result is rounded once if the first product does not
+        round: if that is normal, or the result is far below the smallest denormal.
         """
         biased_twice = self.bits(self.add(n, self.const(ROUNDING_MAGIC + 2 * 127)))
         return self._scaled_twice(a, self.shift_left(biased_twice, self.int_const(22)))
 
     def _scaled_twice(self, a: Value, halved: Int) -> Value:
-        """A * 2**n for half of n, rounded down and up, its bits from the 22nd on those of n and twice the bias."""
+        """A * 2**n; `halved` has the bits of (n + 2 * bias) / 2 as an exponent, which is rounded down and up."""
         floor = self.int_and(halved, self.int_const(EXPONENT_BITS))
         ceil = self.int_and(self.int_add(halved, self.int_const(0x0040_0000)), self.int_const(EXPONENT_BITS))
         return self.mul(self.mul(a, self.from_bits(floor)), self.from_bits(ceil))
@@ -169,8 +169,8 @@ class Primitives(Emit, Protocol):
     def exp2_by(self, y: Value, coefficients: Sequence[float]) -> Value:
         """polynomial(f) * 2**n of y = n + f, n integral and f in [0, 1]; 0 and infinity at the infinities.
 
-        The polynomial, its constant term first in `coefficients`, is 2**f but for a factor of at most 2**64 either way.
-        For y in [-1, 0] f is rounded, by AVX-512 down and elsewhere to the nearest: not for results of float32.
+        The polynomial, constant term first, approximates 2**f times a constant between 2**-64 and 2**64. For y in [-1,
+        0] f is rounded, down with AVX-512 and to nearest elsewhere, so this is too inaccurate for float32 results.
         """
         bounded = self.at_most(250.0, self.at_least(-250.0, y))
         n = self.floor(bounded)
@@ -193,7 +193,7 @@ class Primitives(Emit, Protocol):
         return self.select(self.ge(x, zero), m, self.const(float("nan"))), exponent
 
     def split_at_one(self, x: Value) -> tuple[Value, Value]:
-        """As `split`, with m in [1, 2): less work where log(m) and k log(2) need not cancel to more than one float."""
+        """`split` with m in [1, 2): cheaper, if log(m) + k log(2) may lose accuracy to cancellation."""
         zero, infinity = self.const(0.0), self.const(float("inf"))
         tiny = self.lt(x, self.const(SMALLEST_NORMAL))
         bits = self.bits(self.select(tiny, self.mul(x, self.const(2.0**24)), x))
@@ -211,12 +211,12 @@ class Primitives(Emit, Protocol):
         return total, self.add(self.sub(a, self.sub(total, part)), self.sub(b, part))
 
     def with_low_part(self, high: Value, low: Value) -> Value:
-        """High + low; `high` where low is no number, since a sum beside an infinity has no error."""
+        """High + low; `high` where low is not finite, because the error of an infinite sum is undefined."""
         bounded = self.lt(self.abs(low), self.const(float("inf")))
         return self.select(bounded, self.add(high, low), high)
 
     def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
-        """By Horner's rule, the constant term first in `coefficients`."""
+        """Horner's rule; the constant term is first in `coefficients`."""
         result = self.const(coefficients[-1])
         for coefficient in reversed(coefficients[:-1]):
             result = self.fma(result, x, self.const(coefficient))
@@ -225,4 +225,4 @@ class Primitives(Emit, Protocol):
 
 ROUNDING_MAGIC = 12582912.0  # 1.5 * 2**23: adding it leaves an integer of up to 22 bits in the low bits of the sum
 SIXTEENTHS_MAGIC = ROUNDING_MAGIC / 16 + 2 * 127
-"""Beside it, floats are the multiples of 1 / 16: their bits end in an integer and twice the bias, then its fraction."""
+"""Around it, floats are the multiples of 1 / 16: their low bits are an integer plus twice the bias, then a fraction."""

@@ -1,4 +1,4 @@
-"""Exact remainders, floored quotients, and sums of products without intermediate overflow."""
+"""Exact remainders, integral quotients, and sums of products without intermediate overflow."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ttnn_jit.kernels.math.power import Power
 from ttnn_jit.kernels.math.primitives import SIXTEENTHS_MAGIC
 from ttnn_jit.ops.language.emit import Value
 
-_STEP = 22  # bits of a quotient that one step of a long division takes
+_STEP = 22  # quotient bits of a step of the long division
 _STEPS = 13  # 13 * 22 >= 277, the largest difference of two exponents
 
 
 class Quotient(Power):
-    """fmod, remainder, quotients without a fraction, hypot, ldexp, lerp, addcmul and addcdiv."""
+    """fmod, remainder, integral quotients, hypot, ldexp, lerp, addcmul and addcdiv."""
 
     def fmod(self, a: Value, b: Value) -> Value:
         """The exact remainder of a / b truncated towards zero, with the sign of a (C99 fmod)."""
@@ -56,18 +56,18 @@ class Quotient(Power):
         return self._not_above(self.floor(self.div(a, b)), dividend, self.abs(b))
 
     def divide_trunc(self, a: Value, b: Value) -> Value:
-        """The exact quotient without its fraction."""
+        """The exact quotient, truncated."""
         x, y = self.abs(a), self.abs(b)
         sign = self.from_bits(self.int_xor(self.bits(a), self.bits(b)))
         return self.copysign(self._not_above(self.floor(self.div(x, y)), x, y), sign)
 
     def _not_above(self, quotient: Value, a: Value, b: Value) -> Value:
-        """A whole quotient of a and b >= 0, less 1 where a quotient below it was rounded up to it."""
+        """An integral quotient of a and b >= 0, minus 1 if the quotient was rounded up to it."""
         left = self.fma(self.neg(quotient), b, a)
         return self.select(self.lt(left, self.const(0.0)), self.sub(quotient, self.const(1.0)), quotient)
 
     def hypot(self, a: Value, b: Value) -> Value:
-        """sqrt(a * a + b * b); infinite where either is, NaN beside it or not."""
+        """sqrt(a * a + b * b); infinite if either operand is, even if the other is NaN."""
         x, y = self.abs(a), self.abs(b)
         larger, infinity = self.maximum(x, y), self.const(float("inf"))
         huge, tiny = self.gt(larger, self.const(2.0**62)), self.lt(larger, self.const(2.0**-50))
@@ -94,7 +94,7 @@ class Quotient(Power):
         return self.select(stays, a, self.select(usual, result, self.mul(a, self.exp2(b))))
 
     def lerp(self, a: Value, b: Value, weight: Value) -> Value:
-        """A + weight * (b - a), with the digits that the difference loses."""
+        """A + weight * (b - a), without the rounding error of the difference."""
         limit = self.const(2.0**100)
         moderate = self.both(self.lt(self.abs(a), limit), self.lt(self.abs(b), limit))
         moderate = self.both(moderate, self.le(self.abs(weight), self.const(2.0**16)))
@@ -108,14 +108,14 @@ class Quotient(Power):
         return self.add(self.fma(weight, b, rest), self.sub(rest_low, part_low))
 
     def lerp_far(self, a: Value, b: Value, weight: Value) -> Value:
-        """The same where products may overflow or weights are large."""
+        """`lerp` if products may overflow or weights are large."""
         plain = self.fma(weight, self.sub(b, a), a)
         largest = self.maximum(self.abs(a), self.abs(b))
         down, up = self._away_from_overflow(largest)
         careful = self._lerp_near(self.mul(a, down), self.mul(b, down), weight)
         product = self.mul(self.abs(weight), self.mul(largest, down))
         usual = self.both(self.lt(product, self.const(2.0**126)), self.lt(largest, self.const(float("inf"))))
-        # With a larger weight, what cancels the input is a difference without error.
+        # With a larger weight, the difference that cancels the input is exact.
         usual = self.both(usual, self.le(self.abs(weight), self.const(2.0**16)))
         # Denormals do not survive the factors.
         careful = self.select(self.eq(weight, self.const(0.0)), a, self.mul(careful, up))
@@ -123,18 +123,18 @@ class Quotient(Power):
         return self.select(usual, careful, plain)
 
     def _away_from_overflow(self, magnitude: Value) -> tuple[Value, Value]:
-        """Factors down and up again: powers of two for huge numbers, 1 for others."""
+        """Factors that scale down and up again: powers of two for huge numbers, 1 for others."""
         huge, one = self.gt(magnitude, self.const(2.0**100)), self.const(1.0)
         return self.select(huge, self.const(2.0**-8), one), self.select(huge, self.const(2.0**8), one)
 
     def _away_from_denormals(self, a: Value, other: float) -> tuple[Value, Value]:
-        """A tiny `a` times 2**60, any other as it is, and in those lanes `other`, else 1."""
+        """`a` times 2**60 if it is tiny, and the factor `other` in those lanes, else 1."""
         tiny = self.lt(self.abs(a), self.const(2.0**-100))
         one = self.const(1.0)
         return self.mul(a, self.select(tiny, self.const(2.0**60), one)), self.select(tiny, self.const(other), one)
 
     def _divided_by_power(self, b: Value, c: Value, value: float) -> tuple[Value, Value, float]:
-        """`b` and `c`, one of them times a power of two, and a `value` of up to 1: a larger one may lead too far."""
+        """`b` and `c`, one of them scaled by a power of two, and `value` scaled to at most 1 to avoid overflow."""
         exponent = math.frexp(value)[1]
         if not 1.0 < abs(value) < 2.0**120:
             return b, c, value
@@ -147,7 +147,8 @@ class Quotient(Power):
         """A + value * b * c."""
         if value == 1.0:
             return self.fma(b, c, a)
-        # A large value meets the smaller factor, and a small one the larger: neither product leaves float32 early.
+        # A large value multiplies the smaller factor, and a small value the larger one, so that neither product
+        # overflows or underflows early.
         swaps = self.lt(self.abs(b), self.abs(c)) if abs(value) < 1.0 else self.gt(self.abs(b), self.abs(c))
         b, c = self.select(swaps, c, b), self.select(swaps, b, c)
         b, factor = self._away_from_denormals(b, 2.0**-60)

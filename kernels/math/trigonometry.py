@@ -6,7 +6,7 @@ from ttnn_jit.kernels.math.primitives import ROUNDING_MAGIC, SIGN_BIT, Int, Prim
 from ttnn_jit.ops.language.emit import Value
 
 INVERSE_PI = 0.31830987334251404
-PI_HIGH = 3.1415927410125732  # float32 nearest to pi; PI_MIDDLE and PI_LOW are what is left of it, in turn
+PI_HIGH = 3.1415927410125732  # float32 nearest to pi; PI_MIDDLE and PI_LOW are the successive remainders
 PI_MIDDLE = -8.742277657347586e-08
 PI_LOW = -3.4302490200117637e-15
 NEAR_LIMIT = 2.0**17  # up to here the multiple of pi has 17 bits, and its product with PI_HIGH cancels exactly
@@ -38,10 +38,10 @@ INVERSE_TWO_PI = tuple(
 
 
 class Trigonometry(Primitives):
-    """sin and cos by reduction to [-pi/2, pi/2], tan to half of that, and an odd polynomial each.
+    """sin and cos by reduction to [-pi/2, pi/2], tan to [-pi/4, pi/4], and an odd polynomial each.
 
-    Small arguments lose multiples of pi to a three-part constant (Cody and Waite), large ones are multiplied by as
-    many bits of 1 / (2 pi) as matter (Payne and Hanek).
+    For small arguments multiples of a three-part constant pi are subtracted (Cody and Waite); large arguments are
+    multiplied by the bits of 1 / (2 pi) that matter (Payne and Hanek).
     """
 
     def sin(self, a: Value) -> Value:
@@ -54,7 +54,7 @@ class Trigonometry(Primitives):
         return self.times_sign_of(self.rarely(far, near, Trigonometry.sin_far, magnitude), a)
 
     def cos(self, a: Value) -> Value:
-        """Cosine of a radians: a sine a quarter turn on."""
+        """Cosine of a radians: a sine shifted by a quarter turn."""
         magnitude = self.abs(a)
         magic = self.const(ROUNDING_MAGIC + 1)  # cos(r + (k + 1/2) pi) = -sin(r) where k is even
         shifted = self.add(self.fma(magnitude, self.const(INVERSE_PI), self.const(-0.5)), magic)
@@ -124,7 +124,7 @@ class Trigonometry(Primitives):
         return self._sine_far(x, 0)
 
     def cos_far(self, x: Value) -> Value:
-        """Likewise the cosine."""
+        """Cosine of x >= 1, up to the largest float; NaN for infinity."""
         return self._sine_far(x, 0x4000_0000)
 
     def _sine_far(self, x: Value, quarter: int) -> Value:
@@ -167,7 +167,7 @@ class Trigonometry(Primitives):
         return self.int_or(self.shift_left(high, shift), spill)
 
     def _as_float_pair(self, high: Int, low: Int) -> tuple[Value, Value]:
-        """The signed fraction high:low * 2**-64 as a float and what that leaves."""
+        """The signed fraction high:low * 2**-64 as a sum of two floats."""
         byte = self.int_const(0xFF)
         upper = self.mul(self.to_float(self.shift_right(high, self.int_const(8))), self.const(2.0**-24))
         middle_bits = self.int_or(

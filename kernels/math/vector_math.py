@@ -1,7 +1,7 @@
 """Vector math: every function that an `emit` may use, each as one algorithm over primitives.
 
-Because a backend provides the primitives alone, and those are exactly defined, all backends give the same bits:
-AVX-512, AVX2 with FMA, NEON and numpy.
+A backend provides only the primitives, which are exactly defined, so all backends give the same bits: AVX-512, AVX2
+with FMA, NEON and numpy.
 
 Errors are measured in docs/accuracy.md and bounded where operations are declared. The basic functions (exp, log, sin,
 cos, tanh, sigmoid, erf, sqrt, rsqrt, reciprocal) are within 2 units of float32's last place, to the largest float and
@@ -36,10 +36,10 @@ class VectorMath(
     Bfloat16Functions,
     DotProduct,
 ):
-    """All of ops.emit.Emit, and the conversions between element types."""
+    """All functions of `Emit`, and the conversions between element types."""
 
     def arithmetic(self, compute: ComputeType) -> Any:
-        """What a tile body is emitted on where it computes in `compute`; its values are this builder's."""
+        """The operations for tile bodies of compute type `compute`; their values are this builder's."""
         if compute.is_bool:
             return TruthMath(self)
         if compute.is_int64:

@@ -1,1 +1,1 @@
-"""What numba compiles: bodies, routines and users' functions as Python source, and the way from that to LLVM text."""
+"""The numba backend: tile bodies, routines and user functions as Python source, and their compilation to LLVM text."""

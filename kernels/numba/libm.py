@@ -1,4 +1,4 @@
-"""The functions of libm that kernels of numba call, by the names that `Emit` has for them."""
+"""The libm functions that numba kernels call, by their names in `Emit`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ EXACT: Functions = {
     "ceil": np.ceil,
     "trunc": np.trunc,
 }
-"""What float32 has correctly rounded."""
+"""Functions that are exact, or correctly rounded, in float32."""
 
-OF_ONE: Functions = {
+UNARY: Functions = {
     "exp": math.exp,
     "exp2": np.exp2,
     "expm1": math.expm1,
@@ -44,7 +44,7 @@ OF_ONE: Functions = {
     "lgamma": math.lgamma,
     "cbrt": np.cbrt,
 }
-"""What is computed in float64 and rounded once."""
+"""Functions of one argument that are computed in float64 and rounded once."""
 
-OF_TWO: Functions = {"pow": math.pow, "atan2": math.atan2, "hypot": math.hypot, "fmod": np.fmod}
-"""Likewise, of two numbers."""
+BINARY: Functions = {"pow": math.pow, "atan2": math.atan2, "hypot": math.hypot, "fmod": np.fmod}
+"""Functions of two arguments that are computed in float64 and rounded once."""

@@ -1,4 +1,4 @@
-"""The function through which native code calls what numba compiled: numba's own gives its results by address."""
+"""An adapter from a native calling convention to numba's, which returns results through a pointer."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ttnn_jit.kernels.llvm.types import I32, PTR, VOID, Type
 
 
 def numba_entry(name: str, symbol: str, parameters: Sequence[Parameter], result: Type = VOID) -> str:
-    """The function `name`, which gives back what numba's function `symbol` does.
+    """The function `name`, which calls numba's function `symbol` and returns its result.
 
-    Numba's takes where to put the result, where to put an exception, then the arguments; nothing raises one.
+    numba's function takes addresses for the result and for an exception, then the arguments. It raises no exception.
     """
     f = FunctionBuilder(name, ModuleText(), parameters, result)
     found, error = f.alloca(PTR if result is VOID else result, hint="result"), f.alloca(PTR, hint="error")
     f.call(I32, f'"{symbol}"', found, error, *f.parameters)
-    return f.ended(None if result is VOID else f.load(result, found))
+    return f.build(None if result is VOID else f.load(result, found))

@@ -1,8 +1,8 @@
-"""How numba compiles what kernels are made of: to LLVM text, by the passes that loops over numbers need.
+"""numba's compilation of kernels to LLVM text, with only the passes that loops over numbers need.
 
-numba's own order of passes (``DefaultPassBuilder.define_nopython_pipeline``) also rewrites arrays, closures and Python
-objects, and optimises every function, then its library, then all that is linked. Functions of users go through all of
-it; kernels have little of that.
+numba's default pipeline (``DefaultPassBuilder.define_nopython_pipeline``) also rewrites arrays, closures and Python
+objects, and optimises every function, then its library, then the linked library. User functions go through the whole
+pipeline; kernels do not need most of it.
 
 This module imports numba; only code that compiles kernels with numba imports it.
 """
@@ -28,14 +28,14 @@ from numba.core.untyped_passes import FixupArgs, InlineClosureLikes, IRProcessin
 
 
 class LibraryOfText(JITCodeLibrary):  # type: ignore[misc]
-    """A library that is linked and optimised, and goes to no engine that would assemble it."""
+    """A library that is linked and optimised, but not assembled."""
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
 
 class LinkedLibrary(LibraryOfText):
-    """A library of functions that others link, and optimise as their own."""
+    """A library of functions that is not optimised itself: the library that links it optimises them."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -45,7 +45,7 @@ class LinkedLibrary(LibraryOfText):
 
 
 class LoopLibrary(LinkedLibrary):
-    """A library of a routine's loop, which is optimised before it stands in other loops: LLVM vectorises it better."""
+    """A library of a routine's loop, which is optimised before it is inlined: LLVM vectorises it better then."""
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
@@ -53,7 +53,7 @@ class LoopLibrary(LinkedLibrary):
 
 
 class KernelLibrary(LinkedLibrary):
-    """A library that is optimised once, with all that it links; around a routine's loop it has nothing to vectorise."""
+    """A library that is optimised once, after linking; without vectorisation if it calls a routine's loop."""
 
     def _optimize_final_module(self) -> None:
         calls_loop = any(isinstance(linked, LoopLibrary) for linked in self._linking_libraries)
@@ -88,7 +88,7 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 
 
 class LinkedCompiler(KernelCompiler):
-    """Compiles a function to LLVM that kernels link, and to no machine code: nothing would call that."""
+    """Compiles a function to LLVM IR that kernels link; no machine code is made, because nothing would call it."""
 
     library: ClassVar[type[LibraryOfText]] = LinkedLibrary
 
@@ -105,5 +105,5 @@ class LoopCompiler(LinkedCompiler):
 
 
 def _no_machine_code(library: Any, descriptor: Any, environment: Any) -> Any:
-    """What numba knows the function by; nobody may call it."""
+    """The handle by which numba knows the function; it must not be called."""
     return _dynfunc.make_function(descriptor.lookup_module(), descriptor.qualname, "", 0, environment, (library,))

@@ -1,8 +1,8 @@
-"""Tile bodies as Python source: one statement per operation, one element at a time, for numba to compile.
+"""Tile bodies as Python source for numba: one statement per operation, one element at a time.
 
-Everything that `Primitives` defines exactly is an operator or a call with the same bits. The functions are not those of
-`VectorMath` but libm's (`ttnn_jit.kernels.numba.scalar_math`): that the two agree says something of both. A function
-that libm lacks is `VectorMath`'s own.
+Every exactly defined primitive is an operator or a call with the same bits. Functions are libm's
+(`ttnn_jit.kernels.numba.scalar_math`), not those of `VectorMath`, so agreement of the two is evidence for both.
+Functions that libm lacks are those of `VectorMath`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from ttnn_jit.kernels.math.primitives import Int, Int64, Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
-from ttnn_jit.kernels.numba.libm import OF_ONE, OF_TWO
+from ttnn_jit.kernels.numba.libm import BINARY, UNARY
 from ttnn_jit.kernels.numba.scalar_call import register
 from ttnn_jit.ops.language.emit import Mask, Value
 from ttnn_jit.ops.language.kinds import as_float32
@@ -30,7 +30,7 @@ def _infix(operator: str) -> Callable[..., Any]:
 
 
 def _integer_infix(operator: str) -> Callable[..., Any]:
-    """Likewise, for a result that is cut to 32 bits: Python's integers are wider."""
+    """A method that writes an operator and truncates the result to 32 bits, because numba's integers are wider."""
     return lambda self, i, j: self._int(f"{i} {operator} {j}")
 
 
@@ -40,13 +40,13 @@ def _calls(function: str) -> Callable[..., Any]:
 
 
 class PythonScalar(VectorMath):
-    """Writes statements into `lines`; a value is a variable or a constant's text.
+    """Writes statements into `lines`; a value is the text of a variable or a constant.
 
     Attributes:
-        lines: The statements, without indentation but for that of an ``if``.
+        lines: The statements, indented only inside of an ``if``.
         imported: Names of ``ttnn_jit.kernels.numba.scalar_math`` that they use.
-        tables: Name -> text of the tables that they use.
-        functions: A user's that they call, by their names in ``ttnn_jit.kernels.numba.scalar_call``.
+        tables: Texts of the tables that they use, by name.
+        functions: User functions that they call, by their names in ``ttnn_jit.kernels.numba.scalar_call``.
         limits: Names of ``math`` that they use: ``inf`` and ``nan``.
     """
 
@@ -67,7 +67,7 @@ class PythonScalar(VectorMath):
         return name
 
     def call(self, function: str, *operands: str) -> str:
-        """A new variable that holds what `function` of scalar_math returns."""
+        """A new variable that holds the result of `function` of scalar_math."""
         self.imported.add(function)
         return self.assign(f"{function}({', '.join(operands)})")
 
@@ -191,7 +191,7 @@ class PythonScalar(VectorMath):
     # bfloat16
 
     def loaded(self, element: str, dtype: DataType) -> Value:
-        """The value of the compute type of `element` as `dtype` stores it."""
+        """Convert a stored `element` of `dtype` to its compute type."""
         if dtype.compute.is_int64:
             return self.assign(self._cast("i64", element))
         if dtype.is_integer:
@@ -199,7 +199,7 @@ class PythonScalar(VectorMath):
         return self.call("widen", element) if dtype.is_upper_half else self.assign(element)
 
     def stored(self, value: Value, dtype: DataType) -> Value:
-        """The element of `value`, which `dtype` holds exactly."""
+        """Convert `value`, which `dtype` represents exactly, to a stored element."""
         if dtype.is_integer:
             return self._cast(f"{'i' if dtype.compute.is_signed else 'u'}{8 * dtype.itemsize}", value)
         return self.call("narrow", value) if dtype.is_upper_half else value
@@ -208,5 +208,5 @@ class PythonScalar(VectorMath):
         return self.call("nearest_bfloat16" if numerics is Numerics.IEEE else "device_bfloat16", value)
 
 
-for _name in ("sigmoid", "silu", "gelu", "rsqrt", *OF_ONE, *OF_TWO):
-    setattr(PythonScalar, _name, _calls(_name))  # in the place of what `VectorMath` computes it by
+for _name in ("sigmoid", "silu", "gelu", "rsqrt", *UNARY, *BINARY):
+    setattr(PythonScalar, _name, _calls(_name))  # overrides the method of `VectorMath`

@@ -1,7 +1,7 @@
-"""Users' functions that could not be traced: numba compiles them to scalar code, which every backend calls.
+"""User functions that cannot be traced: numba compiles them to scalar code, which every backend calls.
 
-In native code the function is called for each lane of a vector. The function sees float32 and
-follows numba's rules, by which arithmetic with a Python float is float64; its result is rounded to float32 once.
+Native code calls the function for each lane of a vector. Its arguments are float32. It follows numba's typing rules, by
+which arithmetic with a Python float is float64, and its result is rounded to float32 once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ttnn_jit.ops.language.rebind import rebind
 from ttnn_jit.ops.language.tile_body import ScalarFunction
 
 _OPTIONS: Mapping[str, Any] = {"error_model": "numpy", "fastmath": False, "boundscheck": False}
-_WITHOUT_ENTRIES: Mapping[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Of what neither Python nor C calls: these take longer to compile than short functions do."""
+_NO_WRAPPERS: Mapping[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of functions that neither Python nor C calls: the wrappers take longer to compile than short functions."""
 
 _REGISTERED: dict[str, ScalarFunction] = {}
 
 
 def register(function: ScalarFunction) -> str:
-    """Makes `function` known, and returns the name under which generated Python imports it from this module."""
+    """Register `function`; returns the name under which generated Python imports it from this module."""
     _REGISTERED[function.symbol] = function
     return function.symbol
 
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def compiled(function: ScalarFunction) -> Callable[..., Any]:
-    """The function, from float32 to float32, as numba's dispatcher."""
+    """The numba dispatcher of the function, from float32 to float32."""
     from numba import njit
 
     operands = ", ".join(f"a{k}" for k in range(len(function.parameters)))
@@ -53,7 +53,7 @@ def compiled(function: ScalarFunction) -> Callable[..., Any]:
 
 
 def _jitted(function: ScalarFunction) -> Any:
-    """The function for numba, as are the Python functions that it calls: numba takes no others."""
+    """The function, jitted by numba together with the Python functions that it calls, as numba requires."""
     from numba import njit
 
     root = function.function
@@ -65,17 +65,17 @@ def _jitted(function: ScalarFunction) -> Any:
             return value
         if id(value) not in known:
             known[id(value)] = None
-            known[id(value)] = njit(**_OPTIONS, **_WITHOUT_ENTRIES)(rebind(value, replace))
+            known[id(value)] = njit(**_OPTIONS, **_NO_WRAPPERS)(rebind(value, replace))
         if known[id(value)] is None:
             raise _refused(function, "it calls itself", definition_of(value.__code__), "write it as a loop")
         return known[id(value)]
 
-    return njit(**_OPTIONS, **_WITHOUT_ENTRIES)(rebind(root, replace))
+    return njit(**_OPTIONS, **_NO_WRAPPERS)(rebind(root, replace))
 
 
 @cache
 def vectorized(function: ScalarFunction) -> Callable[..., Any]:
-    """The function over numpy arrays that broadcast."""
+    """The function over numpy arrays, with broadcasting."""
     import numpy as np
 
     scalar = checked(function)
@@ -87,7 +87,7 @@ def checked(function: ScalarFunction) -> Any:
     """The function, compiled for float32 operands.
 
     Raises:
-        CompileError: numba refuses it, or it needs what a stored program cannot hold; the location is in its body.
+        CompileError: numba refuses it, or it needs objects of this process; the location is in its body.
     """
     from numba import types as numba_types
     from numba.core.errors import NumbaError, UnsupportedBytecodeError
@@ -100,11 +100,11 @@ def checked(function: ScalarFunction) -> Any:
     definition = definition_of(function.function.__code__)
     (overload,) = dispatcher.overloads.values()
     if overload.signature.return_type != numba_types.float32:
-        raise _refused(function, f"it returns {overload.signature.return_type}, which is no number", definition)
+        raise _refused(function, f"it returns {overload.signature.return_type}, which is not a number", definition)
     text, _ = _numba_text_of(function)
-    met = re.findall(r'^(?:declare [^@\n]*)?@"?([\w.$]+)', text, re.MULTILINE)
+    symbols = re.findall(r'^(?:declare [^@\n]*)?@"?([\w.$]+)', text, re.MULTILINE)
     for prefix, what in _OF_PROCESS.items():
-        if any(name.startswith(prefix) for name in met):
+        if any(name.startswith(prefix) for name in symbols):
             raise _refused(function, f"it needs {what}", definition)
     return dispatcher
 
@@ -124,26 +124,26 @@ _OF_PROCESS = {
     "numba_": "a part of numba's runtime",
     "numba.dynamic.": "an address of this process, as functions of ctypes do",
 }
-"""Prefixes of symbols that machine code in another process would not resolve."""
+"""Prefixes of symbols that machine code in another process cannot resolve."""
 
 
-def _refused(function: ScalarFunction, reason: str, location: Location, way_out: str | None = None) -> CompileError:
+def _refused(function: ScalarFunction, reason: str, location: Location, alternative: str | None = None) -> CompileError:
     return CompileError(
         f"tile operation `{function.name}` can neither be traced, because {function.reason}, nor compiled by numba: "
         f"{reason}",
         location=location,
-        help=way_out or "write it with operators, functions of `math`, and branches on floats",
+        help=alternative or "write it with operators, functions of `math`, and branches on floats",
     )
 
 
 def _first_reason(text: str) -> str:
-    """The first line of numba's `text` that says something of the program."""
+    """The first informative line of numba's error `text`."""
     lines = (line.strip() for line in text.splitlines())
     return next((line for line in lines if line and not line.startswith("Failed in nopython mode")), text.strip())
 
 
 def _location_in(function: ScalarFunction, text: str) -> Location:
-    """The line of the function's body that numba's `text` names, else its definition."""
+    """The line of the function's body that numba's error `text` names, else its definition."""
     code = function.function.__code__
     lines = {line for part in codes_in(code) for _, _, line in part.co_lines() if line}
     named = re.findall(r'"?([^"\n]+)"?, line (\d+):|\(([^()\n]+):(\d+)\)|from (\S+) \((\d+)\)', text)
@@ -166,18 +166,18 @@ def llvm_text(function: ScalarFunction) -> str:
 
 
 def numba_text(function: Any, signature: Any, *, is_kernel: bool = False) -> tuple[str, str]:
-    """LLVM text of `function`, as numba compiles it for `signature`, and the symbol in it.
+    """The LLVM text of `function`, compiled by numba for `signature`, and its symbol.
 
-    The symbol's function takes where to put the result, where to put an exception, then the arguments; it returns 0
-    if nothing was raised.
+    The compiled function takes addresses for the result and for an exception, then the arguments; it returns 0 if
+    nothing was raised.
 
     Args:
-        function: What is compiled.
-        signature: Its type.
-        is_kernel: Whether it is one of ours, for which kernels/numba/numba_pipeline.py has fewer passes.
+        function: The function to compile.
+        signature: Its numba type.
+        is_kernel: Whether it is generated, so that the short pipeline of kernels/numba/numba_pipeline.py suffices.
 
     Raises:
-        CompileError: numba's vectorizer calls a library of its own.
+        CompileError: numba's vectorizer is set up to call SVML.
     """
     from numba.core import compiler
     from numba.core.compiler_lock import global_compiler_lock
@@ -186,8 +186,8 @@ def numba_text(function: Any, signature: Any, *, is_kernel: bool = False) -> tup
     from ttnn_jit.kernels.numba.numba_pipeline import KernelCompiler, KernelLibrary, LibraryOfText
 
     flags = compiler.Flags()
-    cpu_target.options.parse_as_flags(flags, {"nopython": True, **_WITHOUT_ENTRIES, **_OPTIONS})
-    flags.no_compile = True  # no machine code: it would be read by nobody
+    cpu_target.options.parse_as_flags(flags, {"nopython": True, **_NO_WRAPPERS, **_OPTIONS})
+    flags.no_compile = True  # no machine code: nothing would use it
     with global_compiler_lock:
         context = cpu_target.target_context
         library = (KernelLibrary if is_kernel else LibraryOfText)(context.codegen(), "kernel")
@@ -209,6 +209,6 @@ def numba_text(function: Any, signature: Any, *, is_kernel: bool = False) -> tup
             "numba is set up to call Intel's SVML, which the process that runs a stored program may lack",
             help="set NUMBA_DISABLE_INTEL_SVML=1 before numba is imported",
         )
-    # The assembler says what the target is.
+    # The assembler sets the target.
     kept = [line for line in text.splitlines() if not line.startswith(("target ", "source_filename", "; ModuleID"))]
     return "\n".join(kept), str(made.fndesc.llvm_func_name)

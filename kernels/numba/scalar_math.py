@@ -1,8 +1,8 @@
-"""What the source of a numba kernel calls: one element at a time, in float32, every function by libm in float64.
+"""The functions that numba kernels call, one element at a time: float32 arithmetic, and libm functions in float64.
 
-Arithmetic, comparison, rounding and conversion are IEEE 754 binary32's, bit for bit those of `Primitives`. A function
-takes the float32 to float64, where it is exact, computes there with libm, and rounds once: its error is half a unit of
-float32's last place plus libm's error in float64, less than `LIBM_ULP` in all. Nothing is contracted, nothing raises.
+Arithmetic, comparisons, rounding and conversions are IEEE 754 binary32 operations with the same bits as `Primitives`. A
+libm function converts its float32 argument to float64, which is exact, and rounds its result once. Its error is half a
+float32 ulp plus libm's error in float64, less than `LIBM_ULP` in total. Nothing is contracted, nothing raises.
 
 This module imports numba; only code that compiles kernels with numba imports it.
 """
@@ -19,12 +19,12 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ttnn_jit.diagnostics.source import codes_in
-from ttnn_jit.kernels.numba.libm import EXACT, OF_ONE, OF_TWO
+from ttnn_jit.kernels.numba.libm import BINARY, EXACT, UNARY
 from ttnn_jit.kernels.numba.numba_pipeline import LinkedCompiler, LoopCompiler
 from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 
 LIBM_ULP = 0.51
-"""Largest error of a function here, in units of float32's last place: libm's few units of float64 count 2**-29 each."""
+"""The largest error of a function here, in float32 ulps: the few float64 ulps of libm count 2**-29 each."""
 
 f32, f64 = np.float32, np.float64
 i8, i16, i32, i64 = np.int8, np.int16, np.int32, np.int64
@@ -32,18 +32,18 @@ u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
 
 
 _CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": LinkedCompiler}
-"""No Python calls it: numba compiles no entry points for that, which take longer than short functions do."""
+"""Options without Python and C entry points: kernels do not need them, and they compile slower than short functions."""
 
 _called = njit(**_CALLED_BY_KERNELS)
 _CALLED: dict[tuple[Any, ...], Any] = {}
 
 
 def called(function: Any) -> Any:
-    """Compiles a function that kernels alone call; one for all that have equal code and call the same functions."""
+    """Compile a function that only kernels call; functions with equal code and the same callees share the result."""
     code = function.__code__
-    met = [function.__globals__.get(name) for each in codes_in(code) for name in each.co_names]
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    key = (code.replace(co_firstlineno=1), *map(id, (*met, *held)))  # what is met lives as long as the function
+    read_globals = [function.__globals__.get(name) for each in codes_in(code) for name in each.co_names]
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    key = (code.replace(co_firstlineno=1), *map(id, (*read_globals, *cells)))  # the function keeps these objects alive
     if key not in _CALLED:
         _CALLED[key] = _called(function)
     return _CALLED[key]
@@ -69,7 +69,7 @@ def _conversion(source: Any, target: Any, instruction: str) -> Any:
 
 
 def _pointer_to(dtype: DataType) -> Any:
-    """A function from an address to it as a pointer to what stores elements of `dtype`: a truth is a byte."""
+    """A function from an address to a pointer to stored elements of `dtype`; truths are bytes."""
     stored = types.uint8 if dtype.compute.is_bool else getattr(types, dtype.traits.numpy)
     return intrinsic(_conversion(types.int64, types.CPointer(stored), "inttoptr"))
 
@@ -78,7 +78,7 @@ globals().update({f"{dtype.name.lower()}_at": _pointer_to(dtype) for dtype in AL
 
 
 def _memory(element: Any) -> Callable[[Any, Any], Any]:
-    """``f(count)``: a pointer to `count` elements on the stack; the count is a literal."""
+    """``f(count)``: a pointer to `count` elements on the stack; the count must be a literal."""
 
     def typed(_: Any, count: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, __: Any) -> Any:
@@ -100,7 +100,7 @@ from_bits = intrinsic(_conversion(types.int32, types.float32, "bitcast"))
 
 @intrinsic  # type: ignore[untyped-decorator]
 def fma(_: Any, a: Any, b: Any, c: Any) -> Any:
-    """A * b + c, rounded once; libm's fmaf where the processor has no instruction."""
+    """A * b + c, rounded once; by libm's fmaf if the processor has no instruction."""
     del a, b, c
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
@@ -111,7 +111,7 @@ def fma(_: Any, a: Any, b: Any, c: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def select(_: Any, mask: Any, a: Any, b: Any) -> Any:
-    """A where the mask is true, else b: without a branch, of which numba makes blocks."""
+    """A where the mask is true, else b; a select instruction, whereas numba compiles conditionals to branches."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.select(*arguments)
@@ -124,19 +124,19 @@ def select(_: Any, mask: Any, a: Any, b: Any) -> Any:
 
 @scalar  # type: ignore[untyped-decorator]
 def widen(half: Any) -> Any:
-    """The float32 of a bfloat16's bits."""
+    """The float32 of bfloat16 bits."""
     return from_bits(i32(u32(half) << u32(16)))
 
 
 @scalar  # type: ignore[untyped-decorator]
 def narrow(a: Any) -> Any:
-    """The bits of bfloat16 of a float32 that bfloat16 holds exactly."""
+    """The bfloat16 bits of a float32 that bfloat16 represents exactly."""
     return u16(u32(bits(a)) >> u32(16))
 
 
 @scalar  # type: ignore[untyped-decorator]
 def nearest_bfloat16(a: Any) -> Any:
-    """To the nearest bfloat16, ties to even; NaN stays NaN."""
+    """Round to the nearest bfloat16, ties to even; NaN stays NaN."""
     if np.isnan(a):
         return f32(math.nan)
     whole = u32(bits(a))
@@ -145,7 +145,7 @@ def nearest_bfloat16(a: Any) -> Any:
 
 @scalar  # type: ignore[untyped-decorator]
 def device_bfloat16(a: Any) -> Any:
-    """As a device stores bfloat16: NaN becomes infinity, a magnitude below 2**-126 zero of its sign."""
+    """Round to bfloat16 as a device does: NaN becomes infinity, a magnitude below 2**-126 zero of its sign."""
     if np.isnan(a):
         return f32(math.inf)
     if abs(a) < f32(2.0**-126):
@@ -186,7 +186,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 
 def _of_libm(name: str) -> Any:
-    function = {**EXACT, **OF_ONE, **OF_TWO}[name]
+    function = {**EXACT, **UNARY, **BINARY}[name]
 
     def exact(a: Any) -> Any:
         return f32(function(a))
@@ -197,12 +197,12 @@ def _of_libm(name: str) -> Any:
     def of_two(a: Any, b: Any) -> Any:
         return f32(function(f64(a), f64(b)))
 
-    made = exact if name in EXACT else of_one if name in OF_ONE else of_two
-    made.__name__ = made.__qualname__ = name  # by which numba calls it
+    made = exact if name in EXACT else of_one if name in UNARY else of_two
+    made.__name__ = made.__qualname__ = name  # the name in numba's symbols
     return scalar(made)
 
 
-globals().update({name: _of_libm(name) for name in (*EXACT, *OF_ONE, *OF_TWO)})
+globals().update({name: _of_libm(name) for name in (*EXACT, *UNARY, *BINARY)})
 
 
 @scalar  # type: ignore[untyped-decorator]

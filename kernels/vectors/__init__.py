@@ -1,1 +1,1 @@
-"""The backends of vector math: LLVM instructions of vectors, and numpy arrays."""
+"""The backends of vector math: LLVM vector instructions, and numpy arrays."""

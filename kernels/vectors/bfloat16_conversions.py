@@ -19,17 +19,17 @@ Vectors = tuple[Value, ...]
 
 @dataclass
 class Bfloat16Conversions:
-    """Widens, rounds and narrows the one or two vectors of a chunk together, on `builder`.
+    """Widens, rounds and narrows the one or two vectors of a chunk.
 
-    Two vectors are rounded by one instruction where the host has it. Bits that were loaded or rounded to are cached:
-    narrowing converts none twice.
+    Two vectors are rounded by one instruction if the host has it. The bits of loaded and of rounded vectors are cached,
+    so that narrowing never converts them again.
 
     Attributes:
-        builder: Where the text goes.
-        numerics: How results are rounded.
-        interleaved: Two vectors hold the even and the odd elements, the halves of 32-bit integers (little-endian),
-            which widens without a shuffle. Otherwise one follows the other.
-        leaves_nan: Rounding by instruction keeps NaN; the caller checks for them.
+        builder: Receives the instructions.
+        numerics: The rounding of results.
+        interleaved: Whether two vectors hold the even and the odd elements, the halves of 32-bit integers
+            (little-endian), which widens without a shuffle. Otherwise they hold the first and the second half.
+        leaves_nan: Whether rounding by instruction keeps NaN, because the caller checks for NaN.
     """
 
     builder: LlvmVector
@@ -40,7 +40,7 @@ class Bfloat16Conversions:
     _converted: dict[Vectors, Value] = field(default_factory=dict)
 
     def widened(self, bits: Value, count: int) -> Vectors:
-        """The `count` vectors of a chunk's `bits`, ``<chunk x i16>``."""
+        """Widen a chunk's `bits`, ``<chunk x i16>``, to `count` vectors."""
         b, lanes = self.builder, self.builder.isa.lanes
         if count == 1:
             vectors: Vectors = (b.load_bf16(bits),)
@@ -53,17 +53,21 @@ class Bfloat16Conversions:
         return vectors
 
     def rounded(self, vectors: Vectors, dtype: DataType) -> Vectors:
-        """Each vector as `LlvmVector.round_to` gives it."""
+        """Each vector, rounded as by `LlvmVector.round_to`."""
         b, lanes = self.builder, self.builder.isa.lanes
         if not (dtype.is_upper_half and b.isa.avx512_bf16):
             return tuple(b.round_to(vector, dtype, self.numerics) for vector in vectors)
         bits = b.converted(vectors, self.numerics, leaves_nan=self.leaves_nan)
-        result = (b.load_bf16(bits),) if len(vectors) == 1 else (b.as_high(bits, 0), b.as_high(bits, lanes))
+        result = (
+            (b.load_bf16(bits),)
+            if len(vectors) == 1
+            else (b.from_upper_halves(bits, 0), b.from_upper_halves(bits, lanes))
+        )
         self._converted[result] = bits
         return result
 
     def flushed(self, vectors: Vectors) -> Vectors:
-        """Vectors of bfloat16 numbers with NaN and denormals replaced as device numerics round them."""
+        """Vectors of bfloat16 numbers, with NaN and denormals replaced as under device numerics."""
         b = self.builder
         if b.isa.avx512_bf16:  # rounding by instruction is faster than comparing bits
             return self.rounded(vectors, DataType.BFLOAT16)
@@ -74,7 +78,7 @@ class Bfloat16Conversions:
         return self.widened(self.builder.looked_up(self.narrowed(vectors)), len(vectors))
 
     def power(self, vectors: Vectors, power: float, name: str, emit: Callable[..., Value]) -> Vectors:
-        """The rounded power of each vector of bfloat16 numbers; `name` says which, `emit` is its float32 body."""
+        """The rounded power of vectors of bfloat16 numbers; `name` identifies it, `emit` is its float32 body."""
         b, count = self.builder, len(vectors) * self.builder.isa.lanes
         whole = 2 * b.isa.lanes
         bits = self.narrowed(vectors)
@@ -101,7 +105,7 @@ class Bfloat16Conversions:
 
 @memoized(maxsize=64)
 def _on_bits(emit: Callable[..., Value], numerics: Numerics) -> Callable[[LlvmVector, Value], Value]:
-    """A function as one of the bits of two vectors, computed with float32."""
+    """The function of the bfloat16 bits of two vectors that computes `emit` in float32."""
 
     def on_bits(builder: LlvmVector, bits: Value) -> Value:
         both = Bfloat16Conversions(builder, numerics, interleaved=True)

@@ -1,4 +1,4 @@
-"""Vector math of float32 as LLVM instructions."""
+"""float32 vector math as LLVM instructions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ttnn_jit.kernels.llvm.llvm_module import ModuleText, RarePath
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I8, I16, I32, I64, Type
 from ttnn_jit.kernels.llvm.values import (
     Body,
+    InstructionCost,
     Literal,
     Value,
-    Work,
     i32,
     integer,
     integers,
@@ -31,12 +31,12 @@ from ttnn_jit.process.memoized import memoized
 
 
 def _calls(function: str) -> Callable[..., Value]:
-    """A method that is an intrinsic of its operands' type."""
+    """A method that calls an intrinsic of the vector type."""
     return lambda self, *operands: self.intrinsic(self._float, function, *operands)
 
 
 def _compares(predicate: str) -> Callable[..., Value]:
-    """A method that is a comparison."""
+    """A method that compares."""
     return lambda self, a, b: self.compare(predicate, a, b)
 
 
@@ -59,7 +59,7 @@ class LlvmFloat(Builder, VectorMath):
     copysign = _calls("llvm.copysign.{}")
 
     def sqrt(self, a: Value) -> Value:
-        return self.intrinsic(self._float, "llvm.sqrt.{}", a, work=Work.DIVISION)
+        return self.intrinsic(self._float, "llvm.sqrt.{}", a, cost=InstructionCost.DIVISION)
 
     def minimum(self, a: Value, b: Value) -> Value:
         return self._extremum("llvm.minimum.{}", 4, a, b)
@@ -69,14 +69,14 @@ class LlvmFloat(Builder, VectorMath):
 
     def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:
         constant = isinstance(a, Literal) or isinstance(b, Literal)
-        if constant or not self.isa.avx512:  # beside a number that is neither zero nor NaN, one instruction is enough
+        if constant or not self.isa.avx512:  # one instruction suffices if an operand is a constant
             return self.intrinsic(self._float, function, a, b)
-        # vrangeps (4: minimum, 5: maximum, signs as they are) knows -0 from +0, but prefers numbers to NaN.
+        # vrangeps (4: minimum, 5: maximum, signs unchanged) orders -0 below +0, but prefers numbers to NaN.
         number = self._unmasked("range", a, b, i32(kind))
         return self.select(self.compare("uno", a, b), self.add(a, b), number)
 
     def _unmasked(self, instruction: str, *operands: Value) -> Value:
-        """An instruction of AVX-512 on all lanes, rounding as the mode says (4)."""
+        """An AVX-512 instruction on all lanes, with the current rounding mode (4)."""
         rest = self.const(0.0), integer(-1, I16), i32(4)
         return self.intrinsic(self._float, f"llvm.x86.avx512.mask.{instruction}.ps.512", *operands, *rest)
 
@@ -109,16 +109,16 @@ class LlvmFloat(Builder, VectorMath):
         return self._if_any_lane(mask, usual, rare)
 
     def _if_any_lane(self, mask: Value, usual: Value, rare: Callable[[], Value]) -> Value:
-        """What `rare` writes, off the straight path, if the mask is true of any lane, else `usual`."""
+        """The value of `rare`, computed in a rare branch, if any lane of the mask is true, else `usual`."""
         any_lane = self.intrinsic(I1, f"llvm.vector.reduce.or.{mask.type.suffix}", mask)
         with self.when(any_lane, "rare", ("", usual), is_rare=True) as branch:
-            branch.give(rare())
+            branch.yield_values(rare())
         return branch.values[0]
 
     def _out_of_line(self, name: str, body: Callable[..., Value], *arguments: Value) -> Value:
-        """A call of the function that computes `body`, of arguments and a result of one type.
+        """A call of an out-of-line function that computes `body`; arguments and result have one type.
 
-        It is written into the module at first use.
+        The first use adds the function to the module.
         """
         type_ = arguments[0].type
         rare, needed = _rare_path(type(self), self.isa, name, body, type_, len(arguments))
@@ -184,7 +184,7 @@ class LlvmFloat(Builder, VectorMath):
         return self.intrinsic(self._int, "llvm.x86.avx512.vpermi2var.d.512", low, index, high)
 
     def _lookup_avx2(self, table: Table, index: Value) -> Value:
-        # vpermps reads the low 3 bits; the bits above choose between eights by the sign that vblendvps reads.
+        # vpermps reads the low 3 bits; vblendvps selects between groups of eight by the next bits, shifted to the sign.
         eights = (_floats(table.entries[i : i + 8]) for i in range(0, len(table.entries), 8))
         parts = [self.intrinsic(self._float, "llvm.x86.avx2.permps", eight, index) for eight in eights]
         bit = 3
@@ -198,7 +198,7 @@ class LlvmFloat(Builder, VectorMath):
         return parts[0]
 
     def _lookup_neon(self, table: Table, index: Value) -> Value:
-        # Bytes 4i .. 4i+3 of a table of 64 bytes; tbx keeps what tbl found where its own index is out of range.
+        # Bytes 4i .. 4i+3 of a table of 64 bytes; tbx keeps the result of tbl where its own index is out of range.
         inside = self.int_and(index, self.int_const(len(table.entries) - 1))
         first_byte = self.int_mul(inside, self.int_const(0x0404_0404))
         byte_index = self.int_add(first_byte, self.int_const(0x0302_0100))
@@ -221,20 +221,20 @@ class LlvmFloat(Builder, VectorMath):
             result = self.insert(result, self.intrinsic(FLOAT, function.symbol, *elements), lane)
         return result
 
-    # Instructions of AVX-512 with the bits of the generic forms
+    # AVX-512 instructions with the same results as the derived operations
 
     def scale(self, a: Value, n: Value) -> Value:
         return self._unmasked("scalef", a, n) if self.isa.avx512 else super().scale(a, n)
 
     def scale_by_sixteenths(self, a: Value, sum_: Value, n: Value) -> Value:
-        # vscalefps takes the floor itself.
+        # vscalefps computes the floor itself.
         return self.scale(a, n) if self.isa.avx512 else super().scale_by_sixteenths(a, sum_, n)
 
     def exp2_by(self, y: Value, coefficients: Sequence[float]) -> Value:
         if not self.isa.avx512:
             power: Value = super().exp2_by(y, coefficients)
             return power
-        # vreduceps (9: less its floor) makes 0 of infinities, and vscalefps takes the floor of any number itself.
+        # vreduceps (9: minus the floor) gives 0 for infinities, and vscalefps computes the floor of any number itself.
         fraction = self._unmasked("reduce", y, i32(9))
         return self.scale(self.polynomial(fraction, coefficients), y)
 
@@ -248,7 +248,7 @@ class LlvmFloat(Builder, VectorMath):
         return (self._mantissa(x, 0), self._floor_log2(x)) if self.isa.avx512 else super().split_at_one(x)
 
     def _mantissa(self, x: Value, interval: int) -> Value:
-        """In [1, 2) for interval 0, [0.75, 1.5) for 3; NaN for numbers below zero (8)."""
+        """The mantissa, in [1, 2) for interval 0 or [0.75, 1.5) for 3; NaN for negative numbers (8)."""
         return self._unmasked("getmant", x, i32(interval + 8))
 
     def _floor_log2(self, x: Value) -> Value:
@@ -259,12 +259,12 @@ class LlvmFloat(Builder, VectorMath):
 def _rare_path(
     builder: type[LlvmFloat], isa: HostIsa, name: str, body: Callable[..., Value], type_: Type, count: int
 ) -> tuple[RarePath, ModuleText]:
-    """The function that computes `body` of so many arguments of a type, and what it needs; of every module the same."""
+    """The out-of-line function of `body` with `count` arguments of a type, and its declarations; shared by modules."""
     module, parameters = ModuleText(), [Parameter(f"x{k}", type_) for k in range(count)]
     attributes = "noinline cold nounwind"
     f = FunctionBuilder(f"ttnn_jit.{name}.v{isa.lanes}", module, parameters, type_, attributes=attributes)
-    text = f.ended(body(builder(isa, module, f.body), *f.parameters))
-    return RarePath(text, count, is_alone=not module.rare_paths), module
+    text = f.build(body(builder(isa, module, f.body), *f.parameters))
+    return RarePath(text, count, is_standalone=not module.rare_paths), module
 
 
 def _floats(entries: tuple[int, ...]) -> Literal:

@@ -1,4 +1,4 @@
-"""Vector math as LLVM instructions: that of float32, and the bits of bfloat16."""
+"""Vector math as LLVM instructions, on float32 and on the bits of bfloat16."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 class LlvmVector(LlvmFloat):
-    """Writes instructions on ``<lanes x float>``, and on bits of bfloat16, into a body of its own or another's.
+    """Writes instructions on ``<lanes x float>`` and on bfloat16 bits, into a new body or an existing one.
 
     Use::
 
@@ -23,27 +23,27 @@ class LlvmVector(LlvmFloat):
         x = b.load_bf16(bits)                     # or any value of type <lanes x float>
         y = b.round_to(b.exp(x), DataType.BFLOAT16, Numerics.DEVICE)
         bits = b.store_bf16(y, Numerics.DEVICE)   # <lanes x i16>
-        module.text()                             # goes beside it, once per module
+        module.text()                             # the declarations, once per module
 
     A rare path (sin and cos of huge arguments) ends the basic block and begins another.
 
-    The text relies on no IR pass and calls nothing but intrinsics that the target has as instructions, and functions
-    of `module`.
+    The text relies on no IR pass. It calls only functions of `module`, and intrinsics that are instructions of the
+    target.
     """
 
     def round_to(self, value: Value, dtype: DataType, numerics: Numerics) -> Value:
-        """As `VectorMath.round_to`, by the instruction of avx512_bf16 where the host has it."""
+        """`VectorMath.round_to`, by the instruction of avx512_bf16 if the host has it."""
         if dtype.is_upper_half and self.isa.avx512_bf16:
             return self.load_bf16(self.converted((value,), numerics))
         rounded: Value = super().round_to(value, dtype, numerics)
         return rounded
 
-    def cut(self, bits: Value, dtype: DataType) -> Value:
-        """The elements of `dtype` that the low bits of `bits` are: ``<lanes x i8>``, for one."""
+    def narrow_to(self, bits: Value, dtype: DataType) -> Value:
+        """Truncate `bits` to stored elements of `dtype`, for example ``<lanes x i8>``."""
         return self.narrow(bits, type_of(dtype.traits.llvm, self.isa.lanes))
 
     def add_products(self, total: Value, left: Value, right: Value) -> Value:
-        """See `DotProduct.add_products`: one instruction where the processor has it."""
+        """`DotProduct.add_products`, by one instruction if the processor has it."""
         if not self.isa.avx512_bf16:
             added: Value = super().add_products(total, left, right)
             return added
@@ -51,7 +51,7 @@ class LlvmVector(LlvmFloat):
         return self.intrinsic(self._float, "llvm.x86.avx512bf16.dpbf16ps.512", total, *pairs)
 
     def load_bf16(self, bits: Value) -> Value:
-        """The float32 values of bfloat16 elements by their `bits`, an operand of type ``<lanes x i16>``."""
+        """The float32 values of bfloat16 `bits`, of type ``<lanes x i16>``."""
         return self.from_bits(self.shift_left(self.zext(bits, self._int), 16))
 
     def store_bf16(self, value: Value, numerics: Numerics) -> Value:
@@ -66,32 +66,32 @@ class LlvmVector(LlvmFloat):
         return I16.times(2 * self.isa.lanes)
 
     def upper_halves(self, values: Sequence[Value]) -> Value:
-        """The upper halves of one or two values, one's after the other's: ``<n x i16>``."""
+        """The upper halves of one or two values, concatenated: ``<n x i16>``."""
         halves = [self.bitcast(each, self._bits_of_two) for each in values]
         return self.shuffled(halves, range(1, len(values) * self._bits_of_two.lanes, 2))
 
     def shuffled(self, parts: Sequence[Value], order: Sequence[int]) -> Value:
-        """The lanes of one or two vectors in another order."""
+        """A shuffle of the lanes of one or two vectors."""
         return self.shuffle(parts[0], parts[1] if len(parts) > 1 else None, order)
 
     def upper_lanes(self, value: Value, width: int) -> Value:
-        """`value` with the lanes from `width` on as the first ones."""
+        """`value` with its lanes rotated, so that lane `width` comes first."""
         return self.shuffle(value, None, [(lane + width) % self.isa.lanes for lane in range(self.isa.lanes)])
 
     def halves(self, bits: Value) -> tuple[Value, Value]:
-        """The float32 values of the even and of the odd bfloat16 elements by their `bits`, ``<2 lanes x i16>``."""
+        """The float32 values of the even and of the odd bfloat16 elements of `bits`, ``<2 lanes x i16>``."""
         pairs = self.bitcast(bits, self._int)
         even, odd = self.shift_left(pairs, 16), self.int_and(pairs, self.int_const(-0x1_0000))
         return self.from_bits(even), self.from_bits(odd)
 
     def interleaved_upper_halves(self, even: Value, odd: Value) -> Value:
-        """The bits, ``<2 lanes x i16>``, whose `halves` are these values; their lower halves are zeros."""
+        """The inverse of `halves`, ``<2 lanes x i16>``; the lower halves of the values must be zero."""
         low = self.shift_right_zero(self.bits(even), 16)
         return self.bitcast(self.int_or(low, self.bits(odd)), self._bits_of_two)
 
     def looked_up(self, bits: Value) -> Value:
-        """The entries of the module's table (kernels/vectors/lookup_table.py) for bfloat16, a multiple of 4 of them."""
-        # Extracted four at a time and separated by shifts.
+        """The entries of the module's table (kernels/vectors/lookup_table.py) for bfloat16 bits, a multiple of 4."""
+        # Indices are extracted four at a time and separated by shifts.
         count = bits.type.lanes
         result, table = poison(bits.type), results(self)
         indices = self.bitcast(bits, I64.times(count // 4))
@@ -105,13 +105,13 @@ class LlvmVector(LlvmFloat):
     def bfloat16_power(
         self, bits: Value, form: Bfloat16Power, name: str, body: Callable[[LlvmVector, Value], Value]
     ) -> Value:
-        """The nearest bfloat16 to a power of each, ``<2 lanes x i16>``, by the byte permutations of AVX-512 VBMI.
+        """The nearest bfloat16 to a power, ``<2 lanes x i16>``, by the byte permutations of AVX-512 VBMI.
 
         Args:
-            bits: Of what is raised to the power.
+            bits: The bits of the base.
             form: The power.
-            name: Names the body, in generated text.
-            body: Computes the results of elements among which are others than normal numbers with normal results.
+            name: The name of the body in generated text.
+            body: Computes the results if an element, or its result, is not a normal number.
         """
         kind, root = self._bits_of_two, form.root
         bias = integer(form.bias, kind)
@@ -121,19 +121,19 @@ class LlvmVector(LlvmFloat):
         upper = self.bit_and(exponent, integer(-1 << MANTISSA_BITS, kind))
         lower = self.bit_and(found, integer((1 << MANTISSA_BITS) - 1, kind))
         result = self.bit_or(upper, lower)
-        # Twice the bits are without the sign.
+        # Doubling the bits drops the sign.
         step, magnitude = (1, bits) if root == 2 else (2, self.add(bits, bits))
         first = 1 << MANTISSA_BITS
         above = self.sub(magnitude, integer(step * first, kind))
-        special = self.compare("uge", above, integer(step * (form.beyond - first), kind))
-        if form.sign > 0:  # zeros are no rarity
+        special = self.compare("uge", above, integer(step * (form.normal_end - first), kind))
+        if form.sign > 0:  # zeros are common, so they do not take the rare path
             is_zero = self.compare("eq", bits, zero(kind))
             result = self.select(is_zero, zero(kind), result)
             special = self.bit_and(special, self.compare("ne", bits, zero(kind)))
         return self._if_any_lane(special, result, lambda: self._out_of_line(name, body, bits))
 
     def _byte_of(self, entries: tuple[int, ...], bits: Value) -> Value:
-        """Looks up bytes: the lower half of each of 32 elements indexes a table of 128 or 256 bytes."""
+        """Look up bytes: the low byte of each of 32 elements indexes a table of 128 or 256 bytes."""
         index = self.bitcast(bits, I8.times(64))
         found = poison(index.type)
         for start in range(0, len(entries), 128):
@@ -143,7 +143,7 @@ class LlvmVector(LlvmFloat):
         return self.bitcast(found, bits.type)
 
     def flushed(self, bits: Value) -> Value:
-        """The bits of bfloat16 with +infinity for every NaN and zero of its sign for every denormal."""
+        """bfloat16 bits, with NaN replaced by +infinity and denormals by zero of their sign."""
         kind = bits.type
         magnitude = self.bit_and(bits, integer(0x7FFF, kind))
         sign = self.bit_and(bits, integer(-0x8000, kind))
@@ -153,26 +153,26 @@ class LlvmVector(LlvmFloat):
         return self.select(is_nan, infinity, self.select(is_denormal, sign, bits))
 
     def unless_nan(self, bits: Value, otherwise: Callable[[], Value]) -> Value:
-        """The bits of bfloat16, or those that `otherwise` writes, off the straight path, if any of them is a NaN."""
+        """bfloat16 bits; if any is NaN, the bits that `otherwise` computes in a rare branch."""
         magnitude = self.bit_and(bits, integer(0x7FFF, bits.type))
         return self._if_any_lane(self.compare("sgt", magnitude, integer(0x7F80, bits.type)), bits, otherwise)
 
-    def as_high(self, bits: Value, start: int) -> Value:
-        """The float32 values of a vector's bfloat16 bits, those from `start` on of ``<2 lanes x i16>``."""
+    def from_upper_halves(self, bits: Value, start: int) -> Value:
+        """The float32 values of `lanes` bfloat16 elements of ``<2 lanes x i16>``, from lane `start` on."""
         count = 2 * self.isa.lanes
         order = [count + k if k % 2 == 0 else start + k // 2 for k in range(count)]
         return self.bitcast(self.shuffle(bits, zero(bits.type), order), self._float)
 
     def converted(self, values: Sequence[Value], numerics: Numerics, *, leaves_nan: bool = False) -> Value:
-        """The bfloat16 bits of one or two values, one's after the other's, by the instructions of avx512_bf16.
+        """The bfloat16 bits of one or two values, concatenated, by the instructions of avx512_bf16.
 
-        They round to nearest even and read denormals as zeros of their sign: device numerics but for NaN, which
-        `leaves_nan` leaves, IEEE numerics but for denormals.
+        The instructions round to nearest even and flush denormal inputs to zeros of their sign. For device numerics NaN
+        needs a correction, unless `leaves_nan`; for IEEE numerics denormals do.
         """
         if numerics is Numerics.DEVICE and leaves_nan:
             return self._converted(values)
         if numerics is Numerics.DEVICE:
-            # vminps gives its second operand where the first is NaN.
+            # vminps returns its second operand if the first is NaN.
             infinity = self.const(float("inf"))
             minimum = "llvm.x86.avx512.min.ps.512"
             return self._converted([self.intrinsic(self._float, minimum, v, infinity, i32(4)) for v in values])
@@ -193,6 +193,6 @@ class LlvmVector(LlvmFloat):
     def _converted(self, values: Sequence[Value]) -> Value:
         count = len(values) * self.isa.lanes
         name = "llvm.x86.avx512bf16.cvtneps2bf16.512" if len(values) == 1 else "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
-        # Of two, the instruction puts the second operand's elements first.
+        # The instruction with two operands puts the second operand's elements first.
         halves = self.intrinsic(BFLOAT.times(count), name, *reversed(values))
         return self.bitcast(halves, I16.times(count))

@@ -1,4 +1,4 @@
-"""Vector math on numpy arrays, with the bits of the native code: what the tile interpreter computes with."""
+"""Vector math on numpy arrays, with the same bits as native code, for the tile interpreter."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ Array = np.ndarray[Any, Any]
 
 
 def _plain(function: Callable[..., Any]) -> Any:
-    """A method that is a function of its operands alone."""
+    """A method that calls a function without self."""
     return staticmethod(function)
 
 
 def _rounded(function: Callable[..., Any]) -> Any:
-    """A method that is a function of its operands, of whatever type these are rounded to float32."""
+    """A method that calls a numpy ufunc with float32 results, whatever the types of its operands."""
     return staticmethod(partial(function, dtype=np.float32))
 
 
 class NumpyVector(VectorMath):
-    """Values are float32 arrays (or scalars) of any shapes that broadcast; integers int32, masks bool.
+    """Values are float32 arrays or scalars that broadcast; integers are int32, masks are bool.
 
-    Use it under ``np.errstate(all="ignore")``, or through `quiet`, since overflow and invalid operations are results
-    here, not accidents::
+    Use it under `quiet` or ``np.errstate(all="ignore")``, because overflow and invalid operations are expected::
 
         b = NumpyVector()
         with NumpyVector.quiet():
@@ -42,7 +41,7 @@ class NumpyVector(VectorMath):
 
     @staticmethod
     def quiet() -> np.errstate:
-        """The context in which no floating point warning is given."""
+        """A context without floating-point warnings."""
         return np.errstate(all="ignore")
 
     const = _plain(np.float32)
@@ -53,16 +52,16 @@ class NumpyVector(VectorMath):
     div = _rounded(np.divide)
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
-        # The product is exact in float64. Its sum with c is rounded to odd, so that rounding it again to float32
-        # is rounding once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+        # The product is exact in float64. Its sum with c is rounded to odd, so that rounding it to float32 afterwards
+        # equals rounding once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
         product = np.multiply(a, b, dtype=np.float64)
         addend = np.asarray(c, np.float64)
         total = product + addend
         part = total - product
         error = (product - (total - part)) + (addend - part)
         bits = np.asarray(total).view(np.int64)
-        away = np.where((error > 0) == (total > 0), np.int64(1), np.int64(-1))
-        odd = np.where((error != 0) & np.isfinite(error) & (bits & 1 == 0), bits + away, bits)
+        step = np.where((error > 0) == (total > 0), np.int64(1), np.int64(-1))
+        odd = np.where((error != 0) & np.isfinite(error) & (bits & 1 == 0), bits + step, bits)
         return odd.view(np.float64).astype(np.float32)
 
     neg = _plain(np.negative)
@@ -149,20 +148,20 @@ class NumpyVector(VectorMath):
         return vectorized(function)(*operands)
 
     def loaded(self, elements: Array, dtype: DataType) -> Array:
-        """The values of the compute type of `elements` as `dtype` stores them."""
+        """Convert stored `elements` of `dtype` to their compute type."""
         if dtype.is_upper_half:
             return self.load_bf16(elements)
         return elements.astype(dtype.compute.numpy, copy=False)
 
     def stored(self, values: Value, dtype: DataType) -> Array:
-        """The elements of `values`, which `dtype` holds exactly."""
+        """Convert `values`, which `dtype` represents exactly, to stored elements."""
         if not dtype.is_upper_half:
             return np.asarray(values).astype(dtype.traits.numpy, copy=False)
         bits = np.ascontiguousarray(values, np.float32).view(np.uint32).reshape(np.shape(values))
         return np.right_shift(bits, np.uint32(16)).astype(np.uint16)
 
     def load_bf16(self, bits: Array) -> Array:
-        """The float32 values of bfloat16 elements by their `bits`, 16-bit integers of either sign."""
+        """The float32 values of bfloat16 `bits`, signed or unsigned 16-bit integers."""
         return np.asarray(np.left_shift(bits.astype(np.int32), 16)).view(np.float32)
 
     def store_bf16(self, value: Value, numerics: Numerics) -> Array:

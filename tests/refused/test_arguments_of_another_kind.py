@@ -193,7 +193,10 @@ OTHERS = [
         "TensorSpec([4, 4], f32, ROW_MAJOR, dram, interleaved, strides=(99, 1)) has strides; ",
     ),
     (lambda d: ttnn_jit.explain_miss(add, X), "explain_miss takes what `jit` returns, got function"),
-    (lambda d: ttnn.pearson_correlation_coefficient(X, "a"), "a str is no tensor, and torch makes none of it"),
+    (
+        lambda d: ttnn.pearson_correlation_coefficient(X, "a"),
+        "a str is not a tensor, and torch cannot convert it to one",
+    ),
     (lambda d: ttnn.pearson_correlation_coefficient(X, X[:3]), "shapes (32, 64) and (3, 64) differ"),
     (
         lambda d: ttnn.exp(on(d), output_tensor=on(d), optional_output_tensor=on(d)),

@@ -257,12 +257,12 @@ HOST = [
     (
         lambda d: pickle.dumps(ttnn.from_torch(X)),
         ValueError,
-        "a ttnn tensor cannot be pickled: it lies in memory of this process\nhelp: pickle `ttnn.to_torch(tensor)`",
+        "a ttnn tensor cannot be pickled: its memory is of this process\nhelp: pickle `ttnn.to_torch(tensor)`",
     ),
     (
         lambda d: numpy.asarray(tiled(d)),
         ValueError,
-        "numpy was given a ttnn tensor that lies on Device(wormhole_b0 rules on cpu, id=0)\n"
+        "numpy got a ttnn tensor that is on Device(wormhole_b0 rules on cpu, id=0)\n"
         "help: write `numpy.asarray(tensor.cpu())`, or `ttnn.to_torch(tensor)`",
     ),
     (

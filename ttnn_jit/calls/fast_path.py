@@ -54,7 +54,7 @@ class PlainCalls(WarmCalls):
         call_of = call_matcher(arguments)
         if call_of is None:
             return
-        comparing = library.comparing(warm, tensors)
+        comparing = library.with_metadata_guard(warm, tensors)
         if comparing is not None:
             self._latest = (call_of(comparing), *self._latest)[:INLINE_CACHE_ENTRIES]
             self._inline = try_in_order(self._latest, len(trees))

@@ -123,8 +123,8 @@ class JitFunction(WarmCalls):
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
-        if (unheeded := where.library.unheeded(self.func.__name__)) is not None:
-            self._variants.warn_once(unheeded)
+        if (mode := where.library.ignored_mode(self.func.__name__)) is not None:
+            self._variants.warn_once(mode)
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)

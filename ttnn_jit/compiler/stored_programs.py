@@ -133,7 +133,7 @@ def manifest_on_disk() -> Manifest | None:
 def request_key(request: Request) -> Key | None:
     """The key of a request; None if an argument has no stable identity across processes."""
     parts, options, target = request.parts, request.options, request.target
-    key = Key.here(MANIFEST, parts, options, target, function=request.name, location=request.location)
+    key = Key.for_this_host(MANIFEST, parts, options, target, function=request.name, location=request.location)
     try:
         _ = key.digest
     except NoStableIdentityError:
@@ -146,7 +146,7 @@ def content_key(request: Request, lowered: FrontendResult, notes: Mapping[str, A
     from ttnn_jit.dialects.text.content import content_of
 
     module = hashlib.sha256(json.dumps(content_of(lowered.module)).encode()).hexdigest()
-    return Key.here(PROGRAM, {"module": module, **notes}, request.options, request.target)
+    return Key.for_this_host(PROGRAM, {"module": module, **notes}, request.options, request.target)
 
 
 def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""A device: a target whose rules its tensors obey, and the memory that they lie in."""
+"""A device: a target with its rules, and the memory of its tensors."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ ONE_DEVICE_HELP = (
 )
 
 
-_MOST_NAMED = 5
-"""Tensors that an error lists."""
+_MAX_LISTED = 5
+"""The most tensors that an error lists."""
 _MANAGERS = count(1)
 _DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
 
@@ -51,12 +51,12 @@ os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def open_devices() -> list[Device]:
-    """Every device that the user opened and did not close, those of meshes among them."""
+    """Every open device that the user opened, including the devices of meshes."""
     return [device for device in _DEVICES if not device.closed and device is not Device._implicit_cpu]
 
 
-class _NoPrograms(set[str]):
-    """A program cache that is turned off: it never asks for an entry, and has none."""
+class _DisabledProgramCache(set[str]):
+    """A disabled program cache: it claims to contain every program, so none is added, and it stays empty."""
 
     def __contains__(self, _: object) -> bool:
         return True
@@ -66,22 +66,22 @@ class Device:
     """An open device. Opening and closing take microseconds and compile nothing.
 
     Attributes:
-        target: The system description that its tensors' programs obey.
-        device_id: The number it was opened with.
+        target: The system description whose rules its programs obey.
+        device_id: The number that it was opened with.
         closed: Whether it was closed; its tensors can then no longer be used.
-        open_target: The identity of `target`, 0 once the device is closed and while it records: one comparison tells
-            all that to a warm call.
-        l1: The account of what lies in the L1 of its cores.
-        dram_bytes: What tensors in its DRAM may take together; of the cpu, the host's memory.
-        queues: How many command queues it was opened with; on a CPU all of them are one.
-        trace_region_size: Bytes that its traces may take; 0: as many as there are.
-        traces: Those that were captured and not released, by their id.
-        recorder: What records its calls while a trace is captured.
-        pool: Memory of what operations make.
-        first_fit: Memory of what users allocate on it.
+        open_target: The identity of `target`; 0 once the device is closed and while it records. A warm call checks all
+            of this in one comparison.
+        l1: The account of the L1 of its cores.
+        dram_bytes: Capacity of its DRAM; on the cpu, the host's memory.
+        queues: The number of command queues that it was opened with; on a CPU all of them are one.
+        trace_region_size: Bytes that its traces may take; 0: no limit.
+        traces: Captured traces that were not released, by id.
+        recorder: Records its calls while a trace is captured; None otherwise.
+        pool: Memory of the results of operations.
+        first_fit: Memory of tensors that users allocate.
         captured: The memory that its traces use.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
-        order: Held by a replay of a trace, and by what the host reads or writes, so that no thread sees half of
+        order: A lock held by replays of traces and by host reads and writes, so that no thread sees a partial result of
             either, as in a command queue.
         shape: The mesh that a single device is: (1, 1).
     """
@@ -110,7 +110,7 @@ class Device:
 
     @interpreted_in_programs
     def id(self) -> int:
-        """The number it was opened with."""
+        """The number that it was opened with."""
         return self.device_id
 
     @interpreted_in_programs
@@ -133,15 +133,15 @@ class Device:
         return 1
 
     def members(self) -> tuple[Device, ...]:
-        """The devices that tensors lie on: itself."""
+        """The devices of the mesh: itself."""
         return (self,)
 
     def get_submeshes(self) -> list[Device]:
-        """Meshes that were made of parts of this one: none."""
+        """The submeshes of this mesh: none."""
         return []
 
     def create_submesh(self, submesh_shape: MeshShape | Sequence[int], offset: Sequence[int] | None = None) -> Device:
-        """The mesh of some of the devices, from the one at `offset` on; of one device that is the device itself.
+        """The submesh of `submesh_shape` that starts at `offset`; for one device, the device itself.
 
         Raises:
             ArgumentError: There are no such devices.
@@ -152,10 +152,10 @@ class Device:
         return self
 
     def create_submeshes(self, submesh_shape: MeshShape | Sequence[int]) -> list[Device]:
-        """All parts of one shape, row by row.
+        """All submeshes of one shape, row by row.
 
         Raises:
-            ArgumentError: The mesh is not made up of them.
+            ArgumentError: The mesh cannot be divided into them.
         """
         shape = MeshShape(submesh_shape).rows_and_columns
         counts = [extent // part for extent, part in zip(self.shape, shape, strict=True)]
@@ -168,7 +168,7 @@ class Device:
     # --- Parts of a chip, of which a CPU has none -----------------------------------------------------------------
 
     def create_sub_device_manager(self, sub_devices: Sequence[SubDevice], _: int = 0) -> SubDeviceManagerId:
-        """The number of a division of the chip into parts; the second argument is the L1 that is set aside for them."""
+        """Register a division of the chip into parts and return its number; the second argument is reserved L1."""
         from ttnn_jit.specs.cores.sub_devices import SubDevice, SubDeviceManagerId
 
         for each in sub_devices:
@@ -176,7 +176,7 @@ class Device:
         return SubDeviceManagerId(next(_MANAGERS))
 
     def load_sub_device_manager(self, manager: SubDeviceManagerId) -> None:
-        """Divide the chip; a CPU runs programs in order all the same."""
+        """Divide the chip. A CPU still runs programs in order."""
         from ttnn_jit.specs.cores.sub_devices import SubDeviceManagerId
 
         check_kind(manager, SubDeviceManagerId, "a division of the chip")
@@ -186,10 +186,10 @@ class Device:
         self.load_sub_device_manager(manager)
 
     def clear_loaded_sub_device_manager(self) -> None:
-        """Divide the chip no more."""
+        """Undo the division of the chip."""
 
     def set_sub_device_stall_group(self, sub_device_ids: Sequence[SubDeviceId]) -> None:
-        """Wait for the work of these parts alone; every call returns when its own is done."""
+        """Wait only for the work of these parts. On a CPU every call returns when its own work is done."""
         from ttnn_jit.specs.cores.sub_devices import SubDeviceId
 
         for each in sub_device_ids:
@@ -200,34 +200,34 @@ class Device:
 
     @interpreted_in_programs
     def compute_with_storage_grid_size(self) -> CoreCoord:
-        """Columns and rows of cores, as ttnn's own code asks for them."""
+        """Columns and rows of cores, under ttnn's name."""
         rows, columns = self.target.grid
         return CoreCoord(columns, rows)
 
     @interpreted_in_programs
     def dram_grid_size(self) -> CoreCoord:
-        """Columns and rows of the banks of DRAM, which configs shard weights over: one row."""
+        """Columns and rows of the DRAM banks, over which configs shard weights: one row."""
         return CoreCoord(self.target.dram_banks, 1)
 
     def num_program_cache_entries(self) -> int:
-        """Distinct programs that ran here since the program cache was enabled or cleared: eager and jitted ones."""
+        """Distinct eager and jitted programs that ran here since the program cache was enabled or cleared."""
         return len(self.programs)
 
     def enable_program_cache(self) -> None:
-        """Count programs (again)."""
-        if isinstance(self.programs, _NoPrograms):
+        """Count programs (reuse_captured)."""
+        if isinstance(self.programs, _DisabledProgramCache):
             self.programs = set()
 
     def clear_program_cache(self) -> None:
-        """Count from zero. Compiled programs are kept: compiling again would give the same."""
+        """Count from zero. Compiled programs are kept, because compiling again would give the same programs."""
         self.programs.clear()
 
     def disable_and_clear_program_cache(self) -> None:
         """Stop counting."""
-        self.programs = _NoPrograms()
+        self.programs = _DisabledProgramCache()
 
     def memory_view(self) -> MemoryView:
-        """L1 core by core: bytes now, high-water marks, and the tensors that lie there."""
+        """L1 core by core: current bytes, high-water marks, and the live tensors."""
         return self.l1.view()
 
     @property
@@ -236,44 +236,46 @@ class Device:
         rows, columns = self.target.grid
         return CoreGrid(x=columns, y=rows)
 
-    def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:
-        """Memory for a tensor of `spec`, entered into the account of L1 if it is to lie there.
+    def allocate_tensor(self, spec: TensorSpec, *, reuse_captured: bool = False) -> Buffer:
+        """Memory for a tensor of `spec`, which is charged to the L1 account if its memory config says L1.
 
         Args:
-            spec: Of the tensor.
-            again: Whether nothing writes it now, so that it may take the place of a tensor that is gone, for a trace
-                that uses it. While the device records, every other tensor is made by the trace.
+            spec: The spec of the tensor.
+            reuse_captured: Whether nothing writes the tensor now, so that it may take over captured memory of a freed
+                tensor. While the device records, every other tensor is made by the trace.
 
         Raises:
             DeviceError: The device is closed.
-            LayoutError: It is to lie where no tensor of a device does.
-            L1CapacityError: It does not fit.
+            LayoutError: The memory config is not one of a device.
+            L1CapacityError: L1 has no room.
             DramCapacityError: The host has no memory for it.
         """
         self.require_device_access("allocate")
         check_memory_of_device(spec.memory_config)
         lease = self.l1.lease(spec) if in_l1(spec) else None
-        buffer = self._captured_before(spec, again=again) or self._first_fit(spec, again=again)
+        buffer = self._reused_memory(spec, reuse_captured=reuse_captured) or self._first_fit(
+            spec, reuse_captured=reuse_captured
+        )
         if lease is not None:
             buffer.lease = lease
         return buffer
 
-    def _captured_before(self, spec: TensorSpec, *, again: bool) -> Buffer | None:
-        """Where a trace of the device found a tensor like this one, which is gone."""
-        if not self.captured.freed or not (again or self.recorder is None):
+    def _reused_memory(self, spec: TensorSpec, *, reuse_captured: bool) -> Buffer | None:
+        """Captured memory of a freed tensor of this spec, if there is any."""
+        if not self.captured.freed or not (reuse_captured or self.recorder is None):
             return None
-        return self.captured.take(spec, on_purpose=again, location=user_location())
+        return self.captured.take(spec, on_purpose=reuse_captured, location=user_location())
 
-    def _first_fit(self, spec: TensorSpec, *, again: bool) -> Buffer:
-        if self.recorder is not None and not again:
+    def _first_fit(self, spec: TensorSpec, *, reuse_captured: bool) -> Buffer:
+        if self.recorder is not None and not reuse_captured:
             return self.memory_for(spec)
         return self._allocated(self.first_fit.allocate_first, spec)
 
     def memory_for(self, spec: TensorSpec) -> Buffer:
-        """Memory for a tensor of `spec`, in no account of L1.
+        """Memory for a tensor of `spec`, which is not charged to the L1 account.
 
         Raises:
-            DramCapacityError: DRAM or the host has none; the text names what it is for, and the largest tensors.
+            DramCapacityError: DRAM or the host has none; the text names the spec and the largest tensors.
         """
         return self._allocated(self.pool.allocate, spec)
 
@@ -282,16 +284,16 @@ class Device:
         try:
             return allocate(spec.nbytes)
         except MemoryError as error:
-            raise self._without_memory(f"there is no memory for the {spec.nbytes:,} bytes of {spec}: {error}") from None
+            raise self._capacity_error(f"there is no memory for the {spec.nbytes:,} bytes of {spec}: {error}") from None
 
     def require_dram(self, spec: TensorSpec) -> None:
-        """Refuse a tensor of `spec` for which DRAM has no room beside the tensors that lie there.
+        """Refuse a tensor of `spec` for which DRAM has no room beside the live tensors.
 
-        Those are counted, a walk over Python's objects, only where the memory mapped for all devices does not show that
-        there is room.
+        Counting the live tensors walks Python's objects. It happens only if the memory mapped for all devices does not
+        prove that there is room.
 
         Raises:
-            DramCapacityError: There is none; the text names the largest tensors.
+            DramCapacityError: There is no room; the text names the largest tensors.
         """
         capacity = self.dram_bytes
         pools = {HOST_POOL, self.first_fit, self.pool, *(trace.pool for trace in self.traces.values())}
@@ -301,15 +303,15 @@ class Device:
             pool.release_idle()
         used = sum(held.nbytes for held in self.live_specs() if not in_l1(held))
         if used + spec.nbytes > capacity:
-            raise self._without_memory(
+            raise self._capacity_error(
                 f"DRAM of {self} is too small: {spec} needs {spec.nbytes:,} bytes, of {capacity:,} there are "
                 f"{max(0, capacity - used):,} left"
             )
 
     def live_specs(self) -> list[TensorSpec]:
-        """Of the tensors in its memory, those of a trace's results among them; of several that share it one.
+        """Specs of the live tensors, including results of traces; one for tensors that share a buffer.
 
-        It keeps no list of them: they are found among what refers to it.
+        The device keeps no list: the garbage collector finds the objects that refer to it.
         """
         found = {
             id(buffer): getattr(each, "spec", None)
@@ -318,8 +320,8 @@ class Device:
         }
         return [spec for spec in found.values() if isinstance(spec, TensorSpec)]
 
-    def _without_memory(self, reason: str) -> DramCapacityError:
-        held = sorted(self.live_specs(), key=lambda each: each.nbytes, reverse=True)[:_MOST_NAMED]
+    def _capacity_error(self, reason: str) -> DramCapacityError:
+        held = sorted(self.live_specs(), key=lambda each: each.nbytes, reverse=True)[:_MAX_LISTED]
         listed = "; ".join(f"{each.nbytes:,} bytes of {each}" for each in held) or "nothing"
         return DramCapacityError(
             f"{reason}; the largest tensors on {self} are {listed}",
@@ -327,7 +329,7 @@ class Device:
         )
 
     def require_open(self, operation: str) -> None:
-        """Refuse to go on with `operation` on a closed device.
+        """Refuse `operation` on a closed device.
 
         Raises:
             DeviceError: The device is closed.
@@ -339,37 +341,37 @@ class Device:
             )
 
     def require_host_access(self, operation: str) -> None:
-        """Refuse to let the host read or write tensors for `operation`, on a closed device or one that records.
+        """Refuse host reads and writes of tensors for `operation` on a closed or recording device.
 
         Raises:
             DeviceError: The device is closed.
-            TraceError: It captures a trace, which holds nothing that the host does.
+            TraceError: It captures a trace, which cannot contain host work.
         """
         self.require_device_access(operation)
         if self.recorder is not None:
             self.recorder.refuse(operation)
 
     def require_device_access(self, operation: str) -> None:
-        """Refuse to go on with `operation` on a closed device, or one that records what another thread calls.
+        """Refuse `operation` on a closed device, or on one that records the calls of another thread.
 
         Raises:
             DeviceError: The device is closed.
-            TraceError: Another thread captures.
+            TraceError: Another thread captures a trace.
         """
         self.require_open(operation)
         recorder = self.recorder
         if recorder is not None:
             recorder.require_own_thread(operation, self)
 
-    def everywhere(self, make: Callable[[Device], Any]) -> Any:
-        """What `make` gives for this device; of a mesh, for each of its devices."""
+    def map_devices(self, make: Callable[[Device], Any]) -> Any:
+        """The result of `make` for this device; a mesh calls it for each of its devices."""
         return make(self)
 
     def require_queue(self, queue: int | None, operation: str) -> None:
-        """Refuse a command queue that the device does not have; None stands for one that it has.
+        """Refuse a command queue that the device does not have; None is accepted.
 
         Raises:
-            ArgumentError: There is no such queue, or it is no number.
+            ArgumentError: There is no such queue, or it is not a number.
         """
         if queue is None:
             return
@@ -382,8 +384,8 @@ class Device:
             )
 
     def launch(self, name: str, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
-        """Run native code on these buffers, of tensors of these specs, or have it recorded."""
-        recorder = self.recorder  # another thread may begin to capture meanwhile
+        """Run native code on buffers of tensors of these specs, or record the run."""
+        recorder = self.recorder  # read once: another thread may begin to capture
         if recorder is None:
             call.run([buffer.address for buffer in buffers])
         else:
@@ -391,13 +393,13 @@ class Device:
             recorder.launch(call, buffers, specs)
 
     def record(self, recorder: Recorder | None) -> None:
-        """Have calls recorded from now on, and what they make allocated by the recorder; None: no more."""
+        """Record calls from now on and allocate their results from the recorder's pool; None stops recording."""
         self.recorder = recorder
         self.pool = HOST_POOL if recorder is None else recorder.pool
         self.open_target = 0 if self.closed or recorder else id(self.target)
 
     def close(self) -> None:
-        """Close the device, whose traces go; a second close does nothing."""
+        """Close the device and release its traces; a second close does nothing."""
         self.closed = True
         self.record(None)
         with self.order:
@@ -417,12 +419,12 @@ class Device:
 
     @property
     def rules(self) -> str:
-        """Whose rules its tensors obey, and that it is no chip: ``wormhole_b0 rules on cpu``, or ``cpu``."""
+        """The target's rules, and that the device is not a chip: ``wormhole_b0 rules on cpu``, or ``cpu``."""
         return self.target.name if self.target.arch == "cpu" else f"{self.target.name} rules on cpu"
 
 
 def implicit_cpu_device() -> Device:
-    """The cpu device of calls with torch and numpy arguments; made anew if someone closed it."""
+    """The cpu device of calls with torch and numpy arguments; a new one if it was closed."""
     if Device._implicit_cpu is None or Device._implicit_cpu.closed:
         Device._implicit_cpu = Device(PRESETS["cpu"])
     return Device._implicit_cpu

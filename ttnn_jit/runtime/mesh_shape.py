@@ -1,4 +1,4 @@
-"""How many devices a mesh has, in rows and columns."""
+"""The shape of a mesh of devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 class MeshShape(tuple[int, ...]):
-    """Rows and columns of a mesh of devices; one extent is a row of that many."""
+    """Rows and columns of a mesh of devices; one extent alone is the length of a single row."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class MeshShape(tuple[int, ...]):
 
     @property
     def rows_and_columns(self) -> tuple[int, int]:
-        """Two extents; one alone is a row."""
+        """Both extents; a single one is a row."""
         rows, columns = (1, *self)[-2:]
         return rows, columns
 

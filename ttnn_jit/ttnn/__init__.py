@@ -31,8 +31,8 @@ their classes (`ttnn/calling/direct_calls.py`). Support tables and tests are der
 (`ttnn/namespace/host_functions.py`). A second one maps configs and enumerations to their modules, and says why some
 have no effect (`ttnn/namespace/lazy_names.py`). A third one lists the modules of ttnn that have no file here
 (`ttnn/namespace/mirrored_modules.py`). Configs are dataclasses with checked fields (`specs/configs/`), which users
-assign to; ttnn_jit keeps copies of them (`specs/mutable_values.py`). `ttnn/namespace/stand_in.py` makes `import ttnn` find
-this package where no real ttnn is installed, on request of `python -m ttnn_jit`, `register_as_ttnn` or the pytest
+assign to; ttnn_jit keeps copies of them (`specs/mutable_values.py`). `ttnn/namespace/stand_in.py` makes `import ttnn`
+find this package where no real ttnn is installed, on request of `python -m ttnn_jit`, `register_as_ttnn` or the pytest
 plugin; `ttnn/on_pythonpath/ttnn.py` does so in child processes (docs/from_ttnn.md).
 
 *Observers*: hooks, `ttnn.tracer` and `ttnn.graph` observe operations (`dispatch/observers.py`). While an observer is

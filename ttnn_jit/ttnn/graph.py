@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, TraceError
 from ttnn_jit.dispatch.observers import Observer, name_of, start, stop
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device, open_devices
-from ttnn_jit.runtime.native.recorder import NothingRuns
+from ttnn_jit.runtime.native.recorder import DryRunRecorder
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.ttnn.calling.host_function import host_function
@@ -50,12 +50,12 @@ class _Capture(Observer):
             raise TraceError(f"begin_graph_capture: {busy[0]} captures already", help="end that first")
         self._idle = devices
         for device in devices:
-            device.record(NothingRuns(self._note_circular_buffers))
+            device.record(DryRunRecorder(self._note_circular_buffers))
 
     def enable_dispatch(self) -> None:
         """Let devices run kernels again."""
         for device in self._idle:
-            if isinstance(device.recorder, NothingRuns):
+            if isinstance(device.recorder, DryRunRecorder):
                 device.record(None)
 
     def _note_circular_buffers(self, nbytes: int) -> None:

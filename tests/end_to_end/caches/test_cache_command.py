@@ -121,7 +121,7 @@ def test_an_empty_folder_stays_empty(command, own_disk_cache, capsys):
 
 @pytest.mark.parametrize("command", ["list", "verify", "clear"])
 @pytest.mark.parametrize(
-    ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("written", "chmod 700"), ("file", "is no folder")]
+    ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("written", "chmod 700"), ("file", "is not a folder")]
 )
 def test_a_cache_that_is_not_used_is_an_error_that_says_why(command, why, text, own_disk_cache, capsys, monkeypatch):
     match why:

@@ -73,7 +73,7 @@ def test_a_replay_says_which_tensors_are_gone_that_it_reads_and_nobody_else_has_
         free(tensors, 1)
     others = [ttnn.full((64, 64), 7.0, ttnn.bfloat16, ttnn.TILE_LAYOUT, device) for _ in range(8)]
     others += [ttnn.exp(tensors[0]) for _ in range(8)]
-    gone = r"memory of a tensor that was freed, TensorSpec\(\[64, 64\], f32.*met at .*_traces.py:\d+.*what was last"
+    gone = r"tensor that was freed, TensorSpec\(\[64, 64\], f32.*captured at .*_traces.py:\d+.*values last written"
     with pytest.warns(UserWarning, match=gone):
         ttnn.execute_trace(device, trace)
     assert same(result, expected)
@@ -88,7 +88,9 @@ def test_a_replay_says_that_it_uses_a_tensor_that_lies_where_another_one_was(dev
     ttnn.deallocate(y)
     again = on(device)
     assert again.buffer_address() == address
-    with pytest.warns(UserWarning, match=r"lies now that was made at .*traced.py:\d+:\d+: a replay uses that one"):
+    with pytest.warns(
+        UserWarning, match=r"tensor made at .*traced.py:\d+:\d+ now has this memory, and a replay uses it"
+    ):
         ttnn.execute_trace(device, trace)
     assert same(result, ttnn.add(x, again))
     ttnn.deallocate(again)

@@ -33,10 +33,10 @@ def test_what_a_trace_makes_is_not_read_before_it_ran(device, read):
     trace, result = captured(device, ttnn.exp, x)
     address = result.buffer_address()
     for _ in range(4):
-        with pytest.raises(TraceError, match=r"holds no numbers before the first `ttnn.execute_trace`") as refused:
+        with pytest.raises(TraceError, match=r"has no elements before the first `ttnn.execute_trace`") as refused:
             read(result)
         assert "test_refusals_of_traces.py" in str(refused.value)
-    assert "a trace makes it that did not run" in repr(result)
+    assert "the trace that makes it has not run" in repr(result)
     ttnn.execute_trace(device, trace)
     assert same(result, ttnn.exp(x))
     assert address == result.buffer_address()
@@ -54,7 +54,7 @@ def test_what_a_trace_makes_is_not_read_before_it_ran(device, read):
         (lambda x: ttnn.copy_host_to_device_tensor(host(), x), "copy_host_to_device_tensor"),
         (lambda x: ttnn.copy_device_to_host_tensor(x, host()), "copy_device_to_host_tensor"),
         (lambda x: ttnn.to_device(host(), x.device()), "to_device"),
-        (lambda x: ttnn.from_torch(torch.ones(1), device=x.device()), "a tensor that the host makes"),
+        (lambda x: ttnn.from_torch(torch.ones(1), device=x.device()), "making a tensor on the host"),
         (lambda x: ttnn.nonzero(ttnn.reshape(x, (1, 4096))), "to_torch"),
         (lambda x: ttnn.record_event(x.device(), 0), "record_event"),
         (lambda x: ttnn.synchronize_device(x.device()), "synchronize_device"),
@@ -77,7 +77,7 @@ def test_what_the_host_does_is_refused_by_name_and_line_and_the_capture_goes_on(
 def test_a_tensor_prints_without_its_elements_while_a_trace_is_captured(device):
     x = on(device)
     trace = ttnn.begin_trace_capture(device)
-    assert repr(x).startswith("ttnn.Tensor(<calls are captured, and do not run>, shape=Shape([64, 64])")
+    assert repr(x).startswith("ttnn.Tensor(<calls are captured and do not run>, shape=Shape([64, 64])")
     assert "calls are captured" in x._repr_html_()
     ttnn.end_trace_capture(device, trace)
 

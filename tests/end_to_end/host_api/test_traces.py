@@ -38,8 +38,8 @@ def test_nothing_runs_while_a_trace_is_captured(device):
 def test_a_replay_is_one_native_call_of_all_kernels(device, monkeypatch):
     calls = []
 
-    def counted(*, gives_lock_away):
-        entry = recorder_entry(gives_lock_away=gives_lock_away)
+    def counted(*, releases_gil):
+        entry = recorder_entry(releases_gil=releases_gil)
         return lambda *arguments: (calls.append(arguments), entry(*arguments))
 
     recorder_entry = recorder.replay_entry

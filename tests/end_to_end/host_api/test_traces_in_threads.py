@@ -52,7 +52,7 @@ def test_what_another_thread_calls_meanwhile_is_refused_and_is_no_part_of_the_tr
     refused = in_another_thread(lambda: call(x))
     assert isinstance(refused, TraceError)
     assert re.search(
-        r"another thread captures what is called on Device\(.*since .*test_traces_in_threads.py:\d+", str(refused)
+        r"another thread captures the calls on Device\(.*since .*test_traces_in_threads.py:\d+", str(refused)
     )
     ttnn.end_trace_capture(device, trace)
     assert trace.kernels == 1

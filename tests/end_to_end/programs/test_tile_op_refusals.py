@@ -356,7 +356,7 @@ IN_SOME_LINE = [
     (makes_a_list, "needs Python's memory management"),
     (draws, "needs a part of numba's runtime"),
     (calls_an_address, "needs an address of this process"),
-    (returns_a_pair, "which is no number"),
+    (returns_a_pair, "which is not a number"),
     (returns_nothing, "nor compiled by numba"),
     (a_name_that_is_not_there, "name 'absent_name' is not defined"),
 ]

@@ -111,7 +111,9 @@ def test_every_part_of_the_key_is_needed(requests):
     for field in ("options", "target"):
 
         def ignoring(request, field=field):
-            return replace(keys.Key.here("m", request.parts, request.options, request.target), **{field: None}).digest
+            return replace(
+                keys.Key.for_this_host("m", request.parts, request.options, request.target), **{field: None}
+            ).digest
 
         assert next(wrong_groups(requests, ignoring), None) is not None, field
 
@@ -119,7 +121,7 @@ def test_every_part_of_the_key_is_needed(requests):
 def test_the_key_that_named_the_operation_of_the_ir_did_not_tell_roundings_apart(requests):
     def by_name(request):
         parts = {**request.parts, "operation": request.operation.ttnn_name}
-        return keys.Key.here("m", parts, request.options, request.target, function=request.name).digest
+        return keys.Key.for_this_host("m", parts, request.options, request.target, function=request.name).digest
 
     found = [group for group in wrong_groups(requests, by_name) if len({each.operation for each in group}) > 1]
     assert {request.operation.name for group in found for request in group} >= {"divide", "div_bw", "rdiv_bw"}

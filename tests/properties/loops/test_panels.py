@@ -99,7 +99,7 @@ def test_steps_with_a_weight_give_the_bits_of_steps_with_fresh_tensors(steps, dt
     elements = random(SHAPE, dtype, 1, 0)
     w, kept = made(cpu_device, elements, layout), []
     with (
-        mock.patch.multiple(panels, USES=2, MORE_USES=1),
+        mock.patch.multiple(panels, USES=2, USES_GROWTH=1),
         mock.patch.object(chunks, "HOST_COSTS", replace(HOST_COSTS, **costs)),
     ):
         for step, rows in steps:
@@ -146,7 +146,7 @@ def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leav
     tensors = [made(implicit_cpu_device(), each, ttnn.ROW_MAJOR_LAYOUT) for each in operands]
     program = ttnn_jit.jit()(lambda x, w: ttnn.matmul(x, w, transpose_b=is_transposed))
     module = scheduled_module(program, *tensors)
-    with mock.patch.multiple(panels, MIN_BYTES=0, _FEW_BYTES=1):
+    with mock.patch.multiple(panels, MIN_BYTES=0, _PADDING_SHARE=1):
         for isa in guarded_programs.hosts():
             given = module, [for_interpreter(each) for each in operands], isa
             plain_result, result = (
@@ -316,7 +316,7 @@ def test_threads_that_multiply_read_and_write_see_whole_weights(cpu_device):
             if numbers.min() < 1 or numbers.max() > 40:
                 wrong.append(numbers)
 
-    with mock.patch.multiple(panels, USES=1, MORE_USES=1):
+    with mock.patch.multiple(panels, USES=1, USES_GROWTH=1):
         threads = [threading.Thread(target=each) for each in (multiply, multiply, read)]
         for thread in threads:
             thread.start()

@@ -90,9 +90,9 @@ def test_a_file_that_is_no_database_is_damage_and_stays(folder, text):
         ("UPDATE Cache SET value = 'text' WHERE key = 'code:c'", [], Damage("code:c", "its value is not plain bytes")),
         ("UPDATE Cache SET mode = 4 WHERE key = 'code:c'", [], Damage("code:c", "its value is not plain bytes")),
         ("UPDATE Cache SET filename = 'x' WHERE key = 'code:c'", [], Damage("code:c", "its value is not plain bytes")),
-        ("UPDATE Cache SET raw = 0 WHERE key = 'code:c'", [], Damage("code:c", "its name is no text")),
-        ("UPDATE Cache SET key = ? WHERE key = 'code:c'", [b"\xff"], Damage("\\xff", "its name is no text")),
-        ("UPDATE Cache SET key = NULL WHERE key = 'code:c'", [], Damage("", "its name is no text")),
+        ("UPDATE Cache SET raw = 0 WHERE key = 'code:c'", [], Damage("code:c", "its name is not text")),
+        ("UPDATE Cache SET key = ? WHERE key = 'code:c'", [b"\xff"], Damage("\\xff", "its name is not text")),
+        ("UPDATE Cache SET key = NULL WHERE key = 'code:c'", [], Damage("", "its name is not text")),
         (
             "UPDATE Cache SET key = CAST(? AS TEXT) WHERE key = 'code:c'",
             [b"\xff"],

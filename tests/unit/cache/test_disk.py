@@ -118,14 +118,14 @@ def test_only_text_keys_and_bytes_values_go_either_way(tmp_path):
 
 
 def test_what_is_stored_beside_an_update_is_there_if_the_update_is(store):
-    store.update("manifest:a", lambda _: b"names b", beside={"program:b": b"code"})
+    store.update("manifest:a", lambda _: b"names b", also_store={"program:b": b"code"})
     assert (store.get("manifest:a"), store.get("program:b")) == (b"names b", b"code")
 
     def fail(_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.update("manifest:c", fail, beside={"program:c": b"code"})
+        store.update("manifest:c", fail, also_store={"program:c": b"code"})
     assert (store.get("manifest:c"), store.get("program:c")) == (None, None)
 
 

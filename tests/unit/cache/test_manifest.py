@@ -188,7 +188,7 @@ def test_the_nearest_entry_is_of_the_same_function(store):
 
 
 def test_keys_of_this_process_name_its_software_and_its_processor():
-    made = Key.here(MANIFEST, PARTS, CompileOptions(), PRESETS["cpu"], function="cosh")
+    made = Key.for_this_host(MANIFEST, PARTS, CompileOptions(), PRESETS["cpu"], function="cosh")
     assert "llvmlite" in made.contributions["LLVM"]
     assert len(made.contributions["compiler"]) == 64
     assert made.contributions["cpu"] == host_cpu().name
@@ -196,7 +196,7 @@ def test_keys_of_this_process_name_its_software_and_its_processor():
 
 @pytest.mark.parametrize("kind", [MANIFEST, PROGRAM, CODE])
 def test_keys_of_every_kind_are_one_type_that_can_be_compared(kind):
-    first, second = (Key.here(kind, {"module": text}, function="cosh") for text in ("one", "another"))
+    first, second = (Key.for_this_host(kind, {"module": text}, function="cosh") for text in ("one", "another"))
     assert first.entry.startswith(kind)
     assert first.entry != second.entry
     assert [difference.name for difference in differences(first.contributions, second.contributions)] == ["module"]

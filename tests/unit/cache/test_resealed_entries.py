@@ -74,8 +74,8 @@ def test_no_damage_to_the_table_of_native_code_is_an_error(store):
         assert set(loader._addresses) == set(native.LAUNCH_FUNCTIONS)
 
 
-KEY = Key.here(MANIFEST, {"code": "abc"}, function="cosh")
-CONTENT = Key.here(PROGRAM, {"module": "abc"}, function="cosh")
+KEY = Key.for_this_host(MANIFEST, {"code": "abc"}, function="cosh")
+CONTENT = Key.for_this_host(PROGRAM, {"module": "abc"}, function="cosh")
 READS = [("SCALE", "float:2"), ("helper", "code:1")]
 
 

@@ -7,8 +7,8 @@ import pytest
 from ttnn_jit.codegen.schedules.launch import (
     BLOCK,
     LEAST_BLOCKED_STRIDE,
+    MAX_REPEAT_DEPTH,
     MOST_APART,
-    MOST_AROUND,
     MOST_STEPS,
     LaunchLoops,
     View,
@@ -121,5 +121,5 @@ def test_a_short_loop_is_interchanged_where_operands_lie_near(extents, apart):
     found = interchanged(nest)
     trades = short < MOST_STEPS and 0 < apart <= MOST_APART and across in {224, 2500, 17}
     assert (found.extents[-1] != short) == trades
-    assert found.extents[-1] <= max(MOST_AROUND, short)
+    assert found.extents[-1] <= max(MAX_REPEAT_DEPTH, short)
     assert sorted(addresses(found)) == sorted(addresses(nest))

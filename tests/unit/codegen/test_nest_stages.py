@@ -37,7 +37,7 @@ class Tripled(NestStage):
         with f.outer_loops(f.streams()) as (source, target), f.count("i", n) as i:
             x = f.load(FLOAT, f.element(source, FLOAT, i.index))
             f.store(f.add(f.add(x, x), x), f.element(target, FLOAT, i.index))
-        return [f.ended()]
+        return [f.build()]
 
     def write(self, builder, elements):
         source, target = elements

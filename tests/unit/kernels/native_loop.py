@@ -49,7 +49,7 @@ def loop_text(build: Build, inputs: int, isa: HostIsa, output: str = "float", un
             x = [b.load(FLOAT.times(isa.lanes), b.element(address, FLOAT, at), 4) for address in addresses]
             result = build(LlvmVector(isa, module, b.body), x)
             b.store(result, b.element(out, type_of(output), at), 2)
-    b.give_back()
+    b.ret()
     return f"{b.text}\n{module.text()}\n"
 
 

@@ -17,7 +17,7 @@ from ttnn_jit.kernels.llvm.builder import Builder
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.types import FLOAT, I1, I32, I64, PTR
-from ttnn_jit.kernels.llvm.values import Work, i64, integer, usual_instructions, zero
+from ttnn_jit.kernels.llvm.values import InstructionCost, i64, integer, usual_instructions, zero
 from ttnn_jit.kernels.loops.loop_constants import constants_of
 from ttnn_jit.runtime.native.executable import mapped
 from ttnn_jit.runtime.native.image import Image, image_of
@@ -117,7 +117,7 @@ def build(b: Builder, body, variables: list) -> list:
                 made = getattr(b, name)(at(left), at(right) if number is None else number)
             case If(predicate, left, right, inner, otherwise):
                 with b.when(b.compare(predicate, at(left), at(right)), "some", ("chosen", at(otherwise))) as branch:
-                    branch.give(build(b, inner, variables)[-1])
+                    branch.yield_values(build(b, inner, variables)[-1])
                 (made,) = branch.values
             case Repeat(trips, first, inner, "end"):
                 with b.count("i", trips, ("held", at(first))) as loop:
@@ -160,7 +160,7 @@ INT64S = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3)
 @given(BODIES, st.lists(st.tuples(INT64S, INT64S), min_size=1, max_size=4))
 def test_a_function_computes_what_its_blocks_say(body, calls):
     f = function_of("a", "b")
-    f.give_back(build(f, body, [*f.parameters, i64(5)])[-1])
+    f.ret(build(f, body, [*f.parameters, i64(5)])[-1])
     compiled = native(f.text, "f", 2)
     for a, b in calls:
         assert compiled(a, b) == run(body, [a, b, 5])[-1]
@@ -172,10 +172,10 @@ def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, ar
     inner = Builder(ModuleText())
     parameters = [inner.new(I64, name) for name in ("x", "y")]
     region = Region(inner.body, parameters, [build(inner, body, [*parameters, i64(5)])[-1]])
-    f = FunctionBuilder("f", ModuleText(), [Parameter("a", I64), Parameter("b", I64)], I64, taking_in=inner.body)
+    f = FunctionBuilder("f", ModuleText(), [Parameter("a", I64), Parameter("b", I64)], I64, inlining=inner.body)
     first = build(f, before, [*f.parameters, i64(5)])[-1]
-    (result,) = f.take_in(region, [first, f.parameters[1]])
-    f.give_back(result)
+    (result,) = f.inline(region, [first, f.parameters[1]])
+    f.ret(result)
     known = run(before, [*arguments, 5])[-1]
     assert native(f.text, "f", 2)(*arguments) == run(body, [known, arguments[1], 5])[-1]
 
@@ -214,7 +214,7 @@ def test_what_is_rare_costs_nothing_on_the_common_path():
     f = function_of("n")
     (n,) = f.parameters
     with f.when(f.compare("eq", n, 0), "rare", ("found", n), is_rare=True) as branch:
-        branch.give(f.mul(f.mul(n, n), n))
+        branch.yield_values(f.mul(f.mul(n, n), n))
     # The comparison and the branch; the end of the branch, and its phi node.
     assert usual_instructions(f.body.code) == 4
     assert "branch_weights" in f.text
@@ -223,8 +223,8 @@ def test_what_is_rare_costs_nothing_on_the_common_path():
 def test_a_division_says_that_it_takes_long():
     f = FunctionBuilder("f", ModuleText(), [Parameter("x", FLOAT)])
     f.div(*f.parameters * 2)
-    *_, work = f.body.code[-1]
-    assert work is Work.DIVISION
+    *_, cost = f.body.code[-1]
+    assert cost is InstructionCost.DIVISION
 
 
 def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
@@ -236,10 +236,10 @@ def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
     region = Region(inner.body, [x], [patterns])
     assert constants_of(inner.body.code, most=4) == (constant,)
     assert constants_of(inner.body.code, most=0) is None
-    f = FunctionBuilder("f", ModuleText(), [Parameter("a", vector)], taking_in=inner.body)
+    f = FunctionBuilder("f", ModuleText(), [Parameter("a", vector)], inlining=inner.body)
     held = f.freeze(constant, "three")
-    f.take_in(region, f.parameters, {(constant.type, str(constant)): held})
-    f.give_back()
+    f.inline(region, f.parameters, {(constant.type, str(constant)): held})
+    f.ret()
     assert "add <4 x i32> %v1, %three" in f.text
 
 

@@ -24,15 +24,15 @@ def table_of(kernel, operands):
     return ctypes.addressof(table), (indices, offsets, table, kernel)
 
 
-@pytest.mark.parametrize("gives_lock_away", [False, True])
-def test_kernels_get_the_addresses_and_none_comes_back(gives_lock_away):
+@pytest.mark.parametrize("releases_gil", [False, True])
+def test_kernels_get_the_addresses_and_none_comes_back(releases_gil):
     seen = []
     kernel = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint64), ctypes.c_void_p)(lambda p, _: seen.append(p[0]))
     table, keeps = table_of(kernel, operands=1)
     highest = (1 << 64) - 64
     references = sys.getrefcount(None)
     for address in (64, highest) * 500:
-        assert entry(gives_lock_away=gives_lock_away)(table, 0, address) is None
+        assert entry(releases_gil=releases_gil)(table, 0, address) is None
     assert seen == [64, highest] * 500
     assert abs(sys.getrefcount(None) - references) < 500  # one of each call would be 1,000; others hold None too
     del keeps
@@ -40,12 +40,12 @@ def test_kernels_get_the_addresses_and_none_comes_back(gives_lock_away):
 
 def test_what_is_no_number_is_refused_before_anything_runs():
     with pytest.raises(TypeError, match="int"):
-        entry(gives_lock_away=False)(0, 0, "x")
+        entry(releases_gil=False)(0, 0, "x")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nanosleep is POSIX's")
-@pytest.mark.parametrize("gives_lock_away", [False, True])
-def test_other_threads_run_meanwhile_where_the_lock_is_given_away_and_only_there(gives_lock_away):
+@pytest.mark.parametrize("releases_gil", [False, True])
+def test_other_threads_run_meanwhile_where_the_lock_is_given_away_and_only_there(releases_gil):
     # nanosleep takes the address of seconds and nanoseconds, and one that may be null: a kernel of two buffers.
     nanosleep = ctypes.CDLL(None).nanosleep
     table, keeps = table_of(nanosleep, operands=2)
@@ -58,10 +58,10 @@ def test_other_threads_run_meanwhile_where_the_lock_is_given_away_and_only_there
     ticker = threading.Thread(target=tick)
     ticker.start()
     start = time.monotonic()
-    entry(gives_lock_away=gives_lock_away)(table, 0, 0, 200_000_000)
+    entry(releases_gil=releases_gil)(table, 0, 0, 200_000_000)
     end = time.monotonic()
     stop.set()
     ticker.join()
     assert end - start >= 0.2
-    assert any(start + 0.05 < at < end - 0.05 for at in ticks) == gives_lock_away
+    assert any(start + 0.05 < at < end - 0.05 for at in ticks) == releases_gil
     del keeps

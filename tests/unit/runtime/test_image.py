@@ -150,9 +150,9 @@ def test_an_image_is_an_object_file_that_tools_can_read(triple):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("@x = global i32 7\ndefine ptr @f() {\n  ret ptr @x\n}\n", "memory that starts with values and is written"),
-        ("@x = external global i32\ndefine ptr @f() {\n  ret ptr @x\n}\n", "a reference of kind"),
-        ("@x = external thread_local global i32\ndefine ptr @f() {\n  ret ptr @x\n}\n", "a reference of kind"),
+        ("@x = global i32 7\ndefine ptr @f() {\n  ret ptr @x\n}\n", "initialized writable memory"),
+        ("@x = external global i32\ndefine ptr @f() {\n  ret ptr @x\n}\n", "a relocation of type"),
+        ("@x = external thread_local global i32\ndefine ptr @f() {\n  ret ptr @x\n}\n", "a relocation of type"),
     ],
     ids=["initialized", "elsewhere", "of threads"],
 )
@@ -163,7 +163,7 @@ def test_what_no_kernel_needs_is_refused(text, message, triple):
 
 def test_what_is_no_object_file_of_a_known_host_is_refused():
     for code in (b"", b"MZ" + bytes(200), object_file(COPY, "x86_64-apple-darwin23.0.0")):
-        with pytest.raises(InternalError, match="no ELF object file for x86-64 or aarch64"):
+        with pytest.raises(InternalError, match="not an ELF object file for x86-64 or aarch64"):
             image_of(code)
 
 

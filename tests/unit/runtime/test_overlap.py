@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttnn_jit.runtime.memory.overlap import meet
+from ttnn_jit.runtime.memory.overlap import ranges_overlap
 
 SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)).map(lambda each: (each[0], sum(each))), max_size=6)
 
@@ -17,8 +17,8 @@ def have_a_common_byte(one, other):
 @given(SPANS, SPANS)
 def test_written_spans_meet_where_a_byte_is_written_and_read_or_written_twice(written, read):
     pairs = [(one, other) for k, one in enumerate(written) for other in (*written[k + 1 :], *read)]
-    assert meet(written, read) == any(have_a_common_byte(*pair) for pair in pairs)
+    assert ranges_overlap(written, read) == any(have_a_common_byte(*pair) for pair in pairs)
 
 
 def test_what_is_only_read_may_lie_at_one_address():
-    assert not meet([(0, 4)], [(4, 8), (4, 8), (5, 6)])
+    assert not ranges_overlap([(0, 4)], [(4, 8), (4, 8), (5, 6)])

@@ -144,8 +144,8 @@ def test_threads_share_a_program(chip):
 def test_big_programs_let_other_threads_run():
     small, big = program(SPEC, 1, ("t_neg", (0, 1))), program(row_major(512, 512), 1, ("t_neg", (0, 1)))
     assert small.plan.bytes_touched < RELEASE_GIL_BYTES <= big.plan.bytes_touched
-    assert link(small.plan, small.objects).function is entry(gives_lock_away=False)
-    assert link(big.plan, big.objects).function is entry(gives_lock_away=True)
+    assert link(small.plan, small.objects).function is entry(releases_gil=False)
+    assert link(big.plan, big.objects).function is entry(releases_gil=True)
 
 
 def test_a_tensor_of_another_spec_is_refused_with_both_specs(chip):
@@ -205,7 +205,7 @@ def test_a_plan_that_names_what_is_not_there_is_the_compilers_fault():
 def test_code_without_the_function_is_the_compilers_fault():
     with pytest.raises(InternalError, match="native code of t_absent does not define it"):
         native.kernel_address("t_absent", object_code("t_neg"))
-    with pytest.raises(InternalError, match="native code is no image"):
+    with pytest.raises(InternalError, match="native code is not an image"):
         native.kernel_address("t_absent", object_code("t_neg")[:-1])
 
 
@@ -269,7 +269,7 @@ def test_a_stage_without_text_names_those_with():
 
 def test_bytes_of_something_else_or_of_another_version_are_refused():
     data = neg().to_bytes()
-    with pytest.raises(ProgramFormatError, match="no ttnn_jit program"):
+    with pytest.raises(ProgramFormatError, match="not a ttnn_jit program"):
         Program.from_bytes(b"\x7fELF" + data)
     with pytest.raises(ProgramFormatError, match="format version 12; this ttnn_jit reads 11"):
         Program.from_bytes(data[:4] + b"\x0c\0\0\0" + data[8:])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.unit.codegen.programs import unrolled
 from tests.unit.runtime.kernels import object_code, row_major
 from ttnn_jit.diagnostics.errors import InternalError
-from ttnn_jit.runtime.plans.launches import MOST_AROUND, launch_to_json
+from ttnn_jit.runtime.plans.launches import MAX_REPEAT_DEPTH, launch_to_json
 from ttnn_jit.runtime.plans.plan import Launch, ProgramPlan, Repeat
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -119,10 +119,10 @@ def test_a_block_that_is_written_in_part_is_not_read_before_later_rounds_have_wr
 
 def test_repeats_stand_in_each_other_to_a_limit():
     fields = launch_to_json(replace(NEGATE, steps=()))
-    for _ in range(MOST_AROUND + 1):
+    for _ in range(MAX_REPEAT_DEPTH + 1):
         fields = [1, [fields]]
     plan = plan_of([Repeat(4, (NEGATE, DOUBLE))], 16, 4).to_json()
-    with pytest.raises(ValueError, match="stand in each other"):
+    with pytest.raises(ValueError, match="repeats are nested"):
         ProgramPlan.from_json({**plan, "launches": [fields]})
 
 

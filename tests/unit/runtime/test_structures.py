@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from ttnn_jit.runtime.native.structures import LaunchEntry, Pool, Structure, address, apart, number
+from ttnn_jit.runtime.native.structures import LaunchEntry, Pool, Structure, address, cache_line_field, number
 
 
 def test_fields_follow_each_other_and_what_is_apart_shares_its_lines_with_none():
     class Shared(Structure):
         first = number()
         second = address()
-        alone = apart("i64", 128)
+        alone = cache_line_field("i64", 128)
         last = number()
 
     assert [field.offset for field in Shared.fields.values()] == [0, 8, 128, 256]

@@ -264,13 +264,13 @@ def test_an_array_is_a_copy():
 
 def test_numpy_is_told_the_way_from_a_device_and_from_a_mesh(device):
     x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
-    way = r"lies on Device\(.*, id=0\)\nhelp: write `numpy.asarray\(tensor.cpu\(\)\)`, or `ttnn.to_torch"
+    way = r"is on Device\(.*, id=0\)\nhelp: write `numpy.asarray\(tensor.cpu\(\)\)`, or `ttnn.to_torch"
     for use in (np.asarray, np.array, lambda t: np.testing.assert_allclose(t, 1.0)):
         with pytest.raises(ArgumentError, match=way):
             use(x)
     np.testing.assert_allclose(x.cpu(), 1.0)
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
-    with pytest.raises(ArgumentError, match="lies on MeshDevice"):
+    with pytest.raises(ArgumentError, match="is on MeshDevice"):
         np.asarray(ttnn.from_torch(torch.ones(2), device=mesh))
     with pytest.raises(ArgumentError, match="get_device_tensors"):
         np.asarray(ttnn.from_torch(torch.ones(2), device=mesh).cpu())

@@ -121,7 +121,7 @@ class BodyEmitter:
             return vectors
         if dtype.is_upper_half:
             return [self._conversions.narrowed(vectors)]
-        return [self._builder.cut(vector, dtype) for vector in vectors]
+        return [self._builder.narrow_to(vector, dtype) for vector in vectors]
 
     def _value(
         self, index: int, step: Apply | Cast | LookUp, values: Mapping[int, Vectors], exact: dict[int, Vectors]

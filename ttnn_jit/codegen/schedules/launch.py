@@ -399,7 +399,7 @@ def blocked(nest: LaunchLoops) -> LaunchLoops:
 MOST_STEPS, MOST_APART = 8, 32
 """Interchange is for innermost loops of fewer iterations, whose start costs more than their elements, and for strides
 up to this many elements, above which cache lines are hardly shared."""
-LEAST_AROUND, MOST_AROUND = 16, 1024
+LEAST_AROUND, MAX_REPEAT_DEPTH = 16, 1024
 """Iterations of the loop that becomes the innermost one: their data stays in the L1 cache."""
 
 
@@ -413,7 +413,7 @@ def interchanged(nest: LaunchLoops) -> LaunchLoops:
     if any(own[-2] == 0 or abs(own[-2]) > MOST_APART for own in nest.strides):
         return nest
     *around, across, short = nest.extents
-    steps = next((k for k in range(min(across, MOST_AROUND), LEAST_AROUND - 1, -1) if across % k == 0), None)
+    steps = next((k for k in range(min(across, MAX_REPEAT_DEPTH), LEAST_AROUND - 1, -1) if across % k == 0), None)
     if steps is None:
         return nest
     strides = ((*own[:-2], own[-2] * steps, own[-1], own[-2]) for own in nest.strides)

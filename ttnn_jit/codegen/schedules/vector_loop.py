@@ -12,7 +12,7 @@ from ttnn_jit.codegen.bodies.body_emitter import BodyEmitter
 from ttnn_jit.codegen.bodies.steps import Accumulate, Apply, KernelBody, SizeClass, Store
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm.values import Literal, Work, usual_instructions, works
+from ttnn_jit.kernels.llvm.values import InstructionCost, Literal, costs, usual_instructions
 from ttnn_jit.kernels.loops.chunk_folds import ChunkFold
 from ttnn_jit.kernels.loops.tile_loop import TileLoop
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
@@ -86,7 +86,7 @@ class VectorLoop:
     @property
     def weighed_instructions(self) -> float:
         """Instructions per vector; a division counts as the instructions that fit in its latency."""
-        divisions = sum(work is Work.DIVISION for work in works(self.loop.code))
+        divisions = sum(cost is InstructionCost.DIVISION for cost in costs(self.loop.code))
         return (self.usual + (_INSTRUCTIONS_OF_A_DIVISION - 1) * divisions) / self.loop.unroll
 
 

@@ -257,7 +257,7 @@ def _golden(torch: Any, a: Any, b: Any, sparsity: Any, indices: Any, _nnz: Any, 
 def _check_count(_a: Any, _b: Any, sparsity: Any, indices: Any, nnz: int | None, *_: Any) -> None:
     if indices is not None or nnz is None:
         return
-    found = sparsity.nonzeros()
+    found = sparsity.count_nonzeros()
     if found not in {None, nnz}:
         raise ShapeError(f"`nnz` is {nnz}, and {found} elements of the sparsity are not zero")
 

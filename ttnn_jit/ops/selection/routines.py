@@ -120,7 +120,7 @@ def _embedding_loop(load: Any, _store: Any) -> Any:
 
 def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
     rows = weight.shape[-2]
-    if (found := indices.outside(rows)) is not None:
+    if (found := indices.out_of_range(rows)) is not None:
         raise ShapeError(f"there is no row {found}: the weight has {rows}")
 
 

@@ -36,7 +36,7 @@ def _gather_loop(_load: Any, _store: Any) -> Any:
 def _check_index(x: Any, index: Any, dim: int) -> None:
     """Refuse an index out of range of the dimension."""
     axis, shape = axis_within(dim, len(x.shape)), tuple(x.shape) or (1,)
-    if (found := index.outside(shape[axis])) is not None:
+    if (found := index.out_of_range(shape[axis])) is not None:
         raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {shape[axis]}")
 
 

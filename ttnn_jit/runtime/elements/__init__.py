@@ -1,1 +1,1 @@
-"""The elements of tensors, as numpy and torch see them in memory."""
+"""Access to the elements of tensors in memory, by numpy and torch."""

@@ -1,4 +1,4 @@
-"""What the check of an operation asks the elements of its operands, in plain Python: no call waits for numpy.
+"""Queries over the elements of operands, for the checks of operations; in plain Python, to avoid importing numpy.
 
 Bound: five passes over the bytes of indices, by arithmetic of long integers.
 """
@@ -14,17 +14,17 @@ from typing import Any
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_AT_ONCE = 1 << 14
-"""Elements of one long integer: 64 KB, which stay in the second cache."""
+_LANES_AT_ONCE = 1 << 14
+"""Elements that one long integer holds: 64 KB, which fit in the L2 cache."""
 
 
 @dataclass(frozen=True)
 class Elements:
-    """The elements of a tensor where they lie.
+    """The elements of a tensor, in place.
 
     Attributes:
-        spec: The tensor's.
-        memory: Its bytes; nothing else may have them while they are looked at.
+        spec: The spec of the tensor.
+        memory: Its bytes; nothing else may write them during a query.
     """
 
     spec: TensorSpec
@@ -35,22 +35,22 @@ class Elements:
         """The logical extents."""
         return tuple(self.spec.shape)
 
-    def outside(self, count: int) -> int | None:
-        """An element of indices that is not one of the first `count` whole numbers; None if all are.
+    def out_of_range(self, count: int) -> int | None:
+        """An index that is not in ``range(count)``; None if all are.
 
-        Of floats it is their integer part; NaN is none of them, for which -1 stands.
+        Floats are truncated to integers; NaN and infinities are out of range and give -1.
         """
         if self.spec.dtype.is_upper_half:
-            return self._half_outside(count)
+            return self._half_out_of_range(count)
         for run in self._runs():
-            for first in range(0, len(run), _AT_ONCE):
-                part = run[first : first + _AT_ONCE]
-                if _may_be_outside(part, count) and not 0 <= (least := min(part)) <= (most := max(part)) < count:
+            for first in range(0, len(run), _LANES_AT_ONCE):
+                part = run[first : first + _LANES_AT_ONCE]
+                if _may_be_out_of_range(part, count) and not 0 <= (least := min(part)) <= (most := max(part)) < count:
                     return int(least if least < 0 else most)
         return None
 
-    def _half_outside(self, count: int) -> int | None:
-        """The same of floats of 16 bits, whose magnitudes are ordered as their bits are."""
+    def _half_out_of_range(self, count: int) -> int | None:
+        """`out_of_range` for 16-bit floats, whose magnitudes have the order of their bits."""
         elements = [each for run in self._runs() for each in run]
         largest = max((each for each in elements if each < 0x8000), default=0)
         least = max((each for each in elements if each >= 0x8000), default=0x8000)
@@ -60,8 +60,8 @@ class Elements:
                 return int(number) if math.isfinite(number) else -1
         return None
 
-    def nonzeros(self) -> int | None:
-        """How many elements are not zero; None where one is no number, as of block floats none is taken for one."""
+    def count_nonzeros(self) -> int | None:
+        """The number of nonzero elements; None if one is NaN, and for block floats."""
         if self.spec.dtype.is_block_float:
             return None
         elements = [each for run in self._runs() for each in run]
@@ -71,8 +71,8 @@ class Elements:
         return None if any(each != each for each in elements) else sum(map(bool, elements))  # noqa: PLR0124 - NaN
 
     def _runs(self) -> Iterator[memoryview]:
-        """The elements, as they are stored, row by row where rows have padding."""
-        cast: Any = self.memory.cast("B").cast  # whose stub knows no format that is looked up
+        """The stored elements: all at once, or row by row if rows have padding."""
+        cast: Any = self.memory.cast("B").cast  # its stub accepts literal formats only
         stored = cast(self.spec.dtype.buffer_format)
         if self.spec.volume == self.spec.items or not self.shape:
             yield stored[: self.spec.volume]
@@ -83,11 +83,11 @@ class Elements:
             yield stored[start : start + columns]
 
 
-def _may_be_outside(elements: memoryview, count: int) -> bool:
-    """Whether one is negative or not below `count`; of other elements than those of 32 bits, it is not known.
+def _may_be_out_of_range(elements: memoryview, count: int) -> bool:
+    """Whether a 32-bit element is negative or at least `count`; True for elements of other sizes.
 
-    All at once, as lanes of one number: only from `count` on does a lane to which 2**31 - count is added reach its
-    highest bit. After Lamport, "Multiple byte processing with full-word instructions", 1975.
+    One long integer holds all elements as lanes. Adding 2**31 - count to a lane sets its highest bit if and only if the
+    lane is at least `count`. After Lamport, "Multiple byte processing with full-word instructions", 1975.
     """
     if elements.itemsize != 4 or not 0 < count <= 1 << 31:
         return True
@@ -98,6 +98,6 @@ def _may_be_outside(elements: memoryview, count: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _lanes(lanes: int, added: int) -> tuple[int, int, int]:
-    """So many integers of 32 bits that are `added`, that are all bits but the highest, and that are the highest."""
+    """Long integers of `lanes` 32-bit lanes: each lane `added`; all bits but the highest; the highest bit."""
     ones = int.from_bytes(b"\1\0\0\0" * lanes, "little")
     return ones * added, ones * ((1 << 31) - 1), ones << 31

@@ -1,4 +1,4 @@
-"""The elements of a tensor as numpy sees them in its memory: no torch is needed to read, fill or lay them out anew."""
+"""Read, fill and relayout the elements of a tensor with numpy, without torch."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def owning_bytes(buffer: Buffer, nbytes: int) -> ctypes.Array[ctypes.c_char]:
-    """The first bytes of `buffer`, which lives as long as they do."""
+    """The first bytes of `buffer`; the array keeps the buffer alive."""
     memory = (ctypes.c_char * nbytes).from_address(buffer.address)
     memory._ttnn_jit_buffer = buffer  # type: ignore[attr-defined]  # ctypes instances have a __dict__
     return memory
 
 
 def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The logical elements in `buffer`, which holds a tensor of `spec`, copied into a dense numpy array.
+    """A dense numpy copy of the logical elements of a tensor of `spec` in `buffer`.
 
-    Its type is numpy's of the same integers; float32, which holds every bfloat16, of floats.
+    Its dtype is the same integer type, or float32 for floats; float32 represents every bfloat16.
     """
     import numpy
 
@@ -36,9 +36,9 @@ def numbers(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 
 
 def fill(spec: TensorSpec, buffer: Buffer, number: float) -> None:
-    """Make every logical element `number`; padding becomes zero.
+    """Set every logical element to `number` and padding to zero.
 
-    It is rounded to float32 and then to the dtype of `spec`, which has it exactly if that is one of integers.
+    Floats are rounded to float32 and then to the dtype of `spec`. An integer dtype must represent `number` exactly.
     """
     if spec.dtype.is_block_float:
         import numpy
@@ -56,14 +56,14 @@ def _bits_of(number: float, dtype: DataType) -> int:
 
 
 def _float(number: float) -> numpy.ndarray[Any, Any]:
-    """The nearest float32 number, alone in an array."""
+    """The nearest float32 number, in an array of one element."""
     import numpy
 
     return _floats(numpy.array([number], numpy.float64))
 
 
 def _bits_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
-    """The bits of float32 numbers, rounded to nearest even where `dtype` is shorter."""
+    """The bits of float32 numbers, rounded to nearest even if `dtype` is narrower."""
     import numpy
 
     bits: numpy.ndarray[Any, Any] = floats.view(numpy.uint32)
@@ -73,10 +73,10 @@ def _bits_of_floats(floats: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.n
 
 
 def write_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> None:
-    """Make the logical elements `values`, row by row, or those of an array; padding becomes zero.
+    """Set the logical elements to `values`, an array or a sequence in row-major order, and padding to zero.
 
-    Each is rounded once, to nearest even; integers keep their low bits in a narrower type. In one of integers floats
-    lose their fraction, what is beyond its range becomes its nearest number, and NaN 0.
+    Each value is rounded once, to nearest even. Integers keep their low bits in a narrower type. Floats converted to an
+    integer type are truncated and saturated; NaN becomes 0.
     """
     import numpy
 
@@ -94,7 +94,7 @@ def write_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: Tenso
 
 
 def _integers(array: numpy.ndarray[Any, Any], dtype: DataType) -> numpy.ndarray[Any, Any]:
-    """What becomes a type of integers by leaving high bits out."""
+    """Values that convert to an integer `dtype` by dropping high bits: floats are truncated and saturated first."""
     import numpy
 
     if array.dtype.kind != "f":
@@ -113,20 +113,20 @@ def _floats(array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
 
 
 def _rounded_to_odd(array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """In float32, from where rounding to bfloat16 is as if at once: `torch_elements` says how."""
+    """Values rounded to odd in float32, so that rounding them to bfloat16 rounds once (see `torch_elements`)."""
     import numpy
 
     nearest = _floats(array)
     exact = array.astype(numpy.float64)
-    away = numpy.where(exact > nearest, numpy.float32(numpy.inf), numpy.float32(-numpy.inf))
+    direction = numpy.where(exact > nearest, numpy.float32(numpy.inf), numpy.float32(-numpy.inf))
     with numpy.errstate(over="ignore", under="ignore"):
-        beyond = numpy.nextafter(nearest, away)
+        adjacent = numpy.nextafter(nearest, direction)
     keep = (nearest == exact) | (nearest.view(numpy.uint32) % 2 == 1) | numpy.isnan(nearest)
-    return numpy.where(keep, nearest, beyond)
+    return numpy.where(keep, nearest, adjacent)
 
 
 def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: Buffer) -> None:
-    """Copy the logical elements of a tensor to where `spec`, of the same shape and dtype, has them in `buffer`."""
+    """Copy the logical elements of a tensor to `buffer` in the layout of `spec`, of the same shape and dtype."""
     if spec.dtype.is_block_float:
         ctypes.memmove(buffer.address, source.address, spec.nbytes)
         return
@@ -135,9 +135,9 @@ def lay_out(source_spec: TensorSpec, source: Buffer, spec: TensorSpec, buffer: B
 
 
 def dense_elements(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The logical elements as they are stored, row by row and without padding, as the bits in an array of its own.
+    """A copy of the bits of the logical elements, row-major and without padding.
 
-    Of block floats, the bytes of the packed tiles.
+    For block floats, the bytes of the packed tiles.
     """
     import numpy
 
@@ -147,7 +147,7 @@ def dense_elements(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 
 
 def store_elements(spec: TensorSpec, buffer: Buffer, elements: bytes | memoryview) -> None:
-    """Fill a tensor's memory with what `dense_elements` gave; padding becomes zero."""
+    """The inverse of `dense_elements`: fill a tensor's memory; padding becomes zero."""
     import numpy
 
     if spec.dtype.is_block_float:
@@ -159,7 +159,7 @@ def store_elements(spec: TensorSpec, buffer: Buffer, elements: bytes | memoryvie
 
 
 def pack(values: numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> None:
-    """Make the logical elements of a tensor of block floats what `values`, of float32, become; padding becomes zero."""
+    """Write float32 `values` to a tensor of block floats; padding becomes zero."""
     import numpy
 
     from ttnn_jit.kernels.block_floats.block_floats import packed
@@ -172,7 +172,7 @@ def pack(values: numpy.ndarray[Any, Any], spec: TensorSpec, buffer: Buffer) -> N
 
 
 def unpack(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """The logical elements of a tensor of block floats, in a dense array of float32."""
+    """The logical elements of a tensor of block floats, as a dense float32 array."""
     import numpy
 
     from ttnn_jit.kernels.block_floats.block_floats import unpacked
@@ -188,13 +188,13 @@ def _stored_bytes(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 
 
 def _logical(padded: numpy.ndarray[Any, Any], spec: TensorSpec) -> numpy.ndarray[Any, Any]:
-    """Of the elements of a tensor in tiles those that are no padding."""
+    """The logical elements of a tiled tensor, without padding."""
     height, width = (1, 1, *spec.shape)[-2:]
     return padded[..., :height, :width]
 
 
 def zero_padding(spec: TensorSpec, buffer: Buffer) -> None:
-    """Make every element that is stored beside the logical ones zero."""
+    """Set every padding element to zero."""
     if spec.layout is Layout.ROW_MAJOR or not spec.nbytes:
         return
     import numpy
@@ -219,12 +219,12 @@ def _logical_bits(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
 
 
 def _unsigned(dtype: DataType) -> str:
-    """The unsigned integers that elements of `dtype` are in memory, as numpy names them."""
+    """The numpy name of the unsigned integer type of the size of `dtype`."""
     return f"uint{8 * dtype.itemsize}"
 
 
 def floats_of_bfloat16(bits: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """The float32 numbers of which `bits` are the upper halves: those that numpy lacks."""
+    """The float32 numbers whose upper halves are `bits`: bfloat16 numbers, which numpy lacks."""
     import numpy
 
     wide = bits.astype(numpy.uint32)
@@ -233,7 +233,7 @@ def floats_of_bfloat16(bits: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]
 
 
 def numpy_array(spec: TensorSpec, buffer: Buffer) -> numpy.ndarray[Any, Any]:
-    """A dense numpy array of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does."""
+    """A dense numpy array of `spec`'s shape and dtype over the memory of `buffer`; the array keeps it alive."""
     import numpy
 
     memory = memoryview(owning_bytes(buffer, spec.nbytes_of_elements))

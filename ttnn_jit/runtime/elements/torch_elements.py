@@ -1,4 +1,4 @@
-"""The elements of a tensor as torch sees them in its memory, and how a torch tensor's numbers become them."""
+"""Views of a tensor's elements as torch tensors, and conversion of torch tensors to elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def write_torch(source: torch.Tensor, spec: TensorSpec, buffer: Buffer) -> None:
-    """Make the elements of a tensor of `spec` what those of `source`, of its shape, become; padding becomes zero."""
+    """Write the elements of `source` to a tensor of `spec`, of the same shape; padding becomes zero."""
     if spec.dtype.is_block_float:
         pack(source.float().numpy(), spec, buffer)
         return
@@ -31,11 +31,11 @@ def write_torch(source: torch.Tensor, spec: TensorSpec, buffer: Buffer) -> None:
 
 
 def _rounded_to_odd(numbers: torch.Tensor) -> torch.Tensor:
-    """`numbers` in float32, from where torch rounds them to bfloat16 as if at once.
+    """`numbers` rounded to odd in float32, so that rounding them to bfloat16 rounds once.
 
-    torch itself goes by way of float32, and of two roundings to nearest the first may make a tie. Here what is not
-    exact gets the neighbour whose last bit is odd, which is no tie (Boldo and Melquiond 2008). Integers beyond 2**53
-    are rounded to float64 first.
+    torch converts to bfloat16 through float32, and the first of two roundings to nearest may create a tie. Rounding to
+    odd creates none: an inexact number becomes the adjacent float32 number whose last bit is odd (Boldo and Melquiond
+    2008). Integers beyond 2**53 are rounded to float64 first.
     """
     import torch
 
@@ -43,13 +43,13 @@ def _rounded_to_odd(numbers: torch.Tensor) -> torch.Tensor:
         return numbers
     exact = numbers.double()
     nearest = exact.float()
-    beyond = torch.nextafter(nearest, torch.where(exact > nearest, math.inf, -math.inf).float())
+    adjacent = torch.nextafter(nearest, torch.where(exact > nearest, math.inf, -math.inf).float())
     keep = (nearest.double() == exact) | (nearest.view(torch.int32) % 2 == 1)
-    return torch.where(keep, nearest, beyond)
+    return torch.where(keep, nearest, adjacent)
 
 
 def logical_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
-    """The logical elements where they lie; `buffer` lives as long as the view."""
+    """A view of the logical elements; it keeps `buffer` alive."""
     import torch
 
     stored = torch.frombuffer(owning_bytes(buffer, spec.nbytes), dtype=spec.dtype.torch)
@@ -57,9 +57,9 @@ def logical_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
 
 
 def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
-    """A dense torch tensor of `spec`'s shape and dtype whose memory is `buffer`, which lives as long as it does.
+    """A dense torch tensor of `spec`'s shape and dtype over the memory of `buffer`; the tensor keeps it alive.
 
-    A tensor of torch's own costs a page fault per 4 KB from 32 MB on; this one's memory is reused.
+    torch's own allocator costs a page fault per 4 KB from 32 MB on; the memory of the pool is reused.
     """
     import torch
 
@@ -69,7 +69,7 @@ def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
 
 
 def torch_wrapper(spec: TensorSpec) -> Callable[[Buffer], torch.Tensor]:
-    """`torch_tensor` for one `spec`, which has elements, and many buffers."""
+    """`torch_tensor` for many buffers of one `spec`, which has elements."""
     import torch
 
     from ttnn_jit.foreign.torch_private import reinterpret

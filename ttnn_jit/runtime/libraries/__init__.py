@@ -1,4 +1,4 @@
-"""The libraries whose tensors calls may have: one file each, and one description that all callers read."""
+"""The libraries whose tensors may be arguments of calls: one file for each, behind one interface."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIBRARIES: Final[tuple[TensorLibrary, ...]] = (TTNN, TORCH, NUMPY)
 
 
 def tensor_library_of(value: object) -> TensorLibrary | None:
-    """The library of a tensor; None for everything that is no tensor."""
+    """The library of a tensor; None if `value` is not a tensor."""
     for library in LIBRARIES:
         if library.holds(value):
             return library
@@ -54,14 +54,14 @@ _NO_TENSORS: set[type] = {
     bool, int, float, str, type(None), list, tuple, dict, range, type(iter(range(0))), object, type,
     types.FunctionType, types.ModuleType,
 }  # fmt: skip
-"""Classes of which no instance is a tensor; this package's own are added when they are met."""
+"""Classes whose instances are never tensors; this package's classes are added on first sight."""
 
 
 def mark_of(tensor: Any) -> LibraryMark:
-    """What a guard knows of a tensor.
+    """The metadata of a tensor that a guard compares.
 
     Raises:
-        DTypeError, LayoutError, ArgumentError: It is one that no compiled function takes.
+        DTypeError, LayoutError, ArgumentError: No compiled function accepts the tensor.
     """
     library = tensor_library_of(tensor)
     assert library is not None

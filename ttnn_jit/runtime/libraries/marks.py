@@ -1,4 +1,4 @@
-"""What a guard knows of a tensor that a compiled function finds in the user's world: a hidden input."""
+"""The metadata of a hidden input, a tensor that a compiled function reads from its environment, for guards."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 @dataclass(frozen=True)
 class LibraryMark(TensorMark):
-    """Metadata of a tensor; the text names them the same way in every process.
+    """Metadata of a tensor; its text is the same in every process.
 
     Attributes:
-        title: Of its library.
+        title: The title of its library.
         spec: Its spec.
     """
 
@@ -26,7 +26,7 @@ class LibraryMark(TensorMark):
     library: TensorLibrary = field(repr=False, compare=False)
 
     def holds(self, value: Any) -> bool:
-        """Whether it is of that library and spec."""
+        """Whether `value` is a tensor of that library and spec."""
         if not self.library.holds(value):
             return False
         try:

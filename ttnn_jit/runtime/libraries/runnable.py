@@ -1,4 +1,4 @@
-"""What running a program takes to know of it: the part of Program.py that lies below it."""
+"""The interface of `Program` that callers use; a protocol, because callers lie below `Program` in the import order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Runnable(Protocol):
 
     Attributes:
         plan: Buffers and launches.
-        notes: What the compiler wrote down beside it; JSON values.
+        notes: Notes of the compiler; JSON values.
     """
 
     plan: ProgramPlan
@@ -26,26 +26,26 @@ class Runnable(Protocol):
         """Name of the compiled function."""
 
     def __call__(self, *tensors: Any) -> Any:
-        """Run on tensors on a device; the result, or the tuple of several."""
+        """Run on tensors of a device; returns the result, or a tuple of several."""
 
     def run(self, *addresses: int) -> None:
-        """Run on memory at these addresses, of inputs and outputs in order."""
+        """Run on memory at these addresses: inputs, then outputs."""
 
     @property
     def native(self) -> NativeCall | None:
-        """Its kernels, loaded when first asked for; None if it launches nothing."""
+        """Its kernels, loaded on first access; None if it launches nothing."""
 
     @property
     def native_in_place(self) -> NativeCall | None:
-        """The kernels that run where new values of inputs are made in their memory."""
+        """The kernels for runs that make new values of inputs in place."""
 
     @property
     def factors(self) -> Mapping[int, Factor]:
         """The inputs that may be in panels."""
 
     def native_for(self, mask: int, *, in_place: bool) -> NativeCall | None:
-        """The kernels that run where the inputs of a mask are in panels."""
+        """The kernels for runs in which the inputs of `mask` are in panels."""
 
     @property
     def circular_buffer_bytes(self) -> int:
-        """L1 of a core that circular buffers take while it runs, those that are shards apart."""
+        """L1 bytes of a core that circular buffers take during a run, excluding those that alias shards."""

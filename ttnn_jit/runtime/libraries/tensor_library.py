@@ -1,4 +1,4 @@
-"""What a call must know of its tensors, for each kind of them: ttnn's, torch's or numpy's."""
+"""The interface through which calls use tensors of a library: ttnn, torch or numpy."""
 
 from __future__ import annotations
 
@@ -22,40 +22,41 @@ WarmCall = Callable[..., Any]
 
 
 class TensorLibrary(ABC):
-    """One kind of tensors: how it is recognised, its metadata compared, its memory found, a result made of it.
+    """One kind of tensor: how to recognise it, compare its metadata, find its memory and make a result.
 
-    Tensors of a call are of one library, and so are its results. What a warm call does is stated as lines of the
-    function that `ttnn_jit.runtime.programs.warm_caller` writes. In these, for the number ``i`` of a buffer of the
-    plan: ``ai`` is the argument, ``Si`` the spec, ``bi`` the `Buffer`, ``pi`` the address and ``ri`` the result.
+    All tensors and results of a call are of one library. The methods for warm calls return lines of the function that
+    `ttnn_jit.runtime.programs.warm_caller` generates. For buffer number ``i`` of the plan these lines use the names
+    ``ai`` for the argument, ``Si`` for the spec, ``bi`` for the `Buffer`, ``pi`` for the address and ``ri`` for the
+    result.
 
     Attributes:
-        title: What errors call such tensors.
+        title: The name of such tensors in errors.
     """
 
     title: ClassVar[str]
 
     @abstractmethod
     def holds(self, value: object) -> bool:
-        """Whether `value` is such a tensor, of any subclass."""
+        """Whether `value` is such a tensor or one of a subclass."""
 
     @abstractmethod
     def spec_of(self, tensor: Any) -> TensorSpec:
         """The spec of a tensor.
 
         Raises:
-            DTypeError, LayoutError, ArgumentError: It is one that no compiled function takes.
+            DTypeError, LayoutError, ArgumentError: No compiled function accepts the tensor.
         """
 
     @abstractmethod
     def run(self, program: Runnable, *tensors: Any) -> Any:
-        """The result of a program, or the tuple of several, as the first call gets it."""
+        """Run a program in a first call; returns the result, or a tuple of several."""
 
     def records(self, _tensors: Sequence[Any]) -> bool:
-        """Whether calls with these tensors are recorded, and do not run now."""
+        """Whether calls with these tensors are recorded and do not run."""
         return False
 
-    def unheeded(self, _function: str) -> str | None:
-        """What to say of a mode that the tensors' library is in now, of which compiled functions take no notice."""
+    def ignored_mode(self, _function: str) -> str | None:
+        """A warning about an active mode of the library that compiled functions ignore; None if there is none."""
         return None
 
     # --- Writes -------------------------------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ class TensorLibrary(ABC):
 
     @abstractmethod
     def require_writable(self, tensor: Any, spec: TensorSpec, what: str) -> None:
-        """Refuse a tensor that cannot be written, called `what` in the text.
+        """Refuse a tensor that cannot be written; the text calls it `what`.
 
         Raises:
             ArgumentError: It is read-only, or has several elements at one address.
@@ -78,12 +79,12 @@ class TensorLibrary(ABC):
 
     @abstractmethod
     def write(self, target: Any, source: Any) -> None:
-        """Have `target` hold the elements of `source`, of its shape and element type."""
+        """Copy the elements of `source` to `target`, of the same shape and element type."""
 
     def check_updates(self, plan: ProgramPlan, tensors: Sequence[Any]) -> None:
-        """Refuse inputs that the program cannot write into, or where that would change another input.
+        """Refuse inputs that the program cannot write, or whose update would change another input.
 
-        Before it runs: a call that is refused, or fails, has written nothing.
+        The check runs before the program: a call that is refused or fails has written nothing.
 
         Raises:
             ArgumentError: One is read-only, has several elements at one address, or shares memory with another that the
@@ -101,10 +102,10 @@ class TensorLibrary(ABC):
                     )
 
     def after_updates(self, plan: ProgramPlan, tensors: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-        """Write what the program, all of which has run, made of its inputs.
+        """Write the new values of updated inputs, after the whole program has run.
 
         Returns:
-            What the program returns, with these inputs in its place.
+            The results of the program, with the updated inputs in place of their new values.
         """
         results = [values[index] for index in plan.results]
         for index, result in plan.updates:
@@ -115,143 +116,143 @@ class TensorLibrary(ABC):
         return results
 
     def same_memory(self, tensors: Sequence[Any]) -> tuple[int, ...]:
-        """Per tensor, the first one that has the same elements at the same addresses; () if each is the first."""
+        """Per tensor, the index of the first with the same spec and address; () if all are distinct."""
         first_at: dict[object, int] = {}
         first = [
             first_at.setdefault((self.address(tensor), self.spec_of(tensor)), at) for at, tensor in enumerate(tensors)
         ]
         return () if len(first_at) == len(tensors) else tuple(first)
 
-    # --- How a later call with the same metadata is found -------------------------------------------------------------
+    # --- Look-up of a warm call by metadata ---------------------------------------------------------------------------
 
     @abstractmethod
     def are_plain(self, tensors: Sequence[Any]) -> bool:
-        """Whether these are of no subclass, so that their metadata say all of them."""
+        """Whether none is of a subclass, so that their metadata describe them completely."""
 
     def table_key(self, _tensors: Sequence[Any]) -> tuple[object, ...] | None:
-        """The metadata of all tensors, by which a table has their call; None where `warm_caller` alone compares."""
+        """The key of the tensors' call in a table of warm calls; None if `warm_caller` compares all metadata itself."""
         return None
 
     def look_up(self, _count: int, _table: dict[Any, WarmCall]) -> WarmCall | None:
-        """The call of so many tensors that finds another in a table by their `table_key`; None if there is none."""
+        """A call of `count` tensors that looks up `table` by their `table_key`; None if the library has no keys."""
         return None
 
-    def comparing(self, warm: WarmCall, _tensors: Sequence[Any]) -> WarmCall | None:
-        """`warm`, the call of these tensors, for any: it compares metadata. None where that cannot be had."""
+    def with_metadata_guard(self, warm: WarmCall, _tensors: Sequence[Any]) -> WarmCall | None:
+        """`warm`, preceded by a check of the metadata of these tensors; None if the library has no such check."""
         return warm
 
-    # --- What a warm call does, as text -------------------------------------------------------------------------------
+    # --- Text of a warm call ------------------------------------------------------------------------------------------
 
     def conditions(self, _plan: ProgramPlan, _arguments: range, _target: SystemDesc | None) -> Iterable[str]:
-        """Expressions that are true for arguments of the plan's specs, on a device of that target; None: on any.
+        """Expressions that are true for arguments of the plan's specs on a device of that target; None: on any device.
 
-        None of a library whose calls are chosen by metadata alone.
+        Empty for a library whose calls are looked up by `table_key`.
         """
         return ()
 
     @abstractmethod
     def conditions_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterable[str]:
-        """Expressions that are true for hidden inputs of the plan's specs, as those given are, where the arguments are.
+        """Expressions that are true for hidden inputs of the plan's specs on the device of the arguments.
 
-        They are asked once those of `conditions` are known to be true.
+        They are evaluated after those of `conditions`. `hidden` maps buffer indices to examples.
         """
 
     def names_of_hidden(self, _plan: ProgramPlan, _hidden: Mapping[int, Any]) -> dict[str, Any]:
-        """What the names mean that only these expressions use."""
+        """Values of the names that only these expressions use."""
         return {}
 
     @abstractmethod
     def address_of(self, index: int) -> str:
-        """The statement that gives ``pi`` of the argument `index`."""
+        """The statement that assigns ``pi`` for the argument `index`."""
 
     def factors(self, _program: Runnable) -> Mapping[int, Factor]:
         """The inputs of a program that may be in panels (runtime/native/panels.py)."""
         return {}
 
     def admit(self, _index: int) -> Iterable[str]:
-        """Lines that refuse buffer `index` of the plan, for which memory is about to be mapped."""
+        """Lines that refuse buffer `index` of the plan before memory is mapped for it."""
         return ()
 
     def account(self, _plan: ProgramPlan, _circular_buffer_bytes: int) -> Iterable[str]:
-        """Statements that enter a run into the books of the tensors' device, before anything is allocated."""
+        """Statements that charge a run to the tensors' device, before anything is allocated."""
         return ()
 
     def writable(self, _index: int) -> Iterable[str]:
-        """Expressions that are true for an argument that may be written in place."""
+        """Expressions that are true if the argument may be written in place."""
         return ()
 
     def note_write(self, _index: int) -> Iterable[str]:
-        """Statements that tell the argument's library of a write."""
+        """Statements that notify the argument's library of a write."""
         return ()
 
     def is_leased(self, _spec: TensorSpec) -> bool:
-        """Whether a buffer of the plan keeps a lease ``li`` that `account` took."""
+        """Whether a buffer of the plan holds a lease ``li`` that `account` took."""
         return False
 
     @abstractmethod
     def is_pooled(self, spec: TensorSpec) -> bool:
-        """Whether the memory of a result is a `Buffer` of the pool, and not the library's own."""
+        """Whether the memory of a result is a `Buffer` of the pool, not the library's own memory."""
 
     @abstractmethod
     def wrap(self, index: int) -> Iterable[str]:
-        """Statements that make ``ri`` of the pooled ``bi``."""
+        """Statements that make ``ri`` over the pooled ``bi``."""
 
     def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
-        """Statements that make ``ri``, and ``pi``, in memory of the library's own."""
+        """Statements that make ``ri`` and ``pi`` in the library's own memory."""
         raise NotImplementedError
 
-    def given(self, index: int, _spec: TensorSpec) -> str:
-        """The expression of what the caller gets of ``ri``."""
+    def result_text(self, index: int, _spec: TensorSpec) -> str:
+        """The expression of the value that the caller gets for ``ri``."""
         return f"r{index}"
 
     @abstractmethod
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
-        """What the names mean that only these lines use."""
+        """Values of the names that these lines use."""
 
 
 class ForeignLibrary(TensorLibrary):
-    """Tensors of another library, which lie in its memory and are used there.
+    """Tensors of another library, which programs use in place.
 
-    Large results lie in the pool: fresh memory of the library's own costs a page fault per page.
+    Large results are allocated from the pool: fresh memory of the library costs a page fault per page.
 
     Attributes:
-        copy: The expression of the library that copies one.
+        copy: The library's expression that copies a tensor.
     """
 
     copy: ClassVar[str]
 
     @abstractmethod
     def wrapped(self, spec: TensorSpec, buffer: Buffer) -> Any:
-        """A tensor of `spec` whose memory is `buffer`."""
+        """A tensor of `spec` over the memory of `buffer`."""
 
     @abstractmethod
-    def made(self, spec: TensorSpec) -> Any:
-        """A tensor of `spec` in memory of the library's own."""
+    def empty(self, spec: TensorSpec) -> Any:
+        """An uninitialized tensor of `spec` in the library's own memory."""
 
-    def handed_out(self, result: Any, _spec: TensorSpec) -> Any:
-        """What the caller gets of a result, as `given` says it of a later one."""
+    def convert_result(self, result: Any, _spec: TensorSpec) -> Any:
+        """The value that the caller gets for a result; `result_text` is its text."""
         return result
 
     def is_pooled(self, spec: TensorSpec) -> bool:
-        """Large ones."""
+        """Large results are."""
         return spec.nbytes >= POOLED_RESULT_BYTES
 
     def run(self, program: Runnable, *tensors: Any) -> Any:
-        """Runs on memory where it lies; a function that returns an argument itself returns that very object."""
+        """Run on the tensors' memory; a function that returns an argument returns the same object."""
         plan = program.plan
         outputs = [
-            self.wrapped(spec, HOST_POOL.allocate(spec.nbytes)) if self.is_pooled(spec) else self.made(spec)
+            self.wrapped(spec, HOST_POOL.allocate(spec.nbytes)) if self.is_pooled(spec) else self.empty(spec)
             for spec in plan.outputs
         ]
         visible = (*tensors, *outputs)
         self.check_updates(plan, tensors)
         program.run(*map(self.address, visible))
-        handed_out = map(self.handed_out, outputs, plan.outputs)
-        results = self.after_updates(plan, tensors, (*tensors, *handed_out))
+        converted = map(self.convert_result, outputs, plan.outputs)
+        results = self.after_updates(plan, tensors, (*tensors, *converted))
         return results[0] if len(results) == 1 else tuple(results)
 
     def require_writable(self, tensor: Any, spec: TensorSpec, what: str) -> None:  # noqa: ARG002 - its spec has it
-        """One whose elements share addresses cannot be."""
+        """Refuse a tensor whose elements share addresses."""
         if has_common_elements(spec):
             raise ArgumentError(
                 f"{what}, which the function writes into, has several elements at one address",
@@ -259,5 +260,5 @@ class ForeignLibrary(TensorLibrary):
             )
 
     def share_memory(self, tensor: Any, other: Any, spec: TensorSpec, other_spec: TensorSpec) -> bool:
-        """By the addresses that the strides give."""
+        """Compare the addresses that the strides give."""
         return overlap(self.address(tensor), spec, self.address(other), other_spec)

@@ -1,4 +1,4 @@
-"""torch's tensors: dense ones on the CPU that want no gradient, with any shape and strides."""
+"""torch tensors: strided, on the CPU and without gradients, of any shape and strides."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
 
 
 class TorchTensors(ForeignLibrary):
-    """Tensors of torch."""
+    """torch tensors."""
 
     title = "torch tensors"
     copy = "tensor.clone()"
 
     def holds(self, value: object) -> bool:
-        """Of any subclass."""
+        """Include tensors of subclasses."""
         return is_torch_tensor(value)
 
     def spec_of(self, tensor: torch.Tensor) -> TensorSpec:
-        """With its strides."""
+        """The spec includes the strides."""
         return spec_of_torch_tensor(tensor)
 
     def address(self, tensor: torch.Tensor) -> int:
-        """Where its storage has the first element."""
+        """The address of the first element."""
         return tensor.data_ptr()
 
     def wrapped(self, spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
         """Dense."""
         return torch_tensor(spec, buffer)
 
-    def made(self, spec: TensorSpec) -> torch.Tensor:
+    def empty(self, spec: TensorSpec) -> torch.Tensor:
         """On the CPU, whatever the default device is."""
         import torch
 
         return torch.empty(spec.shape, dtype=spec.dtype.torch, device="cpu")
 
     def require_writable(self, tensor: torch.Tensor, spec: TensorSpec, what: str) -> None:
-        """An expanded one cannot be; one of inference mode only there, as torch has it."""
+        """Refuse an expanded tensor, and an inference tensor outside of inference mode, as torch does."""
         import torch
 
         if tensor.is_inference() and not torch.is_inference_mode_enabled():
@@ -63,31 +63,31 @@ class TorchTensors(ForeignLibrary):
         super().require_writable(tensor, spec, what)
 
     def write(self, target: torch.Tensor, source: torch.Tensor) -> None:
-        """By torch, which counts versions and refuses what it does not let anybody write."""
+        """Let torch copy the elements: it counts versions and refuses tensors that cannot be written."""
         target.copy_(source)
 
-    def unheeded(self, function: str) -> str | None:
+    def ignored_mode(self, function: str) -> str | None:
         """Automatic mixed precision."""
         return f"`torch.autocast` is on and has no effect on `{function}`: {CAST_HELP}" if autocast_is_on() else None
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
-        """Of torch's own class."""
+        """Require torch's own tensor class."""
         torch_module = sys.modules.get("torch")
         return torch_module is not None and all(type(tensor) is torch_module.Tensor for tensor in tensors)
 
     def table_key(self, tensors: Sequence[torch.Tensor]) -> tuple[object, ...]:
-        """What decides the program of tensors that are dense on the CPU and want no gradient."""
+        """Shape, stride and dtype of each, which select the program of strided CPU tensors without gradients."""
         return tuple(part for tensor in tensors for part in (tensor.shape, tensor.stride(), tensor.dtype))
 
     def look_up(self, count: int, table: dict[Any, WarmCall]) -> WarmCall:
-        """Asks each tensor whether it is such a one."""
+        """Check first that each tensor is a strided CPU tensor without gradients."""
         return _look_up(count, table)
 
-    def comparing(self, warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall | None:
-        """By torch's own guard, where it has one: it tells modes of torch, `torch.autocast` among them, from none.
+    def with_metadata_guard(self, warm: WarmCall, tensors: Sequence[torch.Tensor]) -> WarmCall | None:
+        """Check by torch's own guard, if torch has one. It also checks torch's modes, such as `torch.autocast`.
 
-        It refuses a tensor given twice, which the table serves; and of tensors that want gradients, `torch.no_grad`
-        decides what that means.
+        The guard rejects a tensor that is passed twice; the table serves those calls. Tensors that require gradients
+        have no guard, because `torch.no_grad` decides whether they are accepted.
         """
         from ttnn_jit.foreign.torch_private import metadata_guard
 
@@ -97,9 +97,9 @@ class TorchTensors(ForeignLibrary):
         return None if check is None else _checked(len(tensors))(check, warm)
 
     def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
-        """By torch's own guard, where it has one and the tensors are as they were; else by all that a first call asks.
+        """Check by torch's own guard, if torch has one; if it rejects the tensors, by all checks of a first call.
 
-        It refuses what may be given all the same: a tensor given twice, a parameter in the place of a tensor.
+        The guard rejects some valid tensors: one passed twice, or a parameter in place of a tensor.
         """
         if hidden:
             names = [f"a{i}" for i in hidden]
@@ -109,7 +109,7 @@ class TorchTensors(ForeignLibrary):
             yield f"({' and '.join(quick)}) or ({' and '.join(f'holds{i}(a{i})' for i in hidden)})"
 
     def names_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> dict[str, Any]:
-        """The guards, which keep no tensor."""
+        """The guards, which hold no reference to a tensor."""
         import torch
 
         from ttnn_jit.foreign.torch_private import metadata_guard
@@ -119,19 +119,19 @@ class TorchTensors(ForeignLibrary):
         return {"grad_enabled": torch.is_grad_enabled, "fits": fits, **holds}
 
     def address_of(self, index: int) -> str:
-        """A tensor without memory is refused in the slow path."""
+        """A tensor without memory is a miss, which the slow path refuses."""
         return f"if not (p{index} := a{index}.data_ptr()): return MISS"
 
     def writable(self, index: int) -> Iterable[str]:
-        """One that was made in inference mode is torch's to refuse."""
+        """An inference tensor is a miss: `require_writable` decides."""
         return (f"not a{index}.is_inference()",)
 
     def note_write(self, index: int) -> Iterable[str]:
-        """A new version, by which torch knows what a backward pass may not use any more."""
+        """Increment the version, so that torch detects stale tensors in a backward pass."""
         return (f"increment_version(a{index})",)
 
     def wrap(self, index: int) -> Iterable[str]:
-        """By a function of that result's own."""
+        """Call the wrapper function of that result."""
         return (f" r{index} = wrap{index}(b{index})",)
 
     def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
@@ -140,7 +140,7 @@ class TorchTensors(ForeignLibrary):
         return f" r{index} = {fresh}", f" p{index} = r{index}.data_ptr()"
 
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
-        """What makes results, and their dtypes."""
+        """The functions that make results, and their dtypes."""
         from torch.autograd.graph import increment_version
 
         from ttnn_jit.foreign.torch_private import empty_strided
@@ -156,7 +156,7 @@ class TorchTensors(ForeignLibrary):
 
 @cache
 def _checked(count: int) -> Callable[[Callable[..., bool], WarmCall], WarmCall]:
-    """From a guard of the metadata of `count` tensors and a `WarmCall` to one that asks the guard first."""
+    """From a metadata guard of `count` tensors and a `WarmCall` to a call that evaluates the guard first."""
     from ttnn_jit.foreign.torch_private import dispatch_modes
 
     names = [f"a{i}" for i in range(count)]

@@ -1,1 +1,1 @@
-"""Memory of tensors: buffers, L1, what lies over what."""
+"""Memory of tensors: buffers, the L1 account, overlap of tensors, and memory that traces use."""

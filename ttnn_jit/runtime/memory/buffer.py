@@ -1,12 +1,12 @@
-"""Memory of tensors: a pool whose blocks return by themselves when their owner dies.
+"""Memory of tensors: a pool whose blocks return to it when their owner dies.
 
-Faulting in a fresh page takes several times as long as a kernel needs to fill it, so blocks are reused
-(benchmarks/programs/memory.py counts page faults). What returns a block is its address, an int whose type appends it to
-a free list when it dies, by a builtin function: where no code of Python's runs, no interrupt is swallowed and no block
-lost. Reference counts are not consulted, because CPython 3.14 borrows references.
+A page fault takes several times as long as a kernel needs to fill the page, so blocks are reused
+(benchmarks/programs/memory.py counts page faults). The address of a block is an int of a type whose finalizer appends
+it to a free list. The finalizer is a builtin function, so no Python code runs in it: no interrupt is swallowed and no
+block is lost. Reference counts are not consulted, because CPython 3.14 borrows references.
 
-Python looks for interrupts, and lets other threads run, behind calls and at the end of a loop's body. Statements that
-hold neither are one step; what must not be divided here is written so.
+Python checks for interrupts and switches threads after calls and at the end of loop bodies. A sequence of statements
+without either is atomic. Comments mark the code that relies on this.
 """
 
 from __future__ import annotations
@@ -28,52 +28,52 @@ from ttnn_jit.process.finalizers import finalizer_callback
 
 BIG_BYTES = 1 << 20  # blocks of this size and more are mappings of their own
 POOLED_RESULT_BYTES = BIG_BYTES
-"""Results for torch and numpy of this size and more are blocks of the pool: fresh memory costs a page fault per 4 KB, a
-block a constant time of wrapping. Kernels rely on the alignment of such results."""
+"""Results for torch and numpy of this size and more are blocks of the pool: fresh memory costs a page fault per 4 KB,
+wrapping a block takes constant time. Kernels rely on the alignment of such results."""
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 HUGE_PAGE = 2 << 20  # bytes
-# A load waits for an earlier store that agrees with it in the low 12 bits of the address (4 KB aliasing), at every step
-# of a loop that writes 64 to 256 bytes ahead of what it reads in these bits. And blocks with equal page offsets share
-# few sets of a cache. So blocks start at eight page offsets in turn, 512 bytes apart.
+# 4 KB aliasing: a load waits for an earlier store whose address has the same low 12 bits. A loop whose stores are 64 to
+# 256 bytes ahead of its loads in these bits waits in every iteration. Blocks with equal page offsets also compete for
+# few cache sets. So blocks start at eight page offsets in turn, 512 bytes apart.
 SPREAD = 512
 STAGGER_STEP = 4096 + SPREAD
 STAGGER_COUNT = 4096 // SPREAD
 SMALL_IDLE_BYTES = 16 << 20  # idle bytes that one class of small blocks keeps
-UNEXAMINED_SHARE = 64  # a class may hold 1/64 of the limit for big blocks before it is trimmed
+UNTRIMMED_SHARE = 64  # a class of big blocks may hold 1/64 of the idle limit before it is trimmed
 
 
 ADDRESS_IS_KNOWN = object()
-"""The lease of a block that the user was told the address of."""
+"""The lease of a block whose address the user knows."""
 
 
 _INTERRUPTS = starmap(interrupt_main, repeat(()))
-"""A step of it is an interrupt of the main thread, which comes at the next point where Python looks for one."""
+"""Each step interrupts the main thread, at the next point where Python checks for interrupts."""
 
 
 class Address(int):
-    """Of a block's first byte. The types of those that are owned put it into a list of free blocks when it dies."""
+    """The address of a block. Finalizers of the subclasses return the block to a list of free blocks."""
 
     __slots__ = ()
 
 
-def returning(to: Callable[[int], None]) -> type[Address]:
-    """The type of addresses that give themselves to `to`, a builtin function, when they die."""
-    return type("Address", (Address,), {"__slots__": (), "__del__": finalizer_callback(to)})
+def freeing_address_type(free: Callable[[int], None]) -> type[Address]:
+    """A type of addresses whose finalizer passes them to `free`, a builtin function."""
+    return type("Address", (Address,), {"__slots__": (), "__del__": finalizer_callback(free)})
 
 
 class Buffer:
-    """A block of memory with one owner; it goes back to its pool when its address dies.
+    """A block of memory with one owner; it returns to its pool when its address dies.
 
     Attributes:
-        address: Of the first byte, a multiple of 64. Who holds it holds the block.
-        lease: What must live and die with the memory: a tensor's entry in the account of its device's L1, or that its
-            address is known to the user. Not set otherwise.
-        uses: What is known of it as a factor of products (runtime/native/panels.py). Not set otherwise.
+        address: Address of the first byte, a multiple of 64. A reference to it keeps the block.
+        lease: An object with the lifetime of the memory: a tensor's entry in the L1 account of its device, or
+            `ADDRESS_IS_KNOWN`. Not set otherwise.
+        uses: Statistics of its uses as a factor of products (runtime/native/panels.py). Not set otherwise.
     """
 
     __slots__ = ("_home", "address", "lease", "uses")
 
-    # No __init__: without one, the class is called in half the time. `SizeClass.take` sets them, the address last.
+    # No __init__, which would double the time of a call of the class. `SizeClass.take` sets these, the address last.
     address: int
     _home: SizeClass
     lease: object
@@ -81,17 +81,17 @@ class Buffer:
 
     @property
     def nbytes(self) -> int:
-        """Of the block, which may be more than was asked for."""
+        """Bytes of the block, which may be more than were requested."""
         return self._home.nbytes
 
     @property
     def pool(self) -> BufferPool:
-        """What it goes back to."""
+        """The pool that it returns to."""
         return self._home.pool
 
     @property
     def home(self) -> SizeClass:
-        """The class that it goes back to."""
+        """The size class that it returns to."""
         return self._home
 
     def __repr__(self) -> str:
@@ -99,9 +99,9 @@ class Buffer:
 
 
 class BigBuffer(Buffer):
-    """One of `BIG_BYTES` and more: when it dies the pool unmaps what is idle beyond its limit.
+    """A buffer of `BIG_BYTES` and more: when it dies, the pool unmaps idle memory beyond its limit.
 
-    An interrupt that comes just where Python enters this finalizer is lost, as in any; the block is not.
+    An interrupt just as Python enters this finalizer is lost, as in every finalizer; the block is not.
     """
 
     __slots__ = ()
@@ -113,38 +113,40 @@ class BigBuffer(Buffer):
             if len(home.free) > home.trim_above:
                 home.pool.trim(home)
         except AttributeError:
-            return  # an interrupt came before it had a home
+            return  # an interrupt came before it had a size class
         except KeyboardInterrupt:
-            # What is raised here is lost; so it comes again behind this function, in which nothing looks for it.
+            # An exception in a finalizer is lost, so interrupt again after it; nothing below checks for interrupts.
             for _ in _INTERRUPTS:
                 return
 
 
-_ADDRESS: Any = vars(Buffer)["address"]  # of every buffer's slot, which a subclass may refuse to show
+_ADDRESS: Any = vars(Buffer)["address"]  # the slot of every buffer; a subclass may override the attribute
 
 
 def address_of(buffer: Buffer) -> Address:
-    """Of a buffer's first byte, also where nobody may read what is there."""
+    """The address of a buffer, even if its pool refuses reads."""
     address: Address = _ADDRESS.__get__(buffer)
     return address
 
 
 def set_address(buffer: Buffer, address: int) -> None:
-    """Give a buffer another one; what it had is free unless somebody holds it."""
+    """Replace the address of a buffer; the old block becomes free unless another reference holds it."""
     _ADDRESS.__set__(buffer, address)
 
 
 class SizeClass:
-    """Blocks of one size, and those of them that are free.
+    """Blocks of one size, and the free list of them.
 
-    `free` is used without a lock: ``append`` and ``pop`` of a list are atomic, and whoever pops an address owns it.
+    `free` needs no lock: ``append`` and ``pop`` of a list are atomic, and the thread that pops an address owns it.
 
     Attributes:
-        addresses: Takes a block that is free, as an address that returns it; raises IndexError where there is none.
+        addresses: An iterator that takes a free block, as an address that returns it; raises IndexError if none is
+            free.
         buffer: The type of its buffers.
     """
 
     __slots__ = (
+        "address_type",
         "addresses",
         "blocks_per_region",
         "buffer",
@@ -152,7 +154,6 @@ class SizeClass:
         "last_use",
         "nbytes",
         "order",
-        "owned",
         "pool",
         "regions",
         "trim_above",
@@ -162,20 +163,20 @@ class SizeClass:
         self.nbytes = nbytes
         self.pool = pool
         self.free: list[int] = []
-        self.owned = returning(self.free.append)
-        self.addresses: Iterator[int] = map(self.owned, map(list.pop, repeat(self.free)))
+        self.address_type = freeing_address_type(self.free.append)
+        self.addresses: Iterator[int] = map(self.address_type, map(list.pop, repeat(self.free)))
         self.regions: dict[int, _Region] = {}  # address of the first block -> region
-        # Address of a block -> when it was mapped; 0 where an interrupted trim forgot it.
+        # Address of a block -> rank in the order of mapping; 0 if an interrupted trim removed it.
         self.order: dict[int, int] = defaultdict(int)
         self.last_use = 0
         big = nbytes >= BIG_BYTES
         self.buffer = pool.buffer_type(nbytes)
         self.blocks_per_region = 1 if big else max(4, min(64, (1 << 18) // nbytes))
-        self.trim_above = pool.idle_limit // UNEXAMINED_SHARE // nbytes if big else self.blocks_kept
+        self.trim_above = pool.idle_limit // UNTRIMMED_SHARE // nbytes if big else self.blocks_kept
 
     @property
     def blocks_kept(self) -> int:
-        """Idle small blocks up to which the class is not trimmed."""
+        """The number of idle small blocks up to which the class is not trimmed."""
         return max(self.blocks_per_region, SMALL_IDLE_BYTES // self.nbytes)
 
     def take(self) -> Buffer:
@@ -186,12 +187,12 @@ class SizeClass:
         return block
 
     def take_first(self) -> Buffer:
-        """As `take`: of the free blocks the one that was mapped first, which is first fit among blocks of one size."""
+        """`take` the free block that was mapped first: first fit among blocks of one size."""
         self.free.sort(key=self.order.__getitem__, reverse=True)
         return self.take()
 
     def fill(self, block: Buffer) -> None:
-        """Give `block`, whose home this is, its address."""
+        """Set the address of `block`, whose home this is."""
         if len(self.free) > self.trim_above and self.nbytes < BIG_BYTES:
             self.pool.trim(self)
         while True:
@@ -211,7 +212,7 @@ class _Region:
 
 @dataclass(frozen=True)
 class PoolStatistics:
-    """Bytes of a pool: in blocks that tensors own, in blocks that wait for reuse, and mapped from the system."""
+    """Bytes of a pool: owned by tensors, idle, and mapped from the system."""
 
     live_bytes: int
     idle_bytes: int
@@ -221,13 +222,13 @@ class PoolStatistics:
 class BufferPool:
     """Blocks of host memory by size class, at most `idle_limit` bytes of them idle in big blocks.
 
-    Beyond the limit, the blocks that have waited longest are unmapped. Small blocks share regions; a class of theirs
-    that holds over 16 MB idle unmaps the regions that are idle as a whole, when memory is mapped or asked for by size.
+    Beyond the limit, the blocks that were idle longest are unmapped. Small blocks share regions. A class of small
+    blocks with over 16 MB idle unmaps regions that are completely idle, when memory is mapped or the class is used.
 
     Attributes:
-        mapped_bytes: In all blocks, idle ones too.
-        is_of_a_trace: Whether it is a trace's.
-        is_unread: Whether nobody may read what lies there, for the trace did not run.
+        mapped_bytes: Bytes of all blocks, including idle ones.
+        is_of_a_trace: Whether a trace owns the pool.
+        is_unread: Whether reads are refused, because the trace has not run.
     """
 
     is_of_a_trace = False
@@ -237,17 +238,17 @@ class BufferPool:
         self.idle_limit = default_idle_limit() if idle_limit is None else idle_limit
         self._classes: dict[int, SizeClass] = {}
         self._lock = threading.RLock()
-        self._trims = [None]  # whoever takes the item trims
+        self._trims = [None]  # a lock: the thread that pops the item trims
         self._ticks = count(1)
         self._mappings = count()
         self.mapped_bytes = 0
 
     def buffer_type(self, nbytes: int) -> type[Buffer]:
-        """Of the buffers of a size class."""
+        """The type of the buffers of a size class."""
         return BigBuffer if nbytes >= BIG_BYTES else Buffer
 
     def size_class(self, nbytes: int) -> SizeClass:
-        """The class that serves blocks of `nbytes`; ask once and keep it."""
+        """The size class for `nbytes`; callers may keep it."""
         size = class_bytes(nbytes)
         found = self._classes.get(size)
         return found or self._classes.setdefault(size, SizeClass(size, self))
@@ -261,10 +262,10 @@ class BufferPool:
         return self.size_class(nbytes).take()
 
     def allocate_first(self, nbytes: int) -> Buffer:
-        """As `allocate`, of the free blocks of that size the one that was mapped first.
+        """`allocate` the free block of that size that was mapped first.
 
-        Programs that free tensors and allocate others of the same sizes find them where a first-fit allocator, such as
-        a chip's, would have them.
+        Programs that free tensors and allocate others of the same sizes get the blocks that a first-fit allocator, such
+        as a chip's, would give.
         """
         return self.size_class(nbytes).take_first()
 
@@ -282,13 +283,13 @@ class BufferPool:
             pitch = _pitch(size_class.nbytes)
             fresh = [first + pitch * index for index in range(region.blocks - 1, -1, -1)]
             size_class.order.update(zip(reversed(fresh), count(len(size_class.order))))
-            # One step from here on.
+            # Atomic from here on.
             self.mapped_bytes += region.mapped_bytes
             size_class.regions[first] = region
             size_class.free += fresh
 
     def _trim_idle_classes(self) -> None:
-        """Give back what small blocks that nobody asks for hold idle."""
+        """Unmap idle regions of classes of small blocks."""
         for size_class in self._snapshot():
             if size_class.nbytes < BIG_BYTES and len(size_class.free) > size_class.trim_above:
                 self.trim(size_class)
@@ -314,7 +315,7 @@ class BufferPool:
 
     def trim(self, size_class: SizeClass) -> None:
         """Unmap idle memory beyond the limits, of all big blocks or of a class of small ones."""
-        with contextlib.suppress(IndexError):  # the trim that runs now, in whatever thread, will see to it
+        with contextlib.suppress(IndexError):  # another trim is running
             for _ in map(list.pop, repeat(self._trims)):
                 try:
                     if size_class.nbytes >= BIG_BYTES:
@@ -339,7 +340,7 @@ class BufferPool:
                     self._trims += (None,)
 
     def _trim_big(self) -> None:
-        """Unmap what exceeds the limit, assuming that every class holds the most that it may hold untrimmed."""
+        """Unmap idle memory beyond the limit, assuming that every class holds as much as it may without a trim."""
         big = [c for c in self._snapshot() if c.nbytes >= BIG_BYTES]
         idle = sum(max(len(c.free), c.trim_above) * c.nbytes for c in big)
         for size_class in sorted(big, key=lambda c: c.last_use):
@@ -352,7 +353,7 @@ class BufferPool:
                 idle -= size_class.nbytes
 
     def _trim_small(self, size_class: SizeClass, blocks_kept: int) -> None:
-        """Unmap regions of a class that are idle as a whole, as long as so many of its blocks stay idle."""
+        """Unmap completely idle regions of a class, while at least `blocks_kept` of its blocks stay idle."""
         claimed: list[int] = []
         try:
             with contextlib.suppress(IndexError):
@@ -363,7 +364,7 @@ class BufferPool:
                 region = size_class.regions[starts[-1]]
                 for address in claimed[-region.blocks :]:
                     size_class.order.pop(address, None)
-                # One step from here on.
+                # Atomic from here on.
                 self.mapped_bytes -= region.mapped_bytes
                 del claimed[-region.blocks :], size_class.regions[starts[-1]], starts[-1]
         finally:
@@ -373,7 +374,7 @@ class BufferPool:
         return list(self._classes.values())
 
     def statistics(self) -> PoolStatistics:
-        """Bytes live, idle and mapped now; exact while no other thread allocates."""
+        """Bytes live, idle and mapped; exact while no other thread allocates."""
         live = idle = mapped = 0
         for size_class in self._snapshot():
             regions = list(size_class.regions.values())
@@ -384,13 +385,13 @@ class BufferPool:
         return PoolStatistics(live, idle, mapped)
 
     def forget_other_threads(self) -> None:
-        """In a forked child: drop a lock that a thread of the parent may have held."""
+        """In a forked child: replace a lock that a thread of the parent may have held."""
         self._lock = threading.RLock()
         self._trims = [None]
 
 
 def _idle_regions(size_class: SizeClass, claimed: list[int]) -> list[int]:
-    """The first blocks of regions that are `claimed` as a whole, which is put in order: their blocks come last."""
+    """The first blocks of regions whose blocks are all `claimed`; sorts `claimed` so that these blocks come last."""
     starts = sorted(size_class.regions)
     by_region: dict[int, list[int]] = {}
     for address in claimed:
@@ -402,7 +403,7 @@ def _idle_regions(size_class: SizeClass, claimed: list[int]) -> list[int]:
 
 
 def class_bytes(nbytes: int) -> int:
-    """`nbytes` rounded up to a size class: multiples of 64 up to 512, then four classes per doubling."""
+    """`nbytes` rounded up to a size class: multiples of 64 up to 512, then four classes per power of two."""
     if nbytes <= 512:
         return max(ALIGNMENT, -(-nbytes // ALIGNMENT) * ALIGNMENT)
     step = 1 << ((nbytes - 1).bit_length() - 3)
@@ -415,31 +416,31 @@ def default_idle_limit() -> int:
 
 
 def host_memory_bytes() -> int:
-    """The machine's memory."""
+    """The physical memory of the machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _pitch(nbytes: int) -> int:
-    """Bytes from one small block to the next: more than its own where neighbours would begin at one page offset."""
+    """Bytes from one small block to the next: padded if adjacent blocks would start at the same page offset."""
     return nbytes + SPREAD if nbytes % 4096 == 0 else nbytes
 
 
 def _map(nbytes: int) -> tuple[mmap.mmap, int]:
-    # Private, unlike mmap's default: shared anonymous memory takes no huge pages, and a forked child would write to it.
+    # Private, unlike mmap's default: shared anonymous memory gets no huge pages, and a forked child would write to it.
     memory = mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return memory, ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 def _advise_huge_pages(memory: mmap.mmap, offset: int, nbytes: int) -> None:
-    """Ask for huge pages where at least half of one is used; the rest, if any, keeps 4 KB pages."""
+    """Request huge pages where at least half of one is used; the rest keeps 4 KB pages."""
     if not hasattr(mmap, "MADV_HUGEPAGE"):  # not Linux
         return
     pages = (nbytes + HUGE_PAGE // 2) // HUGE_PAGE
-    with contextlib.suppress(OSError):  # a kernel without them: slower first use, nothing else
+    with contextlib.suppress(OSError):  # a system without huge pages: the first use is slower
         memory.madvise(mmap.MADV_HUGEPAGE, offset, pages * HUGE_PAGE)
 
 
 HOST_POOL = BufferPool()
-"""The memory of every device: devices are descriptions of one host, so a block can move on when a device closes."""
+"""The memory of every device: all devices run on one host, so another device can reuse a block."""
 
 os.register_at_fork(after_in_child=HOST_POOL.forget_other_threads)

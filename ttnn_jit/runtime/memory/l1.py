@@ -1,8 +1,8 @@
 """Accounting of L1: the bytes of tensors on every core, checked against the target before anything runs.
 
-Data is in host memory; the account counts what a chip's allocator would have to place, shard by shard, and refuses what
-would not fit. One Python int holds the counts of all cores, 48 bits each, so that allocating or freeing a tensor is one
-addition, and a check one subtraction.
+Data is in host memory. The account counts the bytes that a chip's allocator would place on each core, shard by shard,
+and refuses tensors that would not fit. One Python int holds the counts of all cores, 48 bits each, so allocating or
+freeing a tensor is one addition, and a check is one subtraction.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from ttnn_jit.specs.tensor_spec import CoreCoord, Layout, MemoryConfig, TensorSp
 
 LANE_BITS = 48
 
-_MAX_BYTES = (1 << (LANE_BITS - 2)) - 1  # a lane's top bit is the guard of subtractions
+_MAX_BYTES = (1 << (LANE_BITS - 2)) - 1  # a lane's top bit guards against borrows
 
-_LISTED = 8  # tensors that an error names, the largest
+_LISTED = 8  # the most tensors that an error names, largest first
 
 
 class Lease:
-    """The L1 bytes of one tensor, a lane for each core; they are given back when the object dies.
+    """The L1 bytes of one tensor, a lane for each core; they are released when the object dies.
 
     Attributes:
-        packed: The bytes; not set before there is room for them.
-        key: By which its account knows it; likewise.
+        packed: The bytes; set once the account has room for them.
+        key: The key of the lease in its account; set likewise.
     """
 
     __slots__ = ("key", "packed")
@@ -46,7 +46,7 @@ class Lease:
 
 @dataclass(frozen=True)
 class CoreMemory:
-    """One core's L1: bytes in tensors now, the most there were at once (circular buffers included), and its size."""
+    """One core's L1 in bytes: used by tensors, peak use (circular buffers included), and capacity."""
 
     core: CoreCoord
     used: int
@@ -56,19 +56,19 @@ class CoreMemory:
 
 @dataclass(frozen=True)
 class MemoryView:
-    """What `device.memory_view()` gives: every core, and the live tensors in L1 with the bytes on their fullest."""
+    """The result of `device.memory_view()`: every core, and the live L1 tensors with their most bytes on a core."""
 
     cores: tuple[CoreMemory, ...]
     tensors: tuple[tuple[TensorSpec, int], ...]
 
     @property
     def high_water(self) -> int:
-        """Bytes of the core that was fullest, when it was."""
+        """The highest peak of a core, in bytes."""
         return max(core.high_water for core in self.cores)
 
     @property
     def used(self) -> int:
-        """Bytes in tensors on the core that is fullest now."""
+        """Bytes of tensors on the fullest core."""
         return max(core.used for core in self.cores)
 
     def __str__(self) -> str:
@@ -88,8 +88,8 @@ class L1Account:
         target: Its grid and the bytes of a core.
     """
 
-    # Of all accounts, for a forked child to replace. What reads `_used` and writes it back makes no call in between, so
-    # that no interrupt divides it.
+    # One lock for all accounts, which a forked child replaces. Code that reads `_used` and writes it back makes no call
+    # in between, so that it is atomic.
     _lock = threading.RLock()
 
     def __init__(self, target: SystemDesc) -> None:
@@ -107,37 +107,37 @@ class L1Account:
 
     @classmethod
     def forget_other_threads(cls) -> None:
-        """In a forked child: drop a lock that a thread of the parent may have held."""
+        """In a forked child: replace a lock that a thread of the parent may have held."""
         cls._lock = threading.RLock()
 
     def lease(self, spec: TensorSpec) -> Lease:
-        """Room for a tensor of `spec`, until the lease dies.
+        """Charge a tensor of `spec` until the lease dies.
 
         Raises:
-            L1CapacityError: A core would hold more than it can; the text names it and what lies there.
+            L1CapacityError: A core lacks room; the text names it and its tensors.
         """
         lease: Lease = self._lease()
         self._charge(packed_bytes(spec, self._grid), spec, lease)
         return lease
 
     def require(self, nbytes: int, what: str) -> None:
-        """Refuse to run what needs `nbytes` more on every core for the time of a call.
+        """Refuse a call that needs `nbytes` more on every core while it runs.
 
         Raises:
-            L1CapacityError: A core has less left.
+            L1CapacityError: A core has fewer bytes left.
         """
         self._charge(nbytes * self._ones, what, None)
 
     def _charge(self, packed: int, what: object, lease: Lease | None) -> None:
         guards = self._guards
         with self._lock:
-            self._settle()
+            self._reclaim()
             used = self._used + packed
             fits = (self._limit - used) & guards == guards
             if fits:
                 if lease is not None and isinstance(what, TensorSpec):
                     key = id(lease)
-                    # One step from here on.
+                    # Atomic from here on.
                     self._used = used
                     lease.key, lease.packed = key, packed
                     self._live[key] = what, packed
@@ -146,8 +146,8 @@ class L1Account:
         if not fits:
             raise self._overflow(used, packed, what)
 
-    def _settle(self) -> None:
-        """Give back the bytes of leases that ended."""
+    def _reclaim(self) -> None:
+        """Release the bytes of leases that died."""
         if self._ended:
             with contextlib.suppress(IndexError):
                 for lease in map(list.pop, repeat(self._ended)):
@@ -155,7 +155,7 @@ class L1Account:
                         self._used -= lease.packed
                         del self._live[lease.key]
                     except AttributeError:
-                        continue  # there was no room for it, or an interrupt came before
+                        continue  # the account had no room for it, or an interrupt came before it was charged
 
     def _overflow(self, used: int, packed: int, what: object) -> L1CapacityError:
         lanes = _lanes(used, math.prod(self._grid))
@@ -176,9 +176,9 @@ class L1Account:
         )
 
     def view(self) -> MemoryView:
-        """The account as it stands."""
+        """A snapshot of the account."""
         with self._lock:
-            self._settle()
+            self._reclaim()
         count = math.prod(self._grid)
         used, peaks = _lanes(self._used, count), _lanes(self._high_water ^ self._guards, count)
         cores = tuple(
@@ -192,17 +192,17 @@ os.register_at_fork(after_in_child=L1Account.forget_other_threads)
 
 
 def in_l1(spec: TensorSpec) -> bool:
-    """Whether a tensor of `spec` lies in L1."""
+    """Whether a tensor of `spec` is in L1."""
     return spec.memory_config.is_l1()
 
 
 def circular_buffer_bytes(descriptor: Mapping[str, Any]) -> int:
-    """Bytes on a core of a kernel's circular buffers, from its program descriptor; one that is a shard is free."""
+    """Bytes on a core of a kernel's circular buffers, from its program descriptor; those that alias shards are free."""
     return sum(cb["num_pages"] * cb["page_size"] for cb in descriptor["cbs"] if cb["access"] == "stream")
 
 
 def page_bytes(spec: TensorSpec) -> int:
-    """Bytes of a page: a tile, or a row, of which a shard has its part."""
+    """Bytes of a page: a tile, or a row (of a shard, if sharded)."""
     if spec.layout is Layout.TILE:
         return spec.dtype.nbytes(TILE_HEIGHT * TILE_WIDTH)
     config = spec.memory_config
@@ -211,19 +211,19 @@ def page_bytes(spec: TensorSpec) -> int:
 
 
 def core_bytes(spec: TensorSpec, grid: tuple[int, int]) -> list[int]:
-    """Bytes of a tensor on every core of a grid of (rows, columns), row by row."""
+    """Bytes of a tensor on every core of a grid of (rows, columns), in row-major order."""
     return _lanes(packed_bytes(spec, grid), math.prod(grid))
 
 
 @cache
 def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
-    """Bytes of a tensor on every core of a grid of (rows, columns), a lane each; 0 for what is not in L1.
+    """Bytes of a tensor on every core of a grid of (rows, columns), a lane each; 0 for a tensor that is not in L1.
 
-    Shards count in full, as the allocator reserves them; pages of an interleaved tensor (tiles, or rows) go round the
-    cores.
+    Shards count in full, as the allocator reserves them. Pages of an interleaved tensor (tiles, or rows) are
+    distributed round-robin over the cores.
 
     Raises:
-        GridError: A core that may hold shards is none of the grid's.
+        GridError: The tensor is sharded over a core outside of the grid.
     """
     if not in_l1(spec):
         return 0
@@ -248,7 +248,7 @@ def packed_bytes(spec: TensorSpec, grid: tuple[int, int]) -> int:
 
 
 def _sharded_over(config: MemoryConfig) -> Iterable[CoreCoord]:
-    """The last cores of a grid's rectangles: all of them are on the device if these are."""
+    """The last core of each rectangle of the shard grid: if these are on the device, all cores are."""
     spec = config.nd_shard_spec or config.shard_spec
     return (each.end for each in spec.grid.ranges()) if spec else ()
 

@@ -1,4 +1,4 @@
-"""Whether tensors have elements at one address."""
+"""Tests whether tensors share addresses."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Any
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 MAX_WORK = 100_000
-"""Steps after which the question for common elements of two tensors, which is hard, is answered with yes."""
+"""Steps of the exact overlap test, an NP-complete problem, after which two tensors count as overlapping."""
 
 
 def overlap(address: int, spec: TensorSpec, other_address: int, other_spec: TensorSpec) -> bool:
-    """Whether an element of one tensor lies where one of another does; yes where that is too hard to tell."""
+    """Whether two tensors share an element's address; True if the exact test exceeds `MAX_WORK`."""
     if not (spec.volume and other_spec.volume):
         return False
     (low, high), (other_low, other_high) = _bounds(address, spec), _bounds(other_address, other_spec)
     if high <= other_low or other_high <= low:
         return False
-    if spec.dtype.is_block_float or other_spec.dtype.is_block_float:  # whose elements have no address of their own
+    if spec.dtype.is_block_float or other_spec.dtype.is_block_float:  # their elements have no addresses
         return True
     import numpy
 
-    shares_memory: Any = numpy.shares_memory  # its stub knows two numbers of steps
+    shares_memory: Any = numpy.shares_memory  # its stub accepts two values of max_work only
     try:
         return bool(shares_memory(_array(address, spec), _array(other_address, other_spec), MAX_WORK))
     except numpy.exceptions.TooHardError:
         return True
 
 
-def meet(written: Sequence[tuple[int, int]], read: Iterable[tuple[int, int]]) -> bool:
-    """Whether bytes of one of `written` are another's of these, or one's of `read`; each is where it begins and ends.
+def ranges_overlap(written: Sequence[tuple[int, int]], read: Iterable[tuple[int, int]]) -> bool:
+    """Whether a range of `written` overlaps another one, or a range of `read`; a range is (begin, end) in bytes.
 
-    Bound: a sort of `written`, and a search in it for each of `read`.
+    Bound: a sort of `written`, and a binary search for each range of `read`.
     """
     ordered = sorted(written)
     if any(begin < end for (_, end), (begin, _) in pairwise(ordered)):
@@ -51,7 +51,7 @@ def meet(written: Sequence[tuple[int, int]], read: Iterable[tuple[int, int]]) ->
 
 
 def has_common_elements(spec: TensorSpec) -> bool:
-    """Whether a tensor has more elements than addresses for them."""
+    """Whether several elements of a tensor share an address."""
     low, high = spec.span
     return spec.volume > high - low + 1
 
@@ -62,7 +62,7 @@ def _bounds(address: int, spec: TensorSpec) -> tuple[int, int]:
 
 
 def _array(address: int, spec: TensorSpec) -> Any:
-    """The tensor as numpy sees it, which reads nothing of it."""
+    """A numpy view of the tensor, whose elements are not read."""
     import numpy
 
     size = spec.dtype.itemsize

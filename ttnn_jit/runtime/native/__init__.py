@@ -1,1 +1,1 @@
-"""Native code: loaded, mapped, called, shared among threads, recorded in traces."""
+"""Native code: loading, calls, sharing of kernels among threads, and traces."""

@@ -1,6 +1,6 @@
-"""The kernel that copies a tensor, in this layout or another, in native code: what a trace has for such a step.
+"""Native code of the kernel that copies a tensor to the same or another layout; traces use it for copies.
 
-Bound: reads and writes every row once.
+Bound: it reads and writes every row once.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ def copy_function(module: ModuleText) -> str:
     row_bytes = params.load(CopyParams.row_bytes, "row.bytes")
     source_row, source_batch = params.load(CopyParams.source_row), params.load(CopyParams.source_batch)
     target_row, target_batch = params.load(CopyParams.target_row), params.load(CopyParams.target_batch)
-    beside = f.sub(target_row, row_bytes, "beside")
-    below = f.sub(target_batch, f.mul(target_row, rows), "below")
+    row_padding = f.sub(target_row, row_bytes, "row.padding")
+    batch_padding = f.sub(target_batch, f.mul(target_row, rows), "batch.padding")
     with f.count("batch", batches, ("from", source), ("to", target)) as batch:
         read, written = batch.values
         with f.count("row", rows, ("read", read), ("write", written)) as row:
             source_address, target_address = row.values
             f.move_bytes(target_address, source_address, row_bytes)
-            f.clear_bytes(f.bytes_on(target_address, row_bytes), beside)
-            row.carry(f.bytes_on(source_address, source_row), f.bytes_on(target_address, target_row))
-        f.clear_bytes(row.values[1], below)
-        batch.carry(f.bytes_on(read, source_batch), f.bytes_on(written, target_batch))
-    return f.ended()
+            f.clear_bytes(f.ptr_add(target_address, row_bytes), row_padding)
+            row.carry(f.ptr_add(source_address, source_row), f.ptr_add(target_address, target_row))
+        f.clear_bytes(row.values[1], batch_padding)
+        batch.carry(f.ptr_add(read, source_batch), f.ptr_add(written, target_batch))
+    return f.build()

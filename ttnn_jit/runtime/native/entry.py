@@ -1,7 +1,8 @@
-"""The builtin functions through which Python runs native code: made of launch_ir.py's, without ctypes in a call.
+"""The builtin functions through which Python runs native code; calls do not go through ctypes.
 
-The interpreter calls a builtin function with integers several times faster than ctypes packs its arguments and calls
-one (benchmarks/programs/latency.py measures warm calls). Only CPython's stable ABI is used, no layout of its objects.
+The functions are those of launch_ir.py. Calling a builtin function with integers is several times faster than a ctypes
+call, which packs its arguments (benchmarks/programs/latency.py measures warm calls). Only CPython's stable ABI is used,
+not the layout of its objects.
 """
 
 from __future__ import annotations
@@ -33,25 +34,25 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-_METHODS: list[_MethodDef] = []  # a builtin function points at its own
+_METHODS: list[_MethodDef] = []  # kept alive: a builtin function points to its definition
 
 
-def entry(*, gives_lock_away: bool) -> Callable[..., None]:
-    """The function of `CallArguments` and the buffers' addresses, each a number, that runs a program's kernels.
-
-    Args:
-        gives_lock_away: Other Python threads run meanwhile.
-    """
-    return _builtin(UNLOCKED_CALL_SYMBOL if gives_lock_away else CALL_SYMBOL)
-
-
-def replay_entry(*, gives_lock_away: bool) -> Callable[[int, int, int], None]:
-    """The function of `ReplayArguments` that runs the calls of a trace.
+def entry(*, releases_gil: bool) -> Callable[..., None]:
+    """The function that runs a program's kernels; it takes `CallArguments` and the buffers' addresses, all integers.
 
     Args:
-        gives_lock_away: Other Python threads run meanwhile.
+        releases_gil: Whether other Python threads may run during the call.
     """
-    return _builtin(UNLOCKED_REPLAY_SYMBOL if gives_lock_away else REPLAY_SYMBOL)
+    return _builtin(UNLOCKED_CALL_SYMBOL if releases_gil else CALL_SYMBOL)
+
+
+def replay_entry(*, releases_gil: bool) -> Callable[[int, int, int], None]:
+    """The function that runs the calls of a trace; it takes `ReplayArguments`.
+
+    Args:
+        releases_gil: Whether other Python threads may run during the call.
+    """
+    return _builtin(UNLOCKED_REPLAY_SYMBOL if releases_gil else REPLAY_SYMBOL)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Maps images into executable memory, which is writable only before it becomes executable."""
+"""Maps images into executable memory. The memory is writable only until it becomes executable."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ttnn_jit.runtime.native.image import Image
 
 
 def mapped(image: Image, functions: Mapping[str, int]) -> int:
-    """The address of `image` in memory of its own, ready to run, which stays as long as the process.
+    """Map `image` into executable memory for the life of the process; returns its address.
 
     Args:
-        image: What to map.
-        functions: Addresses of functions that it may call, by symbol; it may call the C library's besides.
+        image: The image to map.
+        functions: Addresses of functions that it may call besides the C library's, by symbol.
 
     Raises:
-        InternalError: It calls a function that is not there, or the host gives no executable memory.
+        InternalError: It calls an undefined function, or the host gives no executable memory.
     """
-    # Before anything is mapped: a failure leaves nothing behind.
+    # Symbols are resolved before anything is mapped, so that a failure leaves no mapping.
     called = {slot: functions.get(symbol) or address_in_process(symbol) for symbol, slot in image.called.items()}
     library = _library()
     executable = image.zeros_offset if image.zeros else len(image.code)
@@ -39,10 +39,10 @@ def mapped(image: Image, functions: Mapping[str, int]) -> int:
     if library.mprotect(start, executable, mmap.PROT_READ | mmap.PROT_EXEC):
         raise _refused(executable, ctypes.get_errno())
     if sys.platform == "darwin":
-        # Linux lets instructions be read anew by itself when their pages become executable.
+        # Linux invalidates the instruction cache when pages become executable.
         library.sys_icache_invalidate(ctypes.c_void_p(start), ctypes.c_size_t(executable))
-    # Until here an interrupt frees the memory. From here on it stays when the interpreter ends, too: helper threads may
-    # be in it.
+    # Up to here an interrupt frees the memory. From here on it also outlives the interpreter, because helper threads
+    # may be executing in it.
     _keep(memory)
     return start
 
@@ -54,7 +54,7 @@ def _keep(memory: mmap.mmap) -> None:
 
 @cache
 def _library() -> ctypes.CDLL:
-    """The functions of this process, those of the C library among them."""
+    """The functions of this process, including the C library's."""
     library = ctypes.CDLL(None, use_errno=True)
     library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     return library
@@ -68,7 +68,7 @@ def address_in_process(symbol: str) -> int:
         InternalError: This process has none of that name.
     """
     try:
-        # By item: attributes are also those of ctypes' object. C ends a name at a NUL, Python does not.
+        # By item, not by attribute: ctypes' object has attributes of its own. C ends a name at a NUL, Python does not.
         address = ctypes.cast(_library()[symbol.replace("\0", "\\0")], ctypes.c_void_p).value
     except (AttributeError, UnicodeEncodeError):
         raise InternalError(f"native code calls {symbol!r}, which this process lacks") from None

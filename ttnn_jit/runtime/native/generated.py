@@ -1,4 +1,4 @@
-"""Functions that are written as text when they are first wanted: what they share."""
+"""The common parts of Python functions that are generated as text on first use."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class _Miss(enum.Enum):
 
 
 MISS = _Miss.MISS
-"""A cache miss: what a generated call returns where a guard fails, or where it was not made for these arguments."""
+"""A cache miss: the return value of a generated call if a guard fails or the arguments have other metadata."""
 
 
 def define(name: str, lines: Iterable[str], scope: dict[str, Any], shown: str | None = None) -> FunctionType:
-    """The function `name` that `lines` define over the names of `scope`; a traceback has it in a file named `shown`."""
+    """Compile `lines`, which define the function `name`, with `scope` as globals; `shown` is its file in tracebacks."""
     exec(compile("\n".join(lines), f"<ttnn_jit {shown or name}>", "exec"), scope)  # text of our own making
     function: FunctionType = scope[name]
     return function

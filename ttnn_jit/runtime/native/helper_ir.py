@@ -1,22 +1,22 @@
-"""The helper threads that share a kernel's chunks with its caller, in native code.
+"""Native code of the helper threads, which share a kernel's chunks with its caller.
 
-The caller publishes a kernel, wakes a helper if one sleeps, and takes chunks from the front itself; a helper that wakes
-up wakes the next, registers, and takes chunks from the back, so that from call to call a chunk's memory mostly stays in
-the caches of one CPU. One word counts both. The caller then closes the kernel to newcomers and waits for helpers that
-registered, never for one that has not started: a late helper costs nothing.
+The caller publishes a kernel, wakes a sleeping helper and takes chunks from the front. A helper that wakes up wakes the
+next one, registers and takes chunks from the back, so that a chunk's memory mostly stays in the caches of one CPU from
+call to call. One word holds both counts. The caller then closes the kernel to further helpers and waits for those that
+registered. It never waits for a helper that has not started, so a late helper costs nothing.
 
-Sleeping and waking another CPU take tens of microseconds, so both sides first *spin* for about as long: the helper,
-with sched_yield, for the next kernel; the caller, without, for the last chunk, because a busy machine would give its
-CPU back only milliseconds later.
+Sleeping, and waking another CPU, take tens of microseconds, so both sides first *spin* for about as long. The helper
+spins for the next kernel and calls sched_yield. The caller spins for the last chunk and does not yield, because a busy
+machine would reschedule it only milliseconds later.
 
-A kernel shorter than a wake is shared with the helpers that are awake. If none is, its caller runs it alone, and wakes
-one to spin if its last call ended recently: frequent callers find a helper at the next call, rare callers never pay for
-a wake.
+A kernel shorter than a wake is shared with the helpers that are awake. If none is, the caller runs the kernel alone,
+and wakes a helper to spin if its last call ended recently. Frequent callers then find a helper at the next call, and
+rare callers never pay for a wake.
 
-A helper excludes its caller's CPU from its affinity, for on a host with few CPUs Linux often wakes it there, where the
-two could only take turns (benchmarks/kernels/choices.py: `helper affinity`).
+A helper removes its caller's CPU from its affinity mask: on a host with few CPUs, Linux often wakes it there, and the
+two threads would share that CPU (benchmarks/kernels/choices.py: `helper affinity`).
 
-A host without POSIX threads has no helpers: there the caller runs every kernel whole.
+A host without POSIX threads has no helpers, and the caller runs every kernel whole.
 
 Bound: a shared kernel costs the caller two uncontended mutexes, and one wake where a helper sleeps.
 """
@@ -34,12 +34,12 @@ from ttnn_jit.runtime.native.launch_symbols import HELP_SYMBOL, NEW_POOL_SYMBOL,
 from ttnn_jit.runtime.native.native_record import NativeRecord
 from ttnn_jit.runtime.native.structures import LaunchEntry, Pool, Timespec
 
-HELPER_SPINS = 200  # with a sched_yield between two
-CALLER_SPINS = 1000  # with a pause between two
+HELPER_SPINS = 200  # iterations, with a sched_yield in each
+CALLER_SPINS = 1000  # iterations, with a pause instruction in each
 KEEP_OFF_SYMBOL = "ttnn_jit_keep_off"
-CPU_MASK_BYTES = 128  # as many CPUs as the C library's cpu_set_t names
+CPU_MASK_BYTES = 128  # the size of the C library's cpu_set_t
 
-OFTEN_NS = 50_000  # from one call to the next: about as long as a helper spins
+FREQUENT_NS = 50_000  # between two calls of a frequent caller: about as long as a helper spins
 
 SHARE_SYMBOL = "ttnn_jit_share"
 _CPU_SYMBOL = "ttnn_jit_cpu"
@@ -52,7 +52,7 @@ _PAUSES: dict[str, tuple[str, tuple[Value, ...]]] = {
     **dict.fromkeys(("x86_64", "amd64"), ("llvm.x86.sse2.pause", ())),
     **dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", (i32(1),))),
 }
-"""By architecture, what tells a CPU that a thread only looks at a word."""
+"""By architecture, the intrinsic of the spin-wait hint, and its arguments."""
 
 
 class _Function(FunctionBuilder):
@@ -62,19 +62,19 @@ class _Function(FunctionBuilder):
         super().__init__(name, module, parameters, is_internal=internal, attributes="")
 
     def lock(self, pool: NativeRecord) -> None:
-        """Takes the pool's mutex."""
+        """Lock the pool's mutex."""
         self.intrinsic(I32, "pthread_mutex_lock", pool.address(Pool.mutex))
 
     def unlock(self, pool: NativeRecord) -> None:
-        """Gives it back."""
+        """Unlock the pool's mutex."""
         self.intrinsic(I32, "pthread_mutex_unlock", pool.address(Pool.mutex))
 
     def signal(self, condition: Value) -> None:
-        """Wakes a thread that waits for a condition."""
+        """Wake a thread that waits for a condition."""
         self.intrinsic(I32, "pthread_cond_signal", condition)
 
     def wait(self, condition: Value, pool: NativeRecord) -> None:
-        """Waits for it; the mutex is taken before and behind."""
+        """Wait for a condition; the mutex is locked before and after."""
         self.intrinsic(I32, "pthread_cond_wait", condition, pool.address(Pool.mutex))
 
 
@@ -83,7 +83,7 @@ def _pointers(*names: str) -> list[Parameter]:
 
 
 def _spin(name: str, looks: int, module: ModuleText, wait: Callable[[_Function], object]) -> str:
-    """Spins on a word while it `holds` that it has a value, or that it has not; so often at most."""
+    """``void spin(ptr word, i64 value, i1 holds)``: spins while (word == value) == holds, at most `looks` times."""
     f = _Function(name, module, *_pointers("word"), Parameter("value", I64), Parameter("holds", I1))
     word, value, holds = f.parameters
     with f.while_loop("look", ("looks", i64(0))) as look:
@@ -93,21 +93,21 @@ def _spin(name: str, looks: int, module: ModuleText, wait: Callable[[_Function],
         look.leave_unless(f.bit_and(still, f.compare("ult", number, looks, "patient")))
         wait(f)
         look.again(f.add(number, 1))
-    return f.ended()
+    return f.build()
 
 
 def _cpu(module: ModuleText, threads: HostThreads) -> str:
-    """``i64 cpu()``: the CPU that the thread is on; -1 where the host does not say."""
+    """``i64 cpu()``: the CPU that the thread runs on; -1 if the host cannot tell."""
     f = FunctionBuilder(_CPU_SYMBOL, module, (), I64, is_internal=True, attributes="")
     on_linux = threads is HostThreads.LINUX
-    return f.ended(f.sext(f.intrinsic(I32, "sched_getcpu"), I64) if on_linux else i64(-1))
+    return f.build(f.sext(f.intrinsic(I32, "sched_getcpu"), I64) if on_linux else i64(-1))
 
 
 def _keep_off(module: ModuleText, threads: HostThreads) -> str:
-    """``void keep_off(ptr pool, ptr allowed, ptr own)``: leaves the caller's CPU, if the thread is there.
+    """``void keep_off(ptr pool, ptr allowed, ptr own)``: moves the thread off the caller's CPU.
 
-    Masks are of the CPUs that a thread may use. `own` is what was set here last; if the thread has another one now, its
-    user has changed it, and that is what bounds it from now on.
+    Both are affinity masks. `own` is the mask that this function set last. If the thread's current mask differs, the
+    user changed it, and it becomes `allowed`, the upper bound of later masks.
     """
     f = _Function(KEEP_OFF_SYMBOL, module, *_pointers("pool", "allowed", "own"))
     pool, allowed, own = f.parameters
@@ -123,15 +123,15 @@ def _keep_off(module: ModuleText, threads: HostThreads) -> str:
             with f.when(f.compare("ne", differs, 0), "learn"):
                 f.copy_bytes(allowed, now, size)
             f.copy_bytes(own, allowed, size)
-            byte_at = f.bytes_on(own, f.shift_right_zero(caller, 3), "byte.at")
+            byte_at = f.ptr_add(own, f.shift_right_zero(caller, 3), "byte.at")
             bit = f.shift_left(integer(1, I8), f.bit_and(f.narrow(caller, I8), 7), "bit")
             f.store(f.bit_and(f.load(I8, byte_at), f.bit_not(bit)), byte_at)
-            f.intrinsic(I32, "sched_setaffinity", i32(0), size, own)  # refused if none is left
-    return f.ended()
+            f.intrinsic(I32, "sched_setaffinity", i32(0), size, own)  # fails if the mask is empty
+    return f.build()
 
 
 def _share(module: ModuleText) -> str:
-    """``void share(ptr pool, ptr at, ptr gathered, i64 chunks)``: runs a kernel with those helpers that come."""
+    """``void share(ptr pool, ptr at, ptr gathered, i64 chunks)``: runs a kernel with the helpers that join."""
     f = _Function(SHARE_SYMBOL, module, *_pointers("pool", "at", "gathered"), Parameter("chunks", I64))
     pool, entry = NativeRecord(f, f.parameters[0]), NativeRecord(f, f.parameters[1])
     is_long = f.compare("ne", entry.load(LaunchEntry.wakes), 0, "is.long")
@@ -154,22 +154,22 @@ def _share(module: ModuleText) -> str:
     pool.store(Pool.is_open, 0)
     _await_helpers(f, pool)
     f.unlock(pool)
-    return f.ended()
+    return f.build()
 
 
 def _run_alone(f: _Function, pool: NativeRecord, entry: NativeRecord) -> None:
-    """Runs the whole kernel, and wakes a helper to spin if the last call ended recently; returns."""
+    """Emit: run the whole kernel, wake a helper to spin if the last call ended recently, and return."""
     begin = f.call(I64, _NOW_SYMBOL, hint="begin")
     f.call_at(entry.load(LaunchEntry.function), VOID, f.parameters[2], entry.load(LaunchEntry.params))
     last_end = pool.load(Pool.last_end, "last.end")
     pool.store(Pool.last_end, f.call(I64, _NOW_SYMBOL, hint="end"))
-    with f.when(f.compare("ult", f.sub(begin, last_end), OFTEN_NS, "calls.often"), "rouse"):
+    with f.when(f.compare("ult", f.sub(begin, last_end), FREQUENT_NS, "calls.often"), "rouse"):
         f.signal(pool.address(Pool.work))
-    f.give_back()
+    f.ret()
 
 
 def _publish(f: _Function, pool: NativeRecord, openings: Value) -> None:
-    """Makes the kernel known to helpers, so many of which may join; the mutex is taken."""
+    """Emit: publish the kernel to helpers, of which `openings` may join; the mutex is locked."""
     _, at, gathered, chunks = f.parameters
     pool.store(Pool.chunks, chunks)
     pool.store(Pool.entry, at)
@@ -182,7 +182,7 @@ def _publish(f: _Function, pool: NativeRecord, openings: Value) -> None:
 
 
 def _await_helpers(f: _Function, pool: NativeRecord) -> None:
-    """Waits until no helper works: spins once, then sleeps; the mutex is taken before and behind."""
+    """Emit: wait until no helper works, first spinning, then sleeping; the mutex is locked before and after."""
     working = f.compare("ne", pool.load(Pool.active), 0, "some.work")
     with f.when(working, "watch"):
         f.unlock(pool)
@@ -195,12 +195,12 @@ def _await_helpers(f: _Function, pool: NativeRecord) -> None:
 
 
 def _now(module: ModuleText) -> str:
-    """``i64 now()``: nanoseconds of a clock."""
+    """``i64 now()``: nanoseconds of the monotonic clock."""
     f = FunctionBuilder(_NOW_SYMBOL, module, (), I64, is_internal=True, attributes="")
     time_read = NativeRecord(f, f.alloca(I64, 2, 8, "time"))
     f.intrinsic(I32, "clock_gettime", i32(getattr(time, "CLOCK_MONOTONIC", 0)), time_read.start)
     whole = f.mul(time_read.load(Timespec.seconds), 1_000_000_000)
-    return f.ended(f.add(whole, time_read.load(Timespec.nanoseconds)))
+    return f.build(f.add(whole, time_read.load(Timespec.nanoseconds)))
 
 
 def _take_chunks(module: ModuleText) -> str:
@@ -223,15 +223,15 @@ def _take_chunks(module: ModuleText) -> str:
         params = f.select(f.compare("eq", i, top), last, inner, "params")
         with f.count("operand", count) as operand:
             offset = f.mul(f.load(I64, f.element(steps, I64, operand.index)), i)
-            moved = f.bytes_on(f.load(PTR, f.element(gathered, PTR, operand.index)), offset)
+            moved = f.ptr_add(f.load(PTR, f.element(gathered, PTR, operand.index)), offset)
             f.store(moved, f.element(own, PTR, operand.index))
         f.call_at(function, VOID, own, params)
         take.again()
-    return f.ended()
+    return f.build()
 
 
 def _help(module: ModuleText) -> str:
-    """``void help(ptr pool)``: the life of a helper, which never returns."""
+    """``void help(ptr pool)``: the main loop of a helper, which never returns."""
     f = _Function(HELP_SYMBOL, module, *_pointers("pool"), internal=False)
     pool, size = NativeRecord(f, f.parameters[0]), i64(CPU_MASK_BYTES)
     masks = [f.alloca(I8, CPU_MASK_BYTES, 8, hint) for hint in ("allowed", "own")]
@@ -270,7 +270,7 @@ def _help(module: ModuleText) -> str:
 
 
 def _serve(f: _Function, pool: NativeRecord, openings: Value) -> None:
-    """Takes part in a kernel; the mutex is taken before and behind."""
+    """Emit: take chunks of a kernel; the mutex is locked before and after."""
     left = f.sub(openings, 1, "openings.left")
     pool.store(Pool.openings, left)
     pool.add(Pool.active, 1)
@@ -288,29 +288,29 @@ def _serve(f: _Function, pool: NativeRecord, openings: Value) -> None:
 
 
 def _new_pool(module: ModuleText) -> str:
-    """``void new_pool(ptr pool)``: makes its mutex and conditions."""
+    """``void new_pool(ptr pool)``: initializes its mutex and conditions."""
     f = _Function(NEW_POOL_SYMBOL, module, *_pointers("pool"), internal=False)
     pool = NativeRecord(f, f.parameters[0])
     f.intrinsic(I32, "pthread_mutex_init", pool.address(Pool.mutex), zero(PTR))
     for condition in (Pool.work, Pool.finished):
         f.intrinsic(I32, "pthread_cond_init", pool.address(condition), zero(PTR))
-    return f.ended()
+    return f.build()
 
 
 def _share_with_nobody(module: ModuleText) -> str:
     f = _Function(SHARE_SYMBOL, module, *_pointers("pool", "at", "gathered"), Parameter("chunks", I64))
     entry = NativeRecord(f, f.parameters[1])
     f.call_at(entry.load(LaunchEntry.function), VOID, f.parameters[2], entry.load(LaunchEntry.params))
-    return f.ended()
+    return f.build()
 
 
 def helper_functions(architecture: str, threads: HostThreads, module: ModuleText) -> list[str]:
-    """The functions' definitions.
+    """The definitions of the functions.
 
     Args:
         architecture: The first part of the host's triple.
-        threads: What the host has for helpers.
-        module: Gets the declarations.
+        threads: The host's support for helper threads.
+        module: Receives the declarations.
     """
     if threads is HostThreads.NONE:
         return [_share_with_nobody(module)]

@@ -1,13 +1,13 @@
-"""Native code that is mapped without a linker: references are resolved once, when an image is made.
+"""Native code that is mapped without a linker: relocations are resolved once, when an image is made.
 
-An *image* is an object file in which every reference from one offset of the file to another is resolved for the file as
-it lies on disk; mapped whole and executable, it runs at any address. Calls of functions elsewhere go through *stubs*
-behind it, each with a slot for the function's address. Behind the stubs stands what a loader has to know, so that it
-need not read the tables of an object file:
+An *image* is an object file whose internal relocations are resolved relative to the file layout; mapped whole and
+executable, it runs at any address. External calls go through *stubs* after the object file, each with a slot for the
+address of the function. Metadata for the loader follow the stubs, so that it need not read the tables of the object
+file:
 
     object file   stubs   JSON   u32 offset of the JSON   b"TTJI"
 
-Memory that starts as zeros follows the stubs at the next multiple of `PAGE_BYTES`.
+Zero-initialized memory follows the stubs at the next multiple of `PAGE_BYTES`.
 
 Sources: System V ABI (ELF-64); its AMD64 supplement, 4.4; "ELF for the Arm 64-bit Architecture", 5.7.
 """
@@ -24,10 +24,10 @@ from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.process.dataclass import dataclass
 
 PAGE_BYTES = 1 << 16
-"""The largest page of the hosts: 4 KB on x86-64, 4 to 64 KB on aarch64."""
+"""The largest page size of the hosts: 4 KB on x86-64, 4 to 64 KB on aarch64."""
 
 MAX_ZEROS = 1 << 24
-"""Bytes of an image's memory that starts as zeros: the launch code has some hundred, kernels none."""
+"""The most bytes of zero-initialized memory of an image: the launch code has a few hundred, kernels none."""
 
 _MAGIC = b"TTJI"
 _SLOT_BYTES = 8
@@ -36,10 +36,10 @@ _TRAILER = struct.Struct("<I4s")
 _ROW_OF_SECTION = struct.Struct("<IIQQQQIIQQ")
 _ROW_OF_SYMBOL = struct.Struct("<IBBHQQ")
 _ROW_OF_RELOCATION = struct.Struct("<QIIq")
-_SYMBOL_TABLE, _RELOCATIONS, _ZEROS = 2, 4, 8  # types of sections
-_WRITTEN, _IN_MEMORY = 1, 2  # their flags
+_SYMBOL_TABLE, _RELOCATIONS, _ZEROS = 2, 4, 8  # section types SHT_SYMTAB, SHT_RELA, SHT_NOBITS
+_WRITTEN, _IN_MEMORY = 1, 2  # section flags SHF_WRITE, SHF_ALLOC
 _GLOBAL_FUNCTION = 0x12
-_ELSEWHERE, _NO_SECTION = 0, 0xFF00  # numbers of sections: of symbols of other files; from here on, of no section
+_ELSEWHERE, _NO_SECTION = 0, 0xFF00  # section numbers SHN_UNDEF, and SHN_LORESERVE from which on they are reserved
 
 _X86_64, _AARCH64 = 62, 183
 _SLOT_OFFSET = 8  # of a stub's slot for the address
@@ -51,14 +51,14 @@ _STUBS = {
 
 @dataclass(frozen=True)
 class Image:
-    """What a loader has to know of an image.
+    """An image with its metadata.
 
     Attributes:
         code: The object file and the stubs.
-        functions: Offsets of the functions, by symbol.
-        called: By symbol of a function elsewhere, the offset of the slot that takes its address.
-        zeros: Bytes of the memory that starts as zeros.
-        signature: Of its kernel, as `launch_bounds.Signature` writes it; None for other functions.
+        functions: Offsets of the defined functions, by symbol.
+        called: Offsets of the address slots of external functions, by symbol.
+        zeros: Bytes of zero-initialized memory.
+        signature: The JSON of the kernel's `launch_bounds.Signature`; None for other functions.
     """
 
     code: memoryview
@@ -68,35 +68,35 @@ class Image:
     signature: Any
 
     @staticmethod
-    @lru_cache(maxsize=32)  # one that was checked is loaded next
+    @lru_cache(maxsize=32)  # an image is read twice: checked, then loaded
     def read(data: bytes) -> Image:
         """The image in `data`.
 
         Raises:
-            InternalError: There is none.
+            InternalError: `data` is not an image.
         """
         if len(data) < _TRAILER.size or data[-len(_MAGIC) :] != _MAGIC:
-            raise InternalError("native code is no image")
+            raise InternalError("native code is not an image")
         end = len(data) - _TRAILER.size
         start, _ = _TRAILER.unpack_from(data, end)
         try:
             functions, called, zeros, signature = json.loads(data[start:end].decode())
         except (ValueError, TypeError) as error:
-            raise InternalError(f"native code is no image: {error}") from error
+            raise InternalError(f"native code is not an image: {error}") from error
         if not _lie_inside(functions, start, 1) or not _lie_inside(called, start, _SLOT_BYTES):
-            raise InternalError("native code is no image: a function lies outside")
+            raise InternalError("native code is not an image: a function lies outside of it")
         if type(zeros) is not int or not 0 <= zeros <= MAX_ZEROS:
-            raise InternalError(f"native code is no image: it has {zeros!r} bytes of zeros")
+            raise InternalError(f"native code is not an image: it has {zeros!r} bytes of zeros")
         return Image(memoryview(data)[:start], functions, called, zeros, signature)
 
     @property
     def zeros_offset(self) -> int:
-        """Where the memory that starts as zeros lies."""
+        """The offset of the zero-initialized memory."""
         return _zeros_offset(len(self.code))
 
 
 def _lie_inside(offsets: Any, size: int, nbytes: int) -> bool:
-    """Whether `offsets` are those of addresses of `nbytes` bytes each in `size`, by symbol."""
+    """Whether `offsets`, by symbol, are aligned offsets of `nbytes` bytes each within `size`."""
     return isinstance(offsets, dict) and all(
         type(offset) is int and 0 <= offset <= size - nbytes and offset % nbytes == 0 for offset in offsets.values()
     )
@@ -106,8 +106,7 @@ def image_of(object_code: bytes, signature: Any = None) -> bytes:
     """The image of an object file for x86-64 or aarch64, with the `signature` of its kernel.
 
     Raises:
-        InternalError: It is for another host, or holds what no kernel needs: a reference of another kind, memory that
-            starts with values and is written.
+        InternalError: It is for another host, or has an unsupported relocation or initialized writable memory.
     """
     machine, sections = _sections_of(object_code)
     (table,) = (section for section in sections if section.type == _SYMBOL_TABLE)
@@ -135,7 +134,7 @@ def _zeros_offset(size: int) -> int:
 
 
 class _Section(NamedTuple):
-    """A row of the table of sections."""
+    """An entry of the section header table."""
 
     name: int
     type: int
@@ -149,12 +148,12 @@ class _Section(NamedTuple):
     row_bytes: int
 
     def rows(self, object_code: bytes) -> bytes:
-        """What it holds."""
+        """The bytes of the section."""
         return object_code[self.offset : self.offset + self.size]
 
 
 class _Symbol(NamedTuple):
-    """What is used of a row of the table of symbols."""
+    """The used fields of an entry of the symbol table."""
 
     name: str
     kind: int
@@ -163,10 +162,10 @@ class _Symbol(NamedTuple):
 
 
 def _sections_of(object_code: bytes) -> tuple[int, list[_Section]]:
-    """The machine that an object file is for, and its sections."""
+    """The machine of an object file, and its sections."""
     machine = struct.unpack_from("<H", object_code, 18)[0] if object_code[:6] == b"\x7fELF\x02\x01" else None
     if machine not in _STUBS:
-        raise InternalError("native code is no ELF object file for x86-64 or aarch64")
+        raise InternalError("native code is not an ELF object file for x86-64 or aarch64")
     (start,), (count,) = struct.unpack_from("<Q", object_code, 40), struct.unpack_from("<H", object_code, 60)
     rows = object_code[start : start + count * _ROW_OF_SECTION.size]
     return machine, [_Section(*row) for row in _ROW_OF_SECTION.iter_unpack(rows)]
@@ -181,14 +180,14 @@ def _symbols_of(object_code: bytes, table: _Section, names: int) -> list[_Symbol
 
 
 def _section_offsets(sections: list[_Section], zeros_offset: int) -> tuple[dict[int, int], int]:
-    """Offsets in the image of the sections that are in memory, by number; and the bytes that start as zeros."""
+    """Offsets in the image of the allocated sections, by number; and the bytes of zero-initialized memory."""
     offsets, zeros = {}, 0
     for number, section in enumerate(sections):
         if section.flags & _IN_MEMORY:
             offsets[number] = section.offset
             if section.flags & _WRITTEN:
                 if section.type != _ZEROS:
-                    raise InternalError("native code has memory that starts with values and is written")
+                    raise InternalError("native code has initialized writable memory")
                 zeros += -zeros % section.alignment
                 offsets[number] = zeros_offset + zeros
                 zeros += section.size
@@ -201,16 +200,16 @@ def _address(symbol: _Symbol, offsets: Mapping[int, int], stubs: Mapping[str, in
     return stubs[symbol.name] if symbol.section == _ELSEWHERE else offsets[symbol.section] + symbol.value
 
 
-# --- References -----------------------------------------------------------------------------------------------------
+# --- Relocations ----------------------------------------------------------------------------------------------------
 
 _X86_64_RELATIVE = {2, 4}  # R_X86_64_PC32 and R_X86_64_PLT32
 _PREL32, _ADR_PREL_PG_HI21, _JUMP26, _CALL26 = 261, 275, 282, 283  # R_AARCH64_*
 _SHIFT_OF_LOW_BITS = {277: 0, 278: 0, 284: 1, 285: 2, 286: 3, 299: 4}
-"""R_AARCH64_ADD_ABS_LO12_NC, and those of loads and stores of 8 to 128 bits."""
+"""R_AARCH64_ADD_ABS_LO12_NC, and the relocations of loads and stores of 8 to 128 bits."""
 
 
 def _resolve(memory: bytearray, machine: int, kind: int, offset: int, value: int) -> None:
-    """Have the reference at `offset` lead to `value`."""
+    """Resolve the relocation at `offset` to `value`."""
     if kind in _X86_64_RELATIVE if machine == _X86_64 else kind == _PREL32:
         struct.pack_into("<i", memory, offset, value - offset)
         return
@@ -223,5 +222,5 @@ def _resolve(memory: bytearray, machine: int, kind: int, offset: int, value: int
     elif machine == _AARCH64 and kind in {_JUMP26, _CALL26}:
         instruction |= (value - offset) >> 2 & 0x3FF_FFFF
     else:
-        raise InternalError(f"native code has a reference of kind {kind}, which no kernel needs")
+        raise InternalError(f"native code has a relocation of type {kind}, which is not supported")
     struct.pack_into("<I", memory, offset, instruction)

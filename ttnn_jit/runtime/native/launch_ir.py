@@ -1,13 +1,13 @@
-"""The native entry of every program: runs its kernels in order, and shares the big ones among threads.
+"""The native entry of every program: runs its kernels in order, and shares the long ones among threads.
 
-A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls a builtin function (`entry.py`) with whole
-numbers, which become what the launch function's argument points to: `CallArguments` of structures.py and the address of
-every buffer of the program. The table is a `LaunchTable` and a `LaunchEntry` for each kernel. A trace (`recorder.py`)
-is replayed by two others, which run the calls of a list.
+A kernel is ``void kernel(ptr pointers, ptr params)``. Python calls a builtin function (`entry.py`) with integers. The
+builtin stores them in memory as `CallArguments` of structures.py and the address of every buffer of the program, and
+passes a pointer to the launch function. The table is a `LaunchTable` and a `LaunchEntry` for each kernel. Two further
+builtins replay a trace (`recorder.py`), a list of calls.
 
-A kernel of several chunks is run chunk by chunk: chunk i has its operands' addresses moved on by i times their bytes
-between chunks, and loops over less (`ttnn_jit.runtime.native.chunks`). Kernels know nothing of it. A caller that finds
-the pool taken (another thread's call, or one from inside a kernel) runs its kernels alone.
+A kernel of several chunks runs chunk by chunk: chunk i advances the operands' addresses by i times their step and has
+shorter loops (`ttnn_jit.runtime.native.chunks`). Kernels do not see chunks. A caller that finds the pool in use, by
+another thread or by a call from inside a kernel, runs its kernels alone.
 
 Bound: a load and a store per operand and kernel (benchmarks/programs/latency.py).
 """
@@ -55,7 +55,7 @@ def _launch(module: ModuleText) -> str:
     kernels, widest = table.load(LaunchTable.kernels, "kernels"), table.load(LaunchTable.widest, "widest")
     gathered = f.alloca(PTR, widest, hint="gathered")
     alone = f.compare("eq", pool, zero(PTR), "alone")
-    entries = table.behind(LaunchTable, "entries")
+    entries = table.end_of(LaunchTable, "entries")
     with f.count("kernel", kernels) as kernel:
         entry = NativeRecord(f, f.element(entries, _ENTRY, kernel.index, "at"))
         indices, offsets = entry.load(LaunchEntry.indices), entry.load(LaunchEntry.offsets)
@@ -64,7 +64,7 @@ def _launch(module: ModuleText) -> str:
             index = f.load(I64, f.element(indices, I64, operand.index))
             buffer = f.load(PTR, f.element(pointers, PTR, index), hint="buffer")
             offset = f.load(I64, f.element(offsets, I64, operand.index))
-            f.store(f.bytes_on(buffer, offset), f.element(gathered, PTR, operand.index))
+            f.store(f.ptr_add(buffer, offset), f.element(gathered, PTR, operand.index))
         whole, claim, share, following = (f.new_block(name) for name in ("whole", "claim", "share", "next"))
         f.branch_if(f.bit_or(alone, f.compare("ult", chunks, 2)), whole, claim)
         f.begin(claim)
@@ -77,7 +77,7 @@ def _launch(module: ModuleText) -> str:
         f.call_at(entry.load(LaunchEntry.function), VOID, gathered, entry.load(LaunchEntry.params))
         f.branch(following)
         f.begin(following)
-    return f.ended()
+    return f.build()
 
 
 def _call_one(module: ModuleText) -> str:
@@ -89,9 +89,9 @@ def _call_one(module: ModuleText) -> str:
         _LAUNCH_SYMBOL,
         arguments.load(CallArguments.table),
         arguments.load(CallArguments.pool),
-        arguments.behind(CallArguments),
+        arguments.end_of(CallArguments),
     )
-    return f.ended()
+    return f.build()
 
 
 def _replay_all(module: ModuleText) -> str:
@@ -101,12 +101,12 @@ def _replay_all(module: ModuleText) -> str:
     calls, pool = arguments.load(ReplayArguments.calls, "calls"), arguments.load(ReplayArguments.pool, "pool")
     with f.count("call", arguments.load(ReplayArguments.count, "count")) as call:
         one = NativeRecord(f, f.load(PTR, f.element(calls, PTR, call.index), hint="one"))
-        f.call(VOID, _LAUNCH_SYMBOL, one.load(ReplayedCall.table), pool, one.behind(ReplayedCall))
-    return f.ended()
+        f.call(VOID, _LAUNCH_SYMBOL, one.load(ReplayedCall.table), pool, one.end_of(ReplayedCall))
+    return f.build()
 
 
-def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: bool) -> str:
-    """A builtin function of Python's that `runs` another with its arguments; `self`, which it returns, is None."""
+def _builtin(symbol: str, runs: str, module: ModuleText, *, releases_gil: bool) -> str:
+    """A Python builtin that passes its arguments to the function `runs`; it returns `self`, which is None."""
     parameters = Parameter("self", PTR), Parameter("arguments", PTR), Parameter("count", I64)
     f = FunctionBuilder(symbol, module, parameters, PTR, attributes="")
     own, arguments, count = f.parameters
@@ -119,14 +119,14 @@ def _builtin(symbol: str, runs: str, module: ModuleText, *, gives_lock_away: boo
     error = f.intrinsic(PTR, "PyErr_Occurred", hint="error")
     f.branch_if(f.compare("eq", error, zero(PTR), "all.numbers"), launch, refuse)
     f.begin(refuse)
-    f.give_back(zero(PTR))
+    f.ret(zero(PTR))
     f.begin(launch)
-    thread = f.intrinsic(PTR, "PyEval_SaveThread", hint="thread") if gives_lock_away else None
+    thread = f.intrinsic(PTR, "PyEval_SaveThread", hint="thread") if releases_gil else None
     f.call(VOID, runs, numbers)
     if thread is not None:
         f.intrinsic(VOID, "PyEval_RestoreThread", thread)
     f.intrinsic(VOID, "Py_IncRef", own)
-    return f.ended(own)
+    return f.build(own)
 
 
 _BUILTINS = (
@@ -142,12 +142,12 @@ def launch_text(architecture: str, threads: HostThreads) -> str:
 
     Args:
         architecture: The first part of the host's triple.
-        threads: What the host has for helpers.
+        threads: The host's support for helper threads.
     """
     module = ModuleText()
     definitions = [
         *(write(module) for write in (_launch, _call_one, _replay_all, copy_function)),
-        *(_builtin(symbol, runs, module, gives_lock_away=gives) for symbol, runs, gives in _BUILTINS),
+        *(_builtin(symbol, runs, module, releases_gil=gives) for symbol, runs, gives in _BUILTINS),
         *helper_functions(architecture, threads, module),
     ]
     return "\n".join([*definitions, module.text()])

@@ -1,4 +1,4 @@
-"""The functions of the launch code by symbol, and what hosts have for them."""
+"""Symbols of the launch code's functions, and the hosts' support for threads."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from enum import Enum
 
 CALL_SYMBOL = "ttnn_jit_call"
 UNLOCKED_CALL_SYMBOL = "ttnn_jit_call_unlocked"
-"""The same, but that other Python threads run meanwhile."""
+"""The same without the GIL: other Python threads may run."""
 REPLAY_SYMBOL = "ttnn_jit_replay"
 UNLOCKED_REPLAY_SYMBOL = "ttnn_jit_replay_unlocked"
-"""Likewise, for the calls of a trace."""
+"""The same without the GIL, for the calls of a trace."""
 BUILTIN_SYMBOLS = (CALL_SYMBOL, UNLOCKED_CALL_SYMBOL, REPLAY_SYMBOL, UNLOCKED_REPLAY_SYMBOL)
 """The functions that Python calls."""
 PYTHON_API = ("PyLong_AsVoidPtr", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_IncRef")
-"""What these call: all of CPython's stable ABI, as is their own form (METH_FASTCALL)."""
+"""The functions that the builtins call. They, and METH_FASTCALL, belong to CPython's stable ABI."""
 
 COPY_SYMBOL = "ttnn_jit_copy"
 HELP_SYMBOL = "ttnn_jit_help"
@@ -21,7 +21,7 @@ NEW_POOL_SYMBOL = "ttnn_jit_new_pool"
 
 
 class HostThreads(Enum):
-    """What a host's C library has for helpers."""
+    """The support of a host's C library for helper threads."""
 
     NONE = "none"
     POSIX = "pthread mutexes and conditions"
@@ -29,5 +29,5 @@ class HostThreads(Enum):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The functions for helpers that the launch code exports."""
+        """The functions of helpers that the launch code exports."""
         return () if self is HostThreads.NONE else (HELP_SYMBOL, NEW_POOL_SYMBOL)

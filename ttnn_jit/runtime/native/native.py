@@ -1,4 +1,4 @@
-"""The loader: images in, addresses of native functions out; and what the host's processor is.
+"""The loader, from images to addresses of native functions; and the description of the host's processor.
 
 llvmlite is imported inside functions: importing it is slow, and programs without native code need none.
 """
@@ -20,7 +20,7 @@ from ttnn_jit.runtime.native.launch_symbols import BUILTIN_SYMBOLS, CALL_SYMBOL,
 
 @dataclass(frozen=True)
 class HostCpu:
-    """A processor as LLVM names it.
+    """A processor in LLVM's terms.
 
     Attributes:
         triple: Architecture, vendor, system.
@@ -33,7 +33,7 @@ class HostCpu:
     features: str
 
     def runs(self, built_for: HostCpu) -> bool:
-        """Whether this processor has all that code built for `built_for` may use."""
+        """Whether this processor has every feature that code built for `built_for` may use."""
         return self.triple == built_for.triple and _enabled(built_for.features) <= _enabled(self.features)
 
 
@@ -71,25 +71,27 @@ LAUNCH_FUNCTIONS = frozenset({*BUILTIN_SYMBOLS, COPY_SYMBOL, *HOST_THREADS.symbo
 """The functions that `launch_address` knows."""
 
 KeptCode = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
-"""From a name, what assembles the code, and what an image of it must satisfy, to its image: kept, if there is one."""
+"""Returns the image of a name, from a cache if a stored image satisfies the predicate; else the assembler's result.
+
+Its arguments are the name, the assembler and the predicate."""
 
 
 class _Loader:
-    """Functions of this process by symbol: every image is mapped once and stays, for programs share kernels by name."""
+    """Functions of this process by symbol. An image is mapped once and stays: programs share kernels by name."""
 
     def __init__(self) -> None:
         self._addresses: dict[str, int] = {}
 
     def kernel_address(self, symbol: str, code: bytes, called: Mapping[str, int] = {}) -> int:
-        """The address of the function `symbol` of an image; one that is known already is not loaded again.
+        """The address of the function `symbol` of an image, which is loaded unless the symbol is known.
 
         Args:
-            symbol: The function's.
-            code: An image.
+            symbol: The symbol of the function.
+            code: The image.
             called: Addresses of functions of other images that it may call, by symbol.
 
         Raises:
-            InternalError: The image does not define the symbol, or calls what is not there.
+            InternalError: The image does not define the symbol, or calls an undefined function.
         """
         found = self._addresses.get(symbol)
         if found is not None:
@@ -102,7 +104,7 @@ class _Loader:
             return self._addresses[symbol]
 
     def launch_address(self, symbol: str) -> int:
-        """The address of a function of launch_ir.py for Python, or of one of helper_ir.py or copy_ir.py."""
+        """The address of a function of launch_ir.py, helper_ir.py or copy_ir.py."""
         found = self._addresses.get(symbol)
         if found is not None:
             return found
@@ -110,7 +112,7 @@ class _Loader:
         return self._addresses[symbol]
 
     def load_launch_code(self, kept: KeptCode) -> None:
-        """Load the functions of `launch_address`, which otherwise are assembled when one is first asked for."""
+        """Load the functions of `launch_address` from a cache; without it the first look-up assembles them."""
         if CALL_SYMBOL in self._addresses:
             return
         with compiling():
@@ -124,7 +126,7 @@ class _Loader:
 
 
 def _is_launch_code(data: bytes) -> bool:
-    """Whether an image defines what the launch code does, and calls nothing that is not there."""
+    """Whether an image defines the functions of the launch code, and calls only functions that exist."""
     try:
         image = Image.read(data)
         for symbol in image.called:
@@ -147,14 +149,14 @@ def _assembled_launch_code() -> bytes:
     text = launch_text(host_cpu().triple.partition("-")[0], HOST_THREADS)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    # Without optimisation: compile time counts where there is no disk cache, and calls hardly notice.
+    # Without optimisation: it would cost compile time where there is no disk cache, and hardly speed up calls.
     target = llvm.Target.from_triple(elf_triple(host_cpu().triple))
     machine = target.create_target_machine(opt=0, reloc="pic", codemodel="small")
     return image_of(machine.emit_object(llvm.parse_assembly(text)))
 
 
 def elf_triple(triple: str) -> str:
-    """`triple` with object files in the format that images are made of, which is not macOS's own."""
+    """`triple` with ELF as the object format, which images need; macOS's own format is Mach-O."""
     return f"{triple}-elf" if "-darwin" in triple or "-macos" in triple else triple
 
 
@@ -165,10 +167,10 @@ load_launch_code = _LOADER.load_launch_code
 
 
 def require_runnable(built_for: HostCpu, name: str) -> None:
-    """Refuse code that this processor cannot run, instead of dying on an illegal instruction.
+    """Refuse code that this processor cannot run, which would die on an illegal instruction.
 
     Raises:
-        ProgramFormatError: The processor lacks something that the code was built for.
+        ProgramFormatError: The processor lacks a feature that the code was built for.
     """
     host = host_cpu()
     if built_for == host or host.runs(built_for):

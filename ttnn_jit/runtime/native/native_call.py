@@ -1,4 +1,4 @@
-"""A program's native code, mapped: its launch table, and the function that runs it."""
+"""Linked native code of a program: its launch table, and the function that runs it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ttnn_jit.runtime.plans.plan import ProgramPlan
 NO_PANELS: Mapping[int, PanelLayout] = {}
 
 RELEASE_GIL_BYTES = 1 << 20
-"""Programs that touch this much let other Python threads run: their kernels run long enough to pay for giving the lock
-away, and for the wait to get it back, up to Python's switch interval when another thread computes."""
+"""Programs that touch this many bytes release the GIL: their kernels run long enough to pay for releasing it, and for
+acquiring it again, which takes up to Python's switch interval while another thread computes."""
 
 
 @dataclass(frozen=True)
@@ -30,30 +30,30 @@ class NativeCall:
     """A program's native code, ready to be called.
 
     Attributes:
-        function: Called with the arguments of launch_ir.py: the table's address, what helpers are lent, and the address
-            of every buffer of the plan.
+        function: Runs the kernels; its arguments are the address of the table, the address of the helper pool or 0, and
+            the address of every buffer of the plan.
         table: Address of the launch table.
-        shares: Whether it has chunks for helper threads.
-        gives_lock_away: Whether other Python threads run meanwhile.
-        kernels: How many there are in the table.
-        keeps: The table, and what it points into.
+        is_parallel: Whether a launch has chunks for helper threads.
+        releases_gil: Whether it releases the GIL while it runs.
+        kernels: Number of launches in the table.
+        keeps: The memory of the table, and of the arrays that it points to.
     """
 
     function: Callable[..., None]
     table: int
-    shares: bool
-    gives_lock_away: bool
+    is_parallel: bool
+    releases_gil: bool
     kernels: int
     keeps: tuple[ctypes.Array[ctypes.c_int64], ...]
 
     @property
     def nbytes(self) -> int:
-        """Of the table, and of what it points into."""
+        """Bytes of the table and of the arrays that it points to."""
         return sum(map(ctypes.sizeof, self.keeps))
 
     def run(self, addresses: Sequence[int]) -> None:
         """Run the kernels on the plan's buffers at these addresses."""
-        self.function(self.table, HELPERS.lend() if self.shares else 0, *addresses)
+        self.function(self.table, HELPERS.pool_address() if self.is_parallel else 0, *addresses)
 
 
 def link(
@@ -63,9 +63,9 @@ def link(
     without: Collection[int] = (),
     in_panels: Mapping[int, PanelLayout] = NO_PANELS,
 ) -> NativeCall | None:
-    """Load the kernels of `plan`, and the other `objects`, which they call; None if it launches nothing.
+    """Load the kernels of `plan` and the other `objects`, which they call; None if it launches nothing.
 
-    Launches are left out whose index is one of `without`; the inputs `in_panels` are packed so.
+    Launches whose index is in `without` are omitted. `in_panels` gives the layout of the inputs that are packed.
     """
     runs = [*runs_of([each for index, each in enumerate(plan.launches) if index not in without])]
     if not runs:
@@ -74,7 +74,7 @@ def link(
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
     widest = max(len(launch.operands) for launch, _ in runs)
     table = LaunchTable.int64s(kernels=len(runs), widest=widest)
-    # Runs of a launch share an entry's arrays where its loops are as long in all of them.
+    # Runs of a launch share an entry's arrays if their loops have equal extents.
     keys = [(id(launch), launch.params_in(rounds)) for launch, rounds in runs]
     entries: dict[object, _Entry] = {}
     for key, (launch, rounds) in zip(keys, runs, strict=True):
@@ -88,17 +88,17 @@ def link(
         keeps.append(offsets)
     packed = int64_array(table)
     every = [fields for fields, _, _ in entries.values()]
-    gives_lock_away = any(each["wakes"] for each in every) or plan.bytes_touched >= RELEASE_GIL_BYTES
-    shares, function = any(each["chunks"] > 1 for each in every), entry(gives_lock_away=gives_lock_away)
-    return NativeCall(function, ctypes.addressof(packed), shares, gives_lock_away, len(runs), (packed, *keeps))
+    releases_gil = any(each["wakes"] for each in every) or plan.bytes_touched >= RELEASE_GIL_BYTES
+    is_parallel, function = any(each["chunks"] > 1 for each in every), entry(releases_gil=releases_gil)
+    return NativeCall(function, ctypes.addressof(packed), is_parallel, releases_gil, len(runs), (packed, *keeps))
 
 
 _Entry = tuple[Mapping[str, int], Sequence[int], Sequence[ctypes.Array[ctypes.c_int64]]]
 
 
 def _entry_of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]) -> _Entry:
-    """What the `LaunchEntry` of all runs of a launch has in common, its operands' bytes per stride, what is kept."""
-    launch, flagged = _as_packed(as_planned, in_panels)
+    """Fields of the `LaunchEntry` that all runs of a launch share, bytes per stride of its operands, and its arrays."""
+    launch, flagged = _with_panel_strides(as_planned, in_panels)
     specs = [plan.buffers[index] for index in launch.operands]
     itemsizes = [spec.dtype.stride_bytes for spec in specs]
     chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
@@ -113,13 +113,13 @@ def _entry_of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, Pan
 
 
 _UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wakes": 0}
-"""Fields of the `LaunchEntry` of what runs on one thread."""
+"""Fields of the `LaunchEntry` of a launch that runs on one thread."""
 
 
-def _as_packed(
+def _with_panel_strides(
     launch: Launch, in_panels: Mapping[int, PanelLayout]
 ) -> tuple[Launch, Callable[[tuple[int, ...]], tuple[int, ...]]]:
-    """The launch as it is cut, and what makes its kernel's params of those that it has."""
+    """The launch with the strides that `chunks_of` needs, and the function from its params to its kernel's."""
     layout = in_panels.get(launch.operands[launch.panels[0]]) if launch.panels else None
     if layout is None:
         return launch, tuple
@@ -127,7 +127,7 @@ def _as_packed(
 
 
 @lru_cache(1024)
-def copying(**fields: int) -> NativeCall:
+def copy_call(**fields: int) -> NativeCall:
     """The call of the kernel that copies the first of two buffers to the second, with these `CopyParams`."""
     params, indices, offsets = int64_array(CopyParams.int64s(**fields)), int64_array([0, 1]), int64_array([0, 0])
     launch = LaunchEntry.int64s(
@@ -139,13 +139,11 @@ def copying(**fields: int) -> NativeCall:
         **_UNSHARED,
     )
     packed = int64_array([*LaunchTable.int64s(kernels=1, widest=2), *launch])
-    gives_lock_away = fields["batches"] * fields["target_batch"] >= RELEASE_GIL_BYTES
+    releases_gil = fields["batches"] * fields["target_batch"] >= RELEASE_GIL_BYTES
     keeps = packed, params, indices, offsets
-    return NativeCall(
-        entry(gives_lock_away=gives_lock_away), ctypes.addressof(packed), False, gives_lock_away, 1, keeps
-    )
+    return NativeCall(entry(releases_gil=releases_gil), ctypes.addressof(packed), False, releases_gil, 1, keeps)
 
 
 def int64_array(values: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:
-    """Numbers in memory, and one more, so that an empty list still has an address."""
+    """An array of the numbers, with one extra element so that an empty list has an address too."""
     return (ctypes.c_int64 * (len(values) + 1))(*values)

@@ -1,4 +1,4 @@
-"""The fields of a structure in memory, as native code reads and writes them."""
+"""Access of native code to the fields of a structure in memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ttnn_jit.runtime.native.structures import Field, Structure
 
 @dataclass(frozen=True)
 class NativeRecord:
-    """A structure.
+    """A structure in memory.
 
     Attributes:
-        builder: Of the function that uses it.
+        builder: The builder of the function that uses it.
         start: Its address.
     """
 
@@ -23,37 +23,37 @@ class NativeRecord:
     start: Value
 
     def address(self, field: Field, hint: str = "") -> Value:
-        """Where a field is."""
-        return self.builder.bytes_on(self.start, field.offset, hint)
+        """The address of a field."""
+        return self.builder.ptr_add(self.start, field.offset, hint)
 
-    def behind(self, structure: type[Structure], hint: str = "") -> Value:
-        """Where the whole ends."""
-        return self.builder.bytes_on(self.start, structure.nbytes, hint)
+    def end_of(self, structure: type[Structure], hint: str = "") -> Value:
+        """The address of the end of a structure."""
+        return self.builder.ptr_add(self.start, structure.nbytes, hint)
 
     def load(self, field: Field, hint: str = "") -> Value:
-        """What a field holds."""
+        """The value of a field."""
         return self.builder.load(type_of(field.kind), self.address(field), hint=hint)
 
     def load_atomic(self, field: Field, hint: str = "") -> Value:
-        """What a field holds that others write without the mutex."""
+        """The value of a field that other threads write without the mutex."""
         return self.builder.atomic_load(type_of(field.kind), self.address(field), hint=hint)
 
     def store(self, field: Field, value: Operand) -> None:
-        """Writes a field."""
+        """Write a field."""
         self.builder.store(value if isinstance(value, Value) else i64(value), self.address(field))
 
     def store_atomic(self, field: Field, value: Operand) -> None:
-        """Writes a field that others read without the mutex."""
+        """Write a field that other threads read without the mutex."""
         self.builder.atomic_store(value if isinstance(value, Value) else i64(value), self.address(field))
 
     def add(self, field: Field, step: int) -> Value:
-        """Adds to a number; the sum."""
+        """Add to a number; returns the sum."""
         total = self.builder.add(self.load(field), step)
         self.store(field, total)
         return total
 
     def add_atomic(self, field: Field, step: int) -> Value:
-        """Adds to a number that only holders of the mutex write, and others read without it; the sum."""
+        """Add to a number that is written under the mutex and read without it; returns the sum."""
         total = self.builder.add(self.load(field), step)
         self.store_atomic(field, total)
         return total

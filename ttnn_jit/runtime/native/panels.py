@@ -1,16 +1,16 @@
-"""Weights in panels: the right factor of products, as their kernels pack it, in place of a tensor's plain elements.
+"""Weights in panels: a tensor that is the right factor of products keeps its elements in their kernels' packed form.
 
-A product of many rows packs its right factor in every call. One that stays is packed once instead: the panels take the
-place of the tensor's memory, and whoever reads or writes its elements finds them unpacked. So no write is missed, and
-there is one copy.
+A product of many rows packs its right factor in every call. A factor that is used often is packed once instead: the
+panels replace the tensor's memory, and any other read or write of its elements unpacks them first. So no write is
+missed, and there is one copy.
 
-A tensor is packed only while nobody else holds its `Buffer`: no other tensor, no view of numpy's or torch's, no trace,
-no call that runs in another thread. Each of these holds the object for as long as it uses the memory, or the very int
-that is its address, which never changes; so counting references says who there is. That is done once an `InPanels` has
-its place in the tensor: whoever asks this for an address meanwhile waits, and nobody comes to hold the buffer.
+A tensor is packed only while nothing else holds its `Buffer`: no other tensor, no view of numpy or torch, no trace, no
+call in another thread. Each of these holds a reference to the buffer, or to the int object that is its address, for as
+long as it uses the memory. So reference counts tell whether the buffer is shared. They are read after an `InPanels` has
+replaced the buffer in the tensor: a thread that asks for the address then waits, so no new reference appears.
 
-Panels lie one after the other, each step by step. A word of a step is a float32, or two bfloat16, the even term below
-the odd one. Columns and terms beyond the last ones are zeros.
+Panels are contiguous, each stored step by step. A word of a step is a float32, or two bfloat16 with the even term in
+the low half. Columns and terms beyond the last ones are zeros.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 MIN_BYTES = 1 << 16
-"""Of a tensor that is packed: a smaller one stays in a cache, and its product takes microseconds."""
+"""The least bytes of a tensor that is packed: a smaller one stays in a cache, and its product takes microseconds."""
 USES = 3
-"""Products that read a factor, from which on it is one that stays."""
-MORE_USES = 8
-"""How many times as many, each time that the factor was unpacked."""
-_FEW_BYTES = 8
-"""One part in so many of a tensor's bytes is what columns that are no whole panel may take."""
+"""The number of products that read a factor before it is packed."""
+USES_GROWTH = 8
+"""That number is multiplied by this each time the factor was unpacked."""
+_PADDING_SHARE = 8
+"""Padding of the last panel may take one part in so many of a tensor's bytes."""
 _FLAG = 2
-"""The loop along which the right factor does not move: that of rows."""
+"""The loop over rows, along which the right factor does not move: its stride is the flag that says it is packed."""
 
 _LOCK: Any = compiling()
-"""For which a fork waits: a child has every tensor plain or in panels, and none on its way."""
+"""A fork waits for this lock, so in a child every tensor is plain or in panels, and none is being packed."""
 
 
 class _Moves:
-    """What one thread at a time changes: which memory a tensor has."""
+    """The lock under which a tensor's memory is replaced."""
 
     def __init__(self) -> None:
         self.forget_other_threads()
 
     def forget_other_threads(self) -> None:
-        """In a forked child: drop a lock that a thread of the parent may have held."""
+        """In a forked child: replace a lock that a thread of the parent may have held."""
         self.lock = threading.RLock()
 
 
@@ -68,16 +68,16 @@ os.register_at_fork(after_in_child=_MOVES.forget_other_threads)
 
 @dataclass(frozen=True)
 class PanelLayout:
-    """How a product finds a tensor's elements, plain and in panels.
+    """The layout of a factor's elements, plain and in panels.
 
     Attributes:
-        spec: Of the tensor.
-        columns: Neighbours.
-        depth: Terms.
-        across: Elements from a plain column to the next.
-        along: Elements from a plain term to the next.
+        spec: The spec of the tensor.
+        columns: Number of columns.
+        depth: Number of terms.
+        across: Plain stride between columns, in elements.
+        along: Plain stride between terms, in elements.
         width: Columns of a panel.
-        terms: Of a word.
+        terms: Terms of a word.
     """
 
     spec: TensorSpec
@@ -98,16 +98,16 @@ class PanelLayout:
 
     @property
     def nbytes(self) -> int:
-        """Of the panels."""
+        """Bytes of the panels."""
         return self._panels * self.width * self.strides[0] * self.spec.dtype.itemsize
 
     @property
     def strides(self) -> tuple[int, int]:
-        """Elements that a column, of the first of a panel, and a term stand for."""
+        """Strides in panels, in elements: per column, for the first column of a panel, and per term."""
         return self._steps * self.terms, self.width
 
     def pack(self, plain: Buffer, panels: Buffer) -> None:
-        """Have `panels` hold what `plain` does."""
+        """Pack the elements of `plain` into `panels`."""
         whole = self._in_panels(panels)
         if self.depth % self.terms:
             whole[:, -1] = 0
@@ -117,7 +117,7 @@ class PanelLayout:
             packed[...] = elements
 
     def unpack(self, panels: Buffer, plain: Buffer) -> None:
-        """The inverse; padding becomes zero."""
+        """The inverse of `pack`; padding becomes zero."""
         zero_padding(self.spec, plain)
         for elements, packed in self._parts(plain, self._in_panels(panels)):
             elements[...] = packed
@@ -127,14 +127,14 @@ class PanelLayout:
         return f"uint{8 * self.spec.dtype.itemsize}"
 
     def _in_panels(self, panels: Buffer) -> numpy.ndarray[Any, Any]:
-        """Panel, step, column, term."""
+        """A view with the dimensions panel, step, column, term."""
         import numpy
 
         shape = (self._panels, self._steps, self.width, self.terms)
         return numpy.ndarray(shape, self._word, memoryview(owning_bytes(panels, self.nbytes)))
 
     def _parts(self, plain: Buffer, panels: numpy.ndarray[Any, Any]) -> Iterator[tuple[Any, Any]]:
-        """The same elements in both: of whole panels, and of the rest, for each term of a word."""
+        """Pairs of views of the same elements: for each term of a word, of the whole panels and of the last one."""
         import numpy
 
         memory, item = memoryview(owning_bytes(plain, self.spec.nbytes)), self.spec.dtype.itemsize
@@ -157,8 +157,8 @@ class Factor:
     """An input of a program that may be in panels.
 
     Attributes:
-        layout: Of these.
-        bit: Of a mask of the inputs that are.
+        layout: The layout of the panels.
+        bit: Its bit in masks of the inputs that are in panels.
     """
 
     layout: PanelLayout
@@ -166,12 +166,12 @@ class Factor:
 
 
 class Uses:
-    """What is known of a block that is a factor of products.
+    """Statistics of a block's uses as a factor of products.
 
     Attributes:
-        layout: Of the panels that the last one would read.
-        count: Products that read it.
-        unpacked: How often its tensor was in panels before.
+        layout: The layout of the panels that the last product would read.
+        count: Number of products that read it.
+        unpacked: How often its tensor was unpacked before.
     """
 
     __slots__ = ("count", "layout", "unpacked")
@@ -182,44 +182,44 @@ class Uses:
         self.unpacked = unpacked
 
     @property
-    def stays(self) -> bool:
-        """Whether it was read so often that it is to be packed."""
-        return bool(self.count >= USES * MORE_USES**self.unpacked)
+    def is_hot(self) -> bool:
+        """Whether it was read often enough to be packed."""
+        return bool(self.count >= USES * USES_GROWTH**self.unpacked)
 
 
 class Owner(Protocol):
-    """A tensor: what has memory that panels may take the place of."""
+    """A tensor whose memory panels may replace."""
 
     _buffer: Buffer | InPanels | None
 
 
 class InPanels:
-    """What a tensor has in place of its buffer while its elements lie in panels.
+    """Replaces the buffer of a tensor while its elements are in panels.
 
     Attributes:
-        uses: Of the buffer before.
-        block: The panels; None until they are packed, and once they are unpacked.
+        uses: The statistics of the replaced buffer.
+        block: The panels; None before packing and after unpacking.
     """
 
-    __slots__ = ("_plain", "_taken", "_tensor", "block", "uses")
+    __slots__ = ("_detached", "_plain", "_tensor", "block", "uses")
 
     def __init__(self, tensor: Owner, uses: Uses) -> None:
         self._tensor = weakref.ref(tensor)
         self._plain: Buffer | None = None
-        self._taken: list[Buffer] = []
+        self._detached: list[Buffer] = []
         self.uses = uses
         self.block: Buffer | None = None
 
     @property
     def address(self) -> int:
-        """Of the elements, which are unpacked for whoever asks."""
+        """The address of the elements, which are unpacked first."""
         return self.plain().address
 
     def plain(self) -> Buffer:
-        """The memory of the elements, which the tensor has from now on."""
+        """Unpack the elements into a buffer, which becomes the tensor's again."""
         with _LOCK:
-            if self._taken:  # this thread is packing it, and a finalizer of the user's or a signal came between
-                self._give_back(self._taken[0])
+            if self._detached:  # a finalizer or a signal handler of the user interrupted packing in this thread
+                self._give_back(self._detached[0])
             elif self._plain is None and self.block is not None:
                 layout = self.uses.layout
                 with interrupts_postponed():
@@ -227,27 +227,27 @@ class InPanels:
                     layout.unpack(self.block, buffer)
                     buffer.uses = Uses(layout, self.uses.unpacked + 1)
                     self._give_back(buffer)
-            return self._plain  # type: ignore[return-value]  # it is there by now
+            return self._plain  # type: ignore[return-value]  # it is set by now
 
-    def pack(self, taken: list[Buffer]) -> None:
-        """Pack what a list holds, unless anybody else does too, or it must stay plain: then the tensor has it back."""
+    def pack(self, detached: list[Buffer]) -> None:
+        """Pack the buffer that the list holds; if it is shared or must stay plain, return it to the tensor."""
         try:
-            if _is_free(taken[0]) and _nobody_holds(taken):
-                with contextlib.suppress(MemoryError):  # there is no room for both, so that it stays plain
+            if _is_movable(detached[0]) and _is_unreferenced(detached):
+                with contextlib.suppress(MemoryError):  # without room for both, it stays plain
                     block = HOST_POOL.allocate(self.uses.layout.nbytes)
-                    self.uses.layout.pack(taken[0], block)
+                    self.uses.layout.pack(detached[0], block)
                     self.block = block if self._plain is None else None
         finally:
-            self._taken = []
+            self._detached = []
             if self.block is None:
-                self._give_back(taken[0])
+                self._give_back(detached[0])
 
     def _give_back(self, buffer: Buffer) -> None:
         self._plain, self.block = buffer, None
         tensor = self._tensor()
         if tensor is not None:
             with _MOVES.lock:
-                if tensor._buffer is self:  # else it was deallocated
+                if tensor._buffer is self:  # otherwise it was deallocated
                     tensor._buffer = buffer
 
 
@@ -255,12 +255,12 @@ class InPanels:
 
 
 def memory_of(tensor: Owner, factor: Factor) -> tuple[Buffer | None, int]:
-    """What one call reads of a factor, and holds meanwhile; and its bit if these are panels, else 0.
+    """The memory that a call reads and holds for a factor, and its bit if that is panels, else 0.
 
-    It is packed where it seems to stay. None if it was deallocated.
+    Counts the use, and packs a factor that is used often. The memory is None if the tensor was deallocated.
     """
     layout = factor.layout
-    if isinstance(tensor._buffer, Buffer) and _seems_to_stay(tensor._buffer, layout):
+    if isinstance(tensor._buffer, Buffer) and _count_use(tensor._buffer, layout):
         _pack(tensor)
     memory = tensor._buffer
     if type(memory) is InPanels and memory.uses.layout is layout and (block := memory.block) is not None:
@@ -268,51 +268,51 @@ def memory_of(tensor: Owner, factor: Factor) -> tuple[Buffer | None, int]:
     return plain_memory(tensor), 0
 
 
-def _seems_to_stay(buffer: Buffer, layout: PanelLayout) -> bool:
-    """Count a use of a block by a product."""
+def _count_use(buffer: Buffer, layout: PanelLayout) -> bool:
+    """Count a use of a block by a product; returns whether the block should be packed."""
     uses: Any = getattr(buffer, "uses", None)
     if uses is None or uses.layout is not layout:
         uses = buffer.uses = Uses(layout, uses.unpacked if uses else 0)
     uses.count += 1
-    return bool(uses.stays)
+    return bool(uses.is_hot)
 
 
 def _pack(tensor: Owner) -> None:
-    """Have panels take the place of a tensor's memory, if that can be now."""
-    if not _numpy_is_there() or not _LOCK.acquire(blocking=False):
-        return  # no product waits: the next one will do it
+    """Replace a tensor's memory by panels, if that is possible now."""
+    if not _has_numpy() or not _LOCK.acquire(blocking=False):
+        return  # no product waits for the lock: a later one packs
     try:
         with interrupts_postponed():
-            taken: list[Any] = []
+            detached: list[Any] = []
             with _MOVES.lock:
-                taken.append(tensor._buffer)
-                if not isinstance(taken[0], Buffer):
+                detached.append(tensor._buffer)
+                if not isinstance(detached[0], Buffer):
                     return
-                uses: Any = taken[0].uses
+                uses: Any = detached[0].uses
                 uses.count = 0
                 panels = InPanels(tensor, uses)
-                panels._taken = taken
+                panels._detached = detached
                 tensor._buffer = panels
-            panels.pack(taken)
+            panels.pack(detached)
     finally:
         _LOCK.release()
 
 
 def plain_memory(tensor: Owner) -> Buffer | None:
-    """The memory of a tensor's elements, unpacked where they lie in panels; None if it was deallocated."""
+    """The memory of a tensor's elements, unpacked if they are in panels; None if the tensor was deallocated."""
     memory = tensor._buffer
     return memory.plain() if type(memory) is InPanels else memory  # type: ignore[return-value]  # no subclasses
 
 
-def taken_away(tensor: Owner) -> Buffer | InPanels | None:
-    """What a tensor had, which is deallocated."""
+def detach_memory(tensor: Owner) -> Buffer | InPanels | None:
+    """Remove and return the memory of a tensor that is deallocated."""
     with _MOVES.lock:
         memory, tensor._buffer = tensor._buffer, None
     return memory
 
 
-def _numpy_is_there() -> bool:
-    """Whether elements can be moved: no operation needs numpy else."""
+def _has_numpy() -> bool:
+    """Whether numpy, which packs elements, can be imported; operations do not need it otherwise."""
     try:
         import numpy  # noqa: F401
     except ImportError:
@@ -320,29 +320,29 @@ def _numpy_is_there() -> bool:
     return True
 
 
-def _is_free(buffer: Buffer) -> bool:
-    """Whether a block belongs to nobody but its owners: no trace, no account, nobody who was told its address."""
+def _is_movable(buffer: Buffer) -> bool:
+    """Whether a block may move: it belongs to no trace, has no L1 lease, and its address is not known to the user."""
     return not buffer.pool.is_of_a_trace and getattr(buffer, "lease", None) is None
 
 
-def _nobody_holds(taken: list[Any]) -> bool:
-    """Whether a list alone holds a buffer, and that alone the object that its address is."""
-    return _references(taken) == _IN_A_LIST and _references([taken[0].address]) == _IN_A_LIST + 1
+def _is_unreferenced(detached: list[Any]) -> bool:
+    """Whether the list has the only reference to a buffer, and the buffer the only one to its address object."""
+    return _references(detached) == _IN_A_LIST and _references([detached[0].address]) == _IN_A_LIST + 1
 
 
-def _references(taken: list[Any]) -> int:
-    """To the only item of a list."""
-    return sys.getrefcount(taken[0])
+def _references(detached: list[Any]) -> int:
+    """The reference count of the only item of a list."""
+    return sys.getrefcount(detached[0])
 
 
 _IN_A_LIST = _references([object()])
-"""What that is where nobody else holds it."""
+"""The count if the list has the only reference."""
 CAN_COUNT = getattr(sys, "_is_gil_enabled", lambda: True)() and sys.implementation.name == "cpython"
-"""Whether nobody comes to hold an object while its references are counted."""
+"""Whether reference counts are reliable: the interpreter is CPython with the GIL."""
 
 
 def is_packed(tensor: Owner) -> bool:
-    """Whether its elements lie in panels."""
+    """Whether the elements of a tensor are in panels."""
     return type(tensor._buffer) is InPanels
 
 
@@ -352,7 +352,7 @@ def is_packed(tensor: Owner) -> bool:
 def factors_of(plan: ProgramPlan) -> Mapping[int, Factor]:
     """The inputs that may be in panels, by index.
 
-    Every kernel that reads one is of a product whose right factor is all of it, in one and the same layout.
+    Every kernel that reads such an input is a product whose right factor is the whole input, in the same layout.
     """
     if not CAN_COUNT:
         return {}
@@ -378,21 +378,21 @@ def _layout_of(launch: Launch, operand: int, spec: TensorSpec) -> PanelLayout | 
     if any(others) or columns * depth != spec.volume or across < 1 or along < 1:
         return None
     layout = _interned(spec, columns, depth, across, along, width, terms)
-    return layout if layout.nbytes <= spec.nbytes + spec.nbytes // _FEW_BYTES else None
+    return layout if layout.nbytes <= spec.nbytes + spec.nbytes // _PADDING_SHARE else None
 
 
 _interned = lru_cache(None)(PanelLayout)
 
 
 def without_flag(launch: Launch, layout: PanelLayout) -> tuple[int, ...]:
-    """The params of a launch with its factor in panels, but for the one that says so: strides by which it is cut."""
+    """The params of a launch whose factor is in panels, without the flag: the strides that chunking needs."""
     params, first = list(launch.params), launch.loops * (1 + launch.panels[0])
     params[first : first + 2] = layout.strides
     return tuple(params)
 
 
 def with_flag(launch: Launch, params: tuple[int, ...]) -> tuple[int, ...]:
-    """Those params, or what chunks have of them, as kernels read them."""
+    """The params of `without_flag`, or of a chunk of that launch, with the flag that kernels read."""
     flagged = list(params)
     flagged[launch.loops * (1 + launch.panels[0]) + _FLAG] = 1
     return tuple(flagged)

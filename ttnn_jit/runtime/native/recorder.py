@@ -1,9 +1,9 @@
-"""Traces: the calls of programs between two points, kept as one list over fixed memory, which one native call replays.
+"""Traces: a recorded list of program calls over fixed memory, which one native call replays.
 
-While a device records, nothing runs: programs and copies between its tensors are noted, and what they make is allocated
-from a pool of the trace's own. There memory that the captured program frees is used again by its later calls, as it
-would be in a run, and by nobody else for as long as the trace lives. Until the first replay nobody is told where that
-memory lies, so that nobody reads what was not computed. Only the thread that captures may use the device meanwhile.
+While a device records, nothing runs: calls of programs and copies between tensors are recorded, and their results are
+allocated from the trace's own pool. Later calls of the trace reuse memory that the captured program frees, as they
+would in a run; nothing else uses it while the trace lives. The addresses of that memory are refused until the first
+replay, so that nobody reads uncomputed elements. Only the capturing thread may use the device.
 
 Bound: a replay costs a call and a store per operand for each kernel (benchmarks/programs/traces.py).
 """
@@ -22,23 +22,23 @@ from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, BigBuffer, Buffer, BufferPool, SizeClass, address_of, set_address
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory, CapturedTensor
 from ttnn_jit.runtime.native.entry import replay_entry
-from ttnn_jit.runtime.native.native_call import NativeCall, copying, int64_array
+from ttnn_jit.runtime.native.native_call import NativeCall, copy_call, int64_array
 from ttnn_jit.runtime.native.structures import ReplayedCall
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 LONG_CALLS = 256
-"""A trace of so many calls lets other Python threads run: they take longer than to give the lock away."""
+"""A trace of at least this many calls releases the GIL, because its replay takes longer than the release."""
 
 
 class TracePool(BufferPool):
-    """Memory that nobody else gets while a trace may run, even where no tensor owns it.
+    """The memory of a trace, which stays reserved while the trace may run, even if no tensor owns it.
 
     Args:
-        trace_id: Of the trace.
+        trace_id: The id of the trace.
 
     Attributes:
-        is_unread: Whether the trace was captured and did not run: what lies here was not computed.
+        is_unread: Whether the trace was captured and has not run, so that the elements are not computed.
     """
 
     is_of_a_trace = True
@@ -49,19 +49,19 @@ class TracePool(BufferPool):
         self._buffer_type: Any = type("TraceBuffer", (BigBuffer,), {"__slots__": ()})
         super().__init__()
 
-    def buffer_type(self, nbytes: int) -> type[Buffer]:  # noqa: ARG002 - of whatever class
-        """One of this pool's own, which can refuse to say where it lies."""
+    def buffer_type(self, nbytes: int) -> type[Buffer]:  # noqa: ARG002 - one type for all size classes
+        """The pool's own buffer type, whose address can be refused."""
         kind: type[Buffer] = self._buffer_type
         return kind
 
     def refuse_reads(self) -> None:
-        """Raise a `TraceError` wherever an address is asked for, until `allow_reads`."""
+        """Raise a `TraceError` when an address is read, until `allow_reads`."""
         self.is_unread = True
         trace_id = self._trace_id
 
         def refuse(_: Buffer) -> NoReturn:
             raise TraceError(
-                f"a tensor that {trace_id} makes holds no numbers before the first `ttnn.execute_trace`",
+                f"a tensor that {trace_id} makes has no elements before the first `ttnn.execute_trace`",
                 location=user_location(),
                 help="nothing runs while a trace is captured; execute it first",
             )
@@ -69,18 +69,18 @@ class TracePool(BufferPool):
         self._buffer_type.address = property(refuse, set_address)
 
     def allow_reads(self) -> None:
-        """The trace runs."""
+        """Allow reads, because the trace runs."""
         if self.is_unread:
             self.is_unread = False
             del self._buffer_type.address
 
-    def trim(self, size_class: SizeClass) -> None:  # noqa: ARG002 - of whatever class
-        """Keep what may be written by the next replay."""
+    def trim(self, size_class: SizeClass) -> None:  # noqa: ARG002 - the same for all size classes
+        """Trim only after `release_unowned`: the next replay may write to any block."""
         if not self.is_held:
             self.release_idle()
 
-    def give_back(self) -> None:
-        """Unmap what no tensor owns, now and from now on."""
+    def release_unowned(self) -> None:
+        """Unmap memory that no tensor owns, now and whenever a tensor dies."""
         self.is_held = False
         for size_class in self._snapshot():
             size_class.trim_above = 0
@@ -88,13 +88,13 @@ class TracePool(BufferPool):
 
 
 class Trace:
-    """What was captured on one device.
+    """A captured trace of one device.
 
     Attributes:
-        kernels: How many a replay launches.
-        calls: How many calls of programs, and copies, they belong to.
-        nbytes: Of the list of calls: what the trace takes of the trace region.
-        pool: The memory of what the captured calls made.
+        kernels: Number of kernel launches of a replay.
+        calls: Number of program calls and copies.
+        nbytes: Bytes of the list of calls, which count against the trace region.
+        pool: The memory of the results of the captured calls.
     """
 
     def __init__(
@@ -104,41 +104,41 @@ class Trace:
         self.calls = len(calls)
         self.pool = recorder.pool
         self._list = int64_array(list(map(ctypes.addressof, arguments)))
-        self._shares = any(call.shares for call in calls)
+        self._is_parallel = any(call.is_parallel for call in calls)
         own = {id(call): call.nbytes for call in calls}
         self.nbytes = sum(own.values()) + sum(map(ctypes.sizeof, (self._list, *arguments)))
-        unlocked = self.calls >= LONG_CALLS or any(call.gives_lock_away for call in calls)
-        self._replay = replay_entry(gives_lock_away=unlocked)
+        unlocked = self.calls >= LONG_CALLS or any(call.releases_gil for call in calls)
+        self._replay = replay_entry(releases_gil=unlocked)
         self._trace_id = recorder.trace_id
         self._captured = recorder.captured
         self._memory = recorder.memory
-        self._told: set[int] = set()
+        self._warned: set[int] = set()
         self._keeps = tuple(calls), tuple(arguments), tuple(recorder.constants)
         self.pool.refuse_reads()
 
     def replay(self) -> None:
         """Run every captured call once, in order, by one native call.
 
-        Warns of tensors that it uses and that are gone.
+        Warns about freed tensors that it uses.
         """
-        self._memory.warn(self._trace_id, self._captured, self._told)
+        self._memory.warn(self._trace_id, self._captured, self._warned)
         self.pool.allow_reads()
         if self.calls:
-            self._replay(ctypes.addressof(self._list), self.calls, HELPERS.lend() if self._shares else 0)
+            self._replay(ctypes.addressof(self._list), self.calls, HELPERS.pool_address() if self._is_parallel else 0)
 
     def release(self) -> None:
-        """Give back the memory that no tensor owns; the trace cannot be replayed any more."""
+        """Release memory that no tensor owns; the trace cannot be replayed afterwards."""
         self._keeps = (), (), ()
         self._memory.release(self._trace_id)
-        self.pool.give_back()
+        self.pool.release_unowned()
 
 
 class Recorder:
-    """What a device has its calls told to, in place of running them: of none of them it takes notice itself.
+    """Receives the calls of a device instead of running them; this base class ignores them.
 
     Attributes:
-        pool: The memory of what the calls make.
-        began: The user's line from which on this is so.
+        pool: The memory of the results of the calls.
+        began: The user's line that started the recording.
     """
 
     pool: BufferPool
@@ -148,43 +148,43 @@ class Recorder:
         self._thread = threading.get_ident()
 
     def require_own_thread(self, operation: str, device: object) -> None:
-        """Refuse `operation` in a thread that did not begin this, for it would become a part of it, or not run.
+        """Refuse `operation` in another thread than the recording one, because it would be recorded or not run.
 
         Raises:
-            TraceError: It is another thread.
+            TraceError: The calling thread did not start the recording.
         """
         if threading.get_ident() != self._thread:
             raise TraceError(
-                f"{operation}: another thread captures what is called on {device}, since {self.began}",
+                f"{operation}: another thread captures the calls on {device}, since {self.began}",
                 location=user_location(),
                 help="wait until its capture ends, for example by a lock around it; or open a device for each thread",
             )
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
-        """A program would run on these buffers, of tensors of these specs."""
+        """Receive a run of a program on these buffers, of tensors of these specs."""
 
     def note_circular_buffers(self, nbytes: int) -> None:
-        """On every core the program that comes takes so many bytes of L1 while it runs, beside its tensors."""
+        """Receive the L1 bytes per core that the circular buffers of the next program take."""
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
-        """A tensor of `spec` would get the elements of one that differs in layout and memory config at most."""
+        """Receive a copy to a tensor of `spec` from one that differs in layout and memory config at most."""
 
     def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
-        """A tensor of `spec` would get elements that are known now, and that no tensor holds."""
+        """Receive a write of constant elements, which no tensor owns, to a tensor of `spec`."""
 
     def refuse(self, operation: str) -> None:
-        """The host wants to read or write the device's memory.
+        """Receive an `operation` by which the host would read or write the device's memory.
 
         Raises:
-            TraceError: It cannot: a trace is captured.
+            TraceError: A trace is captured, which cannot contain it.
         """
 
 
-class NothingRuns(Recorder):
-    """Results are allocated, and no call runs: what tensors hold is unspecified.
+class DryRunRecorder(Recorder):
+    """Allocates results without running calls; elements are unspecified.
 
     Args:
-        noted: Is told what circular buffers every program would take of a core.
+        noted: Receives the bytes of circular buffers of every program, per core.
     """
 
     pool = HOST_POOL
@@ -194,18 +194,18 @@ class NothingRuns(Recorder):
         self._noted = noted
 
     def note_circular_buffers(self, nbytes: int) -> None:
-        """Tell it."""
+        """Pass them on."""
         self._noted(nbytes)
 
 
 class TraceRecorder(Recorder):
-    """Notes the calls of one device, from the beginning of a capture to its end.
+    """Records the calls of one device during a capture.
 
     Attributes:
-        trace_id: Of the trace that is captured.
-        memory: The device's, of which its traces use parts.
-        captured: The tensors that the calls read or write and that are not made by them, by their address.
-        constants: Memory that no tensor has.
+        trace_id: The id of the captured trace.
+        memory: The device's memory that its traces use.
+        captured: The tensors that the calls use and that they did not make, by address.
+        constants: Buffers of constants, which no tensor owns.
     """
 
     def __init__(self, trace_id: object, memory: CapturedMemory) -> None:
@@ -219,7 +219,7 @@ class TraceRecorder(Recorder):
         self._arguments: list[ctypes.Array[ctypes.c_int64]] = []
 
     def launch(self, call: NativeCall, buffers: Sequence[Buffer], specs: Sequence[TensorSpec]) -> None:
-        """Note a run of a program."""
+        """Record a run of a program."""
         for buffer, spec in zip(buffers, specs, strict=True):
             self._capture(buffer, spec)
         self._note(call, buffers)
@@ -230,37 +230,37 @@ class TraceRecorder(Recorder):
         self._calls.append(call)
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
-        """Note a copy."""
+        """Record a copy."""
         if spec.volume and source is not target:
-            self.launch(_copying(source_spec, spec), (source, target), (source_spec, spec))
+            self.launch(_copy_call(source_spec, spec), (source, target), (source_spec, spec))
 
     def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
-        """Note a copy, and keep the constant."""
+        """Record a copy from the constant, and keep it."""
         if spec.volume:
             self.constants.append(constant)
             self._capture(target, spec)
-            self._note(_copying(spec, spec), (constant, target))
+            self._note(_copy_call(spec, spec), (constant, target))
 
     def refuse(self, operation: str) -> NoReturn:
-        """Raise that a trace holds no such operation.
+        """Refuse an operation that a trace cannot contain.
 
         Raises:
             TraceError: Always.
         """
         raise TraceError(
-            f"{operation}: a trace, which is captured since {self.began}, holds nothing but operations on "
+            f"{operation}: a trace, which is captured since {self.began}, contains only operations on "
             "tensors of its device",
             location=user_location(),
-            help="do this before `ttnn.begin_trace_capture` or after `ttnn.end_trace_capture`; what a trace reads anew "
-            "at each run lies in tensors that `ttnn.copy_host_to_device_tensor` writes",
+            help="do this before `ttnn.begin_trace_capture` or after `ttnn.end_trace_capture`; to give a trace new "
+            "inputs at each run, write to its input tensors by `ttnn.copy_host_to_device_tensor`",
         )
 
     def trace(self) -> Trace:
-        """What was noted."""
+        """The trace of the recorded calls."""
         return Trace(self._calls, self._arguments, self)
 
     def _capture(self, buffer: Buffer, spec: TensorSpec) -> None:
-        """Note that the trace uses a tensor; of another trace's, that its memory lives on."""
+        """Record that the trace uses a tensor, so that its memory stays reserved."""
         address = address_of(buffer)
         if buffer.pool is self.pool or address in self.captured:
             return
@@ -268,15 +268,15 @@ class TraceRecorder(Recorder):
         self.memory.capture(self.trace_id, buffer, spec)
 
 
-def _copying(source: TensorSpec, target: TensorSpec) -> NativeCall:
-    """The kernel that copies logical elements; padding becomes zero where layouts differ."""
+def _copy_call(source: TensorSpec, target: TensorSpec) -> NativeCall:
+    """The call of the kernel that copies logical elements; padding becomes zero if layouts differ."""
     if source.layout is target.layout or target.dtype.is_block_float:
         steps = ("row_bytes", "source_row", "source_batch", "target_row", "target_batch")
-        return copying(batches=1, rows=1, **dict.fromkeys(steps, target.nbytes))
+        return copy_call(batches=1, rows=1, **dict.fromkeys(steps, target.nbytes))
     height, width = (1, 1, *target.shape)[-2:]
     item = target.dtype.itemsize
     (rows, row), (source_rows, source_row) = ((1, 1, *spec.padded_shape)[-2:] for spec in (target, source))
-    return copying(
+    return copy_call(
         batches=math.prod(tuple(target.shape)[:-2]),
         rows=height,
         row_bytes=width * item,

@@ -1,4 +1,4 @@
-"""Structures in memory that native code and Python share: their fields, from which both take every offset."""
+"""Layouts of the structures that native code and Python share: the one source of all field offsets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ FIELD_BYTES = 8
 
 @dataclass(eq=False)
 class Field:
-    """A field of a `Structure`, which gives it its offset.
+    """A field of a `Structure`, which sets its offset.
 
     Attributes:
-        kind: Its LLVM type, ``i64`` or ``ptr``; empty for memory that only the C library looks into.
-        nbytes: Its size.
-        align: What its offset is a multiple of, in bytes.
-        offset: In the structure, in bytes.
+        kind: Its LLVM type, ``i64`` or ``ptr``; empty for memory that is opaque outside of the C library.
+        nbytes: Its size in bytes.
+        align: The alignment of its offset, in bytes.
+        offset: Its offset in the structure, in bytes.
     """
 
     kind: str
@@ -27,26 +27,26 @@ class Field:
 
 
 def number() -> Field:
-    """A field that is a number."""
+    """A field of a 64-bit integer."""
     return Field("i64")
 
 
 def address() -> Field:
-    """A field that is an address."""
+    """A field of an address."""
     return Field("ptr")
 
 
-def apart(kind: str, nbytes: int) -> Field:
-    """A field with `nbytes` of its own, aligned to them: what one CPU writes there disturbs no other field."""
+def cache_line_field(kind: str, nbytes: int) -> Field:
+    """A field that fills aligned `nbytes`, so that writes to it cause no false sharing with other fields."""
     return Field(kind, nbytes, nbytes)
 
 
 class Structure:
-    """The base of structures, which are classes of fields, one after the other; nobody makes objects of them.
+    """The base of structures: classes whose attributes are consecutive fields. They have no instances.
 
     Attributes:
-        nbytes: The size of the whole.
-        fields: By name, in order.
+        nbytes: The size of the structure in bytes.
+        fields: The fields by name, in order.
     """
 
     nbytes: ClassVar[int] = 0
@@ -62,7 +62,7 @@ class Structure:
 
     @classmethod
     def int64s(cls, **values: int) -> list[int]:
-        """A structure of 64-bit fields alone with these values, one for each field."""
+        """The values of a structure of 64-bit fields, in order; one value for each field."""
         assert values.keys() == cls.fields.keys(), f"{cls.__name__} has other fields"
         return [int(values[name]) for name in cls.fields]
 
@@ -70,27 +70,27 @@ class Structure:
 class Pool(Structure):
     """The state of the helper threads; POSIX hosts' mutexes and conditions take 40 to 64 bytes."""
 
-    busy = number()  # whether a call has it
-    chunks = number()  # of the kernel that is shared
+    busy = number()  # whether a call uses the pool
+    chunks = number()  # of the shared kernel
     entry = address()  # its `LaunchEntry`
     pointers = address()  # its operands
     is_open = number()  # whether helpers may still join
     active = number()  # helpers that work
     round = number()  # kernels that were shared so far
     openings = number()  # helpers that may still join
-    limit = number()  # helpers that may join a kernel
+    limit = number()  # most helpers of a kernel
     sleepers = number()
     caller_cpu = number()  # of the last caller
     awake = number()  # helpers that do not sleep
     last_end = number()  # of a kernel that its caller ran alone, in nanoseconds
-    next_chunk = apart("i64", 128)  # taken from the front, and in the upper half from the back
-    mutex = apart("", 128)
-    work = apart("", 128)  # the condition that helpers sleep on
-    finished = apart("", 128)  # the condition that a caller sleeps on
+    next_chunk = cache_line_field("i64", 128)  # low half: chunks taken from the front; high half: from the back
+    mutex = cache_line_field("", 128)
+    work = cache_line_field("", 128)  # the condition that helpers sleep on
+    finished = cache_line_field("", 128)  # the condition that a caller sleeps on
 
 
 class LaunchTable(Structure):
-    """The head of a program's launch table; a `LaunchEntry` for each kernel follows."""
+    """The header of a program's launch table; a `LaunchEntry` for each kernel follows."""
 
     kernels = number()
     widest = number()  # the largest number of operands
@@ -102,7 +102,7 @@ class LaunchEntry(Structure):
     function = address()
     operands = number()
     indices = address()  # of the operands' buffers, each an i64
-    offsets = address()  # per operand, the bytes from its buffer's start to what it meets first
+    offsets = address()  # per operand, the bytes from the start of its buffer to its first element
     params = address()
     chunks = number()
     chunk_params = address()  # of every chunk but the last
@@ -112,14 +112,14 @@ class LaunchEntry(Structure):
 
 
 class CallArguments(Structure):
-    """What Python passes to a program's entry, in front of the address of every buffer."""
+    """The arguments of a program's entry; the address of every buffer follows."""
 
     table = address()
-    pool = address()  # 0: the call runs on its own thread alone
+    pool = address()  # 0: the call runs on the calling thread only
 
 
 class ReplayArguments(Structure):
-    """What Python passes to the entry that replays a trace."""
+    """The arguments of the entry that replays a trace."""
 
     calls = address()  # of the arguments of each call: a `ReplayedCall`
     count = number()  # of calls, one at least

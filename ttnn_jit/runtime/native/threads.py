@@ -1,4 +1,4 @@
-"""The helper threads that share big kernels with their callers; see helper_ir.py for how they do."""
+"""The helper threads that share long kernels with their callers; helper_ir.py describes the protocol."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from ttnn_jit.specs.options import requested_threads
 
 
 class HelperPool:
-    """Threads that sleep in native code until a kernel is published; started when they are first wanted.
+    """Threads that sleep in native code until a kernel is published; the first use starts them.
 
-    They never hold Python's lock, and are daemons: a process ends without asking them. A forked child starts its own.
+    They never hold the GIL and are daemons, so a process ends without joining them. A forked child starts its own.
     """
 
     def __init__(self) -> None:
         self.forget_other_threads()
 
     def forget_other_threads(self) -> None:
-        """In a forked child: leave the parent's state, which its threads may have been changing, and start anew."""
+        """In a forked child: abandon the parent's state, which its threads may have been changing."""
         self._lock = threading.Lock()
         self._started = 0
         self._limit = 0
         self._state: ctypes.Array[ctypes.c_int64] | None = None
         self._address = 0
 
-    def lend(self) -> int:
-        """What a call with work to share passes on: the address of the pool's state, 0 if it has one thread only.
+    def pool_address(self) -> int:
+        """The address of the pool's state, which calls with chunks pass to native code; 0 if there are no helpers.
 
-        On hosts without POSIX threads every call has one.
+        Starts helpers if the number of threads has changed. Hosts without POSIX threads have no helpers.
 
         Raises:
-            ArgumentError: ``TTNN_JIT_NUM_THREADS`` is no number of threads, or of more than the host starts.
+            ArgumentError: ``TTNN_JIT_NUM_THREADS`` is not a number of threads, or the host cannot start so many.
         """
         helpers = thread_count() - 1 if native.HOST_THREADS is not HostThreads.NONE else 0
         if helpers != self._limit:
@@ -67,7 +67,7 @@ class HelperPool:
             self._limit = helpers
 
 
-_POOLS: list[ctypes.Array[ctypes.c_int64]] = []  # threads sleep in these for as long as the process lives
+_POOLS: list[ctypes.Array[ctypes.c_int64]] = []  # kept for the life of the process: threads sleep on their conditions
 
 
 def _native_function(symbol: str) -> ctypes._FuncPointer:
@@ -77,8 +77,8 @@ def _native_function(symbol: str) -> ctypes._FuncPointer:
 def thread_count() -> int:
     """Threads that a kernel may use, the caller's included.
 
-    ``TTNN_JIT_NUM_THREADS`` if it is set, else as many as torch would use where torch is loaded, else one per CPU that
-    the process may run on.
+    ``TTNN_JIT_NUM_THREADS`` if it is set; else torch's number of threads if torch is loaded; else one per CPU that the
+    process may run on.
     """
     requested = requested_threads()
     if requested is not None:
@@ -91,6 +91,6 @@ def thread_count() -> int:
 
 
 HELPERS = HelperPool()
-"""The one pool of the process: a second caller at the same time works alone."""
+"""The pool of the process; a second concurrent caller runs without helpers."""
 
 os.register_at_fork(after_in_child=HELPERS.forget_other_threads)

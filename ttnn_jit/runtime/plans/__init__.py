@@ -1,1 +1,1 @@
-"""What a program does, as data: launches, their bounds and costs, and the format in which programs are kept."""
+"""Programs as data: launches, checks of their bounds, host costs, and the file format."""

@@ -1,4 +1,4 @@
-"""What one kernel launch needs of a chip, in the words of a ttnn program descriptor."""
+"""The ttnn program descriptor of a kernel launch: the resources of a chip that it needs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 class ProgramDescriptor(Mapping[str, Any]):
-    """One kernel launch, read by key; its values are those of JSON.
+    """A mapping that describes one kernel launch; its values are JSON values.
 
-    ``kernel`` is the kernel's symbol; ``cbs`` its circular buffers, one for each tensor, with ``access`` (``"alias"``
-    of a shard, or ``"stream"``), ``dtype``, ``page_size`` in bytes and ``num_pages``; ``compile_time_args``,
-    ``common_runtime_args`` and ``semaphores``; ``grid`` its cores, rows first; ``math_fidelity``, and
-    ``fp32_dest_acc_en`` where that is on; ``hidden_inputs``, where there are any, the names of tensors that are no
-    arguments of the call, by the number of their circular buffer; ``custom_program_hash`` the program's hash. A program
-    of ``compile_only=True`` holds the kernel's text too, ``kernel_source``.
+    ``kernel`` is the kernel's symbol. ``cbs`` lists its circular buffers, one for each tensor, with ``access``
+    (``"alias"`` of a shard, or ``"stream"``), ``dtype``, ``page_size`` in bytes and ``num_pages``. Further keys are
+    ``compile_time_args``, ``common_runtime_args`` and ``semaphores``; ``grid``, its cores, rows first;
+    ``math_fidelity``; ``fp32_dest_acc_en`` if it is on; ``hidden_inputs`` if there are any, the names of tensors that
+    are not arguments of the call, by the number of their circular buffer; and ``custom_program_hash``, the program's
+    hash. A program of ``compile_only=True`` also has the kernel's text, ``kernel_source``.
     """
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
@@ -31,7 +31,7 @@ class ProgramDescriptor(Mapping[str, Any]):
         return len(self._fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dict of JSON values, which shares nothing with the program."""
+        """A deep copy as a dict of JSON values."""
         return copy.deepcopy(self._fields)
 
     @staticmethod

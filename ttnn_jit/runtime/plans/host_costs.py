@@ -1,6 +1,7 @@
-"""What work costs on the host, where every target runs, and how large its last cache is.
+"""The cost model of the host, on which every target runs, and the size of its last-level cache.
 
-benchmarks/kernels/vector_math.py measures the rates, benchmarks/programs/memory.py the bytes and what threads give.
+benchmarks/kernels/vector_math.py measures the rates; benchmarks/programs/memory.py measures the bandwidth and the gain
+of threads.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class HostCosts:
-    """What work costs on the host, roughly. Decides how a kernel runs, never what it gives.
+    """Approximate costs on the host. They decide how a kernel runs, never its result.
 
     Attributes:
-        vector_instructions_per_ns: Of one core.
-        lookups_per_ns: Of one core, in a lookup table whose used entries are in the first two caches.
-        bytes_per_ns: Read and written by one core, from the last cache.
-        shared_from_ns: Predicted time from which a kernel is shared with threads that are awake.
-        wakes_from_ns: Predicted time from which a kernel wakes threads: several times what that takes.
+        vector_instructions_per_ns: Rate of one core.
+        lookups_per_ns: Rate of one core, for a lookup table whose used entries are in the L1 and L2 caches.
+        bytes_per_ns: Bandwidth of one core to the last-level cache, reads and writes.
+        shared_from_ns: The least predicted time of a kernel that is shared with threads that are awake.
+        wakes_from_ns: The least predicted time of a kernel that wakes threads: several times the time of a wake.
     """
 
     vector_instructions_per_ns: float
@@ -41,7 +42,7 @@ HOST_COSTS = HostCosts(
 
 @cache
 def last_cache_bytes() -> int:
-    """Size of the last cache that a core of the host shares; 32 MB where the system does not say."""
+    """Size of the last-level cache of the host; 32 MB if the system does not say."""
     try:
         text = Path("/sys/devices/system/cpu/cpu0/cache/index3/size").read_text(encoding="ascii").strip()
         return int(text.removesuffix("K")) << 10

@@ -1,6 +1,6 @@
-"""Checks, before a program runs, that its launches stay inside their operands and are those its kernels were made for.
+"""Checks, before a program runs, that launches stay inside their operands and match the signatures of their kernels.
 
-A kernel knows neither the sizes of its operands nor their types; both are the plan's, which may come from a file.
+A kernel knows neither the sizes nor the types of its operands. Both come from the plan, which may come from a file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.plans.launches import Launch, Repeat, launches_in, with_given
+from ttnn_jit.runtime.plans.launches import Launch, Repeat, launches_in, without_empty_tail
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -21,18 +21,18 @@ _LEAST_INT64, _GREATEST_INT64 = -(1 << 63), (1 << 63) - 1
 
 @dataclass(frozen=True)
 class Signature:
-    """What native code of a kernel was made for.
+    """The launches that native code of a kernel supports.
 
     Attributes:
-        loops: Their number.
-        operands: Per operand its element type, as MLIR spells it, and its stride along the innermost loop where the
-            code does not ask the launch for it: 1 or 0.
+        loops: Number of loops.
+        operands: Per operand its element type, as MLIR spells it, and its stride along the innermost loop if the code
+            assumes it: 1 or 0; None if the code reads it from the launch.
         written: How many operands, the last ones, it writes.
         reduced: Which loops are reduced; 0 is the innermost.
-        has_short_rows: Whether those that threads do not cut have at most `SHORT_ROW` elements, which a kernel may have
-            memory for.
-        panels: As `Launch` has it.
-        whole: Likewise.
+        has_short_rows: Whether loops that threads do not cut have at most `SHORT_ROW` iterations; a kernel may have
+            stack memory for so many elements.
+        panels: As in `Launch`.
+        whole: As in `Launch`.
     """
 
     loops: int
@@ -47,11 +47,11 @@ class Signature:
         """JSON values."""
         operands = [list(operand) for operand in self.operands]
         fields = [self.loops, operands, self.written, list(self.reduced), self.has_short_rows]
-        return with_given(fields, list(self.panels), list(self.whole))
+        return without_empty_tail(fields, list(self.panels), list(self.whole))
 
 
 def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
-    """What the kernel of a launch that was checked must have been made for."""
+    """The signature that the kernel of a checked launch must have."""
     loops = launch.loops
     inner = launch.params[loops::loops]
     dtypes = (buffers[index].dtype.mlir for index in launch.operands)
@@ -65,55 +65,55 @@ def _has_short_rows(launch: Launch) -> bool:
 
 
 def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], inputs: int) -> Iterator[str]:
-    """What is wrong with launches over `buffers`, of which the first are `inputs`: each check assumes those before it.
+    """Errors in launches over `buffers`, of which the first `inputs` are inputs; each check assumes the earlier ones.
 
-    They leave an operand's memory, or read or return what nothing has written.
+    A launch must stay inside of its operands' memory, and every buffer must be written before it is read or returned.
     """
     for spec in buffers[inputs:]:
         if spec.strides is not None and spec.span != (0, max(0, spec.volume - 1)):
-            yield f"{spec} would not lie in the memory that it gets"
-    missing = {index: min(spec.volume, spec.items) for index, spec in enumerate(buffers) if index >= inputs}
-    yield from _faults_in(launches, buffers, (), missing)
-    if launches and missing:
-        yield f"no launch writes buffer {min(missing)}, or not all of it"
+            yield f"{spec} would not fit in the memory that it gets"
+    unwritten = {index: min(spec.volume, spec.items) for index, spec in enumerate(buffers) if index >= inputs}
+    yield from _faults_in(launches, buffers, (), unwritten)
+    if launches and unwritten:
+        yield f"no launch writes buffer {min(unwritten)}, or not all of it"
 
 
 def _faults_in(
     launches: Sequence[Launch | Repeat],
     buffers: Sequence[TensorSpec],
     counts: tuple[int, ...],
-    missing: dict[int, int],
+    unwritten: dict[int, int],
 ) -> Iterator[str]:
-    """The same of launches that stand in repeats of so many rounds; `missing` is what is so in the first of these."""
+    """Errors in launches inside of repeats of `counts` rounds; `unwritten` has the unwritten items by buffer."""
     for each in launches:
         if isinstance(each, Launch):
-            for fault in _faults_in_rounds(each, buffers, counts, missing):
+            for fault in _faults_in_rounds(each, buffers, counts, unwritten):
                 yield f"a launch of {each.kernel} {fault}"
-            _note_written(each, buffers, missing)
+            _count_written(each, buffers, unwritten)
             continue
         if each.count < 1 or not each.launches:
             yield f"it repeats {len(each.launches)} launches {each.count} times"
-        yield from _faults_in(each.launches, buffers, (*counts, each.count), missing)
+        yield from _faults_in(each.launches, buffers, (*counts, each.count), unwritten)
         for launch, around in launches_in(each.launches, (*counts, each.count)):
             times = (each.count - 1) * math.prod(around[1 + len(counts) :])
             shortest = min((own for own, _ in launch.ends(around)), key=lambda own: math.prod(own.params[: own.loops]))
-            _note_written(shortest, buffers, missing, times)
+            _count_written(shortest, buffers, unwritten, times)
 
 
-def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int], times: int = 1) -> None:
-    """Count what runs of `launch` write; a buffer of which all is written is not `missing` any more."""
+def _count_written(launch: Launch, buffers: Sequence[TensorSpec], unwritten: dict[int, int], times: int = 1) -> None:
+    """Subtract the items that `times` runs of `launch` write; a completely written buffer leaves `unwritten`."""
     for operand, index in enumerate(launch.operands[-launch.written :], len(launch.operands) - launch.written):
-        missing[index] = missing.get(index, 0) - times * _items_written(launch, operand, buffers[index])
-        if missing[index] <= 0:
-            del missing[index]
+        unwritten[index] = unwritten.get(index, 0) - times * _items_written(launch, operand, buffers[index])
+        if unwritten[index] <= 0:
+            del unwritten[index]
 
 
 def _faults_in_rounds(
-    launch: Launch, buffers: Sequence[TensorSpec], counts: Sequence[int], missing: Container[int]
+    launch: Launch, buffers: Sequence[TensorSpec], counts: Sequence[int], unwritten: Container[int]
 ) -> Iterator[str]:
-    """What is wrong with a launch in repeats of `counts`, whatever it is as long as in each of their rounds."""
+    """Errors of a launch inside of repeats of `counts`, in every round, even if its loops grow."""
     if not launch.growth:
-        yield from _faults(launch, buffers, counts, missing)
+        yield from _faults(launch, buffers, counts, unwritten)
         return
     loops, moves = [len(own) for own in launch.growth], [len(own) for own in launch.steps]
     if loops != [launch.loops] * len(counts) or moves != [len(launch.operands)] * len(counts):
@@ -126,13 +126,13 @@ def _faults_in_rounds(
         yield "has rounds without elements, and others that have some"
     if len({_has_short_rows(own) for own, _ in ends}) > 1:
         yield f"has rows of at most {SHORT_ROW} elements in some rounds, and of more in others"
-    yield from itertools.chain.from_iterable(_faults(own, buffers, others, missing) for own, others in ends)
+    yield from itertools.chain.from_iterable(_faults(own, buffers, others, unwritten) for own, others in ends)
 
 
 def _faults(
-    launch: Launch, buffers: Sequence[TensorSpec], counts: Sequence[int], missing: Container[int]
+    launch: Launch, buffers: Sequence[TensorSpec], counts: Sequence[int], unwritten: Container[int]
 ) -> Iterator[str]:
-    """What is wrong with a launch in repeats of `counts`; each check assumes that those before it passed."""
+    """Errors of a launch inside of repeats of `counts` without growing loops; each check assumes the earlier ones."""
     operands = launch.operands
     loops, rest = divmod(len(launch.params), 1 + len(operands))
     if not operands or not loops or rest:
@@ -151,7 +151,7 @@ def _faults(
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or min(outer, default=1) < 1:
         yield f"loops over {list(extents)}"
-    if unread := [index for index in operands[: -launch.written] if index in missing]:
+    if unread := [index for index in operands[: -launch.written] if index in unwritten]:
         yield f"reads buffer {unread[0]} before it is written"
     for operand, index in enumerate(operands):
         strides = launch.params[loops * (1 + operand) : loops * (2 + operand)]
@@ -164,7 +164,7 @@ def _faults(
 def _operand_faults(
     launch: Launch, operand: int, extents: Sequence[int], strides: Sequence[int], spec: TensorSpec
 ) -> Iterator[str]:
-    """What is wrong with an operand that moves by `strides` along loops, and around them from round to round."""
+    """Errors of an operand with `strides` along the loops, then along the rounds of the repeats."""
     by_tiles = _loops_by_tiles(launch, strides) if spec.dtype.is_block_float else ()
     if not _stays_inside(extents, strides, launch.offsets[operand], spec, by_tiles):
         yield f"leaves the memory of operand {operand}, {spec}"
@@ -175,16 +175,16 @@ def _operand_faults(
 
 
 def _loops_by_tiles(launch: Launch, strides: Sequence[int]) -> Container[int]:
-    """The loops along which block floats are walked tile by tile: columns and rows of a tile, or of all tiles.
+    """The loops over columns and rows, along which block floats are accessed tile by tile.
 
-    They are the innermost two, or in the left operand of a contraction that which it contracts and that of rows.
+    They are the two innermost loops; for the left operand of a contraction, the contracted loop and the loop over rows.
     """
     contracts = bool(launch.reduced) and 0 not in launch.reduced
     return (1, 1 + len(launch.reduced)) if contracts and not strides[0] else (0, 1)
 
 
 def _items_written(launch: Launch, operand: int, spec: TensorSpec) -> int:
-    """How many items of a result a launch writes; one that stays along a loop which is not cut is written once."""
+    """The number of items of a result that a launch writes; uncut loops with stride 0 write the same items again."""
     loops = launch.loops
     extents = launch.params[:loops]
     if not launch.uncut:
@@ -199,9 +199,9 @@ def _items_written(launch: Launch, operand: int, spec: TensorSpec) -> int:
 def _stays_inside(
     extents: Sequence[int], strides: Sequence[int], offset: int, spec: TensorSpec, by_tiles: Container[int]
 ) -> bool:
-    """Whether loops from the element at `offset` of a tensor access its elements only, along some tile by tile."""
+    """Whether loops that start at the element at `offset` access only elements of the tensor; some step by tiles."""
     if extents[0] == 0 and strides[0] != 0:
-        return True  # it loads nothing; a scalar is loaded once a row, however short
+        return True  # it loads nothing; a scalar is loaded once per row, even if the row is empty
     lowest = highest = offset
     for loop, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
         last = max(0, extent - 1)

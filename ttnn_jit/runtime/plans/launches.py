@@ -1,4 +1,4 @@
-"""The launches of a program: runs of kernels on numbered buffers, and repeats of them."""
+"""The launches of a program: runs of kernels on numbered buffers, and repeats of launches."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.spec_json import numbers, text_of
 
-MOST_AROUND = 8
-"""Repeats that may stand in each other."""
+MAX_REPEAT_DEPTH = 8
+"""The most repeats that may be nested."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,14 @@ class Launch:
         params: The i64 numbers of its second argument: extents and strides (codegen/schedules/launch.py).
         picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
         written: How many of its operands, the last ones, it writes; it reads the others.
-        offsets: Per operand, the elements from the start of its buffer to the first one that it meets; given as (),
-            zeros.
-        reduced: Which of its loops are reduced, 0 being the innermost: several of their elements make one of a result.
-        panels: Which operand may come packed in panels (runtime/native/panels.py), the columns of one, and the terms of
-            a word; () where none may.
-        steps: Per repeat that it stands in, outermost first, and per operand: the elements from where it meets the
-            operand in one round to where in the next.
-        whole: Which other loops the kernel walks as they are: those of a block, of a tile, of a routine.
-        growth: As `steps`, per loop: how much longer it is in the next round; given as (), loops are as long in all.
+        offsets: Per operand, the elements from the start of its buffer to its first element; () means zeros.
+        reduced: Which of its loops are reduced; 0 is the innermost.
+        panels: Which operand may be packed in panels (runtime/native/panels.py), the columns of a panel, and the terms
+            of a word; () if none may.
+        steps: Per enclosing repeat, outermost first, and per operand: the elements by which its offset moves from one
+            round to the next.
+        whole: Further loops that threads do not cut: those of a block, of a tile, of a routine.
+        growth: Per enclosing repeat and per loop: the growth of its extent from one round to the next; () means zeros.
     """
 
     kernel: str
@@ -54,7 +53,7 @@ class Launch:
 
     @property
     def loops(self) -> int:
-        """How many loops there are."""
+        """The number of loops."""
         return len(self.params) // (1 + len(self.operands))
 
     def __post_init__(self) -> None:
@@ -62,23 +61,23 @@ class Launch:
             object.__setattr__(self, "offsets", (0,) * len(self.operands))
 
     def offsets_in(self, rounds: Sequence[int]) -> tuple[int, ...]:
-        """The offsets in one round of each repeat that it stands in, outermost first."""
+        """The offsets in a round, given by the round number of each enclosing repeat, outermost first."""
         return _moved(self.offsets, self.steps, rounds)
 
     def params_in(self, rounds: Sequence[int]) -> tuple[int, ...]:
-        """Likewise, the params."""
+        """The params in a round."""
         if not self.growth:
             return self.params
         return (*_moved(self.params[: self.loops], self.growth, rounds), *self.params[self.loops :])
 
     def in_round(self, rounds: Sequence[int]) -> Launch:
-        """The launch as it is there, in no repeat."""
+        """The launch of a round, outside of any repeat."""
         return replace(self, params=self.params_in(rounds), offsets=self.offsets_in(rounds), steps=(), growth=())
 
     def ends(self, counts: Sequence[int]) -> Iterator[tuple[Launch, tuple[int, ...]]]:
-        """With the repeats of these counts in which extents differ only in their first and last rounds.
+        """The launches of the first and last rounds of repeats with growing loops, each with the other repeats' counts.
 
-        What it meets, reads and writes in all of their rounds lies between these, for extents grow evenly.
+        Extents grow linearly, so these bound the accesses of all rounds.
         """
         grows = [any(own) for own in self.growth] or [False] * len(counts)
         kept = [index for index, own in enumerate(grows) if not own]
@@ -89,7 +88,7 @@ class Launch:
 
 
 def _moved(numbers: tuple[int, ...], steps: Sequence[tuple[int, ...]], rounds: Sequence[int]) -> tuple[int, ...]:
-    """Numbers in one round of each of some repeats, from one of which to the next they move by `steps`."""
+    """`numbers` in a round of nested repeats, from whose rounds to the next they move by `steps`."""
     for round_, own in zip(rounds, steps, strict=True):
         numbers = tuple(each + round_ * step for each, step in zip(numbers, own, strict=True))
     return numbers
@@ -97,11 +96,11 @@ def _moved(numbers: tuple[int, ...], steps: Sequence[tuple[int, ...]], rounds: S
 
 @dataclass(frozen=True)
 class Repeat:
-    """Launches that run one after the other, all of them in each of several rounds: blocks of what they compute.
+    """A loop over launches: every round runs all of them in order, on one block of the data.
 
     Attributes:
-        count: Of rounds, at least one.
-        launches: Of a round, in order.
+        count: Number of rounds, at least one.
+        launches: The launches of a round, in order.
     """
 
     count: int
@@ -111,7 +110,7 @@ class Repeat:
 def launches_in(
     launches: Sequence[Launch | Repeat], counts: tuple[int, ...] = ()
 ) -> Iterator[tuple[Launch, tuple[int, ...]]]:
-    """Every launch once, with the rounds of each repeat that it stands in, outermost first, behind `counts`."""
+    """Every launch once, with `counts` followed by the counts of its enclosing repeats, outermost first."""
     for each in launches:
         if isinstance(each, Repeat):
             yield from launches_in(each.launches, (*counts, each.count))
@@ -122,7 +121,7 @@ def launches_in(
 def runs_of(
     launches: Sequence[Launch | Repeat], rounds: tuple[int, ...] = ()
 ) -> Iterator[tuple[Launch, tuple[int, ...]]]:
-    """Every launch as often as it runs, in order, with the number of the round of each repeat, behind `rounds`."""
+    """Every run of a launch in order, with `rounds` followed by the round numbers of its enclosing repeats."""
     for each in launches:
         if isinstance(each, Repeat):
             for number in range(each.count):
@@ -132,33 +131,33 @@ def runs_of(
 
 
 def launch_to_json(each: Launch | Repeat) -> list[Any]:
-    """A launch, or a repeat, as JSON values; equal ones give equal values."""
+    """A launch or a repeat as JSON values; equal ones give equal values."""
     if isinstance(each, Repeat):
         return [each.count, [*map(launch_to_json, each.launches)]]
     starts = list(each.offsets) if any(each.offsets) else []
     fields = [each.kernel, list(each.operands), list(each.params), each.picoseconds, each.written, starts]
     more = list(each.panels), [*map(list, each.steps)], list(each.whole), [*map(list, each.growth)]
-    return with_given([*fields, list(each.reduced)], *more)
+    return without_empty_tail([*fields, list(each.reduced)], *more)
 
 
-def with_given(fields: list[Any], *more: list[Any]) -> list[Any]:
-    """JSON values, and `more` of them up to the last that is not empty."""
-    given = len(more)
-    while given and not more[given - 1]:
-        given -= 1
-    return [*fields, *more[:given]]
+def without_empty_tail(fields: list[Any], *more: list[Any]) -> list[Any]:
+    """`fields` followed by `more`, without its trailing empty lists."""
+    kept = len(more)
+    while kept and not more[kept - 1]:
+        kept -= 1
+    return [*fields, *more[:kept]]
 
 
 def launch_from_json(fields: Sequence[Any], around: int = 0) -> Launch | Repeat:
-    """The inverse of `launch_to_json`, of what stands in so many repeats.
+    """The inverse of `launch_to_json`, for fields nested in `around` repeats.
 
     Raises:
-        LookupError, TypeError, ValueError: The fields describe neither.
+        LookupError, TypeError, ValueError: The fields describe neither a launch nor a repeat.
     """
     if isinstance(fields[0], str):
         return _launch(fields)
-    if around == MOST_AROUND:
-        raise ValueError(f"more than {MOST_AROUND} repeats stand in each other")
+    if around == MAX_REPEAT_DEPTH:
+        raise ValueError(f"more than {MAX_REPEAT_DEPTH} repeats are nested")
     count, launches = fields
     (rounds,) = numbers([count])
     return Repeat(rounds, tuple(launch_from_json(each, around + 1) for each in launches))

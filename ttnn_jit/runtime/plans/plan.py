@@ -1,4 +1,4 @@
-"""What a program does, without its code: tensors by metadata, and kernels launched in order on numbered buffers."""
+"""The plan of a program, without its code: specs of its tensors, and kernel launches on numbered buffers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _SPECS = ("inputs", "outputs", "intermediates", "elided")
 
-_MOST_RUNS = 1 << 16
-"""Of the launches of a program: each has an entry in its launch table."""
+_MAX_RUNS = 1 << 16
+"""The most runs of launches of a program: each has an entry in the launch table."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,17 @@ class ProgramPlan:
     Attributes:
         name: Name of the compiled function.
         inputs: Specs of the tensor arguments.
-        outputs: Specs of the buffers that the call allocates and hands out.
+        outputs: Specs of the buffers that the call allocates and returns.
         intermediates: Specs of the buffers between kernels.
-        launches: In execution order; repeats among them.
-        elided: Specs of tensors in a device's L1 whose stores are elided, for the host runs the kernels around them as
-            one: they have no buffers, but are in the device's account for a call.
-        updates: Per input that the function writes into: its index, and that of the result, an output, which it is
-            after the call and the caller gets in its place.
-        in_place: The inputs among these whose new value may be made in their memory, where no other input that is used
-            lies in it.
-        copies: The launches that only copy such an input to where its new value is made.
-        results: Buffer index, an input's or an output's, of every value that the function returns; given as None, the
-            outputs in order. A function that returns an argument or one value twice needs it.
+        launches: Launches and repeats, in execution order.
+        elided: Specs of L1 tensors whose stores are elided because the host fuses the kernels around them. They have no
+            buffers, but a call charges them to the device's L1 account.
+        updates: Per input that the function writes: its index, and the index of the result, an output, that is its new
+            value. The caller gets the input in place of that result.
+        in_place: The updated inputs whose new value may be made in their memory, if no other used input shares it.
+        copies: Indices of the launches that only copy such an input to the buffer of its new value.
+        results: Buffer index, of an input or an output, of every returned value; None means the outputs in order. A
+            function that returns an argument, or one value twice, needs it.
     """
 
     name: str
@@ -63,26 +62,26 @@ class ProgramPlan:
             object.__setattr__(self, "results", tuple(range(len(self.inputs), visible)))
         count = len(self.buffers)
         if any(not 0 <= index < count for launch in self.each_launch for index in launch.operands):
-            raise InternalError(f"program {self.name}: a launch names a buffer that is not there")
+            raise InternalError(f"program {self.name}: a launch names a buffer that does not exist")
         if any(not 0 <= index < visible for index in self.results):
             raise InternalError(f"program {self.name}: a result is neither an input nor an output")
         for index, result in self.updates:
             self._check_update(index, result)
         if not set(self.in_place) <= {index for index, _ in self.updates}:
-            raise InternalError(f"program {self.name}: an input is written in place that is not written")
+            raise InternalError(f"program {self.name}: an input that is not updated is written in place")
         found = [self.launches[copy] for copy in self.copies if 0 <= copy < len(self.launches)]
         copied = [each.operands for each in found if isinstance(each, Launch)]
         if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
-            raise InternalError(f"program {self.name}: a launch copies no input to where its new value is made")
+            raise InternalError(f"program {self.name}: a launch copies no input to the buffer of its new value")
         if fault := next(faults_of(self.launches, self.buffers, len(self.inputs)), None):
             raise InternalError(f"program {self.name}: {fault}")
-        if self.runs > _MOST_RUNS:
+        if self.runs > _MAX_RUNS:
             raise InternalError(f"program {self.name}: its launches run {self.runs} times")
 
     def _check_update(self, index: int, result: int) -> None:
         inputs = len(self.inputs)
         if not (0 <= index < inputs and 0 <= result < len(self.results) and self.results[result] >= inputs):
-            raise InternalError(f"program {self.name}: an update is of no input, or by no output")
+            raise InternalError(f"program {self.name}: an update does not map an input to an output")
         old, new = self.inputs[index], self.buffers[self.results[result]]
         if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
             raise InternalError(f"program {self.name}: input {index} is {old}, and is updated by {new}")
@@ -96,34 +95,34 @@ class ProgramPlan:
 
     @cached_property
     def each_launch(self) -> tuple[Launch, ...]:
-        """Every launch once, those of repeats too."""
+        """Every launch once, including those inside of repeats."""
         return tuple(launch for launch, _ in launches_in(self.launches))
 
     @cached_property
     def runs(self) -> int:
-        """How many launches a call runs."""
+        """The number of launches that a call runs."""
         return sum(math.prod(counts) for _, counts in launches_in(self.launches))
 
     @cached_property
     def used_inputs(self) -> tuple[int, ...]:
-        """The inputs that a kernel reads, that are returned, or that are written."""
+        """The inputs that are read by a kernel, returned, or updated."""
         read = {index for launch in self.each_launch for index in launch.operands}
         used = {*read, *self.results, *(index for index, _ in self.updates)}
         return tuple(sorted(index for index in used if index < len(self.inputs)))
 
     @property
     def has_warm_calls(self) -> bool:
-        """Whether calls may go past what copies new values into inputs."""
+        """Whether all updates are in place, so that warm calls need not copy new values into inputs."""
         return len(self.in_place) == len(self.updates)
 
     @cached_property
     def made_in_place(self) -> Mapping[int, int]:
-        """By output that may be made in an input's memory: that input."""
+        """The input in whose memory an output may be made, by output."""
         return {self.results[result]: index for index, result in self.updates if index in self.in_place}
 
     @cached_property
     def written_over_inputs(self) -> frozenset[int]:
-        """The outputs that are the new value of an input of the same spec, and nothing else: no caller gets them."""
+        """The outputs that are only the new value of an input of the same spec: the caller does not get them."""
         found = {self.results[result]: index for index, result in self.updates}
         return frozenset(
             output
@@ -138,12 +137,12 @@ class ProgramPlan:
 
     @cached_property
     def hash(self) -> str:
-        """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
+        """SHA-256 of the plan. Kernel names are content hashes, so equal programs have equal hashes on any host."""
         return hashlib.sha256(self.text().encode()).hexdigest()
 
     @cached_property
     def bytes_touched(self) -> int:
-        """Bytes that all launches read and write, each operand counted once per launch."""
+        """Bytes that all launches read and write; each operand counts once per launch."""
         return sum(
             math.prod(counts) * self.buffers[index].nbytes
             for launch, counts in launches_in(self.launches)
@@ -163,7 +162,7 @@ class ProgramPlan:
         }
 
     def text(self) -> str:
-        """The plan as one line of JSON: what a program's hash is taken of."""
+        """The plan as one line of JSON, from which the hash is computed."""
         return json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True)
 
     @staticmethod

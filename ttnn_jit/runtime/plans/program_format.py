@@ -3,8 +3,8 @@
     offset 0  b"TTJP"             8  u64 length of the header        48  header, JSON
            4  u32 version        16  sha256 of everything from 48           object code, one after the other
 
-No pickle: reading the bytes runs nothing. Running the program runs its machine code, and the checksum shows damage, not
-tampering, so bytes are to be trusted as much as the source that they came from.
+The format does not use pickle, so reading the bytes runs no code. Running the program runs its machine code. The
+checksum detects damage, not tampering, so the bytes deserve as much trust as their source.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
         ProgramFormatError: Not a program, one of another version, or damaged anywhere.
     """
     if len(data) < _PREFIX.size or data[:4] != MAGIC:
-        raise ProgramFormatError("these bytes are no ttnn_jit program", help="a program starts with the bytes TTJP")
+        raise ProgramFormatError("these bytes are not a ttnn_jit program", help="a program starts with the bytes TTJP")
     _, version, length, digest = _PREFIX.unpack_from(data)
     if version != VERSION:
         raise ProgramFormatError(

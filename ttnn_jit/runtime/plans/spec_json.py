@@ -46,9 +46,9 @@ def spec_from_json(fields: dict[str, Any]) -> TensorSpec:
 
 
 @lru_cache(maxsize=1024)
-def _spec_of(told: bytes) -> TensorSpec:
-    """The spec of fields in bytes, which tell 1, 1.0 and True apart: a process meets few specs, and each many times."""
-    fields = marshal.loads(told)
+def _spec_of(marshalled: bytes) -> TensorSpec:
+    """The spec of marshalled fields; the bytes distinguish 1, 1.0 and True. Few distinct specs recur often."""
+    fields = marshal.loads(marshalled)
     shard, nd_shard = fields["shard"], fields["nd_shard"]
     config = MemoryConfig(
         TensorMemoryLayout[fields["memory_layout"]],
@@ -70,7 +70,7 @@ def numbers(values: Any) -> tuple[int, ...]:
     """The whole numbers of a JSON list.
 
     Raises:
-        TypeError: It holds something else, or is no list.
+        TypeError: It is not a list of integers.
     """
     if not isinstance(values, list) or not _INT.issuperset(map(type, values)):
         raise TypeError(f"expected whole numbers, got {values!r}")
@@ -78,17 +78,17 @@ def numbers(values: Any) -> tuple[int, ...]:
 
 
 def text_of(value: Any) -> str:
-    """A JSON text.
+    """A JSON string.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It is not a string.
     """
     if not isinstance(value, str):
         raise TypeError(f"expected a text, got {value!r}")
     return value
 
 
-_INT = frozenset({int})  # and not bool, nor float
+_INT = frozenset({int})  # not bool or float
 
 
 def _shard_to_json(shard: ShardSpec | NdShardSpec | None) -> dict[str, Any] | None:
@@ -102,7 +102,7 @@ def _shard_to_json(shard: ShardSpec | NdShardSpec | None) -> dict[str, Any] | No
 
 
 def _shard_fields(fields: dict[str, Any], orientation: str) -> dict[str, Any]:
-    """The arguments of a kind of shards, which calls their orientation so."""
-    way = ShardOrientation[fields["orientation"]]
+    """The constructor arguments of a shard spec; `orientation` is its parameter's name."""
+    value = ShardOrientation[fields["orientation"]]
     grid = CoreRangeSet(CoreRange((x0, y0), (x1, y1)) for x0, y0, x1, y1 in map(numbers, fields["grid"]))
-    return {"grid": grid, "shard_shape": numbers(fields["shape"]), orientation: way}
+    return {"grid": grid, "shard_shape": numbers(fields["shape"]), orientation: value}

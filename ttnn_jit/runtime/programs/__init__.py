@@ -1,1 +1,1 @@
-"""Compiled programs, and what a run of one does."""
+"""Compiled programs and their calls."""

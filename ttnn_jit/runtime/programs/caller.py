@@ -1,6 +1,6 @@
-"""A run of a program on whatever is given.
+"""Runs of a program on addresses or tensors: the general, slow path.
 
-Runs that repeat take the functions of `ttnn_jit.runtime.programs.warm_caller`, which do the same without a loop.
+Repeated runs use the generated functions of `ttnn_jit.runtime.programs.warm_caller`, which do the same without loops.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ttnn_jit.specs.tensor_spec import BufferType
 
 
 def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequence[int]) -> None:
-    """Run on inputs and outputs at these addresses, in order; the caller keeps both alive.
+    """Run on the memory at these addresses, inputs then outputs; the caller keeps it alive.
 
     Raises:
-        ArgumentError: Too few or too many, or the memory of a big output is not aligned.
+        ArgumentError: The number of addresses is wrong, or the memory of a large output is not aligned.
     """
     visible = [*plan.inputs, *plan.outputs]
     if len(addresses) != len(visible):
-        wrong_count(plan, "addresses", len(visible), len(addresses))
+        raise_wrong_count(plan, "addresses", len(visible), len(addresses))
     for i, spec in enumerate(plan.outputs):
         if spec.nbytes >= POOLED_RESULT_BYTES and addresses[len(plan.inputs) + i] % ALIGNMENT:
             raise ArgumentError(
@@ -44,36 +44,37 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
 
 
 def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | None = None) -> Any:
-    """Run on input tensors; the result, or the tuple of several, on the device of the first, else the implicit one.
+    """Run on input tensors; returns the result, or a tuple of several, on the device of the first input.
 
-    While that device records a trace the run becomes a part of it.
+    Without inputs, results are on the implicit cpu device. While the device records a trace, the run is recorded.
 
     Args:
-        program: What runs.
+        program: The program.
         tensors: The inputs.
-        into: Of the spec of the one result, which is made there and takes no room of its own; where an input shares its
-            memory, the result is made beside and copied.
+        into: A tensor of the spec of the single result, whose memory the result gets. If an input shares that memory,
+            the result is computed in other memory and copied.
 
     Raises:
-        ArgumentError: Too few or too many; one has another spec, is on the host, or on a device of another target.
+        ArgumentError: The number of tensors is wrong; or one has another spec, is on the host, or is on a device of
+            another target.
         DeallocatedError: A tensor was deallocated.
         DeviceError: The device is closed.
         L1CapacityError: A result does not fit.
     """
     plan = program.plan
     if len(tensors) != len(plan.inputs):
-        wrong_count(plan, "tensors", len(plan.inputs), len(tensors))
+        raise_wrong_count(plan, "tensors", len(plan.inputs), len(tensors))
     _require_fitting(plan, tensors)
     TTNN.check_updates(plan, tensors)
     device = tensors[0]._device if tensors else implicit_cpu_device()
-    assert device is not None  # or it would have been refused
+    assert device is not None  # `_require_fitting` refuses host tensors
     device.require_device_access(plan.name)
     device.programs.add(plan.hash)
-    # What shares memory with an input that is written was refused: new values may be made in place.
+    # `check_updates` refused inputs that share memory with an updated one, so new values may be made in place.
     in_place = plan.made_in_place if plan.has_warm_calls else {}
     factors = program.factors if device.recorder is None else {}
     owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
-    # A chip writes such an output where the input lies.
+    # A chip writes such an output to the memory of the input.
     written_over = plan.written_over_inputs if into is None else {*plan.results}
     specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
     leases = {i: device.l1.lease(spec) for i, spec in specs_in_l1.items()}
@@ -87,7 +88,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
         made |= dict.fromkeys(plan.results, into)
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
-    # Held: other threads may deallocate the tensors, or pack them.
+    # The references keep the memory: other threads may deallocate or pack the tensors.
     packed = {i: memory_of(every[i], factor) for i, factor in factors.items()}
     call = program.native_for(sum(bit for _, bit in packed.values()), in_place=bool(in_place))
     if device.recorder is not None:
@@ -134,6 +135,6 @@ def _refuse_foreign(plan: ProgramPlan, index: int, value: object) -> NoReturn:
     )
 
 
-def wrong_count(plan: ProgramPlan, what: str, expected: int, got: int) -> NoReturn:
-    """Raise that a call has the wrong number of arguments."""
+def raise_wrong_count(plan: ProgramPlan, what: str, expected: int, got: int) -> NoReturn:
+    """Raise an `ArgumentError` about the number of arguments of a call."""
     raise ArgumentError(f"{plan.name} takes {expected} {what}, got {got}")

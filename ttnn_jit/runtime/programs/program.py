@@ -1,4 +1,4 @@
-"""A compiled program: what the caches keep, what `compile_only` returns, what a call runs, and what a file holds."""
+"""A compiled program, which calls run, caches keep, `compile_only` returns and files hold."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Program:
         plan: Buffers and launches.
         objects: Object code of every kernel of the plan, and of functions that they call, by symbol.
         descriptors: Per kernel launch, the fields of a `ProgramDescriptor`; JSON values.
-        texts: The IR after each stage that was kept.
-        notes: JSON values that the compiler wants back with the program.
+        texts: The kept IR texts, by stage.
+        notes: JSON values that the compiler stores with the program.
         built_for: The processor of the object code; None means this host's.
 
     Attributes:
@@ -75,7 +75,7 @@ class Program:
         self._in_panels: dict[tuple[int, bool], NativeCall | None] = {}
 
     def __call__(self, *tensors: Tensor) -> Any:
-        """Run on tensors of the plan's specs; results lie on the first one's device.
+        """Run on tensors of the plan's specs; results are on the device of the first tensor.
 
         Returns:
             The result, or a tuple if the function returns several.
@@ -98,7 +98,7 @@ class Program:
             raise
 
     def run_into(self, output: Tensor, *tensors: Tensor) -> Tensor:
-        """Run on tensors of the plan's specs, and have the one result in the memory of `output`, which has its spec.
+        """Run on tensors of the plan's specs, and write the single result to `output`, which has its spec.
 
         Raises:
             As a call.
@@ -109,7 +109,7 @@ class Program:
 
     @cached_property
     def _warm(self) -> Callable[..., Any]:
-        # Made by the second call: to write it takes longer than to run without it.
+        # Made by the second call: generating it takes longer than a run without it.
         with compiling():
             several = None if len(self.plan.results) == 1 else tuple
             return warm_caller(self, TTNN, rebuild=several)
@@ -117,13 +117,13 @@ class Program:
     def run(self, *addresses: int) -> None:
         """Run on memory of the plan's specs that outlives the call; intermediates come from the pool.
 
-        What an input becomes that the function writes into is an output; the input stays as it is.
+        The new value of an updated input is an output; the input itself is not changed.
 
         Args:
-            *addresses: Of inputs and outputs, in order; those of outputs of 1 MB and more are multiples of 64.
+            *addresses: Addresses of inputs, then outputs; those of outputs of 1 MB and more are multiples of 64.
 
         Raises:
-            ArgumentError: Too few or too many, or one that is no such multiple.
+            ArgumentError: The number of addresses is wrong, or one is not such a multiple.
         """
         self._record_run()
         caller.run_on_addresses(self.plan, self.native, addresses)
@@ -131,7 +131,7 @@ class Program:
     def _record_run(self) -> None:
         record = run_recorder(self)
         if record is not None:
-            _ = self.native  # a program is loaded, and says so, before it runs
+            _ = self.native  # the log has the load before the run
             record()
 
     @property
@@ -141,33 +141,33 @@ class Program:
 
     @property
     def hash(self) -> str:
-        """Sha256 of the plan, which names kernels by their content: equal programs have equal hashes, on any host."""
+        """SHA-256 of the plan. Kernel names are content hashes, so equal programs have equal hashes on any host."""
         return self.plan.hash
 
     @cached_property
     def descriptors(self) -> tuple[ProgramDescriptor, ...]:
-        """Per kernel launch, what a ttnn program descriptor lists, made once; `custom_program_hash` is `hash`."""
+        """The ttnn program descriptor of each kernel launch; its `custom_program_hash` is `hash`."""
         return tuple(ProgramDescriptor({**fields, "custom_program_hash": self.hash}) for fields in self._described)
 
     @cached_property
     def circular_buffer_bytes(self) -> int:
-        """L1 of a core that circular buffers take while the program runs, those that are shards apart."""
+        """L1 bytes of a core that circular buffers take during a run, excluding those that alias shards."""
         return max(map(l1.circular_buffer_bytes, self._described), default=0)
 
     @property
     def built_for(self) -> HostCpu:
-        """The processor that the object code is for."""
+        """The processor that the object code was built for."""
         return self._built_for or host_cpu()
 
     def allocate_outputs(self) -> tuple[Buffer, ...]:
-        """Memory for every output, for `run`; their addresses follow the inputs'."""
+        """Memory for every output, for `run`, whose last arguments are their addresses."""
         return tuple(HOST_POOL.allocate(spec.nbytes) for spec in self.plan.outputs)
 
     def ir(self, stage: str) -> str:
-        """The text after `stage`.
+        """The IR text after `stage`.
 
         Raises:
-            ArgumentError: The program was not made with that text.
+            ArgumentError: The program does not have that text.
         """
         if stage not in self.texts:
             kept = ", ".join(self.texts) or "none; programs from `compile_only=True` keep theirs"
@@ -187,7 +187,7 @@ class Program:
 
     @staticmethod
     def from_bytes(data: bytes) -> Program:
-        """The inverse of `to_bytes`. Nothing is loaded before the first call.
+        """The inverse of `to_bytes`. The first call loads the native code.
 
         Raises:
             ProgramFormatError: Not a program, of another version, or damaged.
@@ -209,7 +209,7 @@ class Program:
 
     @staticmethod
     def if_sound(data: bytes, inputs: Sequence[TensorSpec]) -> Program | None:
-        """The program in bytes that a cache holds, if it is one of these inputs; None if it is damaged."""
+        """The program in bytes of a cache; None if it is damaged or has other input specs."""
         try:
             program = Program.from_bytes(data)
         except ProgramFormatError:
@@ -217,7 +217,7 @@ class Program:
         return program if program.plan.inputs == tuple(inputs) else None
 
     def _check(self) -> None:
-        """Refuse descriptors that describe nothing, and kernels that were made for other launches than the plan's."""
+        """Refuse malformed descriptors, and kernels whose signatures do not match the plan's launches."""
         _ = self.circular_buffer_bytes
         if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
             raise InternalError("no launch writes the results")
@@ -227,7 +227,7 @@ class Program:
                 raise InternalError(f"{launch.kernel} was made for {made_for[launch.kernel]}")
 
     def save(self, path: Path | str) -> None:
-        """Write the bytes to a file, which appears whole or not at all."""
+        """Write the program to a file atomically."""
         path = Path(path)
         partial = path.with_name(f".{path.name}.partial")
         partial.write_bytes(self.to_bytes())
@@ -235,7 +235,7 @@ class Program:
 
     @staticmethod
     def load(path: Path | str) -> Program:
-        """Read what `save` wrote. The file holds machine code: load none that you would not run.
+        """Read a file that `save` wrote. It holds machine code: load only files that you would run.
 
         Raises:
             ProgramFormatError: Not a program, of another version, or damaged.
@@ -244,12 +244,12 @@ class Program:
 
     @cached_property
     def native(self) -> NativeCall | None:
-        """The kernels, loaded by the first call and not before: a program may be made only to be saved or looked at.
+        """The loaded kernels; None if the program launches nothing.
 
-        None if the program launches nothing.
+        The first call loads them, because a program may be made only to be saved or inspected.
 
         Raises:
-            ProgramFormatError: The processor lacks something that the code was built for.
+            ProgramFormatError: The processor lacks a feature that the code was built for.
         """
         if self.plan.launches and self._built_for is not None:
             require_runnable(self._built_for, self.name)
@@ -258,7 +258,7 @@ class Program:
 
     @cached_property
     def native_in_place(self) -> NativeCall | None:
-        """The kernels that run where new values of inputs are made in their memory, to which none is copied."""
+        """The kernels for runs that make new values of inputs in place; launches that copy these inputs are omitted."""
         native = self.native
         return native_call.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
 
@@ -268,7 +268,7 @@ class Program:
         return factors_of(self.plan)
 
     def native_for(self, mask: int, *, in_place: bool) -> NativeCall | None:
-        """The kernels that run where the inputs of a mask are in panels; in place, as `native_in_place` says."""
+        """The kernels for runs in which the inputs of `mask` are in panels, in place as for `native_in_place`."""
         if not mask:
             return self.native_in_place if in_place else self.native
         found = self._in_panels.get((mask, in_place))

@@ -1,8 +1,8 @@
-"""The generator of random elements that every draw without a seed takes: one in a process, for tensors of any kind.
+"""The process's random generator, which every draw without a seed uses, for tensors of any library.
 
-Its state is two tensors in memory of this package (ttnn_jit/ops/selection/random_numbers.py says what they are), and
-the same words as ttnn's, torch's and numpy's tensors. ttnn's lie on no device, and programs on any device take them:
-`on_device_of` gives them one.
+Its state is two arrays of 32-bit words in memory of this package (ttnn_jit/ops/selection/random_numbers.py defines
+them), which are visible as ttnn, torch and numpy tensors. The ttnn tensors are on no device, because programs on any
+device use them: `on_device_of` puts them on one.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _SEED_BYTES = 8
 
 
 def name_of(part: str, library: TensorLibrary) -> str:
-    """What paths call a part of the state as a tensor of `library`."""
+    """The name, in paths of guards, of a part of the state as a tensor of `library`."""
     return f"{part}, {library.title}"
 
 
 @cache
 def _buffers() -> dict[str, Buffer]:
-    """The memory of each part, seeded by the system where nobody did."""
-    return _made(int.from_bytes(os.urandom(_SEED_BYTES), "little"))
+    """The memory of each part, seeded by the system."""
+    return _seeded_buffers(int.from_bytes(os.urandom(_SEED_BYTES), "little"))
 
 
-def _made(seed: int) -> dict[str, Buffer]:
+def _seeded_buffers(seed: int) -> dict[str, Buffer]:
     made = {part: HOST_POOL.allocate(_spec(part).nbytes) for part in PARTS}
     _write(made, seed)
     return made
@@ -67,7 +67,7 @@ def words_of(seed: int) -> tuple[int, int]:
 
 
 def seed_all(seed: int) -> None:
-    """Have draws without a seed begin anew, as this one says."""
+    """Seed the generator and restart its draws."""
     _write(_buffers(), seed)
 
 
@@ -78,7 +78,7 @@ def next_draw() -> int:
 
 @contextmanager
 def drawing_from(number: int) -> Iterator[None]:
-    """In its body draws are numbered from `number` on; behind it they go on as if it had not been."""
+    """Number draws from `number` on inside the context; afterwards they continue as if it had not been entered."""
     words, after = _words(_buffers()[DRAW], DRAW), next_draw()
     words[0] = number
     try:
@@ -89,7 +89,7 @@ def drawing_from(number: int) -> Iterator[None]:
 
 @cache
 def state(part: str, library: TensorLibrary) -> Any:
-    """A part of the state as a tensor of `library`, always the same one."""
+    """A part of the state as a tensor of `library`; always the same object."""
     buffer = _buffers()[part]
     if library is TTNN:
         return Tensor(_spec(part), None, buffer)
@@ -104,12 +104,12 @@ def state(part: str, library: TensorLibrary) -> Any:
 
 
 def seeded(seed: int, device: Device | None) -> tuple[Tensor, ...]:
-    """Both parts of the state of a generator that was just seeded, on `device`."""
-    return tuple(Tensor(_spec(part), device, buffer) for part, buffer in _made(seed).items())
+    """Both parts of the state of a new generator with this seed, on `device`."""
+    return tuple(Tensor(_spec(part), device, buffer) for part, buffer in _seeded_buffers(seed).items())
 
 
 def on_device_of(hidden: tuple[Any, ...], library: TensorLibrary, tensors: Sequence[Any]) -> tuple[Any, ...]:
-    """`hidden`, of which ttnn's tensors of the state lie on the device of `tensors`."""
+    """`hidden`, with the ttnn tensors of the state replaced by ones on the device of `tensors`."""
     if library is not TTNN or not hidden:
         return hidden
     own = [id(state(part, TTNN)) for part in PARTS]
@@ -117,7 +117,7 @@ def on_device_of(hidden: tuple[Any, ...], library: TensorLibrary, tensors: Seque
 
 
 def on_device(tensor: Tensor, device: Device) -> Tensor:
-    """The same memory as a tensor on `device`."""
+    """A tensor on `device` that shares the memory of `tensor`."""
     return Tensor(tensor.spec, device, tensor.memory("a draw"))
 
 

@@ -1,7 +1,7 @@
-"""What runs, in lines: for ``debug=True``, and for the log of `ttnn_jit.specs.options.requested_log_level`.
+"""The log of runs, for ``debug=True`` and for `ttnn_jit.specs.options.requested_log_level`.
 
-The logger ``ttnn_jit.run`` tells each program that is loaded at INFO, each launch of a kernel at DEBUG, each operation
-of a program that runs at TRACE. Where nobody asks for it, running costs nothing for it.
+The logger ``ttnn_jit.run`` logs each loaded program at INFO, each kernel launch at DEBUG and each operation of a run at
+TRACE. Without a log, runs cost nothing extra.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEBUG = 10  # logging.DEBUG, without the import
 
 
 def run_lines(plan: ProgramPlan) -> Iterator[str]:
-    """A line for each launch of a run: the program, the kernel, and the tensors that it is given."""
+    """A line for each launch of a run: the program, the kernel and its operands."""
     if not plan.launches:
         yield f"{plan.name} launches nothing"
     for number, (launch, _) in enumerate(runs_of(plan.launches)):
@@ -43,7 +43,7 @@ def _short(spec: TensorSpec) -> str:
 
 
 def run_recorder(program: Runnable) -> Callable[[], None] | None:
-    """What logs one run of `program`; None where nobody wants to know."""
+    """The function that logs a run of `program`; None if runs are not logged."""
     logger = _logger()
     if logger is None or not logger.isEnabledFor(DEBUG):
         return None
@@ -51,7 +51,7 @@ def run_recorder(program: Runnable) -> Callable[[], None] | None:
 
 
 def record_load(program: Runnable) -> None:
-    """Log that the kernels of `program` are loaded."""
+    """Log that the kernels of `program` were loaded."""
     logger = _logger()
     if logger is not None:
         kernels = ", ".join(program.plan.kernels) or "no kernel"
@@ -66,7 +66,7 @@ def _record_run(logger: logging.Logger, program: Runnable) -> None:
 
 
 def ops_text(names: Iterable[str]) -> str:
-    """The names of a program's operations, each said once, and their order: what a hit on disk reads and hashes."""
+    """The distinct names of a program's operations, and their order; compact, because disk hits read and hash it."""
     numbers: dict[str, int] = {}
     order = [numbers.setdefault(name, len(numbers)) for name in names]
     return " ".join([*numbers, ";", *map(str, order)])
@@ -81,7 +81,7 @@ def named_ops(text: str) -> list[str]:
 
 @cache
 def _logger() -> logging.Logger | None:
-    """The logger at the level that the environment asks for; None if it asks for none."""
+    """The logger at the level that the environment requests; None if it requests none."""
     level = requested_log_level()
     if level is None:
         return None

@@ -1,8 +1,8 @@
-"""The function behind a call whose program is in memory: guard, allocation and native call in one, without a loop.
+"""Generates the function of a warm call, whose program is in memory: guards, allocation and native call, unrolled.
 
-It is generated per program, and does what `ttnn_jit.runtime.programs.caller` does. It returns `MISS` where it does not
-apply: a guard fails, tensors have other metadata or lie on several devices, or one was deallocated. Its caller then
-takes the slow path, which finds the reason or another program.
+Each program has its own function, equivalent to `ttnn_jit.runtime.programs.caller`. It returns `MISS` if a guard fails,
+tensors have other metadata or are on several devices, or one was deallocated. Its caller then takes the slow path,
+which raises an error or finds another program.
 
 Bound: a look-up per guarded read before the native call, two objects per result after it.
 """
@@ -16,7 +16,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.guards.reads import GUARD_ERRORS, NO_GUARD, GuardText
 from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
-from ttnn_jit.runtime.memory.overlap import meet
+from ttnn_jit.runtime.memory.overlap import ranges_overlap
 from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.native.threads import HELPERS
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.libraries.runnable import Runnable
 
 PAIRS = 64
-"""Of an input that is written and another one, up to which each is compared by an expression of its own: less than a
-sort takes. The text of thousands takes long to compile, and tens of megabytes (benchmarks/programs/model_costs.py:
+"""The most pairs of an updated input and another one that are compared by an expression each, which is quicker than a
+sort. The text of thousands of pairs takes long to compile, and tens of megabytes (benchmarks/programs/model_costs.py:
 memory).
 """
 
 Rebuild = Callable[[tuple[Any, ...]], Any]
-"""From a program's results to what the user's function returns."""
+"""From a program's results to the return value of the user's function."""
 
 
 def warm_caller(
@@ -51,24 +51,24 @@ def warm_caller(
     """The function that runs a program on tensors of one library that have its specs.
 
     Args:
-        program: Of at least one input; the last ones are those that the guard finds.
-        library: Of the tensors.
-        guard: When the program still is that of the user's function.
-        hidden: Examples of the tensors that the guard finds; none is kept.
-        rebuild: None if the function returns its one result.
-        counters: Its ``memory_hits`` counts the calls; None: nobody counts them.
-        target: What the program was compiled for, if the device of the tensors is to be asked for it.
+        program: A program of at least one input; its last inputs are the hidden ones, which the guard reads.
+        library: The library of the tensors.
+        guard: The conditions under which the program is valid for the user's function.
+        hidden: Examples of the hidden inputs; they are not kept.
+        rebuild: Makes the return value; None if the function returns its single result.
+        counters: Its ``memory_hits`` counts the calls; None: calls are not counted.
+        target: The target that the device of the tensors must have; None: it is not checked.
     """
     plan = program.plan
     name = _identifier(plan.name)
-    given = len(plan.inputs) - len(guard.tensors)
-    examples = dict(zip(range(given, len(plan.inputs)), hidden, strict=True))
+    arguments = len(plan.inputs) - len(guard.tensors)
+    examples = dict(zip(range(arguments, len(plan.inputs)), hidden, strict=True))
     fetched = [f"(a{i} := {tensor}) is not None" for i, tensor in zip(examples, guard.tensors, strict=True)]
     conditions = [*guard.conditions, *fetched, *library.conditions_of_hidden(plan, examples)]
     conditions += [condition for index in plan.in_place for condition in library.writable(index)]
     lines = [
-        f"def {name}({', '.join(f'a{i}' for i in range(given))}):",
-        *_checks(program, library, [*library.conditions(plan, range(given), target), *conditions]),
+        f"def {name}({', '.join(f'a{i}' for i in range(arguments))}):",
+        *_checks(program, library, [*library.conditions(plan, range(arguments), target), *conditions]),
         *library.account(plan, program.circular_buffer_bytes),
         *(f" {line}" for index in plan.in_place for line in library.note_write(index)),
         *_buffers(plan, library),
@@ -82,9 +82,9 @@ def warm_caller(
         **_memory(plan),
         **_native_names(program, library),
         "MISS": MISS,
-        "meet": meet,
+        "ranges_overlap": ranges_overlap,
         "TtnnJitError": TtnnJitError,
-        # The target itself stands there too, so that no other can come to have its identity.
+        # The reference keeps the target, so that no other object can get its id.
         "OPEN_TARGET": id(target),
         "TARGET": target,
         "rebuild": rebuild,
@@ -94,14 +94,14 @@ def warm_caller(
 
 
 def _checks(program: Runnable, library: TensorLibrary, conditions: Iterable[str]) -> list[str]:
-    """To the addresses of the inputs, unless they are not as the `conditions` say."""
+    """Lines that check the `conditions` and assign the addresses of the inputs."""
     plan, factors = program.plan, library.factors(program)
     return [
         " try:",
         f"  if not ({' and '.join(f'({condition})' for condition in conditions) or True}): return MISS",
         *(f"  {_in_panels(i) if i in factors else library.address_of(i)}" for i in range(len(plan.inputs))),
-        *(f"  if {condition}: return MISS" for condition in _meetings(plan, factors)),
-        " except TtnnJitError:",  # a tensor that was deallocated says so
+        *(f"  if {condition}: return MISS" for condition in _overlap_conditions(plan, factors)),
+        " except TtnnJitError:",  # raised for a deallocated tensor
         "  raise",
         f" except {GUARD_ERRORS}:",
         "  return MISS",
@@ -109,15 +109,15 @@ def _checks(program: Runnable, library: TensorLibrary, conditions: Iterable[str]
 
 
 def _in_panels(i: int) -> str:
-    """The address of an input that may be in panels, what holds it, and its bit if it is."""
+    """The statement that assigns memory, mask bit and address of an input that may be in panels."""
     return f"h{i}, m{i} = memory_of(a{i}, F{i}); p{i} = h{i}.address"
 
 
-def _meetings(plan: ProgramPlan, factors: Container[int]) -> Iterator[str]:
-    """Expressions that are true where an input that is written in place may lie in the memory of another.
+def _overlap_conditions(plan: ProgramPlan, factors: Container[int]) -> Iterator[str]:
+    """Expressions that are true if an input that is updated in place may share memory with another input.
 
-    One in panels does in none of another tensor's. Of few tensors each pair is an expression; a model that writes the
-    caches of all its layers would have thousands of them.
+    Memory in panels is never shared with another tensor. Few tensors are compared pairwise; a model that updates the
+    caches of all its layers would have thousands of pairs.
     """
     written, read = plan.in_place, [index for index in plan.used_inputs if index not in plan.in_place]
     packed = [index for index in plan.used_inputs if index in factors]
@@ -133,7 +133,7 @@ def _meetings(plan: ProgramPlan, factors: Container[int]) -> Iterator[str]:
         yield f"not {{{identities[0]}}}.isdisjoint(({identities[1]}))"
         yield f"len({{{identities[0]}}}) < {len(written)}"
     ends = ["".join(_ends(index, *_span(plan.inputs[index])) for index in each) for each in (written, read)]
-    yield f"meet(({ends[0]}), ({ends[1]}))"
+    yield f"ranges_overlap(({ends[0]}), ({ends[1]}))"
 
 
 def _ends(index: int, low: int, high: int) -> str:
@@ -141,7 +141,7 @@ def _ends(index: int, low: int, high: int) -> str:
 
 
 def _span(spec: TensorSpec) -> tuple[int, int]:
-    """The bytes from a tensor's address to its first, and to where it ends."""
+    """The byte offsets of a tensor's begin and end from its address."""
     if spec.strides is None:
         return 0, spec.nbytes
     low, high = spec.span
@@ -149,7 +149,7 @@ def _span(spec: TensorSpec) -> tuple[int, int]:
 
 
 def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
-    """Outputs, and memory for intermediates."""
+    """Lines that make outputs, and memory of intermediates."""
     outputs = len(plan.inputs) + len(plan.outputs)
     for i, spec in enumerate(plan.buffers):
         if i < len(plan.inputs):
@@ -168,7 +168,7 @@ def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
 
 
 def _allocation(i: int, library: TensorLibrary) -> list[str]:
-    """Lines that make buffer ``bi`` at address ``pi``: `SizeClass.take`, inlined."""
+    """Lines that allocate buffer ``bi`` at address ``pi``: `SizeClass.take`, inlined."""
     return [
         f" b{i} = Buffer{i}()",
         f" b{i}._home = class{i}",
@@ -184,7 +184,7 @@ def _allocation(i: int, library: TensorLibrary) -> list[str]:
 
 
 def _memory(plan: ProgramPlan) -> dict[str, Any]:
-    """What the lines of `_buffers` use, for every buffer."""
+    """The names that the lines of `_buffers` use, for every buffer."""
     classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
     return {
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
@@ -195,7 +195,7 @@ def _memory(plan: ProgramPlan) -> dict[str, Any]:
 
 
 def _native_call(program: Runnable, library: TensorLibrary) -> list[str]:
-    """The lines that run a program's kernels on addresses ``pi``, and log that where somebody wants to know."""
+    """The lines that run a program's kernels on addresses ``pi``, and log the run if runs are logged."""
     call = program.native_in_place
     record = [" record_run()"] if run_recorder(program) else []
     if call is None:
@@ -203,12 +203,12 @@ def _native_call(program: Runnable, library: TensorLibrary) -> list[str]:
     addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
     mask = " | ".join(f"m{i}" for i in library.factors(program))
     table = f"(native_for(mask, in_place=True).table if (mask := {mask}) else TABLE)" if mask else "TABLE"
-    return [*record, f" native({table}, {'lend_helpers()' if call.shares else '0'}, {addresses})"]
+    return [*record, f" native({table}, {'helper_pool_address()' if call.is_parallel else '0'}, {addresses})"]
 
 
 def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:
-    """What the lines of `_native_call` use, and of `_in_panels`."""
-    names: dict[str, Any] = {"record_run": run_recorder(program), "lend_helpers": HELPERS.lend}
+    """The names that the lines of `_native_call` and `_in_panels` use."""
+    names: dict[str, Any] = {"record_run": run_recorder(program), "helper_pool_address": HELPERS.pool_address}
     if factors := library.factors(program):
         names |= {"memory_of": memory_of, "native_for": program.native_for}
         names |= {f"F{i}": factor for i, factor in factors.items()}
@@ -217,7 +217,7 @@ def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:
 
 
 def _return(plan: ProgramPlan, library: TensorLibrary, rebuild: Rebuild | None, counters: Any) -> list[str]:
-    results = [f"a{i}" if i < len(plan.inputs) else library.given(i, plan.buffers[i]) for i in plan.results]
+    results = [f"a{i}" if i < len(plan.inputs) else library.result_text(i, plan.buffers[i]) for i in plan.results]
     value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
     counting = [] if counters is None else [" counters.memory_hits += 1"]
     return [*counting, f" return {value}"]

@@ -1,1 +1,1 @@
-"""Tensors, and what readers see of them."""
+"""Tensors, their metadata and their printed form."""

@@ -1,6 +1,6 @@
-"""A tensor's data: a spec, the device it lies on, and the buffer that holds it; and the way from and to torch.
+"""Tensors: a spec, a device and a buffer; and conversion from and to torch.
 
-Elements are stored row-major, padded to whole tiles under TILE layout; the padding is zero.
+Elements are stored row-major and, in TILE layout, padded with zeros to whole tiles.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ttnn_jit.runtime.elements.elements import Elements
 from ttnn_jit.runtime.elements.numpy_elements import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
 from ttnn_jit.runtime.elements.torch_elements import logical_view, torch_tensor, write_torch
 from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of
-from ttnn_jit.runtime.native.panels import InPanels, plain_memory, taken_away
+from ttnn_jit.runtime.native.panels import InPanels, detach_memory, plain_memory
 from ttnn_jit.runtime.tensors.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensors.tensor_text import tensor_html, tensor_text
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 
 class ItemError(ShapeError, RuntimeError):
-    """A tensor was asked for its only element and has another number of them (a TT_FATAL in ttnn)."""
+    """`item` of a tensor that does not have exactly one element (a TT_FATAL in ttnn)."""
 
 
 class Tensor(TensorQueries, TensorOperators):
     """A tensor on a device, or on the host when `device()` is None.
 
-    Users make one of numbers, of a torch tensor or of a numpy array, as ttnn does
+    Users construct one from numbers, a torch tensor or a numpy array, as in ttnn
     (`ttnn_jit.ttnn.tensors.tensor_constructor`): ``Tensor([1.0, 2.0], [1, 2], ttnn.float32, ttnn.ROW_MAJOR_LAYOUT)``,
     ``Tensor(torch_tensor, ttnn.bfloat16)``.
 
@@ -53,7 +53,7 @@ class Tensor(TensorQueries, TensorOperators):
     _device: Device | None
     _buffer: Buffer | InPanels | None
     parts_of: ClassVar[Callable[..., tuple[TensorSpec, Device | None, Buffer]]]
-    """From the arguments of ttnn's constructor to what a tensor has; the host API gives it."""
+    """From the arguments of ttnn's constructor to the fields of a tensor; the host API sets it."""
 
     @overload
     def __init__(self, spec: TensorSpec, device: Device | None, buffer: Buffer) -> None: ...
@@ -68,7 +68,7 @@ class Tensor(TensorQueries, TensorOperators):
         return self._device
 
     def storage_type(self) -> StorageType:
-        """Whether it is on the host or on a device."""
+        """Whether the tensor is on the host or on a device."""
         return StorageType.HOST if self.device() is None else StorageType.DEVICE
 
     def is_allocated(self) -> bool:
@@ -76,12 +76,12 @@ class Tensor(TensorQueries, TensorOperators):
         return self._buffer is not None
 
     def buffer(self, operation: str) -> Buffer:
-        """The memory of the tensor, for `operation`, by which the host reads or writes it.
+        """The memory of the tensor, for an `operation` by which the host reads or writes it.
 
         Raises:
             DeallocatedError: The tensor was deallocated; the text names the operation and the tensor.
             DeviceError: Its device is closed.
-            TraceError: Its device captures a trace, which holds no such operation.
+            TraceError: Its device captures a trace, which cannot contain the operation.
         """
         buffer = self.memory(operation)
         if self._device is not None:
@@ -89,14 +89,14 @@ class Tensor(TensorQueries, TensorOperators):
         return buffer
 
     def memory(self, operation: str) -> Buffer:
-        """The memory of the tensor, for `operation`, which reads nothing of it or is recorded where its device records.
+        """The memory of the tensor, for an `operation` that does not access elements or that a recorder can record.
 
         Raises:
             DeallocatedError, DeviceError: As `buffer` does.
         """
         self.check_usable(operation)
         buffer = plain_memory(self)
-        if buffer is None:  # another thread deallocated it meanwhile
+        if buffer is None:  # another thread deallocated it since
             self._refuse_deallocated(operation)
         return buffer
 
@@ -118,26 +118,26 @@ class Tensor(TensorQueries, TensorOperators):
         )
 
     def stored_bytes(self) -> bytes:
-        """A copy of the bytes that hold the elements, padding included; of block floats, the packed tiles."""
+        """A copy of the stored bytes, padding included; for block floats, the packed tiles."""
         with in_order(self):
             buffer = self.buffer("stored_bytes")
             return ctypes.string_at(buffer.address, self.spec.nbytes)
 
     def buffer_address(self) -> int:
-        """Address of the first stored element, where it stays."""
+        """Address of the first stored element. The elements do not move afterwards."""
         buffer = self.memory("buffer_address")
         if getattr(buffer, "lease", None) is None:
             buffer.lease = ADDRESS_IS_KNOWN
-        return int(address_of(buffer))  # another object, for whoever holds the buffer's own holds its memory
+        return int(address_of(buffer))  # a new object: a reference to the buffer's own int would keep its memory
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
         """Free the memory now; a second time does nothing. Any later use is a DeallocatedError."""
-        buffer = taken_away(self)
+        buffer = detach_memory(self)
         if isinstance(buffer, Buffer):
-            buffer.lease = None  # even if somebody, a traceback perhaps, still holds the buffer
+            buffer.lease = None  # even if a reference, for example of a traceback, still holds the buffer
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> Tensor:  # noqa: ARG002 - as ttnn has it
-        """A copy on the host; a tensor that is there already is returned as it is. Every call waits for it.
+        """A copy on the host; a host tensor is returned unchanged. The call returns when the copy is complete.
 
         Raises:
             ArgumentError: The device has no command queue `cq_id`.
@@ -156,15 +156,14 @@ class Tensor(TensorQueries, TensorOperators):
         *,
         mem_config: MemoryConfig | None = None,
     ) -> Tensor:
-        """A copy on a device, or on each of a mesh, or in another layout where the tensor is.
+        """A copy on a device, or on each device of a mesh, or in another layout on the same device.
 
-        On a device it lies where `memory_config` says, else where this tensor's own does, which on the host is DRAM;
-        `mem_config` is another name of it.
+        `memory_config` defaults to this tensor's, or to DRAM if it is on the host; `mem_config` is an alias.
 
         Raises:
-            ArgumentError: `device_or_layout` is neither, or has no command queue `cq_id`.
+            ArgumentError: `device_or_layout` is neither a device nor a layout, or has no command queue `cq_id`.
             DeviceError: The device is closed.
-            GridError, LayoutError, L1CapacityError: It does not fit.
+            GridError, LayoutError, L1CapacityError: The copy does not fit.
         """
         own = self.spec.memory_config
         memory_config = mem_config if memory_config is None else memory_config
@@ -176,7 +175,7 @@ class Tensor(TensorQueries, TensorOperators):
         if memory_config is None:
             memory_config = DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own
         spec = checked(self.spec.with_(memory_config=memory_config))
-        copied: Tensor = device_or_layout.everywhere(lambda device: stored_as(self, spec, device, "to"))
+        copied: Tensor = device_or_layout.map_devices(lambda device: stored_as(self, spec, device, "to"))
         return copied
 
     def to_torch(self) -> torch.Tensor:
@@ -188,7 +187,7 @@ class Tensor(TensorQueries, TensorOperators):
         return to_torch(self)
 
     def to_list(self) -> Any:
-        """The logical elements in nested lists, from a device or the host; a number where there are no dimensions.
+        """The logical elements in nested lists; a number if there are no dimensions.
 
         Raises:
             DeallocatedError: The tensor was deallocated.
@@ -196,10 +195,10 @@ class Tensor(TensorQueries, TensorOperators):
         return self._numbers("to_list").tolist()
 
     def item(self) -> float:
-        """The only element, as a number of Python's.
+        """The only element, as a Python number.
 
         Raises:
-            ItemError: There are more, or none.
+            ItemError: There is not exactly one element.
             DeallocatedError: The tensor was deallocated.
         """
         if self.spec.volume != 1:
@@ -211,16 +210,16 @@ class Tensor(TensorQueries, TensorOperators):
         return number
 
     def __copy__(self) -> Tensor:
-        """Another name for the same memory."""
+        """A tensor that shares the memory."""
         return Tensor(self.spec, self._device, self.memory("copy"))
 
     def __deepcopy__(self, _: object) -> Tensor:
-        """A copy of its own, on the same device."""
+        """An independent copy on the same device."""
         return stored_as(self, self.spec, self._device, "deepcopy")
 
     def __reduce__(self) -> NoReturn:
         raise ArgumentError(
-            "a ttnn tensor cannot be pickled: it lies in memory of this process", help="pickle `ttnn.to_torch(tensor)`"
+            "a ttnn tensor cannot be pickled: its memory is of this process", help="pickle `ttnn.to_torch(tensor)`"
         )
 
     @classmethod
@@ -232,20 +231,20 @@ class Tensor(TensorQueries, TensorOperators):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
-        """A host tensor's elements, copied: of their own type where no `dtype` is given, float32 for bfloat16.
+        """A copy of a host tensor's elements, by default of their own type, or float32 for bfloat16.
 
         Raises:
-            ArgumentError: The tensor is on a device, or no copy is allowed.
+            ArgumentError: The tensor is on a device, or `copy` is False.
             DeallocatedError: The tensor was deallocated.
         """
         if self.device() is not None:
             raise ArgumentError(
-                f"numpy was given a ttnn tensor that lies on {self.device()}",
+                f"numpy got a ttnn tensor that is on {self.device()}",
                 help="write `numpy.asarray(tensor.cpu())`, or `ttnn.to_torch(tensor)`",
             )
         if copy is False:
             raise ArgumentError(
-                "numpy wants the memory of a ttnn tensor, and gets a copy only", help="leave `copy=False` out"
+                "numpy cannot share the memory of a ttnn tensor, it gets a copy only", help="leave `copy=False` out"
             )
         values = self._numbers("numpy.asarray")
         return values if dtype is None else values.astype(dtype, copy=False)
@@ -254,7 +253,7 @@ class Tensor(TensorQueries, TensorOperators):
         return tensor_text(self.spec, self._values_to_show())
 
     def _repr_html_(self) -> str:
-        """As notebooks show it."""
+        """The form that notebooks show."""
         spec = self.spec
         where = "the host" if self._device is None else str(self._device)
         caption = f"{'x'.join(map(str, spec.shape))} {spec.dtype.name} {spec.layout.name} on {where}"
@@ -264,10 +263,10 @@ class Tensor(TensorQueries, TensorOperators):
         if not self.is_allocated():
             return "buffer is not allocated"
         if self._device is not None and self._device.recorder is not None:
-            return "calls are captured, and do not run"
+            return "calls are captured and do not run"
         memory = self.memory("repr")
         if memory.pool.is_unread:
-            return "a trace makes it that did not run"
+            return "the trace that makes it has not run"
         with in_order(self):
             return numbers(self.spec, memory)
 
@@ -280,17 +279,16 @@ _NO_ORDER = nullcontext()
 
 
 def in_order(tensor: Tensor) -> AbstractContextManager[object]:
-    """What the host holds while it reads or writes a tensor's memory, so that no trace runs meanwhile."""
+    """The lock that the host holds while it reads or writes a tensor's memory, so that no trace runs."""
     device = tensor.device()
     return _NO_ORDER if device is None else device.order
 
 
 def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) -> Tensor:
-    """A copy of `tensor` as `spec` says, on `device` or, given None, on the host.
+    """A copy of `tensor` in the form of `spec`, on `device`, or on the host if `device` is None.
 
     Values convert to the spec's dtype with one rounding to nearest even; a NaN stays a NaN. Integers keep their low
-    bits in a narrower type. In one of integers floats lose their fraction; what is beyond its range becomes its nearest
-    number, and NaN 0.
+    bits in a narrower type. Floats converted to an integer type are truncated and saturated; NaN becomes 0.
 
     Raises:
         ShapeError: `spec` has another shape than `tensor`, or strides.
@@ -298,26 +296,26 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     """
     if tuple(tensor.shape) != tuple(spec.shape):
         raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
-    return _of_host(spec, device, write_torch, tensor.detach())
+    return _written_by_host(spec, device, write_torch, tensor.detach())
 
 
-def of_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, device: Device | None) -> Tensor:
-    """A tensor of `spec` whose elements are what `values`, row by row, or those of an array become (`write_numbers`).
+def from_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, device: Device | None) -> Tensor:
+    """A tensor of `spec` with the elements `values`, an array or a row-major sequence, converted as by `write_numbers`.
 
     Raises:
         ShapeError: `spec` has strides.
         DeviceError: The device is closed.
     """
-    return _of_host(spec, device, write_numbers, values)
+    return _written_by_host(spec, device, write_numbers, values)
 
 
-def _of_host(
+def _written_by_host(
     spec: TensorSpec, device: Device | None, write: Callable[[Any, TensorSpec, Buffer], None], of: Any
 ) -> Tensor:
-    """A tensor of `spec` whose elements the host writes, `of` something of its own."""
+    """A tensor of `spec` whose elements the host writes by `write(of, spec, buffer)`."""
     check_dense(spec)
     if device is not None:
-        device.require_host_access("a tensor that the host makes")
+        device.require_host_access("making a tensor on the host")
     buffer = _allocated(spec, device)
     if spec.nbytes:
         write(of, spec, buffer)
@@ -325,7 +323,7 @@ def _of_host(
 
 
 def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
-    """A tensor of `spec` whose elements are all `number`, on `device` or, given None, on the host.
+    """A tensor of `spec` whose elements are all `number`, on `device`, or on the host if `device` is None.
 
     Raises:
         ShapeError: `spec` has strides.
@@ -347,32 +345,34 @@ def _allocated(spec: TensorSpec, device: Device | None) -> Buffer:
 
 
 def stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, operation: str) -> Tensor:
-    """A copy of `tensor` as `spec` says, which differs in layout and memory config at most; on the host, given None.
+    """A copy of `tensor` in the form of `spec`, which differs in layout and memory config at most.
+
+    The copy is on the host if `device` is None.
 
     Raises:
         DeallocatedError, DeviceError: As `Tensor.buffer` does.
-        TraceError: A device captures a trace, and the copy goes to the host or comes from there.
+        TraceError: A device captures a trace, and the copy is from or to the host.
     """
     with in_order(tensor):
-        source = _memory_beside(tensor, device, operation)
+        source = _memory_for_copy(tensor, device, operation)
         copy = Tensor(spec, device, _allocated(spec, device))
         _copy(tensor, source, copy, copy.memory(operation))
     return copy
 
 
 def write_elements(source: Tensor, target: Tensor, operation: str = "a write") -> None:
-    """Have `target` hold the elements of `source`, which differs in layout and memory config at most.
+    """Copy the elements of `source` to `target`; the specs differ in layout and memory config at most.
 
     Raises:
         DeallocatedError, DeviceError, TraceError: As `stored_as` does.
     """
     with in_order(source), in_order(target):
-        read = _memory_beside(source, target._device, operation)
-        _copy(source, read, target, _memory_beside(target, source._device, operation))
+        read = _memory_for_copy(source, target._device, operation)
+        _copy(source, read, target, _memory_for_copy(target, source._device, operation))
 
 
-def _memory_beside(tensor: Tensor, device: Device | None, operation: str) -> Buffer:
-    """The memory of `tensor` for a copy from or to another `device`, which a trace holds where both are one."""
+def _memory_for_copy(tensor: Tensor, device: Device | None, operation: str) -> Buffer:
+    """The memory of `tensor` for a copy from or to `device`; a trace can record it if both are on one device."""
     if tensor._device is device is not None:
         return tensor.memory(operation)
     if device is not None:
@@ -391,17 +391,17 @@ def _copy(source: Tensor, read: Buffer, target: Tensor, written: Buffer) -> None
 
 
 def check_dense(spec: TensorSpec) -> None:
-    """Refuse a `spec` that a tensor of ttnn's cannot have.
+    """Refuse a `spec` that a ttnn tensor cannot have.
 
     Raises:
         ShapeError: It has strides.
     """
     if spec.strides is not None:
-        raise ShapeError(f"{spec} has strides; a tensor of ttnn's is stored dense")
+        raise ShapeError(f"{spec} has strides; a ttnn tensor is stored dense")
 
 
 def to_torch(tensor: Tensor) -> torch.Tensor:
-    """The logical elements of `tensor` as a fresh, contiguous torch tensor of the same dtype; block floats in float32.
+    """The logical elements as a new, contiguous torch tensor of the same dtype; block floats become float32.
 
     Raises:
         DeallocatedError: The tensor was deallocated.
@@ -422,10 +422,10 @@ def to_torch(tensor: Tensor) -> torch.Tensor:
 
 
 def as_torch(tensor: Any) -> torch.Tensor:
-    """The elements of a ttnn tensor, or of what torch makes a tensor of: a torch tensor itself, a numpy array.
+    """The elements of a ttnn tensor as a torch tensor; other values are converted by `torch.as_tensor`.
 
     Raises:
-        ArgumentError: It is nothing of that kind.
+        ArgumentError: torch cannot convert the value.
     """
     require_torch("the comparison of tensors", "compare `numpy.asarray(tensor.cpu())` by `numpy.testing`")
     import torch
@@ -435,20 +435,20 @@ def as_torch(tensor: Any) -> torch.Tensor:
     try:
         return torch.as_tensor(tensor)
     except (TypeError, ValueError, RuntimeError):
-        raise ArgumentError(f"a {type_name(tensor)} is no tensor, and torch makes none of it") from None
+        raise ArgumentError(f"a {type_name(tensor)} is not a tensor, and torch cannot convert it to one") from None
 
 
 def elements_of(tensor: Tensor, what: str) -> Elements:
-    """The logical elements of a tensor where they lie, without padding.
+    """The logical elements of a tensor, in place.
 
     Raises:
-        DeallocatedError: The tensor, named `what` in the text, was deallocated.
+        DeallocatedError: The tensor was deallocated; the text calls it `what`.
     """
     return Elements(tensor.spec, memoryview(owning_bytes(tensor.buffer(what), tensor.spec.nbytes)))
 
 
 def foreign_tensor_help(value: object) -> str | None:
-    """How to make a ttnn tensor of a torch tensor or a numpy array; None of anything else."""
+    """The help text that converts a torch tensor or a numpy array to a ttnn tensor; None for other values."""
     if not is_torch_tensor(value) and not is_numpy_array(value):
         return None
     torch_tensor = "tensor" if is_torch_tensor(value) else "torch.from_numpy(array)"
@@ -456,15 +456,15 @@ def foreign_tensor_help(value: object) -> str | None:
 
 
 def specs_of(operands: Iterable[Any]) -> tuple[Any, ...]:
-    """The operands of a call, with specs for the tensors."""
+    """The operands of a call, with tensors replaced by their specs."""
     return tuple(value.spec if isinstance(value, Tensor) else value for value in operands)
 
 
 def check_tensor(value: object, what: str) -> None:
-    """Refuse a `value` that is no ttnn tensor, named `what` in the text.
+    """Refuse a `value` that is not a ttnn tensor; the text calls it `what`.
 
     Raises:
-        ArgumentError: It is something else.
+        ArgumentError: It is not a ttnn tensor.
     """
     try:
         check_kind(value, Tensor, what)

@@ -1,9 +1,9 @@
-"""The base of tensors that a type checker finds their operators in: tensor_operators.pyi lists them."""
+"""The base class whose stub, tensor_operators.pyi, declares the operators of tensors for type checkers."""
 
 from __future__ import annotations
 
 
 class TensorOperators:
-    """Empty: `ttnn_jit.ttnn.calling.operators` gives tensors the operators that operations declare."""
+    """Empty: `ttnn_jit.ttnn.calling.operators` adds the operators that operations declare."""
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""What a tensor tells of itself without its elements: all of it follows from its spec."""
+"""Queries of tensor metadata, all of which follow from the spec."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ttnn_jit.specs.tile import Tile
 
 
 class TensorQueries:
-    """The questions that tensors answer by their spec, in the words of several versions of ttnn.
+    """Metadata methods of tensors, under the names of several versions of ttnn.
 
     Attributes:
-        spec: What it is.
+        spec: The spec of the tensor.
     """
 
     __slots__ = ()
@@ -26,7 +26,7 @@ class TensorQueries:
 
     @property
     def padded_shape(self) -> Shape:
-        """Extents as stored."""
+        """Stored extents."""
         return Shape(self.spec.padded_shape)
 
     @property
@@ -45,7 +45,7 @@ class TensorQueries:
         return Tile()
 
     def memory_config(self) -> MemoryConfig:
-        """Where the tensor lies; a config of the caller's own, whose spec may be assigned."""
+        """The memory config; a copy, whose shard spec the caller may assign."""
         return self.spec.memory_config.with_mutable_specs()
 
     def is_sharded(self) -> bool:
@@ -63,7 +63,7 @@ class TensorQueries:
         return math.prod(self.spec.padded_shape)
 
     def element_size(self) -> int:
-        """Bytes of an element, whole ones; 1 of block floats."""
+        """Bytes of an element; 1 for block floats."""
         return self.spec.dtype.element_bytes
 
     def get_tile(self) -> Tile:

@@ -1,4 +1,4 @@
-"""How a tensor is printed: nested, with the columns and the elision of ttnn (tt-metal, ttnn/core/tensor/to_string)."""
+"""The printed form of a tensor: nested, with ttnn's columns and elision (tt-metal, ttnn/core/tensor/to_string)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.specs.tensor_spec import TensorSpec
 
-_SHOWN = 4  # items of a dimension in the short profile
+_SHOWN = 4  # shown items of a dimension in the short profile
 _OPENING = "ttnn.Tensor("
 _HTML_LINES = 40
 _EMPTY, _SHORT, _FULL = PROFILES = ("empty", "short", "full")
@@ -21,11 +21,11 @@ _EMPTY, _SHORT, _FULL = PROFILES = ("empty", "short", "full")
 
 @dataclass(frozen=True)
 class PrintOptions:
-    """How tensors are printed.
+    """Options of the printed form of tensors.
 
     Attributes:
         profile: ``"empty"`` shows no element, ``"short"`` the first and last two of each dimension, ``"full"`` all.
-        sci_mode: Whether numbers have an exponent; None: where their magnitudes are far from each other or from 1.
+        sci_mode: Whether numbers have an exponent; None: if their magnitudes are far from each other or from 1.
         precision: Digits after the point.
     """
 
@@ -39,7 +39,7 @@ class _Chosen:
 
 
 def set_printoptions(*, profile: str = _SHORT, sci_mode: bool | str | None = None, precision: int = 4) -> None:
-    """Choose how tensors are printed from now on (ttnn.set_printoptions); what is left out goes back to its default.
+    """Set the options of printed tensors (ttnn.set_printoptions); omitted options get their defaults.
 
     Args:
         profile: ``"empty"`` shows no element, ``"short"`` the first and last two of each dimension, ``"full"`` all.
@@ -47,7 +47,7 @@ def set_printoptions(*, profile: str = _SHORT, sci_mode: bool | str | None = Non
         precision: Digits after the point.
 
     Raises:
-        ArgumentError: Another value.
+        ArgumentError: An option has an invalid value.
     """
     if not isinstance(profile, str) or profile.lower() not in PROFILES:
         raise ArgumentError(f"`profile` is {profile!r}", help='it takes "empty", "short" or "full"')
@@ -59,16 +59,16 @@ def set_printoptions(*, profile: str = _SHORT, sci_mode: bool | str | None = Non
     _Chosen.options = PrintOptions(profile.lower(), None if isinstance(sci_mode, str) else sci_mode, precision)
 
 
-_MOST_DIGITS = 149  # of a float32
+_MOST_DIGITS = 149  # after the point, of a float32
 
 
 def tensor_text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str) -> str:
-    """A tensor as ``print`` shows it; `values` are its elements in its shape, or why there are none."""
+    """A tensor as ``print`` shows it; `values` are its elements in its shape, or the reason why there are none."""
     return _text(spec, values, _Chosen.options)
 
 
 def tensor_html(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str, caption: str) -> str:
-    """A tensor as a notebook shows it: where it lies, and the text in the short profile, at most 40 lines of it."""
+    """A tensor as a notebook shows it: the caption, and the text in the short profile, at most 40 lines."""
     from html import escape
 
     chosen = _Chosen.options
@@ -88,7 +88,7 @@ def _text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str, options: Prin
 
 
 def _form(spec: TensorSpec, values: numpy.ndarray[Any, Any], options: PrintOptions) -> str:
-    """How one number is formatted."""
+    """The format string of one number."""
     if spec.dtype.is_integer:
         return "{:5}"
     scientific = _has_exponents(values) if options.sci_mode is None else options.sci_mode
@@ -108,7 +108,7 @@ def _has_exponents(values: numpy.ndarray[Any, Any]) -> bool:
 
 
 def _nested(values: numpy.ndarray[Any, Any], column: int, form: str, full: bool) -> str:
-    """Brackets around `values`, the first of them at `column`."""
+    """`values` in nested brackets, of which the first is at `column`."""
     if not values.ndim:
         return form.format(values.item())
     extent = values.shape[0]

@@ -39,7 +39,7 @@ class EagerOps(HostOps[Tensor]):
         elements: Callable[[], Any],
     ) -> Tensor:
         """A tensor of the numbers that `elements` returns."""
-        return storage.of_numbers(elements(), spec, device)
+        return storage.from_numbers(elements(), spec, device)
 
     def drawn(
         self, seed: int | None, draws: Draws[Tensor], device: Device, config: MemoryConfig | None = None

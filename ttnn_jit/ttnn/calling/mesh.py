@@ -107,14 +107,14 @@ class MeshDevice(Device):
         for device in self.devices:
             device.disable_and_clear_program_cache()
 
-    def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:  # noqa: ARG002 - as a device has it
+    def allocate_tensor(self, spec: TensorSpec, *, reuse_captured: bool = False) -> Buffer:  # noqa: ARG002 - as in `Device`
         """Refuse the allocation: each device allocates its own tensor."""
         raise ArgumentError(
             f"a tensor of one device cannot be on {self}",
             help="use `ttnn.to_device(tensor, mesh)`, which copies to all",
         )
 
-    def everywhere(self, make: Callable[[Device], Any]) -> Any:
+    def map_devices(self, make: Callable[[Device], Any]) -> Any:
         """The results of `make` on each device, as one tensor of the mesh."""
         return on_every_device(self, make, (self,), {})
 
@@ -256,7 +256,7 @@ def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
         mesh = mesh_of_arguments((*args, *kwargs.values()))
         if mesh is None:
             return function(*args, **kwargs)
-        everywhere: T = on_every_device(mesh, function, args, kwargs)
-        return everywhere
+        map_devices: T = on_every_device(mesh, function, args, kwargs)
+        return map_devices
 
     return call

@@ -39,7 +39,7 @@ def allocate_tensor_on_device(*args: Any, **kwargs: Any) -> Tensor:
         GridError, L1CapacityError: The tensor does not fit into its memory config.
     """
     spec, device = call_overload("allocate_tensor_on_device", _OVERLOADS, args, kwargs)
-    return Tensor(spec, device, device.allocate_tensor(spec, again=True))
+    return Tensor(spec, device, device.allocate_tensor(spec, reuse_captured=True))
 
 
 @host_function(over_meshes=True)

@@ -13,7 +13,7 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.ops.language.kinds import are_numbers
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import Buffer
-from ttnn_jit.runtime.tensors.tensor import Tensor, of_numbers
+from ttnn_jit.runtime.tensors.tensor import Tensor, from_numbers
 from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 from ttnn_jit.specs.tile import Tile
@@ -67,7 +67,7 @@ def from_buffer(
     """
     numbers = _python_numbers(buffer, dtype, "ttnn.from_buffer")
     _check_count(len(numbers), shape, "ttnn.from_buffer")
-    return of_numbers(numbers, spec_of_new(shape, dtype, layout, device, memory_config), device)
+    return from_numbers(numbers, spec_of_new(shape, dtype, layout, device, memory_config), device)
 
 
 @host_overload()
@@ -92,7 +92,7 @@ def _of_numbers(
     _check_count(len(listed), extents)
     if isinstance(device, MeshDevice):
         raise _mesh_error()
-    return of_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
+    return from_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
 
 
 @host_overload()
@@ -116,7 +116,7 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     if is_numpy_array(tensor):
         check_numeric(tensor, "ttnn.Tensor")
         dtype = dtype_from_numpy(tensor) if data_type is None else data_type
-        return of_numbers(tensor, spec_of_new(tensor.shape, dtype, layout, device, mem_config), device)
+        return from_numbers(tensor, spec_of_new(tensor.shape, dtype, layout, device, mem_config), device)
     return from_torch(
         tensor,
         data_type,
