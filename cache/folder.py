@@ -47,14 +47,14 @@ class Folder:
         self._descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         self.close = weakref.finalize(self, os.close, self._descriptor)
         self._identity = os.fstat(self._descriptor)
-        self._place = str(self.path)
+        self._path_string = str(self.path)
         self.read_only = _is_read_only(self._identity)
         _require_trust(self.path, self._identity, read_only=self.read_only)
 
     def is_in_place(self) -> bool:
         """Whether the folder that was opened is the one at the path now."""
         try:
-            return os.path.samestat(os.stat(self._place), self._identity)  # noqa: PTH116 - quicker than a Path
+            return os.path.samestat(os.stat(self._path_string), self._identity)  # noqa: PTH116 - quicker than a Path
         except OSError:
             return False
 

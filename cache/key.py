@@ -60,8 +60,8 @@ class Key:
         versions: The software that makes the code.
         options: The decorator's; None where they change nothing.
         target: Whose rules are obeyed; None where they change nothing.
-        place: Where the function is written; nothing depends on it, and `Manifest.nearest` tells functions of one name
-            apart by it.
+        location: Where the function is written; nothing depends on it, and `Manifest.nearest` tells functions of one
+            name apart by it.
     """
 
     kind: str
@@ -71,7 +71,7 @@ class Key:
     versions: Versions
     options: CompileOptions | None = None
     target: SystemDesc | None = None
-    place: str = field(default="", compare=False)
+    location: str = field(default="", compare=False)
 
     @staticmethod
     def here(
@@ -81,10 +81,10 @@ class Key:
         target: SystemDesc | None = None,
         *,
         function: str = "",
-        place: str = "",
+        location: str = "",
     ) -> Key:
         """The key of what this process makes for its own processor."""
-        return Key(kind, function, tuple(parts.items()), host_cpu(), Versions.current(), options, target, place)
+        return Key(kind, function, tuple(parts.items()), host_cpu(), Versions.current(), options, target, location)
 
     @property
     def entry(self) -> str:

@@ -94,15 +94,15 @@ class Manifest:
     def nearest(self, key: Key) -> tuple[Difference, ...] | None:
         """How the stored key of the same function most like `key` differs; None if none is stored.
 
-        It is the same if it has its name, and its place or its code.
+        It is the same if it has its name, and its location or its code.
         """
         best: tuple[Difference, ...] | None = None
         for name in self._store.names(MANIFEST):
-            place, stored = _recorded(self._store.get(name))
+            location, stored = _recorded(self._store.get(name))
             if stored.get("function") == key.function:
                 found = differences(stored, key.contributions)
                 same_code = all(each.name != "code" for each in found)
-                if (place == key.place or same_code) and (best is None or len(found) < len(best)):
+                if (location == key.location or same_code) and (best is None or len(found) < len(best)):
                     best = found
         return best
 
@@ -125,10 +125,10 @@ class _Candidate:
 def _written(key: Key, candidates: Iterable[_Candidate]) -> bytes:
     """A manifest as it lies on disk: a line with what came of compiles under its key, latest first, and one with that.
 
-    A look-up reads the first line, the second is for people: the place of the function and the key's contributions.
+    A look-up reads the first line, the second is for people: the location of the function and the key's contributions.
     """
     records = [[candidate.reads, candidate.content] for candidate in candidates]
-    return b"\n".join(json.dumps(part).encode() for part in (records, [key.place, dict(key.contributions)]))
+    return b"\n".join(json.dumps(part).encode() for part in (records, [key.location, dict(key.contributions)]))
 
 
 # A checksum says that an entry was stored, not that it was stored by `_written`: one that says something else says
@@ -148,9 +148,9 @@ def _candidates(data: bytes | None) -> tuple[_Candidate, ...]:
 
 
 def _recorded(data: bytes | None) -> tuple[str, Mapping[str, str]]:
-    """The place and the contributions of a key; nothing where there is no manifest, or a damaged one."""
+    """The location and the contributions of a key; nothing where there is no manifest, or a damaged one."""
     try:
-        place, contributions = json.loads((data or b"").partition(b"\n")[2])
-        return text_of(place), {text_of(name): text_of(value) for name, value in contributions.items()}
+        location, contributions = json.loads((data or b"").partition(b"\n")[2])
+        return text_of(location), {text_of(name): text_of(value) for name, value in contributions.items()}
     except _NOT_WRITTEN:
         return "", {}

@@ -88,8 +88,8 @@ def _arguments_of(name: str, function: Any) -> Iterator[tuple[str, Mapping[str, 
     if not isinstance(function, TtnnOperation):
         yield from host_arguments(name, function)
         return
-    for place, operation in enumerate(function.__ttnn_overloads__):
-        yield from ((f"#{place} {own}", values) for own, values in _arguments(operation))
+    for index, operation in enumerate(function.__ttnn_overloads__):
+        yield from ((f"#{index} {own}", values) for own, values in _arguments(operation))
 
 
 def _runner(function: Any, values: Mapping[str, Any], device: Any) -> Callable[[], Any]:
@@ -128,8 +128,8 @@ def _base(operation: Operation, shapes: Sequence[Any], statics: Sequence[Any]) -
     allowed = getattr(operation, "operand_dtypes", ()) or (operation.dtypes,) * len(shapes)
     domain = operation.probe.domain
     tensors = [
-        None if shape is None else Made(tuple(shape), _dtype(dtypes), place, domain)
-        for place, (shape, dtypes) in enumerate(zip(shapes, allowed * len(shapes), strict=False))
+        None if shape is None else Made(tuple(shape), _dtype(dtypes), index, domain)
+        for index, (shape, dtypes) in enumerate(zip(shapes, allowed * len(shapes), strict=False))
     ]
     if operation.is_variadic:
         return {operation.operands[0].name: tensors, **attributes, **choices}

@@ -38,10 +38,10 @@ CHARACTERS = '"<>()[]{}#%!@:,=x0123456789-ad \n\\²٣é/\0\ufeff\r'
 
 def damaged_text(draw: random.Random, text: str) -> str:
     """`text` with one character taken away, put in, or replaced."""
-    place = draw.randrange(len(text))
+    index = draw.randrange(len(text))
     character = draw.choice(CHARACTERS if draw.random() < 0.7 else text)
     kind = draw.randrange(3)
-    before, after = text[:place], text[place + (kind > 0) :]
+    before, after = text[:index], text[index + (kind > 0) :]
     return before + ("" if kind == 1 else character) + after
 
 
@@ -121,18 +121,18 @@ def damaged_attribute(draw: random.Random, attribute: Attribute, others: Sequenc
     parts = _parts(attribute)
     if not parts or draw.random() < 0.4:
         return draw.choice(others)
-    place = draw.randrange(len(parts))
-    changed = damaged_attribute(draw, parts[place], others)
+    index = draw.randrange(len(parts))
+    changed = damaged_attribute(draw, parts[index], others)
     match attribute:
         case ArrayAttr():
-            insert: list[Attribute] = draw.choice([[changed], [], [parts[place], parts[place]]])
-            return ArrayAttr([*parts[:place], *insert, *parts[place + 1 :]])
+            insert: list[Attribute] = draw.choice([[changed], [], [parts[index], parts[index]]])
+            return ArrayAttr([*parts[:index], *insert, *parts[index + 1 :]])
         case DictionaryAttr():
-            name = list(attribute.data)[place]
+            name = list(attribute.data)[index]
             rest = {key: value for key, value in attribute.data.items() if key != name}
             return DictionaryAttr(rest if draw.random() < 0.3 else rest | {name: changed})
         case _:
-            return type(attribute).new([*parts[:place], changed, *parts[place + 1 :]])  # type: ignore[attr-defined]
+            return type(attribute).new([*parts[:index], changed, *parts[index + 1 :]])  # type: ignore[attr-defined]
 
 
 def damage_module(draw: random.Random, module: ModuleOp) -> str:
@@ -166,8 +166,8 @@ def _no_attribute(draw: random.Random, op: Operation, _: Sequence[Attribute]) ->
 def _operand_gone(draw: random.Random, op: Operation, _: Sequence[Attribute]) -> bool:
     if not op.operands:
         return False
-    place = draw.randrange(len(op.operands))
-    op.operands = [value for number, value in enumerate(op.operands) if number != place]
+    index = draw.randrange(len(op.operands))
+    op.operands = [value for number, value in enumerate(op.operands) if number != index]
     return True
 
 
@@ -272,7 +272,7 @@ DAMAGES: dict[str, Callable[[random.Random, Operation, Sequence[Attribute]], boo
     "other blocks": _blocks,
     "the loss": _gone,
     "a copy": _twice,
-    "another place": _elsewhere,
+    "another position": _elsewhere,
     "a foreign op before": _foreign,
 }
 """From what is changed to the function that changes it in place; False where the op has nothing of the kind."""

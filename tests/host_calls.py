@@ -26,8 +26,8 @@ class Made(NamedTuple):
     Attributes:
         shape: Its extents.
         dtype: Its element type.
-        seed: Of its elements. Of integers, an odd one draws 0 and 1, which are places in what has few elements, an even
-            one those from -3 to 8, so that quotients are rounded.
+        seed: Of its elements. Of integers, an odd one draws 0 and 1, which are indices in what has few elements, an
+            even one those from -3 to 8, so that quotients are rounded.
         domain: The interval of floats.
         layout: How it lies.
         on_host: Whether it lies on the host.
@@ -254,11 +254,11 @@ def _always(*values: Any) -> Callable[[Any], tuple[Any, ...]]:
 
 
 _DTYPES = _always(ttnn.float32, ttnn.bfloat16, ttnn.int32)
-_PLACES = _always(ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG)
+_MEMORY_CONFIGS = _always(ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG)
 _BY_NAME: Mapping[str, Callable[[Any], Any]] = {
     "dtype": _DTYPES,
     "output_dtype": _DTYPES,
-    "memory_config": _PLACES,
+    "memory_config": _MEMORY_CONFIGS,
     "layout": _always(ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT),
     "output_layout": _always(ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT),
     "compute_kernel_config": lambda _: precisions(),

@@ -30,7 +30,7 @@ BINARY = ("add", "multiply", "subtract", "maximum")
 def programs(
     draw: st.DrawFn, target: str, *, dtypes: Sequence[DataType] = (DataType.FLOAT32,), sorts: bool = False
 ) -> list[object]:
-    """What `built` takes: the arguments' specs, then calls by name, places of values, and attributes, then results.
+    """What `built` takes: the arguments' specs, then calls by name, indices of values, and attributes, then results.
 
     Args:
         draw: Hypothesis's.
@@ -66,7 +66,7 @@ def _function(program: list[object], target: str, dialect: TensorDialect) -> Fun
     values = [(builder.argument(spec), spec) for spec in specs]  # type: ignore[attr-defined]
     for kind, first, second, which in calls:  # type: ignore[attr-defined]
         values += _results(builder, kind, values[first % len(values)], _like(values, first, second), which)
-    return builder.function([values[-1 - place % len(values)][0] for place in returned])  # type: ignore[attr-defined]
+    return builder.function([values[-1 - index % len(values)][0] for index in returned])  # type: ignore[attr-defined]
 
 
 def _like(values, first, second):
@@ -77,7 +77,7 @@ def _like(values, first, second):
 
 
 def _results(builder, kind, x, y, which):
-    if x[1].dtype.is_integer:  # the places that a sort gives
+    if x[1].dtype.is_integer:  # the indices that a sort gives
         kind = "typecast"
     match kind:
         case "unary":

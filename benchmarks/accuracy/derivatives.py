@@ -61,7 +61,7 @@ def _digamma(x: Any) -> Any:
 def _multigammaln(x: Any) -> Any:
     if x <= 1.5:
         return -mpmath.inf if x == 1.5 else mpmath.nan
-    return sum(mpmath.digamma(x - mpmath.mpf(place) / 2) for place in range(4))
+    return sum(mpmath.digamma(x - mpmath.mpf(index) / 2) for index in range(4))
 
 
 def _silu(x: Any) -> Any:
@@ -185,15 +185,15 @@ def errors_of(operation: Operation, tensors: Sequence[torch.Tensor], device: Any
     mpmath has no reference, it is autograd's in float64.
     """
     gradient = torch.ones_like(tensors[0])
-    placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (gradient, *tensors)]
-    found = [ttnn.to_torch(each) for each in call_of(operation)(*placed)]
+    on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (gradient, *tensors)]
+    found = [ttnn.to_torch(each) for each in call_of(operation)(*on_device)]
     doubles = [each.double() for each in tensors]
     wanted = [each.clone() for each in operation.golden(torch, gradient.double(), *doubles, *statics_of(operation))]
     points = zip(*(each.flatten().tolist() for each in tensors), strict=True)
-    for place, values in enumerate(points):
+    for index, values in enumerate(points):
         exact = exactly(operation, values)
         for want, each in zip(wanted, exact or (), strict=False):  # `lerp` by a number has one input less
-            want.view(-1)[place] = each
+            want.view(-1)[index] = each
     errors = []
     for got, want in zip(found, wanted, strict=True):
         error = ulp_errors(got, want)
@@ -239,10 +239,10 @@ def main() -> None:
                 continue
             tensors = points_of(operation, options.step)
             bound = operation.probe.max_ulp or 0.5
-            for place, errors in enumerate(errors_of(operation, tensors, device)):
+            for index, errors in enumerate(errors_of(operation, tensors, device)):
                 worst = int(errors.argmax())
                 point = ", ".join(f"{float(tensor.flatten()[worst]):.9g}" for tensor in tensors)
-                print(f"{operation.name} {place}: {errors.max():.3g} of {bound} at {point}", flush=True)
+                print(f"{operation.name} {index}: {errors.max():.3g} of {bound} at {point}", flush=True)
                 is_broken |= bool(errors.max() > bound)
     raise SystemExit(is_broken)
 

@@ -36,7 +36,7 @@ def _cube_root(x: Any) -> Any:
 
 
 def _multigammaln(x: Any) -> Any:
-    terms = (_log_gamma(x - mpmath.mpf(place) / 2) for place in range(4))
+    terms = (_log_gamma(x - mpmath.mpf(index) / 2) for index in range(4))
     return sum(terms, 3 * mpmath.log(mpmath.pi)) if x > 1.5 else None
 
 

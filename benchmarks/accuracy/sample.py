@@ -1,6 +1,6 @@
 """Which arguments are tried: the sample is fixed, it depends on nothing but the operation, its dtype and a fraction.
 
-Of one float32 operand, every so many-th bit pattern of all 2**32, and the neighbours of hard places: powers of two,
+Of one float32 operand, every so many-th bit pattern of all 2**32, and the neighbours of hard arguments: powers of two,
 the ends of the intervals that range reduction and piecewise polynomials cut, denormals, the ends of the domain. Of one
 bfloat16 operand, all 65,536. Of several operands, special values against each other, bit patterns, the operation's
 domain, operands that nearly cancel, and operands whose product is at an end of the range.
@@ -24,7 +24,7 @@ STEP = 61
 POINTS = 4_000_000
 """Random arguments of each kind of several operands, at the full fraction."""
 NEIGHBOURS = 24
-"""Floats on each side of a hard place, at the full fraction."""
+"""Floats on each side of a hard argument, at the full fraction."""
 CHUNK = 1 << 17
 """Arguments that are computed at once: what stays in a core's cache."""
 
@@ -46,7 +46,7 @@ def _parts(operation: Operation, dtype: DataType, fraction: float, step: int | N
     elif dtype is DataType.BFLOAT16:
         yield (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32)[None]
     else:
-        yield hard_places(max(1, round(NEIGHBOURS * fraction)), step_of(fraction))[None]
+        yield hard_arguments(max(1, round(NEIGHBOURS * fraction)), step_of(fraction))[None]
         stride = step or step_of(fraction)
         for first in range(3 % stride, 2**32, stride * CHUNK):
             patterns = np.arange(first, min(first + stride * CHUNK, 2**32), stride, dtype=np.uint64)
@@ -72,22 +72,22 @@ def step_of(fraction: float) -> int:
 
 
 @lru_cache(maxsize=2)
-def hard_places(neighbours: int, thinning: int = 1) -> np.ndarray:
-    """Float32 around the places where an algorithm changes, of both signs; far multiples thinned."""
+def hard_arguments(neighbours: int, thinning: int = 1) -> np.ndarray:
+    """Float32 around the arguments at which an algorithm changes, of both signs; far multiples thinned."""
     exponents = np.arange(-149, 128)
-    places = [np.array([0.0, np.finfo(np.float32).max, *SPECIALS[10:12]])]
-    places += [factor * 2.0**exponents for factor in (1.0, 1.25, 1.5, 1.75)]  # powers, pieces of mantissas, of x + 1
+    arguments = [np.array([0.0, np.finfo(np.float32).max, *SPECIALS[10:12]])]
+    arguments += [factor * 2.0**exponents for factor in (1.0, 1.25, 1.5, 1.75)]  # powers, pieces of mantissas, of x + 1
     octaves = 2.0 ** np.arange(1, 8)[:, None]
     pieces = (octaves * (1 + np.arange(4) / 4) - 1).ravel()
-    places += [pieces, pieces / 2, pieces * math.sqrt(2)]  # of erf, of gelu
+    arguments += [pieces, pieces / 2, pieces * math.sqrt(2)]  # of erf, of gelu
     few = min(300, max(20, 300 * 61 // thinning))
-    places += [(np.arange(-few, few) + half) * math.log(2) for half in (0.0, 0.5)]  # of exp
-    places += [np.arange(-few, few) + half for half in (0.0, 0.5)]  # of exp2, gamma, rounding
-    places.append(np.arange(1, 20 * few) * math.pi / 4)  # of sin, cos and tan
-    places.append(np.array([9.1, 14.6, 14.99, 20.0, 88.72284, 89.0, 91.0, 95.0, 103.97, 104.5, 112.0, 200.0]))
-    places.append(np.array([math.sqrt(1 - math.exp(-5)), 1.46163214496836]))  # of erfinv, of digamma
+    arguments += [(np.arange(-few, few) + half) * math.log(2) for half in (0.0, 0.5)]  # of exp
+    arguments += [np.arange(-few, few) + half for half in (0.0, 0.5)]  # of exp2, gamma, rounding
+    arguments.append(np.arange(1, 20 * few) * math.pi / 4)  # of sin, cos and tan
+    arguments.append(np.array([9.1, 14.6, 14.99, 20.0, 88.72284, 89.0, 91.0, 95.0, 103.97, 104.5, 112.0, 200.0]))
+    arguments.append(np.array([math.sqrt(1 - math.exp(-5)), 1.46163214496836]))  # of erfinv, of digamma
     with np.errstate(over="ignore", under="ignore"):
-        around = np.concatenate(places).astype(np.float32)
+        around = np.concatenate(arguments).astype(np.float32)
     bits = np.abs(around[np.isfinite(around)]).view(np.int32).astype(np.int64)
     near = np.unique(bits[:, None] + np.arange(-neighbours, neighbours + 1))
     near = near[(near >= 0) & (near <= 0x7F80_0000)]

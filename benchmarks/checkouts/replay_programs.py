@@ -45,9 +45,9 @@ def _of_operations() -> Iterator[Combination]:
             [*reversed(dtypes), *integers], (("cpu", "ast"), ("wormhole_b0", ("ast", "trace")[number % 2]))
         ):
             yield _combination(**call, dtype=dtype, target=target, frontend=frontend)
-        for place, isa in enumerate(ISAS[1:]):
-            target = ("cpu", "wormhole_b0")[(number + place) % 2]
-            dtype = DTYPES[place % 2] if dtypes else INTEGER
+        for index, isa in enumerate(ISAS[1:]):
+            target = ("cpu", "wormhole_b0")[(number + index) % 2]
+            dtype = DTYPES[index % 2] if dtypes else INTEGER
             yield _combination(**call, dtype=dtype, target=target, shape=(256, 256), isa=isa)
 
 
@@ -57,13 +57,13 @@ def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
     from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
     taken = operation.operand_dtypes if isinstance(operation, Routine) else ()
-    integers = tuple(place for place, dtypes in enumerate(taken) if COMPUTE_TYPE not in dtypes)
-    for place, (shapes, statics) in enumerate(operation.examples or [((), operation.tested_attributes)]):
+    integers = tuple(index for index, dtypes in enumerate(taken) if COMPUTE_TYPE not in dtypes)
+    for index, (shapes, statics) in enumerate(operation.examples or [((), operation.tested_attributes)]):
         given = [shape is not None for shape in shapes] or [True] * operation.arity
         tensors = ", ".join(f"a{k}" for k in range(sum(given)))
         values = (f"{each.name}={_written(value)}" for each, value in zip(operation.attributes, statics, strict=True))
         arguments = ", ".join((f"[{tensors}]" if operation.is_variadic else _operands(operation, given), *values))
-        name = f"op_{operation.ttnn_name}{f'_{place}' if place else ''}"
+        name = f"op_{operation.ttnn_name}{f'_{index}' if index else ''}"
         source = f"def {name}({tensors}):\n    return ttnn.{operation.name}({arguments})\n"
         own = tuple(shape for shape in shapes if shape is not None)
         yield {"source": source, "program": name, "tensors": sum(given), "shapes": own, "integers": integers}
@@ -142,7 +142,7 @@ def _combination(  # noqa: PLR0913 - what a key names
     """
     shapes = shapes or (shape,) * tensors
     own = ("f32", "bf16") if dtype == "mixed" else (dtype,)
-    dtypes = [INTEGER if place in integers else own[place % len(own)] for place in range(tensors)]
+    dtypes = [INTEGER if index in integers else own[index % len(own)] for index in range(tensors)]
     extents = "+".join("x".join(map(str, each)) for each in dict.fromkeys(shapes))
     others = [f"{name}={value}" for name, value in options.items()]
     key = "/".join([program, target, dtype, extents, kind, frontend, isa, *others])

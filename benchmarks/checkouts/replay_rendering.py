@@ -63,7 +63,7 @@ def _texts(combination: Combination) -> dict[str, str]:
 
 def called(combination: Combination) -> tuple[Callable[..., Any], list[Any]]:
     """The function that a combination compiles, and the tensors that it is given."""
-    return _function(combination), [_tensor(combination, place) for place in range(len(combination["shapes"]))]
+    return _function(combination), [_tensor(combination, index) for index in range(len(combination["shapes"]))]
 
 
 def _options(combination: Combination) -> dict[str, Any]:
@@ -184,9 +184,9 @@ def _executed(name: str, text: str) -> dict[str, Any]:
     return vars(module)
 
 
-def _tensor(combination: Combination, place: int) -> Any:
-    kind = "thin" if combination["kind"] == "broadcast" and place % 2 else combination["kind"]
-    return _made(combination["dtypes"][place], tuple(combination["shapes"][place]), kind, combination["target"])
+def _tensor(combination: Combination, index: int) -> Any:
+    kind = "thin" if combination["kind"] == "broadcast" and index % 2 else combination["kind"]
+    return _made(combination["dtypes"][index], tuple(combination["shapes"][index]), kind, combination["target"])
 
 
 @cache

@@ -244,7 +244,7 @@ CHOSEN = {
     "quotient._STEP": "bits of a quotient that float32 holds beside a rounding error",
     "quotient._STEPS": "steps for the largest difference of two exponents",
     "trigonometry.NEAR_LIMIT": "the multiple of pi has 17 bits, so that its product with PI_HIGH cancels exactly",
-    "trigonometry.INVERSE_TWO_PI": "_INVERSE_TWO_PI, at the four places where it is read",
+    "trigonometry.INVERSE_TWO_PI": "_INVERSE_TWO_PI, at the four offsets where it is read",
 }
 """``module.NAME`` -> the reason of a constant that is a choice."""
 

@@ -62,7 +62,7 @@ def _products(isa: HostIsa, module: ModuleText, name: str) -> str:
     b = _probe(name, module, "n", "unused")
     out, source, n, _ = b.parameters
     math, vector, words = LlvmVector(isa, module, b.body), FLOAT.times(isa.lanes), I32.times(isa.lanes)
-    x, y = (b.load(vector, place, 4) for place in (source, out))
+    x, y = (b.load(vector, address, 4) for address in (source, out))
     factors = b.bitcast(x, words), b.bitcast(y, words)
     with b.count("i", n, *[("sum", zero(vector))] * ACCUMULATORS) as i:
         i.carry(*(math.add_products(a, *factors) if name == "pairs" else math.fma(a, x, y) for a in i.values))
@@ -105,8 +105,8 @@ def seconds_in_parallel(calls: Sequence[Callable[[], None]]) -> float:
         times.append((start, time.perf_counter()))
 
     cpus = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    places = (cpus * len(calls))[: len(calls)] or [0] * len(calls)
-    threads = [threading.Thread(target=run, args=each) for each in zip(calls, places, strict=True)]
+    cpu_of_thread = (cpus * len(calls))[: len(calls)] or [0] * len(calls)
+    threads = [threading.Thread(target=run, args=each) for each in zip(calls, cpu_of_thread, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -138,8 +138,8 @@ def plot_bars(results: Results, cases: Sequence[Case], path: Path) -> None:
     height = 0.8 / len(pairs)
     for offset, (peer, ours) in enumerate(pairs):
         found = [statistics.median(ratios(results, case, peer, ours) or [float("nan")]) for case in cases]
-        places = [index + height * (offset - (len(pairs) - 1) / 2) for index in range(len(cases))]
-        axis.barh(places, found, height=0.9 * height, label=f"{peer} / {ours}", color=plots.COLOURS[peer],
+        positions = [index + height * (offset - (len(pairs) - 1) / 2) for index in range(len(cases))]
+        axis.barh(positions, found, height=0.9 * height, label=f"{peer} / {ours}", color=plots.COLOURS[peer],
                   alpha=0.55 if ours == CHIP else 1)  # fmt: skip
     axis.set_yticks(range(len(cases)), [case.name for case in cases])
     axis.axvline(1, color="black", linewidth=0.8)

@@ -80,8 +80,8 @@ class Layer:
 
     def operations(self, batch: int) -> int:
         """Multiplications and additions; of a pool, elements of windows."""
-        places = batch * (self.size // self.stride) ** 2 * self.kernel**2
-        return places * self.inputs if self.pool else 2 * places * self.outputs * (self.inputs // self.groups)
+        positions = batch * (self.size // self.stride) ** 2 * self.kernel**2
+        return positions * self.inputs if self.pool else 2 * positions * self.outputs * (self.inputs // self.groups)
 
     def elements(self, batch: int) -> int:
         """That are read or written at least: those of windows, weights, a bias and the result."""

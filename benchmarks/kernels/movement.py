@@ -203,7 +203,7 @@ WORKS: dict[str, Work] = {
 REASONS = """## What stays below a copy, and why
 
 - In a cache a copy moves a vector in a cycle or two, and all else shows: the loop around rows that are a few lines long
-  (permute (1, 0, 2), heads, every other row), half a shuffle a vector for each bit of an element's place (transposes,
+  (permute (1, 0, 2), heads, every other row), half a shuffle a vector for each bit of an element's index (transposes,
   most of all of bf16), and rows a power of two apart, which share few sets of the first caches (permute (2, 0, 1),
   (2, 1, 0), NHWC to NCHW). Copies in two layouts are eager calls, whose checks are part of them.
 - `stack` of the last dimension, gathers along rows, and permutes whose innermost dimension is

@@ -1,8 +1,8 @@
 """Reductions and norms against the better of eager torch and torch.compile.
 
 The contenders take turns (benchmarks/harness/turns.py says how), with all threads and, where a goal is stated, with
-one. Tensors are 2048 x 2048; of `group_norm` 8 images of 32 x 32 places, 512 channels in 32 groups, which lie channels
-last, as ttnn's do; torch's lie as it has them. GB/s are of the tensors read and written once.
+one. Tensors are 2048 x 2048; of `group_norm` 8 images of 32 x 32 positions, 512 channels in 32 groups, which lie
+channels last, as ttnn's do; torch's lie as it has them. GB/s are of the tensors read and written once.
 """
 
 from __future__ import annotations

@@ -150,9 +150,9 @@ def _plot(timed: Mapping[str, Mapping[str, float | None]], plots_: Plots) -> Non
     axis = axes[0][0]
     for shift, (label, ours) in enumerate((("cpu", OURS[:3]), ("wormhole_b0", (CHIP,)))):
         found = [_ratio(least, ours) for least in timed.values()]
-        places = [place + 0.4 * shift for place in range(len(timed))]
-        axis.barh(places, found, height=0.4, color=plots.COLOURS[f"ttnn_jit {label}"], label=label)
-    axis.set_yticks([place + 0.2 for place in range(len(timed))], list(timed))
+        positions = [position + 0.4 * shift for position in range(len(timed))]
+        axis.barh(positions, found, height=0.4, color=plots.COLOURS[f"ttnn_jit {label}"], label=label)
+    axis.set_yticks([position + 0.2 for position in range(len(timed))], list(timed))
     axis.axvline(1, color="black", linewidth=0.8)
     axis.set_xlabel("the best of torch over the best of ours")
     axis.invert_yaxis()

@@ -171,7 +171,9 @@ def _plot(figures: Mapping[str, Mapping[str, float]], plots_: Plots) -> None:
     figure, axes = plots.panels(1, 1, 7.5, 0.8 + 0.24 * len(names))
     axis = axes[0][0]
     for contender, colour in zip(CONTENDERS, (plots.CYCLE[0], plots.COLOURS[EAGER], plots.COLOURS[PEER]), strict=True):
-        found = [(figures[contender][name], place) for place, name in enumerate(names) if name in figures[contender]]
+        found = [
+            (figures[contender][name], position) for position, name in enumerate(names) if name in figures[contender]
+        ]
         axis.plot(*zip(*found, strict=True), "o", markersize=6, color=colour, label=contender)
     axis.set_xscale("log")
     ticks = {

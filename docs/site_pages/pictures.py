@@ -132,10 +132,10 @@ def _order(rows: Sequence[list[str]], chains: Sequence[Sequence[str]]) -> None:
             joined[one].append(other)
             joined[other].append(one)
     for sweep in range(24):
-        place = {name: (number + 0.5) / len(row) for row in rows for number, name in enumerate(row)}
+        position_of = {name: (number + 0.5) / len(row) for row in rows for number, name in enumerate(row)}
         for row in rows if sweep % 2 else reversed(rows):
-            row.sort(key=lambda name: sum(place[each] for each in joined[name]) / max(1, len(joined[name])))
-            place |= {name: (number + 0.5) / len(row) for number, name in enumerate(row)}
+            row.sort(key=lambda name: sum(position_of[each] for each in joined[name]) / max(1, len(joined[name])))
+            position_of |= {name: (number + 0.5) / len(row) for number, name in enumerate(row)}
 
 
 def _width(name: str) -> float:

@@ -49,7 +49,7 @@ def without_nan(pattern: Any) -> Any:
 
 
 @scalar  # type: ignore[untyped-decorator]
-def place_of(r: int, half: int) -> int:
+def group_index(r: int, half: int) -> int:
     """The number of the group in the left or right `half` of row `r` of a tile."""
     face: int = r // GROUP * 2 + half
     return face * GROUP + r % GROUP
@@ -114,7 +114,7 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
     def pack_tile(dense: Any, down: int, tile: Any, count: int, width: int, height: int) -> None:
         for r in range(HEIGHT):
             for half in range(2):
-                first, group = r * down + half * GROUP, place_of(r, half)
+                first, group = r * down + half * GROUP, group_index(r, half)
                 own = max(0, min(GROUP, width - half * GROUP)) if r < height else 0
                 shared = 0
                 for lane in range(own):
@@ -141,7 +141,7 @@ def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count:
         strip = matrix + (row - above) * down
         for half in range((width + GROUP - 1) // GROUP):
             tile = tile_at(result + unit * (strip + half // 2 * HEIGHT * along))
-            group, begin = place_of(above, half % 2), half * GROUP
+            group, begin = group_index(above, half % 2), half * GROUP
             own = min(GROUP, width - begin)
             shared = 0
             for lane in range(own):
@@ -164,7 +164,7 @@ def unpacker(store: Callable[[Any], Any]) -> Callable[..., None]:
     def unpack_tile(dense: Any, down: int, tile: Any, count: int, width: int, height: int) -> None:
         for r in range(height):
             for half in range(2):
-                first, group = r * down + half * GROUP, place_of(r, half)
+                first, group = r * down + half * GROUP, group_index(r, half)
                 for lane in range(max(0, min(GROUP, width - half * GROUP))):
                     code = load_code(tile, group * GROUP + lane, count)
                     dense[first + lane] = store(patternof(code, int(tile[group]), count))

@@ -148,13 +148,15 @@ class PackingLoops:
                 dense = b.element(at, self._element, b.mul(each.index, across), "dense")
                 tile = b.element(strip.packed, self._tile, each.index, "tile.at")
                 codes = b.bytes_on(tile, GROUPS, "codes")
-                places = ((b.bytes_on(tile, group), b.element(codes, code, group)) for group in groups)
+                addresses = ((b.bytes_on(tile, group), b.element(codes, code, group)) for group in groups)
                 if self.target.is_upper_half:
-                    left, right = (b.narrow(b.shift_right_zero(self._words(b, *each), 16), _HALVES) for each in places)
+                    left, right = (
+                        b.narrow(b.shift_right_zero(self._words(b, *each), 16), _HALVES) for each in addresses
+                    )
                     self._store(b, b.shuffle(left, right, range(2 * GROUP)), dense)  # both groups in one line
                 else:
-                    for h, place in enumerate(places):
-                        self._store(b, self._words(b, *place), b.element(dense, self._element, GROUP * h))
+                    for h, address in enumerate(addresses):
+                        self._store(b, self._words(b, *address), b.element(dense, self._element, GROUP * h))
 
     def _store(self, b: KernelFunction, vector: Value, at: Value) -> None:
         b.store(vector, at, LINE if self.nontemporal else self.target.itemsize, nontemporal=self.nontemporal)

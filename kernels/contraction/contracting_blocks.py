@@ -131,8 +131,8 @@ class BlockedContraction(ContractingLoops):
             column, at = panel.values
             below = b.element(results, FLOAT, column)
             with b.count("row", height, step=self._tile) as row:
-                place = b.element(below, FLOAT, b.mul(row.index, COLUMNS))
-                self._tile_of(b, left, (at, place, is_first), row.index, height)
+                address = b.element(below, FLOAT, b.mul(row.index, COLUMNS))
+                self._tile_of(b, left, (at, address, is_first), row.index, height)
             following = b.element(at, I32, panel_words)
             column = b.add(column, self._panel_width)
             panel.again_if(b.compare("slt", column, width), column, following)
@@ -146,7 +146,7 @@ class BlockedContraction(ContractingLoops):
         rest = b.sub(height, row)
         with b.choose(b.compare("slt", rest, _MIN_TILE_ROWS), "few") as few:
             with b.count("lane", rest) as lane:
-                place = b.element(results, FLOAT, b.mul(lane.index, COLUMNS))
-                one.over_steps(b, b.element(at, I32, lane.index), panel, place, is_first, steps)
+                address = b.element(results, FLOAT, b.mul(lane.index, COLUMNS))
+                one.over_steps(b, b.element(at, I32, lane.index), panel, address, is_first, steps)
             few.otherwise()
             whole.over_steps(b, at, *tile, steps)

@@ -242,10 +242,10 @@ class Product(KernelFunction):
         self._streams_of_epilogue = kernel.epilogue.operands
         count = len(self._streams_of_epilogue)
         self._epilogue = NestedCall(self, kernel.epilogue.function, count, 2 + 2 * count)
-        for place, k in enumerate(self._streams_of_epilogue):
+        for index, k in enumerate(self._streams_of_epilogue):
             strides: Sequence[Operand] = (self.across[k], self.rows.strides[k][0]) if k in numbers else (1, self._pitch)
             for loop, stride in enumerate(strides):
-                self._epilogue.set_param(2 + 2 * place + loop, stride)
+                self._epilogue.set_param(2 + 2 * index + loop, stride)
 
     def list_rows(self, first: Value, height: Value, k: int) -> None:
         """Writes into ``offsets`` where stream k has the rows of a block."""
@@ -258,7 +258,7 @@ class Product(KernelFunction):
         return self.moved(k, self.at[k], self.mul(column, self.across[k]))
 
     def moved(self, k: int, start: Value, offset: Value) -> Value:
-        """So many elements of stream k from a place."""
+        """So many elements of stream k from an address."""
         return self.element(start, self.elements[k], offset)
 
     def finish(self, first: Operand, height: Operand, column: Value, width: Value) -> None:

@@ -194,10 +194,10 @@ class _Writer:
             last = b.sub(self.whole_depth, most)
             with b.loop("block", ("term", i64(0))) as block:
                 (term,) = block.values
-                places = [b.element(start, packing.element, term)]
-                while len(places) < rows:
-                    places.append(self._next_row(b.add(row.index, len(places)), places[-1], term))
-                vectors = [self._along(place, lanes) for place in places]
+                addresses = [b.element(start, packing.element, term)]
+                while len(addresses) < rows:
+                    addresses.append(self._next_row(b.add(row.index, len(addresses)), addresses[-1], term))
+                vectors = [self._along(address, lanes) for address in addresses]
                 words = b.mul(b.shift_right_zero(term, packing.terms - 1), packing.width)
                 self._store(
                     b.element(target, I32, words), transposed(b, vectors), packing.width if rows == lanes else lanes

@@ -95,12 +95,12 @@ class Microkernel:
     def _continued(self, b: Builder, results: Value, is_first: Value, parts: Callable[[Chains], Chains]) -> None:
         """Takes the chains to where `parts` brings them."""
         lanes, kind = self.isa.lanes, FLOAT.times(self.isa.lanes)
-        places, chains = list[Value](), Chains()
+        addresses, chains = list[Value](), Chains()
         for row, vector in product(range(self.rows), range(self.vectors)):
-            places.append(b.element(results, FLOAT, row * self.pitch + vector * lanes))
-            chains.append(b.select(is_first, zero(kind), b.load(kind, places[-1], 4)))
-        for chain, place in zip(parts(chains), places, strict=True):
-            b.store(chain, place, 4)
+            addresses.append(b.element(results, FLOAT, row * self.pitch + vector * lanes))
+            chains.append(b.select(is_first, zero(kind), b.load(kind, addresses[-1], 4)))
+        for chain, address in zip(parts(chains), addresses, strict=True):
+            b.store(chain, address, 4)
 
     def _named(self, values: Sequence[Value]) -> list[tuple[str, Value]]:
         """What loops carry: the chains, where both operands are, and a number."""

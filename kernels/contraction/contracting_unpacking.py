@@ -102,14 +102,14 @@ class Unpacking:
             term, column = at["term"], at["column"]
             moved = b.load(I64, b.element(across, I64, column)) if self.are_listed else b.mul(column, across)
             tile = b.element(source, unit(self.dtype), b.add(moved, b.mul(term, along)), "tile.at")
-            places = self._places(b, to, term, column)
+            addresses = self._addresses(b, to, term, column)
             with b.choose(self._is_rare(b, tile), "rare") as rare:
-                b.call(VOID, f"{self.name}.any", tile, *places)
+                b.call(VOID, f"{self.name}.any", tile, *addresses)
                 rare.otherwise()
-                b.call(VOID, f"{self.name}.tile", tile, *places)
+                b.call(VOID, f"{self.name}.tile", tile, *addresses)
         return b.ended()
 
-    def _places(self, b: Builder, to: Value, term: Value, column: Value) -> list[Value]:
+    def _addresses(self, b: Builder, to: Value, term: Value, column: Value) -> list[Value]:
         """Where the words of each piece of a tile's neighbours go, at its first step."""
         words = b.mul(b.shift_right_zero(term, self.terms - 1), self.width)
         found = list[Value]()
@@ -117,7 +117,7 @@ class Unpacking:
             neighbour = b.add(column, k * self.piece)
             group = b.mul(b.shift_right_zero(neighbour, self.width.bit_length() - 1), self.group_words)
             first = b.add(group, b.bit_and(neighbour, self.width - 1))
-            found.append(b.element(to, I32, b.add(first, words), f"place{k}"))
+            found.append(b.element(to, I32, b.add(first, words), f"address{k}"))
         return found
 
     def _is_rare(self, b: Builder, tile: Value) -> Value:
@@ -129,18 +129,18 @@ class Unpacking:
 
 
 class _Tile:
-    """Writes a function of one tile, ``void @name(ptr tile, ptr places...)``."""
+    """Writes a function of one tile, ``void @name(ptr tile, ptr addresses...)``."""
 
     def __init__(
         self, unpacking: Unpacking, module: ModuleText, name: str, attributes: str = "", *, exact: bool = False
     ) -> None:
-        places = [Parameter(f"place{k}", PTR, "noalias") for k in unpacking.pieces]
-        parameters = [Parameter("tile", PTR, "noalias readonly"), *places]
+        addresses = [Parameter(f"address{k}", PTR, "noalias") for k in unpacking.pieces]
+        parameters = [Parameter("tile", PTR, "noalias readonly"), *addresses]
         attributes, symbol = f"nounwind {attributes}".rstrip(), f"{unpacking.name}.{name}"
         b = self.b = FunctionBuilder(symbol, module, parameters, is_internal=True, attributes=attributes)
         self.unpacking = unpacking
         self.exact = exact
-        self.tile, *self.places = b.parameters
+        self.tile, *self.addresses = b.parameters
         self.numbers = b.alloca(I8, _ELEMENTS, LINE, "numbers")
         self.scales = b.alloca(I32, GROUPS, LINE, "scales")
 
@@ -232,13 +232,13 @@ class _Tile:
         with b.count("step", steps, step=_GROUP) as first:
             word = b.mul(first.index, unpacking.width)
             at = b.element(lines, I32, first.index)
-            for place in unpacking.pieces:
-                rows = range(piece * place, piece * (place + 1))
+            for piece_index in unpacking.pieces:
+                rows = range(piece * piece_index, piece * (piece_index + 1))
                 words = [b.load(_INTS, b.element(at, I32, row * steps), LINE) for row in rows]
                 columns = _squared(b, words) if piece == _GROUP else transposed(b, words, within=piece)
                 for step in range(_GROUP):
                     part, k = divmod(step, piece)
-                    self._store_piece(place, columns[k], part, b.add(word, step * unpacking.width))
+                    self._store_piece(piece_index, columns[k], part, b.add(word, step * unpacking.width))
 
     def _store_half(self, h: int, words: Value, moved: Value) -> None:
         """The words of half of a tile's neighbours at a step, piece by piece."""
@@ -247,10 +247,10 @@ class _Tile:
             if h * count + k in self.unpacking.pieces:
                 self._store_piece(h * count + k, words, k, moved)
 
-    def _store_piece(self, place: int, words: Value, k: int, moved: Value) -> None:
-        """The piece `k` of `words` where those of a tile's piece `place` go."""
+    def _store_piece(self, piece_index: int, words: Value, k: int, moved: Value) -> None:
+        """The piece `k` of `words` where those of a tile's piece `piece_index` go."""
         b, piece = self.b, self.unpacking.piece
-        at = b.element(self.places[place], I32, moved)
+        at = b.element(self.addresses[piece_index], I32, moved)
         own = words if piece == _GROUP else b.shuffle(words, None, range(piece * k, piece * (k + 1)))
         b.store(cut_words(self.unpacking.cut, b, own), at, 4)
 

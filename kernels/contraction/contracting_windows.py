@@ -45,7 +45,7 @@ class WindowContraction(BlockedContraction):
         return p.when(p.compare("eq", p.depth.strides[self.left][0], 1), "beside")
 
     def _take_left(self, p: Product, offset: Value, height: Value, run: Value, step: Value, number: Value) -> None:  # noqa: ARG002
-        """A run of terms in the list: the first one's place, and the place behind them."""
+        """A run of terms in the list: the first one's index, and the index behind them."""
         listed = p.element(p.memory["runs"], _RUN, number)
         end = p.element(listed, I64, 1)
         p.store(offset, listed)
@@ -88,13 +88,13 @@ class WindowMicrokernel(Microkernel):
             runs: The list of runs, and how many it has.
         """
         math = LlvmVector(self.isa, b.module, b.body)
-        places, count = runs
+        bounds, count = runs
 
         def parts(chains: Chains) -> Chains:
             carried = [("run.total", chain) for chain in chains]
             with b.loop("run", *carried, ("run.right", right), ("number", i64(0))) as run:
                 *before, at, number = run.values
-                listed = b.element(places, _RUN, number)
+                listed = b.element(bounds, _RUN, number)
                 first = b.load(I64, listed)
                 behind = b.load(I64, b.element(listed, I64, 1))
                 with b.loop("term", *self._named([*before, at, first])) as loop:

@@ -90,7 +90,7 @@ class Blocks(Instructions):
         """
         values, constants = dict(zip(region.parameters, given, strict=True)), constants or {}
 
-        def placed(operands: Iterable[Value]) -> tuple[Value, ...]:
+        def substituted(operands: Iterable[Value]) -> tuple[Value, ...]:
             if not constants:
                 return tuple([values.get(each, each) for each in operands])
             return tuple([constants.get((each.type, each)) or values.get(each, each) for each in operands])
@@ -103,9 +103,9 @@ class Blocks(Instructions):
             if not isinstance(item, Block):
                 result, template, operands, work = item
                 is_same = changed is not None and changed.isdisjoint(operands)
-                write(item if is_same else (result, template, placed(operands), work))
+                write(item if is_same else (result, template, substituted(operands), work))
                 continue
             block = blocks[id(item)]
-            block.incoming = [(blocks[id(before)], placed(given)) for before, given in item.incoming]
+            block.incoming = [(blocks[id(before)], substituted(given)) for before, given in item.incoming]
             self.begin(block)
-        return [*placed(region.results)]
+        return [*substituted(region.results)]

@@ -114,17 +114,17 @@ class NestedCall:
         self._function = function
         self._pointers = builder.alloca(PTR, operands, hint=f"operands{hint}")
         self._params = builder.alloca(I64, count, hint=f"words{hint}")
-        for place, param in enumerate(first):
-            self.set_param(place, param)
+        for index, param in enumerate(first):
+            self.set_param(index, param)
 
-    def set_param(self, place: int, param: Operand) -> None:
+    def set_param(self, index: int, param: Operand) -> None:
         """Writes one of the params for the calls that follow."""
         b = self._builder
-        b.store(param if isinstance(param, Value) else i64(param), b.element(self._params, I64, place))
+        b.store(param if isinstance(param, Value) else i64(param), b.element(self._params, I64, index))
 
     def run(self, *operands: Value) -> None:
         """Calls it, of streams at these addresses; those that are left out stay as they were."""
         b = self._builder
-        for place, operand in enumerate(operands):
-            b.store(operand, b.element(self._pointers, PTR, place))
+        for index, operand in enumerate(operands):
+            b.store(operand, b.element(self._pointers, PTR, index))
         b.call(VOID, self._function, self._pointers, self._params)

@@ -1,4 +1,4 @@
-"""Vectors whose elements change places."""
+"""Vectors whose elements are permuted."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Argument reduction along a loop (argmax, argmin): the place of the first largest or smallest element.
+"""Argument reduction along a loop (argmax, argmin): the index of the first largest or smallest element.
 
 A row whose elements lie together is gone through block by block: what is farthest in a block is found in vectors, and
 in the first block that has what is farthest in the row the element is looked for that equals it, while the first cache
-holds them. A NaN ends the search in its block. Columns that lie together are a vector, with the places in another one.
+holds them. A NaN ends the search in its block. Columns that lie together are a vector, with the indices in another one.
 
 Bound: the bytes of the elements, and a second look at one block of a row; two comparisons and two selections a vector
 of columns.
@@ -26,12 +26,12 @@ _CHAINS = 4
 """Vectors that elements are compared with in turn, which hides the latency of a comparison."""
 _SPAN = 16
 """Steps of a block, each of a vector for every chain."""
-_PLACE = "ttnn_jit.place"
+_FIND = "ttnn_jit.find"
 
 
 @dataclass(frozen=True)
 class ArgumentReduction:
-    """The function ``void name(ptr pointers, ptr params)`` over elements and the places, of 32 bits, of one for a row.
+    """The function ``void name(ptr pointers, ptr params)`` over elements and the indices, of 32 bits, of one for a row.
 
     Attributes:
         name: Its symbol.
@@ -64,13 +64,13 @@ class ArgumentReduction:
         with f.when(f.compare("sgt", n, 0, "some"), "any"):
             step = f.stride(0, 0, "step")
             columns = _Columns.of(f) if in_columns else None
-            with f.outer_loops(f.streams(), innermost=2 if in_columns else 1) as (x, places):
+            with f.outer_loops(f.streams(), innermost=2 if in_columns else 1) as (x, indices):
                 if columns is not None:
-                    columns.find(elements, x, places, n, step)
+                    columns.find(elements, x, indices, n, step)
                 elif self.is_dense:
-                    f.store(f.narrow(f.call(I64, f"{_PLACE}.dense", x, n), I32, "found"), places)
+                    f.store(f.narrow(f.call(I64, f"{_FIND}.dense", x, n), I32, "found"), indices)
                 else:
-                    f.store(_place_of(f, elements, x, n, step), places)
+                    f.store(_index_of(f, elements, x, n, step), indices)
         return f.ended()
 
 
@@ -135,31 +135,31 @@ class _Elements:
         return self.load(f, f.element(from_at, self.stored.times(self.lanes), k), self.lanes)
 
 
-def _place_of(f: FunctionBuilder, elements: _Elements, x: Value, n: Value, step: Value) -> Value:
-    """The place among n elements from `x` on, an i32."""
-    found = f.call(I64, _PLACE, x, n, step, elements.load(f, x), i64(0), i64(0))
+def _index_of(f: FunctionBuilder, elements: _Elements, x: Value, n: Value, step: Value) -> Value:
+    """The index among n elements from `x` on, an i32."""
+    found = f.call(I64, _FIND, x, n, step, elements.load(f, x), i64(0), i64(0))
     return f.narrow(found, I32, "found")
 
 
 def _one_by_one(elements: _Elements, module: ModuleText) -> str:
-    """The place of the farthest of n elements, those before `start` aside, of which `best` is at `at`."""
+    """The index of the farthest of n elements, those before `start` aside, of which `best` is at `at`."""
     scalars = [Parameter(name, I64) for name in ("n", "step", "at", "start")]
     parameters = Parameter("x", PTR), *scalars[:2], Parameter("best", elements.scalar), *scalars[2:]
-    f = FunctionBuilder(_PLACE, module, parameters, I64, is_internal=True)
+    f = FunctionBuilder(_FIND, module, parameters, I64, is_internal=True)
     x, n, step, best, at, start = f.parameters
     with f.when(f.compare("slt", start, n, "some"), "any", ("found", at)) as any_left:
-        with f.count("i", n, ("held", best), ("place", at), begin=start) as each:
-            held, place = each.values
+        with f.count("i", n, ("held", best), ("index", at), begin=start) as each:
+            held, index = each.values
             value = elements.load(f, f.element(x, elements.stored, f.mul(each.index, step)))
             further = elements.further(f, value, held)
-            each.carry(f.select(further, value, held), f.select(further, each.index, place))
+            each.carry(f.select(further, value, held), f.select(further, each.index, index))
         any_left.give(each.values[1])
     return f.ended(any_left.values[0])
 
 
 def _in_blocks(elements: _Elements, module: ModuleText) -> str:
-    """The place among n elements that lie together."""
-    f = FunctionBuilder(f"{_PLACE}.dense", module, [Parameter("x", PTR), Parameter("n", I64)], I64, is_internal=True)
+    """The index among n elements that lie together."""
+    f = FunctionBuilder(f"{_FIND}.dense", module, [Parameter("x", PTR), Parameter("n", I64)], I64, is_internal=True)
     x, n = f.parameters
     lanes, scalar = elements.lanes, elements.scalar
     step = lanes * _CHAINS
@@ -168,7 +168,7 @@ def _in_blocks(elements: _Elements, module: ModuleText) -> str:
     block = f.new_block("block", (I64, "b"), (scalar, "best"), (I64, "best.at"))
     folded = f.new_block("folded")
     search = f.new_block("search", (I1, "is.odd"), (I64, "begin"), (scalar, "wanted"))
-    rest = f.new_block("rest", (scalar, "held"), (I64, "place"))
+    rest = f.new_block("rest", (scalar, "held"), (I64, "index"))
     f.branch_if(f.compare("sgt", whole, 0, "some"), block, rest, (0, first, 0), (first, 0))
     b, best, best_at = f.begin(block)
     beyond = f.add(b, step * _SPAN)
@@ -187,8 +187,8 @@ def _in_blocks(elements: _Elements, module: ModuleText) -> str:
     f.branch_if(is_odd, done, rest, (), (wanted, hit))
     f.begin(done)
     f.give_back(hit)
-    held, place = f.begin(rest)
-    return f.ended(f.call(I64, _PLACE, x, n, i64(1), held, place, whole))
+    held, index = f.begin(rest)
+    return f.ended(f.call(I64, _FIND, x, n, i64(1), held, index, whole))
 
 
 def _farthest_of(
@@ -271,21 +271,21 @@ class _Columns:
         dense = f.bit_and(f.compare("eq", across, 1), f.compare("eq", written, 1), "dense")
         return _Columns(f, width, across, written, f.select(dense, width, 0, "dense.width"))
 
-    def find(self, elements: _Elements, x: Value, places: Value, n: Value, step: Value) -> None:
-        """The places of all columns: of many vectors of them, of one, and of single ones."""
+    def find(self, elements: _Elements, x: Value, indices: Value, n: Value, step: Value) -> None:
+        """The indices of all columns: of many vectors of them, of one, and of single ones."""
         f = self.f
         column = i64(0)
         for vectors in (_CHAINS, 1):
-            column = self._blocks(vectors, elements, x, places, n, step, column)
+            column = self._blocks(vectors, elements, x, indices, n, step, column)
         with f.while_loop("column", ("c", column)) as each:
             (at,) = each.values
             each.leave_unless(f.compare("slt", at, self.width))
-            found = _place_of(f, elements, f.element(x, elements.stored, f.mul(at, self.across)), n, step)
-            f.store(found, f.element(places, I32, f.mul(at, self.written)), I32.nbytes)
+            found = _index_of(f, elements, f.element(x, elements.stored, f.mul(at, self.across)), n, step)
+            f.store(found, f.element(indices, I32, f.mul(at, self.written)), I32.nbytes)
             each.again(f.add(at, 1))
 
     def _blocks(
-        self, vectors: int, elements: _Elements, x: Value, places: Value, n: Value, step: Value, column: Value
+        self, vectors: int, elements: _Elements, x: Value, indices: Value, n: Value, step: Value, column: Value
     ) -> Value:
         """Blocks of so many vectors of columns, as long as there is a whole one; the column behind them."""
         f, lanes = self.f, elements.lanes
@@ -295,7 +295,7 @@ class _Columns:
             block.leave_unless(f.compare("sle", following, self.dense))
             base = f.element(x, elements.stored, at)
             first = [("held", elements.load_vector(f, base, i64(0), k)) for k in range(vectors)]
-            where = [("place", zero(I32.times(lanes)))] * vectors
+            where = [("index", zero(I32.times(lanes)))] * vectors
             with f.count("i", n, *first, *where) as row:
                 held, found = row.values[:vectors], row.values[vectors:]
                 offset = f.mul(row.index, step)
@@ -305,6 +305,6 @@ class _Columns:
                 better = [f.select(*each) for each in zip(further, values, held, strict=True)]
                 row.carry(*better, *(f.select(is_, own, old) for is_, old in zip(further, found, strict=True)))
             for k, result in enumerate(row.values[vectors:]):
-                f.store(result, f.element(places, I32, f.add(at, k * lanes)), I32.nbytes)
+                f.store(result, f.element(indices, I32, f.add(at, k * lanes)), I32.nbytes)
             block.again(following)
         return at

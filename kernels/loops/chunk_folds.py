@@ -53,10 +53,10 @@ def elements_alone(b: Builder, rest: Value, vectors: Sequence[Value], start: Val
     """The vectors of a tail of `rest` elements, with `start` in the lanes that are no elements."""
     lanes = start.type.lanes
     counts = b.splat(rest, lanes, "rest.lanes")
-    places = [integers(tuple(range(i * lanes, (i + 1) * lanes)), I64) for i, _ in enumerate(vectors)]
+    lane_indices = [integers(tuple(range(i * lanes, (i + 1) * lanes)), I64) for i, _ in enumerate(vectors)]
     return [
-        b.select(b.compare("slt", place, counts, "is.element"), vector, start)
-        for place, vector in zip(places, vectors, strict=True)
+        b.select(b.compare("slt", lane_index, counts, "is.element"), vector, start)
+        for lane_index, vector in zip(lane_indices, vectors, strict=True)
     ]
 
 

@@ -40,15 +40,15 @@ def push(name: str, results: Results, module: ModuleText) -> str:
     parameters = Parameter("levels", PTR), Parameter("number", I64), Parameter("own", results.type)
     f = FunctionBuilder(f"{name}.push", module, parameters, is_internal=True)
     levels, number, own = f.parameters
-    level = f.new_block("level", (I64, "bits"), (I64, "place"), (results.type, "held"))
+    level = f.new_block("level", (I64, "bits"), (I64, "index"), (results.type, "held"))
     full, free = f.new_block("full"), f.new_block("free")
     f.branch(level, number, 0, own)
-    bits, place, held = f.begin(level)
-    at = _level(f, levels, place, results)
+    bits, index, held = f.begin(level)
+    at = _level(f, levels, index, results)
     f.branch_if(f.narrow(bits, I1, "bit"), full, free)
     f.begin(full)
     both = results.combined(f, held, at)
-    f.branch(level, f.shift_right_zero(bits, 1), f.add(place, 1), both)
+    f.branch(level, f.shift_right_zero(bits, 1), f.add(index, 1), both)
     f.begin(free)
     results.keep(f, held, at)
     return f.ended()
@@ -68,11 +68,11 @@ def finish(
     levels, blocks = f.parameters[:2]
     lowest = f.intrinsic(I64, "llvm.cttz.i64", blocks, TRUE, hint="lowest")
     own = first(f, _level(f, levels, lowest, results))
-    level = f.new_block("level", (I64, "place"), (results.type, "own"))
+    level = f.new_block("level", (I64, "index"), (results.type, "own"))
     more, full, done = f.new_block("more"), f.new_block("full"), f.new_block("done")
     f.branch(level, lowest, own)
-    place, own = f.begin(level)
-    following = f.add(place, 1, "next")
+    index, own = f.begin(level)
+    following = f.add(index, 1, "next")
     left = f.shift_right_zero(blocks, following, "left.bits")
     f.branch_if(f.compare("ne", left, 0, "some"), more, done)
     f.begin(more)
@@ -83,5 +83,5 @@ def finish(
     return f.ended(None if target else own)
 
 
-def _level(f: FunctionBuilder, levels: Value, place: Value, results: Results) -> Value:
-    return f.element(levels, FLOAT, f.mul(place, results.floats), "at")
+def _level(f: FunctionBuilder, levels: Value, index: Value, results: Results) -> Value:
+    return f.element(levels, FLOAT, f.mul(index, results.floats), "at")

@@ -58,7 +58,7 @@ class Repackings:
             call.set_param(2, tiles)
 
     def unpack(self, at: Sequence[Value]) -> None:
-        """What is read, of streams that are `at` these places."""
+        """What is read, of streams that are `at` these addresses."""
         for k, call in self._calls.items():
             if not self._streams[k].written:
                 call.run(at[k], self.kept[k])

@@ -64,9 +64,9 @@ def staged_loops(
     with b.when(b.compare("sgt", n, 0), "some"), b.count("at", n, step=block) as stretch:
         at = stretch.index
         count = b.smin(b.sub(n, at), block)
-        places = [b.element(start, b.elements[k], at) if moved[k] else start for k, start in enumerate(starts)]
-        places += buffers
+        addresses = [b.element(start, b.elements[k], at) if moved[k] else start for k, start in enumerate(starts)]
+        addresses += buffers
         for stage, call in zip(stages, calls, strict=True):
             call.set_param(0, count)
-            call.run(*(places[operand] for operand in stage.operands))
+            call.run(*(addresses[operand] for operand in stage.operands))
     return b.ended(fences=any(stream.nontemporal for stream in streams))

@@ -70,8 +70,8 @@ class SteppingLoops:
         read = b.element(source, self._kind, b.mul(at, self.step), "read")
         # The second of two vectors begins an element early, so that none beyond the last is read.
         firsts = [1 - self.lanes] if self.step < 0 else [0, self.lanes - 1]
-        places = [b.element(read, self._kind, first) for first in firsts]
-        loaded = [b.load(self._kind.times(self.lanes), place, self.dtype.itemsize) for place in places]
+        addresses = [b.element(read, self._kind, first) for first in firsts]
+        loaded = [b.load(self._kind.times(self.lanes), address, self.dtype.itemsize) for address in addresses]
         lanes = range(self.lanes)
         order = [self.lanes - 1 - k for k in lanes] if self.step < 0 else [2 * k + (2 * k >= self.lanes) for k in lanes]
         moved = b.shuffle(loaded[0], loaded[-1], order, "moved")

@@ -158,8 +158,8 @@ class _Columns:
         f, call = self.f, self.calls[number]
         params = [extent for extent, _ in loops]
         params += [stride(k) for k in sweep.operands for _, stride in loops]
-        for place, param in enumerate(params):
-            call.set_param(place, param)
+        for index, param in enumerate(params):
+            call.set_param(index, param)
         operands = []
         for k in sweep.operands:
             at = self.at[k]

@@ -155,14 +155,14 @@ class _Row:
 
     def _sum(self, fold: FoldCall, at: Value, count: Value) -> Value:
         """What a block is reduced to."""
-        terms = self._place(fold.terms, at)
+        terms = self._address(fold.terms, at)
         return self.f.load(FLOAT, terms) if fold.is_folded else self.f.call(FLOAT, fold.function, terms, count)
 
     def _run(self, number: int, sweep: SweepCall, at: Value | None) -> None:
         if sweep.function:
-            self.calls[number].run(*(self._place(k, at) for k in sweep.operands))
+            self.calls[number].run(*(self._address(k, at) for k in sweep.operands))
 
-    def _place(self, k: int, at: Value | None) -> Value:
+    def _address(self, k: int, at: Value | None) -> Value:
         """Where element `at` of the row lies in a stream or buffer; None is the first one."""
         count = len(self.strides)
         if at is not None and k < count and self.kernel.streams[k].access is not InnerAccess.SCALAR:

@@ -40,7 +40,7 @@ class TailCopies:
                 b.store(filling, b.element(chunk, self.vector, i), self._align)
             self._copy(b, rest, far, chunk)
             return
-        for there, here, mask in self._places(b, rest, far, chunk):
+        for there, here, mask in self._addresses(b, rest, far, chunk):
             found = b.intrinsic(self.vector, "llvm.masked.load.{}.p0", there, i32(self._align), mask, filling)
             b.store(found, here, self._align)
 
@@ -50,11 +50,11 @@ class TailCopies:
             self._copy(b, rest, chunk, far)
             return
         name = f"llvm.masked.store.{self.vector.suffix}.p0"
-        for there, here, mask in self._places(b, rest, far, chunk):
+        for there, here, mask in self._addresses(b, rest, far, chunk):
             b.intrinsic(VOID, name, b.load(self.vector, here, self._align), there, i32(self._align), mask)
 
-    def _places(self, b: Builder, rest: Value, far: Value, chunk: Value) -> list[tuple[Value, Value, Value]]:
-        """For each vector its place outside, that in the chunk, and which of its lanes are there."""
+    def _addresses(self, b: Builder, rest: Value, far: Value, chunk: Value) -> list[tuple[Value, Value, Value]]:
+        """For each vector its address outside, that in the chunk, and which of its lanes are there."""
         lanes = self.vector.lanes
         counts = b.splat(b.narrow(rest, I32), lanes, "tail.lanes")
         return [

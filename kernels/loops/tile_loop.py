@@ -243,8 +243,8 @@ class _Writer:
     def _loaded(self, k: int, at: Value) -> list[Value]:
         """The vectors of the chunk at an index."""
         align = self.loop.streams[k].dtype.itemsize
-        types, place = self._types(k), self._place
-        return [self.b.load(kind, place(k, i * kind.lanes, at), align, f"m{k}") for i, kind in enumerate(types)]
+        types, address = self._types(k), self._address
+        return [self.b.load(kind, address(k, i * kind.lanes, at), align, f"m{k}") for i, kind in enumerate(types)]
 
     def _load_next_chunk(self, at: Value, end: Value, last: Value) -> list[Value]:
         """The vectors of the next chunk of the pipelined streams; at the last chunk, of the same one again."""
@@ -255,7 +255,7 @@ class _Writer:
         early = b.select(b.compare("slt", following, end, "early.some"), following, last, "early.at")
         return [vector for k in self.pipelined for vector in self._loaded(k, early)]
 
-    def _place(self, k: int, offset: int, at: Value) -> Value:
+    def _address(self, k: int, offset: int, at: Value) -> Value:
         """Where the chunk's elements from `offset` on lie; a strided stream's chunk is in its scratch."""
         b, element = self.b, self._element(k)
         if k in self.strides:
@@ -290,7 +290,7 @@ class _Writer:
         for i, vector in enumerate(vectors):
             line = min(vector.type.lanes * itemsize, LINE)
             align = line if stream.nontemporal else itemsize
-            b.store(vector, self._place(k, i * vector.type.lanes, at), align, nontemporal=stream.nontemporal)
+            b.store(vector, self._address(k, i * vector.type.lanes, at), align, nontemporal=stream.nontemporal)
 
     def _move_lanes(self, hint: str, first: Value, count: Value, streams: list[int]) -> None:
         """The chunk's elements of strided `streams` to their scratch, or back."""
@@ -321,8 +321,8 @@ class _Writer:
         b, left = self.b, list(chains)
         for k in self.copies:
             if k in self.written:
-                place = b.element(self.at[k], self._element(k), self.main, f"left_{k}")
-                self.copies[k].scatter(b, self.rest, self.scratch[k], place)
+                address = b.element(self.at[k], self._element(k), self.main, f"left_{k}")
+                self.copies[k].scatter(b, self.rest, self.scratch[k], address)
         sums: list[Value] = []
         for k, fold in self.loop.folds.items():
             vectors = results[self.written.index(k)]
@@ -333,8 +333,8 @@ class _Writer:
     def _fold(self, chains: Sequence[Value]) -> None:
         """What is reduced in registers, stored as one number."""
         unroll = self.loop.unroll
-        for place, (k, fold) in enumerate(self.loop.folds.items()):
-            number = fold.result(self.b.body, chains[place * unroll : (place + 1) * unroll])
+        for index, (k, fold) in enumerate(self.loop.folds.items()):
+            number = fold.result(self.b.body, chains[index * unroll : (index + 1) * unroll])
             self.b.store(number, self.at[k], 4)
 
 

@@ -11,7 +11,7 @@ from ttnn_jit.ops.language.emit import Value
 _FROM_ONE = (1.25, 1.75, 2.25, 2.75, 3.5, 4.5, 5.5, 6.5, 8.0, 10.0, 12.0, 14.0)
 CENTRES = Table.of_floats("piece_centres", *_FROM_ONE, 0.125, 0.375, 0.625, 0.875)
 ODD_CENTRES = Table.of_floats("odd_piece_centres", *_FROM_ONE, 0.0, 0.375, 0.625, 0.875)
-_FIRST = 12  # the place of [0, 1/4]
+_FIRST = 12  # the index of [0, 1/4]
 
 
 class Piecewise(Primitives):
@@ -40,6 +40,6 @@ class Piecewise(Primitives):
             result = self.fma(result, r, self.lookup(table, index))
         constant = self.lookup(tables[0], index)
         if slope:
-            slopes = Table.of_floats(f"slope_{slope}", *(slope if place == _FIRST else 0.0 for place in range(16)))
+            slopes = Table.of_floats(f"slope_{slope}", *(slope if entry == _FIRST else 0.0 for entry in range(16)))
             constant = self.fma(x, self.lookup(slopes, index), constant)
         return self.fma(result, r, constant)

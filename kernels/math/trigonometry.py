@@ -28,7 +28,7 @@ def _signed(word: int) -> int:
     return word - (1 << 32) if word >> 31 else word
 
 
-# The bits of 1 / (2 pi) in words, after 32 zeros; one table a word, since each is read at four places.
+# The bits of 1 / (2 pi) in words, after 32 zeros; one table a word, since each is read at four offsets.
 _INVERSE_TWO_PI = (
     0x0000_0000, 0x28BE_60DB, 0x9391_054A, 0x7F09_D5F4, 0x7D4D_3770, 0x36D8_A566, 0x4F10_E410, 0x7F94_58EA,
 )  # fmt: skip

@@ -96,7 +96,7 @@ def checked(function: ScalarFunction) -> Any:
     try:
         dispatcher.compile((numba_types.float32,) * len(function.parameters))
     except (NumbaError, UnsupportedBytecodeError) as error:
-        raise _refused(function, _first_reason(str(error)), _place_in(function, str(error))) from None
+        raise _refused(function, _first_reason(str(error)), _location_in(function, str(error))) from None
     definition = definition_of(function.function.__code__)
     (overload,) = dispatcher.overloads.values()
     if overload.signature.return_type != numba_types.float32:
@@ -127,11 +127,11 @@ _OF_PROCESS = {
 """Prefixes of symbols that machine code in another process would not resolve."""
 
 
-def _refused(function: ScalarFunction, reason: str, place: Location, way_out: str | None = None) -> CompileError:
+def _refused(function: ScalarFunction, reason: str, location: Location, way_out: str | None = None) -> CompileError:
     return CompileError(
         f"tile operation `{function.name}` can neither be traced, because {function.reason}, nor compiled by numba: "
         f"{reason}",
-        location=place,
+        location=location,
         help=way_out or "write it with operators, functions of `math`, and branches on floats",
     )
 
@@ -142,13 +142,13 @@ def _first_reason(text: str) -> str:
     return next((line for line in lines if line and not line.startswith("Failed in nopython mode")), text.strip())
 
 
-def _place_in(function: ScalarFunction, text: str) -> Location:
+def _location_in(function: ScalarFunction, text: str) -> Location:
     """The line of the function's body that numba's `text` names, else its definition."""
     code = function.function.__code__
     lines = {line for part in codes_in(code) for _, _, line in part.co_lines() if line}
     named = re.findall(r'"?([^"\n]+)"?, line (\d+):|\(([^()\n]+):(\d+)\)|from (\S+) \((\d+)\)', text)
-    places = [("".join(match[::2]), int("".join(match[1::2]))) for match in named]
-    own = [line for file, line in places if code.co_filename.endswith(file) and line in lines]
+    locations = [("".join(match[::2]), int("".join(match[1::2]))) for match in named]
+    own = [line for file, line in locations if code.co_filename.endswith(file) and line in lines]
     return whole_line(code.co_filename, own[-1]) if own else definition_of(code)
 
 

@@ -45,7 +45,7 @@ WORDS = st.integers(0, 2**32 - 1)
     layout=st.sampled_from([TILE, ttnn.ROW_MAJOR_LAYOUT]),
     target=st.sampled_from(["cpu", "wormhole_b0"]),
 )
-def test_elements_are_functions_of_their_place_of_the_draw_and_of_the_seed(shape, draw, key, layout, target):
+def test_elements_are_functions_of_their_index_of_the_draw_and_of_the_seed(shape, draw, key, layout, target):
     device = ttnn.open_device(device_id=0, target=target)
     state, words = state_on(device, draw, key), (torch.tensor([draw]), torch.tensor(key))
     uniform = ttnn.to_torch(TtnnOperation("rand", (RAND,))(*state, shape, F32, layout, 0.0, 1.0))
@@ -85,9 +85,9 @@ def test_no_word_is_drawn_as_the_end_of_a_half_open_interval(dtype, target):
 def test_every_fraction_is_drawn_below_1_in_float32_and_bfloat16(cpu_device):
     fractions = (torch.arange(2**RESOLUTION) / 2**RESOLUTION).float().reshape(-1, 4096)
     assert fractions.max() < 1
-    placed = ttnn.from_torch(fractions, layout=TILE, device=cpu_device)
+    on_device = ttnn.from_torch(fractions, layout=TILE, device=cpu_device)
     for dtype in (F32, ttnn.bfloat16):
-        got = ttnn.to_torch(ttnn.typecast(within(ttnn, placed, dtype, 0.0, 1.0), dtype))
+        got = ttnn.to_torch(ttnn.typecast(within(ttnn, on_device, dtype, 0.0, 1.0), dtype))
         assert got.max() == 1 - 2.0 ** -(dtype.mantissa_bits + 1)
         assert got.min() == 0
 
@@ -183,8 +183,8 @@ def test_a_program_from_disk_or_of_another_device_draws_on(tmp_path, monkeypatch
         return x + ttnn.rand(x.shape, dtype=F32, layout=TILE)
 
     results = []
-    for place in range(2):
-        device = ttnn.open_device(device_id=place, target="cpu")
+    for device_id in range(2):
+        device = ttnn.open_device(device_id=device_id, target="cpu")
         x = ttnn.zeros((32, 32), dtype=F32, layout=TILE, device=device)
         function = jit()(program)
         results += [ttnn.to_torch(function(x)) for _ in range(3)]
@@ -231,7 +231,7 @@ def test_comparison_mode_runs_a_function_again_with_the_elements_that_it_drew(de
         (lambda _: ttnn.bernoulli(3.0), "must be a tensor"),
     ],
 )
-def test_what_cannot_be_drawn_in_a_function_is_refused_at_its_place(made, message, graph_capture):
+def test_what_cannot_be_drawn_in_a_function_is_refused_at_its_location(made, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(made)(torch.ones(2, 2))
     assert "^" in str(raised.value)

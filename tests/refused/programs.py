@@ -151,7 +151,7 @@ def a_deallocated_tensor(x):
     y = ttnn.exp(x)
     ttnn.deallocate(y)
     return ttnn.neg(y)
-#          ^^^^^^^^^^^ `neg` uses a tensor that was deallocated at PLACE
+#          ^^^^^^^^^^^ `neg` uses a tensor that was deallocated at LOCATION
 
 
 # --- What needs a tensor's values -----------------------------------------------------------------------------------

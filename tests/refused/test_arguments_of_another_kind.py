@@ -75,8 +75,8 @@ OTHERS = [
         "`memory_config` of to_memory_config must be a ttnn.MemoryConfig, got None",
     ),
     (lambda d: ttnn.reshard(on(d), 3), "`memory_config` of reshard must be a ttnn.MemoryConfig, got 3"),
-    (lambda d: on(d).to(None), "the place of a tensor must be a ttnn.Device, got None"),
-    (lambda d: on(d).to("cpu"), "the place of a tensor must be a ttnn.Device, got 'cpu'"),
+    (lambda d: on(d).to(None), "the device of a tensor must be a ttnn.Device, got None"),
+    (lambda d: on(d).to("cpu"), "the device of a tensor must be a ttnn.Device, got 'cpu'"),
     (lambda d: ttnn.close_device(None), "`device` of close_device must be a ttnn.Device, got None"),
     (
         lambda d: ttnn.close_mesh_device(X),

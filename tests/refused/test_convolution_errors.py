@@ -1,4 +1,4 @@
-"""Convolutions, pools and resampled images that are refused: by name, in a program at its place; nothing is left."""
+"""Convolutions, pools and resampled images that are refused: by name, in a program at its location; nothing is left."""
 
 from __future__ import annotations
 
@@ -93,15 +93,15 @@ def test_a_pool_of_sizes_that_do_not_fit_is_refused(wrong, message, name, device
 
 
 def test_weights_that_were_prepared_for_another_shape_are_refused(device):
-    placed = {"input_memory_config": ttnn.DRAM_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT, "device": device}
-    prepared = ttnn.prepare_conv_weights(weight_tensor=on(device, WEIGHT), weights_format="OIHW", **placed, **CALL)
+    keywords = {"input_memory_config": ttnn.DRAM_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT, "device": device}
+    prepared = ttnn.prepare_conv_weights(weight_tensor=on(device, WEIGHT), weights_format="OIHW", **keywords, **CALL)
     assert tuple(prepared.shape) == (1, 1, 72, 6)
     with pytest.raises(
         ArgumentError, match=re.escape("the weights have shape [1, 1, 72, 6], and [6, 8, 2, 2] is wanted")
     ):
         ttnn.conv2d(input_tensor=on(device, X), weight_tensor=prepared, **{**CALL, "kernel_size": (2, 2)})
     with pytest.raises(ArgumentError, match="`weights_format` of prepare_conv_weights is \"OIHW\", got 'HWIO'"):
-        ttnn.prepare_conv_weights(weight_tensor=on(device, WEIGHT), weights_format="HWIO", **placed, **CALL)
+        ttnn.prepare_conv_weights(weight_tensor=on(device, WEIGHT), weights_format="HWIO", **keywords, **CALL)
 
 
 def test_a_bias_of_another_size_is_refused(device):
@@ -202,11 +202,11 @@ def test_a_convolution_with_depth_refuses_what_one_without_does(device):
     assert before == programs()
 
 
-def test_the_place_of_a_fold_has_one_name(device):
-    x, places = on(device, torch.zeros(2, 4, 4, 4)), {"override_memory_config": ttnn.L1_MEMORY_CONFIG}
-    assert ttnn.fold(x, 2, 2, **places).memory_config() == ttnn.L1_MEMORY_CONFIG
+def test_the_memory_config_of_a_fold_has_one_name(device):
+    x, keywords = on(device, torch.zeros(2, 4, 4, 4)), {"override_memory_config": ttnn.L1_MEMORY_CONFIG}
+    assert ttnn.fold(x, 2, 2, **keywords).memory_config() == ttnn.L1_MEMORY_CONFIG
     with pytest.raises(ArgumentError, match="`memory_config` and `override_memory_config` are two names"):
-        ttnn.fold(x, 2, 2, memory_config=ttnn.DRAM_MEMORY_CONFIG, **places)
+        ttnn.fold(x, 2, 2, memory_config=ttnn.DRAM_MEMORY_CONFIG, **keywords)
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "x"])

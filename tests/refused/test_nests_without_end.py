@@ -85,7 +85,7 @@ def test_what_ends_is_taken_as_deep_as_it_says():
     assert torch.equal(function(X, nested(MOST_DEEP)), function(X))
 
 
-def test_one_container_in_many_places_is_counted_as_often():
+def test_one_container_at_many_paths_is_counted_as_often():
     shared = [1.0]
     for _ in range(60):
         shared = [shared, shared]

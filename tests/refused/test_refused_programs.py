@@ -59,7 +59,7 @@ def described_by(function):
 
 
 def check(error: CompileError, refusal: Refusal) -> None:
-    assert re.sub(r"\S+programs\.py:\d+:\d+", "PLACE", error.message) == refusal.message
+    assert re.sub(r"\S+programs\.py:\d+:\d+", "LOCATION", error.message) == refusal.message
     assert error.location is not None
     assert Path(error.location.file) == Path(programs.__file__)
     assert error.location.line == refusal.line

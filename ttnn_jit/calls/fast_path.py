@@ -90,7 +90,7 @@ def with_fast_path(parameters: PlainParameters | None, base: type[T], root: type
 
 @cache
 def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[..., Any]:
-    """The ``__call__`` of `PlainCalls` of these parameters, of which the first may be given by place alone."""
+    """The ``__call__`` of `PlainCalls` of these parameters, of which the first may be given by position alone."""
     given = [f"{name}=ttnn_jit_MISSING" for name in parameters]
     given.insert(positional_only, "/")
     first, every = parameters[0], ", ".join(parameters)

@@ -36,7 +36,7 @@ class CallSignature:
         self.names = tuple(self._signature.parameters)
         kinds = self._signature.parameters.items()
         self._variable = {name for name, parameter in kinds if parameter.kind in VARIABLE}  # all of it is given
-        self._places = [name for name, parameter in kinds if parameter.kind in _PLACES]
+        self._positional = [name for name, parameter in kinds if parameter.kind in _POSITIONAL_KINDS]
         plain = plain_parameters(self._signature)
         self.positional = -1 if plain is None else len(plain[0])
 
@@ -67,7 +67,7 @@ class CallSignature:
             ArgumentError: One contains itself, is too deep, or has too many leaves.
         """
         names = (f"`{name}`" for name in self.names)
-        positional = tuple(flatten(value, next(names, f"argument {place}")) for place, value in enumerate(args))
+        positional = tuple(flatten(value, next(names, f"argument {index}")) for index, value in enumerate(args))
         return positional, {name: flatten(value, f"`{name}`") for name, value in kwargs.items()}
 
     def objects(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> dict[str, Any]:
@@ -75,8 +75,8 @@ class CallSignature:
 
         None where there is no tensor beside them: then one of them was to be one.
         """
-        places = zip(self._places, args, strict=False)
-        given = [*places, *((name, tree) for name, tree in kwargs.items() if name in self.names)]
+        positional = zip(self._positional, args, strict=False)
+        given = [*positional, *((name, tree) for name, tree in kwargs.items() if name in self.names)]
         objects = {name: tree.leaves[0] for name, tree in given if is_object(tree)}
         return objects if objects and any(map(is_tensor, (leaf for _, tree in given for leaf in tree.leaves))) else {}
 
@@ -120,12 +120,12 @@ class CallSignature:
 def plain_parameters(signature: inspect.Signature) -> PlainParameters | None:
     """The parameters of a function all of whose arguments have a position; None if there are others."""
     kinds = [kind for _, kind in _kinds(signature)]
-    if not {*kinds} <= _PLACES:
+    if not {*kinds} <= _POSITIONAL_KINDS:
         return None
     return tuple(signature.parameters), kinds.count(inspect.Parameter.POSITIONAL_ONLY)
 
 
-_PLACES = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
+_POSITIONAL_KINDS = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
 
 
 def _written(function: types.FunctionType) -> tuple[object, ...]:

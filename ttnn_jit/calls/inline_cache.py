@@ -67,32 +67,32 @@ class _Pattern:
         bind = _call_like(count, tuple(self._operands), tuple(self._conditions), len(constants))
         return lambda warm: bind(warm, *constants)
 
-    def takes_default(self, place: str, treedef: TreeDef) -> bool:
+    def takes_default(self, source: str, treedef: TreeDef) -> bool:
         """Whether a default can be told by its absence: what a container holds may change."""
-        self._conditions.append(f"{place} is MISSING")
+        self._conditions.append(f"{source} is MISSING")
         return treedef is LEAF and _is_constant("", "", next(self._leaves)[0]) is not None
 
-    def takes_argument(self, place: str, treedef: TreeDef) -> bool:
+    def takes_argument(self, source: str, treedef: TreeDef) -> bool:
         """Whether an argument can be told by expressions."""
         constant = f"C{len(self._constants)}"
         if treedef is not LEAF:
             same = list(treedef.names or ()) if treedef.kind is dict else treedef.kind
-            found = self._add(_is_like(place, constant, treedef), same)
-            found = found and self._has_no_more(place, treedef.container)
-            return found and all(map(self.takes_argument, _places(place, treedef), treedef.items))
+            found = self._add(_is_like(source, constant, treedef), same)
+            found = found and self._has_no_more(source, treedef.container)
+            return found and all(map(self.takes_argument, _sources(source, treedef), treedef.items))
         leaf, library = next(self._leaves)
         if library is None:
-            return self._add(_is_constant(place, constant, leaf), leaf)
-        self._operands.append(place)
+            return self._add(_is_constant(source, constant, leaf), leaf)
+        self._operands.append(source)
         return True
 
-    def _has_no_more(self, place: str, container: Any) -> bool:
+    def _has_no_more(self, source: str, container: Any) -> bool:
         """Whether a record can be told by its fields: another attribute of its own would hide one of its class."""
         if container is None or type(container) is dict or not has_own_attributes(container):
             return True
         names = own_attributes(container).keys()
         if is_record(container) and names <= container.__dataclass_fields__.keys():
-            return self._add(f"OWN({place}, '__dict__').keys() == C{len(self._constants)}", frozenset(names))
+            return self._add(f"OWN({source}, '__dict__').keys() == C{len(self._constants)}", frozenset(names))
         return False
 
     def _add(self, condition: str | None, constant: Any) -> bool:
@@ -103,35 +103,35 @@ class _Pattern:
         return True
 
 
-def _places(place: str, treedef: TreeDef) -> list[str]:
-    """Where the items of the container at `place` are."""
+def _sources(source: str, treedef: TreeDef) -> list[str]:
+    """Where the items of the container at `source` are."""
     if treedef.names is None:
-        return [f"{place}[{number}]" for number in range(len(treedef.items))]
-    return [f"{place}[{name!r}]" if treedef.kind is dict else f"{place}.{name}" for name in treedef.names]
+        return [f"{source}[{number}]" for number in range(len(treedef.items))]
+    return [f"{source}[{name!r}]" if treedef.kind is dict else f"{source}.{name}" for name in treedef.names]
 
 
-def _is_like(place: str, constant: str, treedef: TreeDef) -> str | None:
-    """An expression that is true where `place` holds a container of that class and size, or keys; None if none is."""
+def _is_like(source: str, constant: str, treedef: TreeDef) -> str | None:
+    """An expression that is true where `source` holds a container of that class and size, or keys; None if none is."""
     kind, names, items, container, *_ = treedef
     if kind is dict:
         plain = all(type(key) is str for key in names or ())
-        return f"type({place}) is dict and [*{place}] == {constant}" if plain else None
+        return f"type({source}) is dict and [*{source}] == {constant}" if plain else None
     if kind in {list, tuple} or is_named_tuple(container):
-        return f"type({place}) is {constant} and len({place}) == {len(items)}"
+        return f"type({source}) is {constant} and len({source}) == {len(items)}"
     if is_record(container):  # one that lacks a field is of another kind than one that has it
-        return f"type({place}) is {constant}" if len(items) == len(container.__dataclass_fields__) else None
+        return f"type({source}) is {constant}" if len(items) == len(container.__dataclass_fields__) else None
     return None
 
 
-def _is_constant(place: str, constant: str, value: Any) -> str | None:
-    """An expression that is true where `place` holds the same constant as `value`; None if none is."""
+def _is_constant(source: str, constant: str, value: Any) -> str | None:
+    """An expression that is true where `source` holds the same constant as `value`; None if none is."""
     kind = type(value)
     if value is None or issubclass(type(value), (bool, enum.Enum)):
-        return f"{place} is {constant}"
+        return f"{source} is {constant}"
     if kind not in {int, float, str} or value != value:  # noqa: PLR0124 - of a NaN, the bits count
         return None
-    same = f"type({place}) is {kind.__name__} and {place} == {constant}"
-    return same if value else f"{same} and repr({place}) == {repr(value)!r}"  # -0.0 == 0.0
+    same = f"type({source}) is {kind.__name__} and {source} == {constant}"
+    return same if value else f"{same} and repr({source}) == {repr(value)!r}"  # -0.0 == 0.0
 
 
 @cache

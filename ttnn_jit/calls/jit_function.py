@@ -28,7 +28,7 @@ from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
-from ttnn_jit.runtime.programs.random_state import placed
+from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
 from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
 
@@ -131,7 +131,7 @@ class JitFunction(WarmCalls):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
-        here = placed(hidden, where.library, arguments.tensors)
+        here = on_device_of(hidden, where.library, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
         is_remembered = self._is_remembered() and not where.library.records(arguments.tensors)
         if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
@@ -184,8 +184,8 @@ class JitFunction(WarmCalls):
         if not is_bound(self.func):
             return self.func(*args, **kwargs)
         bound = inspect.signature(self.func).bind(*args, **kwargs)
-        places, named = call_arguments(self.func, bound.arguments)
-        return self.func(*places, **named)
+        positional, named = call_arguments(self.func, bound.arguments)
+        return self.func(*positional, **named)
 
     # --- Methods, and arguments that are objects ----------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class JitFunction(WarmCalls):
         return self._bound.of(objects)
 
     def _without(self, objects: Mapping[str, Any], args: tuple[Any, ...]) -> Iterator[Any]:
-        """The arguments that have a place and are none of the `objects`."""
+        """The arguments that are positional and are none of the `objects`."""
         names = (*self._signature.names[: len(args)], *("" for _ in range(len(args) - len(self._signature.names))))
         return (value for name, value in zip(names, args, strict=True) if name not in objects)
 

@@ -126,8 +126,8 @@ class Variants:
         """Warn, the second time, of a program that serves one call only."""
         self._opaque_programs += 1
         if self._opaque_programs == 2:
-            place = "" if opaque.location is None else f" at {opaque.location}"
+            location = "" if opaque.location is None else f" at {opaque.location}"
             warn_the_user(
-                f"{self._function} is compiled at every call, because a change of what it reads{place} could not "
+                f"{self._function} is compiled at every call, because a change of what it reads{location} could not "
                 f"be seen: {opaque.what}; compute it before the call and pass the value as an argument"
             )

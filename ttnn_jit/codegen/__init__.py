@@ -37,7 +37,7 @@ Native code is made of nothing but the scheduled module.
   (`kernels/contraction/contracting_windows.py`), one read of the second operand for a few rows
   (`kernels/contraction/contracting_rows.py`), or lanes of a dot product each
   (`kernels/contraction/contracting_dots.py`), with an elementwise epilogue; the loops around a routine's own, which
-  numba compiles unless it copies rows that indices name (`kernels/loops/gathered_rows.py`) or finds the place of the
+  numba compiles unless it copies rows that indices name (`kernels/loops/gathered_rows.py`) or finds the index of the
   largest or smallest element (`kernels/loops/argument_reduction.py`).
 - `codegen/images/kernel_images.py` keeps the images of kernels by their text; `codegen/images/assembly_threads.py` has
   LLVM make those of a large program in several threads, while the passes behind codegen run.

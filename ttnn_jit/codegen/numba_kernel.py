@@ -82,16 +82,16 @@ class _SourceWriter:
 
     def _loop_nest(self) -> list[str]:
         body, kernel = self._body, self._kernel
-        places = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
+        elements = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
         if isinstance(kernel, Contract):
             contracted = kernel.contracted
-            lines = in_loops(self._beside(1, contracted.count), chain(kernel, self._builder, places))
+            lines = in_loops(self._beside(1, contracted.count), chain(kernel, self._builder, elements))
             return [f"# {rows_text(is_short=contracted.is_short)}", *lines]
         if body.reduced is None:
             for stage in kernel.all_of(NestStage):
-                stage.write(self._builder, [places[k] for k in stage.operands])
+                stage.write(self._builder, [elements[k] for k in stage.operands])
             return in_loops(range(self._loops), self._builder.lines)
-        memory, rows = SweepWriter(kernel, self._builder, places, body.reduced.loop).text()
+        memory, rows = SweepWriter(kernel, self._builder, elements, body.reduced.loop).text()
         lines = in_loops(self._beside(body.reduced.loop, 1), rows)
         return [f"# {rows_text(is_short=body.reduced.is_short)}", *memory, *lines]
 

@@ -21,10 +21,10 @@ def require_l1(plan: ProgramPlan, descriptors: Sequence[Mapping[str, Any]], modu
     Args:
         plan: Its buffers, of which those are counted that a call leases (runtime/programs/caller.py).
         descriptors: Of its kernels' launches.
-        module: Its host program, which knows places.
+        module: Its host program, which knows locations.
 
     Raises:
-        OversizedProgramError: It is one; the place is that of the first operation whose result is too much.
+        OversizedProgramError: It is one; the location is that of the first operation whose result is too much.
     """
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.locations import location_of

@@ -30,7 +30,7 @@ class KernelReport:
     Attributes:
         ops: Python names of its operations, in scheduled order.
         inputs: Circular buffers that it reads; an argument used twice counts twice on a chip target.
-        views: How many of them it reads in other places than they lie: permuted, sliced, reshaped.
+        views: How many of them it reads at other indices than they have: permuted, sliced, reshaped.
         dst_peak_source_order: DST tiles that the order of the source would need.
         dst_peak: DST tiles that the scheduled order needs.
         dst_capacity: DST tiles that the target has for elements as wide as the kernel's; on a chip half of them, since
@@ -38,7 +38,7 @@ class KernelReport:
         init_calls: How often a core is set up for a tile op.
         init_calls_every_run: How often it would be, were it done before each run of a tile op.
         dst_slots: Per operation with two tile operands or more: the slots it reads, then the slot it writes.
-        place: ``file:line`` of its last operation.
+        location: ``file:line`` of its last operation.
         tile_ops: Of each operation of the user's own, whether it was traced, and if not, why.
     """
 
@@ -51,7 +51,7 @@ class KernelReport:
     init_calls: int
     init_calls_every_run: int
     dst_slots: tuple[tuple[int, ...], ...]
-    place: str
+    location: str
     tile_ops: tuple[str, ...] = ()
 
 
@@ -130,7 +130,7 @@ class Report:
             lines.append(
                 f"            {_count(kernel.inputs, 'input')}{_viewed(kernel)}, "
                 f"peak {kernel.dst_peak} of {kernel.dst_capacity} DST tiles "
-                f"({kernel.dst_peak_source_order} in source order)  {kernel.place}"
+                f"({kernel.dst_peak_source_order} in source order)  {kernel.location}"
             )
             lines.append(
                 f"            {_count(kernel.init_calls, 'init call')} a core "
@@ -142,7 +142,7 @@ class Report:
     def _notes(self) -> Iterator[str]:
         """What is said of no kernel by itself."""
         yield from (f"hidden input {name}: {spec}" for name, spec in self.hidden_inputs)
-        yield from (f"writes argument {place}{' where it lies' if lies else ''}" for place, lies in self.updates)
+        yield from (f"writes argument {index}{' where it lies' if lies else ''}" for index, lies in self.updates)
         yield from (f"beside kernels: {name}" for name in self.host_operations)
         yield from self.refused_before
         if not self.runs_launches:
@@ -170,7 +170,7 @@ class Report:
 
 _COLUMNS = (
     "kernel", "ops", "inputs", "DST peak, tiles", "in source order, tiles", "DST capacity, tiles", "init calls a core",
-    "with one for every tile", "place",
+    "with one for every tile", "location",
 )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def _html_row(cells: Iterable[object], tag: str = "td") -> str:
 def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
     peaks = kernel.dst_peak, kernel.dst_peak_source_order, kernel.dst_capacity
     inits = kernel.init_calls, kernel.init_calls_every_run
-    return number, chain_text(kernel.ops), f"{kernel.inputs}{_viewed(kernel)}", *peaks, *inits, kernel.place
+    return number, chain_text(kernel.ops), f"{kernel.inputs}{_viewed(kernel)}", *peaks, *inits, kernel.location
 
 
 def _launch_text(launch: LaunchReport) -> str:
@@ -193,12 +193,12 @@ def _launch_text(launch: LaunchReport) -> str:
 def chain_text(ops: Sequence[str]) -> str:
     """Operations in order; what repeats is written once, ``(tanh -> add) x 100``."""
     written: list[str] = []
-    place = 0
-    while place < len(ops):
-        length, times = _repetition(ops, place)
-        text = " -> ".join(ops[place : place + length])
+    index = 0
+    while index < len(ops):
+        length, times = _repetition(ops, index)
+        text = " -> ".join(ops[index : index + length])
         written.append(text if times == 1 else f"({text}) x {times}" if length > 1 else f"{text} x {times}")
-        place += length * times
+        index += length * times
     return " -> ".join(written)
 
 
@@ -271,8 +271,8 @@ def _refused_before(module: ModuleOp, target: SystemDesc) -> Iterator[str]:
         value = op.operands[0]
         spec = spec_of(value.type)
         if isinstance(value, BlockArgument) and is_of_whole_tiles(spec) and is_reduced_since(spec):
-            place = "ND sharded" if spec.memory_config.is_nd_sharded() else "interleaved in DRAM"
-            yield f"{op.operation.name} of argument {value.index}, {place}: refused by tt-mlir before August 2026"
+            memory = "ND sharded" if spec.memory_config.is_nd_sharded() else "interleaved in DRAM"
+            yield f"{op.operation.name} of argument {value.index}, {memory}: refused by tt-mlir before August 2026"
 
 
 def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
@@ -297,7 +297,7 @@ def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelR
 
     inits = init_calls(generic.body.block)
     ops = _operations(generic)
-    places = [place for op in [op for op, _ in ops] or [generic] for place in locations_of(op)]
+    locations = [location for op in [op for op, _ in ops] or [generic] for location in locations_of(op)]
     return KernelReport(
         ops=tuple(name for _, name in ops) or (COPY.name,),
         inputs=len(generic.inputs),
@@ -309,7 +309,7 @@ def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelR
         init_calls_every_run=inits.every_run,
         dst_slots=tuple((*read, written) for read, written in body.slots),
         tile_ops=_tile_ops(op for op, _ in ops),
-        place=f"{places[-1].file}:{places[-1].line}" if places else "",
+        location=f"{locations[-1].file}:{locations[-1].line}" if locations else "",
     )
 
 

@@ -33,7 +33,7 @@ class Request(Protocol):
         """What the function or the operation is called."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where the function is written: no part of keys, for one that moves finds its programs; "" of operations."""
 
     @property
@@ -96,7 +96,7 @@ class FunctionRequest:
         return self.function.__qualname__
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Its file."""
         return self.function.__code__.co_filename
 
@@ -158,7 +158,7 @@ class OperationRequest:
     target: SystemDesc
     result: ResultOptions = NO_OPTIONS
 
-    place: ClassVar[str] = ""
+    location: ClassVar[str] = ""
     """It is no text of the user's."""
     library: ClassVar[None] = None
     """An operation finds no tensors but its operands."""

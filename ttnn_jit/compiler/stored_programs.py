@@ -133,7 +133,7 @@ def manifest_on_disk() -> Manifest | None:
 def request_key(request: Request) -> Key | None:
     """What the compile is told; None if an argument has no identity that another process could recognise."""
     parts, options, target = request.parts, request.options, request.target
-    key = Key.here(MANIFEST, parts, options, target, function=request.name, place=request.place)
+    key = Key.here(MANIFEST, parts, options, target, function=request.name, location=request.location)
     try:
         _ = key.digest
     except NoStableIdentityError:
@@ -187,7 +187,7 @@ def _storable_structure(lowered: FrontendResult) -> Any:
 
 
 def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
-    """How a class of the user's is written down: by the place where the compile read it."""
+    """How a class of the user's is written down: by the path by which the compile read it."""
     found = {read.value: read.path for read in reads if issubclass(type(read.value), type)}
 
     def name(cls: type) -> str:

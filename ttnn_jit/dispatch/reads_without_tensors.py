@@ -75,21 +75,21 @@ def _holds_tensor(value: Any) -> bool:
 def _contents(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
     """The items of a container, ANYTHING for those that are tensors or lead to some."""
     items = list(read.value)
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if not _may_be_another(item):
             continue
-        at = next((path for path in _paths_of_item(read, place) if path in hidden.paths), None)
+        at = next((path for path in _paths_of_item(read, index) if path in hidden.paths), None)
         if at is not None:
             yield Read((*at, _CLASS), type(item))
         if at is not None or id(item) in hidden.objects or is_library_tensor(item):
-            items[place] = ANYTHING
+            items[index] = ANYTHING
     yield Read(read.path, tuple(items))
 
 
-def _paths_of_item(read: Read, place: int) -> Iterator[Path]:
-    """Where the item at a place of a container's contents may have been found."""
+def _paths_of_item(read: Read, index: int) -> Iterator[Path]:
+    """Where the item at an index of a container's contents may have been found."""
     container, (half, odd) = read.path[:-1], divmod(len(read.value), 2)
-    yield *container, (ITEM_STEP, place)
-    yield *read.path, (ITEM_STEP, place)
-    if not odd and place >= half and type(key := read.value[place - half]) in {str, int}:  # a dict's, after its keys
+    yield *container, (ITEM_STEP, index)
+    yield *read.path, (ITEM_STEP, index)
+    if not odd and index >= half and type(key := read.value[index - half]) in {str, int}:  # a dict's, after its keys
         yield *container, (ITEM_STEP, key)

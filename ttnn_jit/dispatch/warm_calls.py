@@ -93,11 +93,11 @@ class WarmCalls(ABC):
 
         That takes all `tensors` of the call; where not all of them stand in `args`, nothing is remembered.
         """
-        places = tuple(place for place, value in enumerate(args) if type(value) is Tensor)
+        indices = tuple(index for index, value in enumerate(args) if type(value) is Tensor)
         key = call_key(args, kwargs)
-        if key is not None and len(places) == tensors:
+        if key is not None and len(indices) == tensors:
             self._remember_key(
-                key, write_warm() if tensors == len(args) else _of_places(len(args), places)(write_warm())
+                key, write_warm() if tensors == len(args) else _of_indices(len(args), indices)(write_warm())
             )
 
     def _remember_key(self, key: tuple[object, ...], call: WarmCall) -> None:
@@ -131,7 +131,7 @@ def call_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ..
 
 
 @cache
-def _of_places(count: int, places: tuple[int, ...]) -> Callable[[WarmCall], WarmCall]:
-    """From a `WarmCall` to one of `count` arguments, of which it takes those at `places`."""
-    given, taken = (", ".join(f"a{i}" for i in numbers) for numbers in (range(count), places))
+def _of_indices(count: int, indices: tuple[int, ...]) -> Callable[[WarmCall], WarmCall]:
+    """From a `WarmCall` to one of `count` arguments, of which it takes those at `indices`."""
+    given, taken = (", ".join(f"a{i}" for i in numbers) for numbers in (range(count), indices))
     return define("bind", ["def bind(warm):", f" return lambda {given}: warm({taken})"], {})

@@ -61,7 +61,7 @@ def call_arguments(
 
     A wrapper made by `functools.wraps` has the signature of what it wraps and parameters of its own.
     """
-    if not vars(function) and tuple(arguments) == _names_of_places(function.__code__):
+    if not vars(function) and tuple(arguments) == _positional_names(function.__code__):
         return tuple(arguments.values()), {}
     objects, original = bound_objects(function), inspect.signature(_original(function))
     named = {name for name, parameter in original.parameters.items() if parameter.kind not in VARIABLE}
@@ -70,8 +70,8 @@ def call_arguments(
     return (*(value for name, value in objects.items() if name not in named), *bound.args), bound.kwargs
 
 
-def _names_of_places(code: types.CodeType) -> tuple[str, ...] | None:
-    """The parameters of a function, if each has one place; None if others may have none, or many."""
+def _positional_names(code: types.CodeType) -> tuple[str, ...] | None:
+    """The parameters of a function, if each has one position; None if others may have none, or many."""
     has_others = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     return None if has_others else code.co_varnames[: code.co_argcount]
 

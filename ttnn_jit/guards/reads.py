@@ -169,7 +169,7 @@ def atom_operand(atom: Any) -> Operand:
 def same_objects(*values: Any) -> tuple[int, ...]:
     """Per value, the first of them that is the same object."""
     first: dict[int, int] = {}
-    return tuple(first.setdefault(id(value), place) for place, value in enumerate(values))
+    return tuple(first.setdefault(id(value), index) for index, value in enumerate(values))
 
 
 def called_with(function: Any, names: str, *values: Any) -> Any:

@@ -70,9 +70,9 @@ def _init(cls: type, fields: Sequence[dataclasses.Field[Any]], frozen: bool) -> 
     assign = "set_(self, {0!r}, {1})" if frozen else "self.{0} = {1}"
     body = [assign.format(field.name, _value(field)) for field in fields]
     body += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
-    places = [_parameter(field) for field in fields if not field.kw_only]
+    positional = [_parameter(field) for field in fields if not field.kw_only]
     keywords = [_parameter(field) for field in fields if field.kw_only]
-    parameters = ", ".join(["self", *places, *(["*", *keywords] if keywords else [])])
+    parameters = ", ".join(["self", *positional, *(["*", *keywords] if keywords else [])])
     function = f" def __init__({parameters}):\n  {'; '.join(body) or 'pass'}\n"
     made: dict[str, Any] = {}
     exec(f"def make(set_, field, made_anew):\n{function} return __init__", vars(sys.modules[cls.__module__]), made)

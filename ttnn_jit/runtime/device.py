@@ -262,7 +262,7 @@ class Device:
         """Where a trace of the device found a tensor like this one, which is gone."""
         if not self.captured.freed or not (again or self.recorder is None):
             return None
-        return self.captured.take(spec, on_purpose=again, place=user_location())
+        return self.captured.take(spec, on_purpose=again, location=user_location())
 
     def _first_fit(self, spec: TensorSpec, *, again: bool) -> Buffer:
         if self.recorder is not None and not again:

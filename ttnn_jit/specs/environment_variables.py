@@ -40,7 +40,7 @@ VARIABLES = (
     Variable("TTNN_JIT_NUM_THREADS", "the threads that a kernel may use, read once", "as torch, else one per CPU"),
     Variable(
         "TTNN_JIT_OUTPUT_LAYOUT",
-        "where results lie that nobody chose a place for: `first-operand` or `max-block-sharded`",
+        "where results lie for which no memory config is chosen: `first-operand` or `max-block-sharded`",
         "`first-operand`",
     ),
     Variable("TTNN_CONFIG_OVERRIDES", "settings of `ttnn.CONFIG` as a JSON object, read when ttnn is imported", ""),

@@ -52,7 +52,7 @@ class CompileOptions:
         fuse: False leaves one kernel per op, to compare with.
         backend: One of `BACKENDS`.
         memory_config: Where results lie, in the IR too; None means as `output_layout` says.
-        output_layout: Where results lie that nobody chose a place for.
+        output_layout: Where results lie for which no memory config is chosen.
         fp32_dest_acc: Values between the ops of a fused kernel stay float32 on chip targets too; see docs/numerics.md.
         extra_pipeline_options: Passes of the user's own, ``after-stage{pass,...}``; see transforms/pipeline.py.
     """

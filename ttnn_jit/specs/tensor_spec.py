@@ -305,11 +305,11 @@ class TensorSpec:
 
     def __repr__(self) -> str:
         config = self.memory_config
-        place = f"{config.buffer_type.name.lower()}, {config.memory_layout.name.lower()}"
+        memory = f"{config.buffer_type.name.lower()}, {config.memory_layout.name.lower()}"
         if config.is_sharded():
-            place += f" {config.nd_shard_spec if config.is_nd_sharded() else config.shard_spec}"
+            memory += f" {config.nd_shard_spec if config.is_nd_sharded() else config.shard_spec}"
         strides = f", strides={self.strides}" if self.strides is not None else ""
-        return f"TensorSpec({list(self.shape)}, {self.dtype.mlir}, {self.layout.name}, {place}{strides})"
+        return f"TensorSpec({list(self.shape)}, {self.dtype.mlir}, {self.layout.name}, {memory}{strides})"
 
     def __reduce__(self) -> tuple[object, ...]:
         made = partial(TensorSpec, strides=self.strides)

@@ -85,7 +85,9 @@ def _listed() -> Iterator[str]:
         if stage in pipeline.STAGES:
             yield stage
         yield from (
-            f"{name}  (from a loaded file, after {place})" for name, (_, place) in USER_PASSES.items() if place == stage
+            f"{name}  (from a loaded file, after {follows})"
+            for name, (_, follows) in USER_PASSES.items()
+            if follows == stage
         )
 
 

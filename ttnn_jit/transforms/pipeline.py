@@ -30,6 +30,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, PassError,
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
@@ -62,6 +63,7 @@ def _class_of(stage: str) -> type[ModulePass]:
 _CLASSES = tuple(_class_of(stage) for stage in STAGES)
 
 
+@memoized(maxsize=64)
 def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
     """The passes of a compile in order, without the user's own.
 
@@ -227,18 +229,18 @@ def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:
 
 def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:
     """Stage -> the user's passes that follow it, as `extra_pipeline_options` says."""
-    places: dict[str, tuple[ModulePass, ...]] = {}
+    passes_after: dict[str, tuple[ModulePass, ...]] = {}
     for item in _split_outside_braces(text):
         if match := re.fullmatch(r"after-([\w-]+)\{(.*)\}", item, re.DOTALL):
-            place = _known(match[1], (FRONTEND, *STAGES), "stage")
-            places[place] = places.get(place, ()) + parse_passes(match[2])
+            stage = _known(match[1], (FRONTEND, *STAGES), "stage")
+            passes_after[stage] = passes_after.get(stage, ()) + parse_passes(match[2])
             continue
         for own in parse_passes(item):
-            _, place = USER_PASSES.get(own.name, (type(own), own.name))
-            if place not in (FRONTEND, *STAGES):
+            _, stage = USER_PASSES.get(own.name, (type(own), own.name))
+            if stage not in (FRONTEND, *STAGES):
                 raise ArgumentError(f"`{own.name}` follows no stage of its own", help=f"write `after-STAGE{{{item}}}`")
-            places[place] = (*places.get(place, ()), own)
-    return places
+            passes_after[stage] = (*passes_after.get(stage, ()), own)
+    return passes_after
 
 
 def _split_outside_braces(text: str) -> list[str]:

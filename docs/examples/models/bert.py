@@ -192,7 +192,7 @@ def build(config, device, batch=2, sequence=64, compiled=lambda function: functi
     input_ids = torch.randint(config.vocab_size, (batch, sequence))
     token_type_ids = (torch.arange(sequence) > sequence // 2).long().expand(batch, sequence)
     position_ids = torch.arange(sequence).expand(batch, sequence)
-    kept = torch.arange(sequence) < torch.tensor([sequence - 5 * place for place in range(batch)])[:, None]
+    kept = torch.arange(sequence) < torch.tensor([sequence - 5 * index for index in range(batch)])[:, None]
     mask = torch.where(kept, 0.0, -100000.0)[:, None, None, :]
 
     ids = [

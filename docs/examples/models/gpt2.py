@@ -125,8 +125,8 @@ def mlp(x, *, parameters):
 
 def embedded(ids, positions, *, parameters):
     embeds = ttnn.embedding(ids, parameters.wte.weight, layout=ttnn.TILE_LAYOUT)
-    places = ttnn.embedding(positions, parameters.wpe.weight, layout=ttnn.TILE_LAYOUT)
-    x = ttnn.add(embeds, places)
+    position_embeddings = ttnn.embedding(positions, parameters.wpe.weight, layout=ttnn.TILE_LAYOUT)
+    x = ttnn.add(embeds, position_embeddings)
     return ttnn.unsqueeze_to_4D(x)
 
 
@@ -212,13 +212,13 @@ def build(config, device, prompt=20, compiled=lambda function: function):
         for position in range(prompt, prompt + config.tokens - 1):
             token = ttnn.argmax(ttnn.to_layout(logits[-1], ttnn.ROW_MAJOR_LAYOUT), dim=-1)
             token = ttnn.reshape(token, (1, 1))
-            place = torch.tensor([position])
+            position_tensor = torch.tensor([position])
             logits.append(
                 decode_token(
                     config,
                     token,
-                    on_device(place[None]),
-                    on_device(place, ttnn.int32),
+                    on_device(position_tensor[None]),
+                    on_device(position_tensor, ttnn.int32),
                     kv_cache,
                     parameters=parameters,
                 )

@@ -354,13 +354,13 @@ def build(config, device, compiled=lambda function: function):
             else:
                 rows = ttnn.untilize(logits[-1], use_multicore=True)
                 token = ttnn.reshape(ttnn.argmax(rows, dim=3, keepdim=True), (1, 1))
-            place = torch.tensor([position])
+            position_tensor = torch.tensor([position])
             logits.append(
                 forward(
                     tt_model,
                     token,
-                    ttnn.from_torch(place[None], dtype=ttnn.uint32, device=device),
-                    ttnn.from_torch(place, dtype=ttnn.int32, device=device),
+                    ttnn.from_torch(position_tensor[None], dtype=ttnn.uint32, device=device),
+                    ttnn.from_torch(position_tensor, dtype=ttnn.int32, device=device),
                     page_table,
                 )
             )

@@ -183,15 +183,17 @@ class Conv:
 
 class ResnetBottleneck:
     def __init__(self, parameters, stride, model_config, shard_layout):
-        placed = {"shard_layout": shard_layout, "enable_act_double_buffer": True}
-        self.conv1 = Conv(parameters.conv1, model_config, 1, activation="relu", **placed)
+        conv_options = {"shard_layout": shard_layout, "enable_act_double_buffer": True}
+        self.conv1 = Conv(parameters.conv1, model_config, 1, activation="relu", **conv_options)
         self.conv2 = Conv(
-            parameters.conv2, model_config, 3, stride, 1, activation="relu", deallocate_activation=True, **placed
+            parameters.conv2, model_config, 3, stride, 1, activation="relu", deallocate_activation=True, **conv_options
         )
-        self.conv3 = Conv(parameters.conv3, model_config, 1, **placed)
+        self.conv3 = Conv(parameters.conv3, model_config, 1, **conv_options)
         self.downsample = None
         if "downsample" in parameters:
-            self.downsample = Conv(parameters.downsample, model_config, 1, stride, deallocate_activation=True, **placed)
+            self.downsample = Conv(
+                parameters.downsample, model_config, 1, stride, deallocate_activation=True, **conv_options
+            )
 
     def __call__(self, x, device, batch_size, input_height, input_width):
         out, height, width = self.conv1(x, device, batch_size, input_height, input_width)
@@ -229,8 +231,8 @@ class Resnet:
         height, block = ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.TensorMemoryLayout.BLOCK_SHARDED
         self.layers = [
             [
-                ResnetBottleneck(block_parameters, 2 if stage and not place else 1, model_config, shard_layout)
-                for place, block_parameters in enumerate(parameters[f"layer{stage + 1}"].values())
+                ResnetBottleneck(block_parameters, 2 if stage and not index else 1, model_config, shard_layout)
+                for index, block_parameters in enumerate(parameters[f"layer{stage + 1}"].values())
             ]
             for stage, shard_layout in enumerate((height, height, block, block))
         ]

@@ -201,11 +201,15 @@ class Conv:
 
     def __call__(self, x):
         if not ttnn.is_tensor_storage_on_device(self.weight):
-            placed = {"input_memory_config": x.memory_config(), "input_layout": x.get_layout(), **self.kwargs}
+            conv_options = {"input_memory_config": x.memory_config(), "input_layout": x.get_layout(), **self.kwargs}
             self.weight = ttnn.prepare_conv_weights(
-                weight_tensor=self.weight, weights_format="OIHW", has_bias=True, input_dtype=ttnn.bfloat16, **placed
+                weight_tensor=self.weight,
+                weights_format="OIHW",
+                has_bias=True,
+                input_dtype=ttnn.bfloat16,
+                **conv_options,
             )
-            self.bias = ttnn.prepare_conv_bias(bias_tensor=self.bias, input_dtype=ttnn.bfloat16, **placed)
+            self.bias = ttnn.prepare_conv_bias(bias_tensor=self.bias, input_dtype=ttnn.bfloat16, **conv_options)
         return ttnn.conv2d(
             input_tensor=x,
             weight_tensor=self.weight,
@@ -222,9 +226,9 @@ class GroupNorm:
         self.arguments = {"num_groups": config.groups, "epsilon": eps, "core_grid": ttnn.CoreGrid(y=1, x=1)}
 
     def __call__(self, x):
-        *_, places, channels = x.shape
+        *_, pixels, channels = x.shape
         x = ttnn.to_layout(x, ttnn.ROW_MAJOR_LAYOUT)
-        x = ttnn.reshape(x, (self.batch_size, 1, places // self.batch_size, channels))
+        x = ttnn.reshape(x, (self.batch_size, 1, pixels // self.batch_size, channels))
         x = ttnn.group_norm(
             x,
             input_mask=self.parameters.input_mask,
@@ -233,7 +237,7 @@ class GroupNorm:
             memory_config=ttnn.DRAM_MEMORY_CONFIG,
             **self.arguments,
         )
-        x = ttnn.reshape(x, (1, 1, places, channels))
+        x = ttnn.reshape(x, (1, 1, pixels, channels))
         return ttnn.to_layout(x, ttnn.TILE_LAYOUT)
 
 
@@ -311,11 +315,11 @@ class Transformer:
 
     def __call__(self, hidden_states, encoder_hidden_states):
         residual = hidden_states
-        *_, places, channels = hidden_states.shape
+        *_, pixels, channels = hidden_states.shape
         hidden_states = self.proj_in(self.norm(hidden_states))
-        hidden_states = ttnn.reshape(hidden_states, (self.batch_size, 1, places // self.batch_size, channels))
+        hidden_states = ttnn.reshape(hidden_states, (self.batch_size, 1, pixels // self.batch_size, channels))
         hidden_states = self.block(hidden_states, encoder_hidden_states)
-        hidden_states = ttnn.reshape(hidden_states, (1, 1, places, channels))
+        hidden_states = ttnn.reshape(hidden_states, (1, 1, pixels, channels))
         return ttnn.add(self.proj_out(hidden_states), residual)
 
 

@@ -167,14 +167,14 @@ def test_debug_prints_every_stage_under_its_banner(capsys):
 
 def test_an_ignored_keyword_warns_once(device):
     @ttnn_jit.jit()
-    def placed(x):
+    def in_l1(x):
         return ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG)
 
     x = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     with pytest.warns(UserWarning, match="memory_config") as caught:
-        result = placed(x)
+        result = in_l1(x)
     assert len(caught) == 1
-    placed(x)
+    in_l1(x)
     assert result.memory_config() == x.memory_config()
 
 
@@ -188,16 +188,16 @@ def test_a_scalar_that_keeps_changing_warns_and_is_named():
     scale(x, 16.0)
 
 
-@pytest.mark.parametrize("position", [lambda place: place, lambda place: [place, place + 3]])
+@pytest.mark.parametrize("position", [lambda index: index, lambda index: [index, index + 3]])
 def test_a_position_that_grows_is_told_how_to_be_a_tensor_before_many_programs_are_compiled(position):
-    shifted = ttnn_jit.jit(enable_cache=False)(lambda x, place: x * (place if isinstance(place, int) else place[0]))
+    shifted = ttnn_jit.jit(enable_cache=False)(lambda x, index: x * (index if isinstance(index, int) else index[0]))
     x = torch.ones(1)
-    for place in (7, 2, 3, 3, 4, 5):
-        shifted(x, position(place))
-    with pytest.warns(UserWarning, match=r"compiled for 6 values of `place`.* as a tensor of integers"):
+    for index in (7, 2, 3, 3, 4, 5):
+        shifted(x, position(index))
+    with pytest.warns(UserWarning, match=r"compiled for 6 values of `index`.* as a tensor of integers"):
         shifted(x, position(6))
-    for place in range(7, 30):
-        shifted(x, position(place))
+    for index in range(7, 30):
+        shifted(x, position(index))
 
 
 def test_an_eager_number_that_keeps_changing_warns_and_is_named():

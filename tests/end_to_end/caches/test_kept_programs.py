@@ -74,7 +74,7 @@ def test_an_eager_operation_keeps_a_limited_number_of_programs_and_calls(cpu_dev
     ttnn.multiply.clear()
 
 
-def test_places_of_views_that_change_are_limited_too(cpu_device):
+def test_views_that_change_are_limited_too(cpu_device):
     x = ttnn.from_torch(torch.arange(64 * 32).reshape(1, 1, 64, 32).float(), device=cpu_device)
     ttnn.reshape.clear()
     for rows in range(1, 3 * LIMIT):
@@ -220,9 +220,9 @@ def test_objects_that_are_built_anew_for_each_call_are_told_of_once(method):
             assert torch.equal(result, X * 3)
         told += [str(each.message) for each in caught]
     (text,) = told
-    kind, name, place = ("Layer", "forward", "self") if method else ("Config", "scale", "config")
+    kind, name, parameter = ("Layer", "forward", "self") if method else ("Config", "scale", "config")
     assert text.startswith(f"{name} was compiled for 16 objects of ")
-    assert f"{kind} that were each built for one call, as `{place}`; build one, keep it" in text
+    assert f"{kind} that were each built for one call, as `{parameter}`; build one, keep it" in text
 
 
 def test_objects_that_are_called_again_or_stay_are_not_told_of():

@@ -49,9 +49,9 @@ def launch(header):
     return header["plan"]["launches"][0]
 
 
-def with_launch(place, change):
+def with_launch(field, change):
     def damage(header):
-        launch(header)[place] = change(launch(header)[place])
+        launch(header)[field] = change(launch(header)[field])
 
     return damage
 
@@ -177,7 +177,7 @@ class GuardedPool:
         return Guarded(nbytes, start=self._start)
 
 
-def placed(spec, start):
+def between_guards(spec, start):
     """Memory of a tensor between guard pages, and the address of its first element."""
     if spec.strides is None:
         memory = Guarded(spec.nbytes, start=start)
@@ -192,7 +192,7 @@ def run_between_guards(program):
         return  # more than is worth mapping
     for start in (False, True):
         caller.HOST_POOL = GuardedPool(start)
-        memories = [placed(spec, start) for spec in (*program.plan.inputs, *program.plan.outputs)]
+        memories = [between_guards(spec, start) for spec in (*program.plan.inputs, *program.plan.outputs)]
         program.run(*(address for _, address in memories))
 
 

@@ -224,10 +224,10 @@ WITH_NUMBERS = [
 def test_a_product_takes_an_activation_by_ttnns_names_and_with_numbers(function, activation, in_torch, cpu_device):
     generator = torch.Generator().manual_seed(4)
     a, b = (torch.randn(shape, generator=generator) + 0.1 for shape in ((5, 40), (40, 33)))
-    placed = [ttnn.from_torch(each, device=cpu_device) for each in (a, b)]
+    on_device = [ttnn.from_torch(each, device=cpu_device) for each in (a, b)]
     call = lambda a, b: function(a, b, activation=activation)  # noqa: E731
     want = in_torch(a.double() @ b.double())
-    torch.testing.assert_close(ttnn.to_torch(call(*placed)).double(), want, rtol=2e-4, atol=1e-4)
+    torch.testing.assert_close(ttnn.to_torch(call(*on_device)).double(), want, rtol=2e-4, atol=1e-4)
     for graph_capture in (False, True):
         got = ttnn_jit.jit(graph_capture=graph_capture)(call)(a, b)
         torch.testing.assert_close(got.double(), want, rtol=2e-4, atol=1e-4)

@@ -371,7 +371,7 @@ def test_python_operators_are_the_operations(device):
     assert len({x, y}) == 2
 
 
-class Place(enum.IntEnum):
+class Position(enum.IntEnum):
     SECOND = 1
 
     def __index__(self):
@@ -384,11 +384,11 @@ class Pointer:
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-@pytest.mark.parametrize("place", [Place.SECOND, Pointer()], ids=["an int's", "an object's"])
+@pytest.mark.parametrize("index", [Position.SECOND, Pointer()], ids=["an int's", "an object's"])
 @pytest.mark.parametrize("read", [lambda k: [2.0, 3.0][k], lambda k: sum([2.0, 3.0, 5.0][:k]), operator.index])
-def test_an_index_is_what_python_takes_for_it(graph_capture, place, read):
-    jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * (read(place) + 7))
-    assert jitted(torch.ones(1)).item() == read(place) + 7
+def test_an_index_is_what_python_takes_for_it(graph_capture, index, read):
+    jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * (read(index) + 7))
+    assert jitted(torch.ones(1)).item() == read(index) + 7
 
 
 class Named(str, enum.Enum):  # noqa: UP042 - a class that a string may be given

@@ -121,7 +121,7 @@ def test_a_buffer_type_and_an_nd_spec_make_a_config():
     assert config.is_nd_sharded()
 
 
-def test_what_a_tensor_says_of_its_place_changes_without_it(pair):
+def test_what_a_tensor_says_of_its_memory_changes_without_it(pair):
     x = ttnn.to_memory_config(pair[0], sharded())
     config = x.memory_config()
     config.shard_spec.shape = (64, 64)
@@ -199,7 +199,7 @@ def unpacked(a, b):
     return ttnn.matmul(a, b, compute_kernel_config=config)
 
 
-PLACES = {
+SOURCES = {
     "a global": lambda a, b: ttnn.matmul(a, b, compute_kernel_config=CONFIG),
     "a closure": in_closure(),
     "a default": of_helper,
@@ -217,9 +217,9 @@ PLACES = {
 
 
 @pytest.mark.parametrize("capture", [None, True])
-@pytest.mark.parametrize("place", PLACES)
-def test_programs_go_by_what_a_config_says_at_the_call_wherever_they_find_it(pair, place, capture):
-    function = PLACES[place]
+@pytest.mark.parametrize("source", SOURCES)
+def test_programs_go_by_what_a_config_says_at_the_call_wherever_they_find_it(pair, source, capture):
+    function = SOURCES[source]
     wanted = {}
     for fidelity in FIDELITIES:
         CONFIG.math_fidelity = fidelity
@@ -251,15 +251,15 @@ def test_an_argument_is_known_by_what_it_says(pair, wrapped):
     assert jitted.num_entries == 2
 
 
-PLACE = sharded()
+SHARDED_CONFIG = sharded()
 
 
 @pytest.mark.parametrize("capture", [None, True])
 def test_programs_go_by_what_a_shard_spec_says_at_the_call(pair, capture):
-    jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: ttnn.to_memory_config(x + 1.0, PLACE))
+    jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: ttnn.to_memory_config(x + 1.0, SHARDED_CONFIG))
     for _ in range(2):
         for grid in (CORES, OTHER_CORES):
-            PLACE.shard_spec.grid = grid
+            SHARDED_CONFIG.shard_spec.grid = grid
             assert jitted(pair[0]).memory_config() == sharded(grid=grid)
 
 
@@ -267,9 +267,9 @@ def test_a_program_makes_configs_and_changes_no_others(pair):
     def made_here(a, b):
         config = ttnn.WormholeComputeKernelConfig()
         config.math_fidelity = ttnn.MathFidelity.HiFi4
-        place = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=1), ttnn.ShardStrategy.HEIGHT)
-        place.shard_spec.grid = OTHER_CORES
-        return ttnn.to_memory_config(ttnn.matmul(a, b, compute_kernel_config=config), place)
+        memory_config = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=1), ttnn.ShardStrategy.HEIGHT)
+        memory_config.shard_spec.grid = OTHER_CORES
+        return ttnn.to_memory_config(ttnn.matmul(a, b, compute_kernel_config=config), memory_config)
 
     wanted = ttnn.matmul(*pair, compute_kernel_config=ttnn.WormholeComputeKernelConfig(math_fidelity=FIDELITIES[1]))
     assert torch.equal(ttnn_jit.jit()(made_here)(*pair).to_torch(), wanted.to_torch())
@@ -283,7 +283,7 @@ def test_a_program_makes_configs_and_changes_no_others(pair):
         return a + 1.0
 
     def changes_a_spec(a):
-        PLACE.shard_spec.shape = (1, 1)
+        SHARDED_CONFIG.shard_spec.shape = (1, 1)
         return a + 1.0
 
     for function, args in (

@@ -10,7 +10,7 @@ import torch
 
 import ttnn_jit
 from tests import programs
-from tests.end_to_end.python.placed import BLOCK, HEIGHT, X, tiled
+from tests.end_to_end.python.memory_configs import BLOCK, HEIGHT, X, tiled
 from ttnn_jit import ttnn
 
 # --- Layouts of results ---------------------------------------------------------------------------------------------
@@ -71,11 +71,11 @@ def test_the_environment_asks_for_maximal_block_sharding(device, monkeypatch):
 
 
 def test_where_a_result_lies_is_ignored_inside_jit_with_one_warning(device):
-    def placed(x):
+    def in_l1(x):
         y = ttnn.exp(x, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=None)
         return ttnn.neg(y, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.float32, queue_id=None)
 
-    jitted = ttnn_jit.jit()(placed)
+    jitted = ttnn_jit.jit()(in_l1)
     a = tiled(device, X.bfloat16())
     with pytest.warns(UserWarning, match="ignored inside a jitted function") as caught:
         result = jitted(a)

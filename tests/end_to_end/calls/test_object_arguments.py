@@ -49,7 +49,7 @@ def integers(*shape):
     return torch.randint(-3, 4, shape).float()
 
 
-def test_a_function_takes_objects_beside_tensors_by_place_and_by_name(jitted):
+def test_a_function_takes_objects_beside_tensors_by_position_and_by_name(jitted):
     function = jitted(block)
     config, parameters, x = Config(2), Parameters(integers(8, 8), integers(8, 8)), integers(4, 8)
     wanted = expected(config, x, parameters=parameters)

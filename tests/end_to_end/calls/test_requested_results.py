@@ -24,7 +24,7 @@ OPTIONS = {
 }
 
 
-def placed(device, *shape, dtype=torch.bfloat16):
+def on_device(device, *shape, dtype=torch.bfloat16):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)
     return ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
 
@@ -34,7 +34,7 @@ def placed(device, *shape, dtype=torch.bfloat16):
 @pytest.mark.parametrize("family", CALLS)
 def test_a_call_in_a_program_gives_what_it_gives_eagerly(family, options, traced, cpu_device):
     call, keywords = CALLS[family], OPTIONS[options]
-    x, y = placed(cpu_device, 64, 64), placed(cpu_device, 64, 64)
+    x, y = on_device(cpu_device, 64, 64), on_device(cpu_device, 64, 64)
     got = jit(graph_capture=traced)(lambda x, y: call(x, y, **keywords))(x, y)
     want = call(x, y, **keywords)
     assert got.dtype is want.dtype
@@ -46,7 +46,7 @@ def test_a_call_in_a_program_gives_what_it_gives_eagerly(family, options, traced
 @pytest.mark.parametrize("family", ["elementwise", "composite"])
 def test_a_chip_gives_the_element_type_that_is_asked_for(family, device):
     call = CALLS[family]
-    x, y = placed(device, 64, 64), placed(device, 64, 64)
+    x, y = on_device(device, 64, 64), on_device(device, 64, 64)
     for dtype in (ttnn.float32, ttnn.bfloat8_b):
         got = jit()(lambda x, y: call(x, y, dtype=dtype))(x, y)  # noqa: B023 - compiled here
         want = call(x, y, dtype=dtype)
@@ -58,7 +58,7 @@ def test_a_chip_gives_the_element_type_that_is_asked_for(family, device):
 @pytest.mark.parametrize("family", ["reduction", "contraction", "composite"])
 def test_a_result_is_rounded_once_into_a_wider_tensor_that_it_is_written_into(family, traced, cpu_device):
     call = CALLS[family]
-    x, y = placed(cpu_device, 64, 64), placed(cpu_device, 64, 64)
+    x, y = on_device(cpu_device, 64, 64), on_device(cpu_device, 64, 64)
     want = ttnn.to_torch(call(x, y, dtype=ttnn.float32))
     output = ttnn.zeros(want.shape, ttnn.float32, ttnn.TILE_LAYOUT, cpu_device)
     jit(graph_capture=traced)(lambda x, y, output: call(x, y, output_tensor=output))(x, y, output)
@@ -70,7 +70,7 @@ def test_a_result_is_rounded_once_into_a_wider_tensor_that_it_is_written_into(fa
 def test_where_a_result_lies_cannot_be_asked(traced, device, cpu_device):
     sharded = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=2), ttnn.ShardStrategy.BLOCK)
     for where in (device, cpu_device):
-        x, y = placed(where, 64, 64), placed(where, 64, 64)
+        x, y = on_device(where, 64, 64), on_device(where, 64, 64)
         jitted = jit(graph_capture=traced)(lambda x, y: ttnn.add(x, y, memory_config=sharded))
         with pytest.warns(UserWarning, match="`memory_config` on an operation is ignored") as caught:
             assert jitted(x, y).memory_config() == x.memory_config()
@@ -103,7 +103,7 @@ def test_what_cannot_be_asked_is_refused_where_it_stands(call, said, traced):
 
 @pytest.mark.parametrize("aliased", [False, True])
 def test_what_is_written_into_an_output_tensor_takes_no_room_of_its_own_in_l1(device, aliased):
-    x, y, z = (placed(device, 256, 256) for _ in range(3))
+    x, y, z = (on_device(device, 256, 256) for _ in range(3))
     expected = ttnn.to_torch(ttnn.matmul(x, y))
     x, y, z = (ttnn.to_memory_config(each, ttnn.L1_MEMORY_CONFIG) for each in (x, y, z))
     held = device.memory_view().used
@@ -115,8 +115,8 @@ def test_what_is_written_into_an_output_tensor_takes_no_room_of_its_own_in_l1(de
 
 
 @pytest.mark.parametrize("traced", [False, True])
-def test_a_cast_takes_its_place_by_position_in_a_program(traced, cpu_device):
-    x = placed(cpu_device, 64, 64)
+def test_a_cast_takes_its_memory_config_by_position_in_a_program(traced, cpu_device):
+    x = on_device(cpu_device, 64, 64)
 
     @jit(graph_capture=traced)
     def cast(x):

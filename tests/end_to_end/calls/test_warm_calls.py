@@ -237,7 +237,7 @@ def test_code_that_is_replaced_is_noticed_and_other_parameters_are_refused(times
     assert torch.equal(jit(written)(factor=5.0, x=x), torch.full((4, 4), -4.0))
 
 
-def test_keywords_name_the_same_arguments_as_places():
+def test_keywords_name_the_same_arguments_as_positions():
     @jit()
     def mixed(first, /, x, scale=2.0, *, shift=0.0):
         return ttnn.subtract(ttnn.multiply(x, scale), ttnn.add(first, shift))

@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError,
 WAYS = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
 
 
-def place(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
+def on_device(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
     return ttnn.from_torch(x, layout=layout, device=device, **keywords)
 
 
@@ -24,7 +24,7 @@ def random(*shape, dtype=torch.float32):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_copy_writes_into_the_second_tensor_in_its_element_type(way, device):
     x = random(64, 32)
-    source, target = place(x, device), place(torch.zeros(64, 32, dtype=torch.bfloat16), device)
+    source, target = on_device(x, device), on_device(torch.zeros(64, 32, dtype=torch.bfloat16), device)
     returned = WAYS[way](lambda a, b: ttnn.copy(a, b))(source, target)
     assert returned is target
     assert torch.equal(ttnn.to_torch(target), x.bfloat16())
@@ -33,9 +33,9 @@ def test_a_copy_writes_into_the_second_tensor_in_its_element_type(way, device):
 @pytest.mark.parametrize("way", WAYS)
 def test_an_assignment_is_a_copy_of_the_element_type_that_is_asked_for(way, cpu_device):
     x = random(5, 33)
-    got = WAYS[way](lambda x: ttnn.assign(x, dtype=ttnn.bfloat16))(place(x, cpu_device))
+    got = WAYS[way](lambda x: ttnn.assign(x, dtype=ttnn.bfloat16))(on_device(x, cpu_device))
     assert torch.equal(ttnn.to_torch(got), x.bfloat16())
-    kept = WAYS[way](lambda x: ttnn.assign(x))(place(x, cpu_device))
+    kept = WAYS[way](lambda x: ttnn.assign(x))(on_device(x, cpu_device))
     assert torch.equal(ttnn.to_torch(kept), x)
 
 
@@ -45,10 +45,10 @@ def test_one_is_added_in_place_and_not_to_what_is_below_zero_if_that_is_skipped(
     start = torch.tensor([0, 5, -1, -7, 2**31 - 1])
     x = start.to(dtype)
     for skips, want in ((False, start + 1), (True, torch.where(x.long() < 0, start, start + 1))):
-        placed = place(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT)
-        returned = WAYS[way](lambda x: ttnn.plus_one(x, skip_negative_entries=skips))(placed)  # noqa: B023 - called here
-        assert returned is placed
-        assert torch.equal(ttnn.to_torch(placed), want.to(dtype))
+        tensor = on_device(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT)
+        returned = WAYS[way](lambda x: ttnn.plus_one(x, skip_negative_entries=skips))(tensor)  # noqa: B023 - called here
+        assert returned is tensor
+        assert torch.equal(ttnn.to_torch(tensor), want.to(dtype))
 
 
 BROADCAST = {ttnn.BcastOpDim.H: (1, 1, 1, 40), ttnn.BcastOpDim.W: (1, 1, 33, 1), ttnn.BcastOpDim.HW: (1, 1, 1, 1)}
@@ -62,7 +62,7 @@ def test_a_row_a_column_and_a_number_are_repeated(way, cpu_device):
         for math_op, golden in MATH.items():
             b = random(*shape)
             got = WAYS[way](lambda a, b: ttnn.bcast(a, b, math_op=math_op, dim=dim))(  # noqa: B023 - called here
-                place(a, cpu_device), place(b, cpu_device)
+                on_device(a, cpu_device), on_device(b, cpu_device)
             )
             assert torch.equal(ttnn.to_torch(got), golden(a, b))
 
@@ -75,13 +75,13 @@ def test_a_chain_of_unary_operations_is_rounded_once(way, cpu_device):
         ttnn.UnaryWithParam(ttnn.UnaryOpType.POWER, 3),
         ttnn.UnaryOpType.NEG,
     ]
-    got = WAYS[way](lambda x: ttnn.unary_chain(x, chain))(place(x, cpu_device))
+    got = WAYS[way](lambda x: ttnn.unary_chain(x, chain))(on_device(x, cpu_device))
     assert torch.equal(ttnn.to_torch(got), (-(x.double().relu() ** 3)).float().bfloat16())
 
 
 def test_layouts_have_older_names(device):
     x = random(2, 3, 33, 40)
-    rows = place(x, device, ttnn.ROW_MAJOR_LAYOUT)
+    rows = on_device(x, device, ttnn.ROW_MAJOR_LAYOUT)
     for tiled in (
         ttnn.tilize(rows),
         ttnn.tilize_with_zero_padding(rows),
@@ -112,13 +112,13 @@ def test_tensors_on_the_host_are_padded_and_cut_by_methods_of_their_own(data, ti
     tensor = ttnn.Tensor(x).to(ttnn.TILE_LAYOUT if tiled else ttnn.ROW_MAJOR_LAYOUT)
     start = [data.draw(st.integers(0, 3)) for _ in shape]
     new = [first + extent + data.draw(st.integers(0, 3)) for first, extent in zip(start, shape, strict=True)]
-    places = tuple(slice(first, first + extent) for first, extent in zip(start, shape, strict=True))
+    slices = tuple(slice(first, first + extent) for first, extent in zip(start, shape, strict=True))
     expected = torch.full(new, 2.5)
-    expected[places] = x
+    expected[slices] = x
     padded = tensor.pad(new, start, 2.5)
     assert (padded.device(), padded.layout) == (None, tensor.layout)
     assert torch.equal(padded.to_torch(), expected)
-    back = padded.unpad(start, [place.stop for place in places])
+    back = padded.unpad(start, [each.stop for each in slices])
     assert torch.equal(back.to_torch(), x)
     assert torch.equal(tensor.pad_to_tile(7.0).to_torch(), x)
     whole = ttnn.pad_to_tile_shape(shape)
@@ -135,7 +135,7 @@ def test_tensors_of_programs_are_padded_and_cut_by_their_methods(way, cpu_device
         wider = ttnn.exp(x).pad([5, 64], [1, 0], -1.0)
         return wider, wider.unpad([1, 0], [4, 40]).pad_to_tile(0.0), wider.unpad_from_tile([2, 33])
 
-    wider, same, part = map(ttnn.to_torch, WAYS[way](program)(place(x, cpu_device)))
+    wider, same, part = map(ttnn.to_torch, WAYS[way](program)(on_device(x, cpu_device)))
     expected = torch.nn.functional.pad(x.exp(), (0, 24, 1, 1), value=-1.0)
     torch.testing.assert_close(wider, expected)
     torch.testing.assert_close(same, x.exp())
@@ -167,7 +167,7 @@ def test_layouts_change_in_programs_too(traced, cpu_device):
         tiled = ttnn.tilize_with_val_padding(ttnn.exp(x), [2, 3, 64, 64], 0.0)
         return tiled, ttnn.untilize_with_unpadding(ttnn.neg(tiled), [1, 2, 32, 9])
 
-    tiled, part = jit(graph_capture=traced)(program)(place(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT))
+    tiled, part = jit(graph_capture=traced)(program)(on_device(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT))
     assert (tiled.layout, part.layout) == (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
     torch.testing.assert_close(ttnn.to_torch(tiled), x.exp())
     torch.testing.assert_close(ttnn.to_torch(part), -x.exp()[..., :10])
@@ -175,7 +175,7 @@ def test_layouts_change_in_programs_too(traced, cpu_device):
 
 def test_slices_of_rows_go_to_shards_and_back(device):
     x = random(1, 1, 256, 64, dtype=torch.bfloat16)
-    whole, cache = place(x, device), place(torch.zeros_like(x), device)
+    whole, cache = on_device(x, device), on_device(torch.zeros_like(x), device)
     for index in range(4):
         part = ttnn.interleaved_to_sharded_partial(
             whole, (2, 1), [32, 64], 4, index, ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.ShardOrientation.ROW_MAJOR
@@ -191,7 +191,7 @@ def test_slices_of_rows_go_to_shards_and_back(device):
 
 
 def test_a_tensor_is_filled_with_one_number_in_its_first_rows_and_columns(device):
-    like = place(random(32, 32, dtype=torch.bfloat16), device)
+    like = on_device(random(32, 32, dtype=torch.bfloat16), device)
     want = torch.full((2, 3, 64, 96), 5.0)
     want[:, :, :33, :31] = 10
     got = ttnn.fill_rm(2, 3, 64, 96, 33, 31, like, 10, 5)
@@ -202,7 +202,7 @@ def test_a_tensor_is_filled_with_one_number_in_its_first_rows_and_columns(device
 
 
 def test_what_does_not_fit_is_refused(device):
-    x = place(random(1, 1, 64, 64), device)
+    x = on_device(random(1, 1, 64, 64), device)
     with pytest.raises(ShapeError, match="not repeated along H"):
         ttnn.bcast(x, x, ttnn.BcastOpMath.ADD, ttnn.BcastOpDim.H)
     with pytest.raises(ArgumentError, match="adds to integers"):

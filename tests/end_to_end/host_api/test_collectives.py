@@ -55,7 +55,7 @@ CALLS = {
         **WORKERS,
         **k,
     ),
-    "all_gather_async by place": lambda x, **k: ttnn.experimental.all_gather_async(
+    "all_gather_async by position": lambda x, **k: ttnn.experimental.all_gather_async(
         x, 3, 1, x.device(), ttnn.Topology.Ring, semaphores(x.device(), 2), **k
     ),
     "reduce_scatter_minimal_async": lambda x, **k: ttnn.experimental.reduce_scatter_minimal_async(
@@ -152,7 +152,7 @@ def test_arguments_that_do_not_fit_are_refused_by_name(device, call, named):
 @pytest.mark.parametrize("dim", [0, 2, -1])
 def test_a_device_without_neighbours_pads_both_ends(cpu_device, mode, dim):
     padded = ttnn.to_torch(ttnn.experimental.neighbor_pad_async(on(cpu_device), dim, 2, 1, mode, num_links=1))
-    ends = [X.select(dim, place).unsqueeze(dim) for place in (0, -1)]
+    ends = [X.select(dim, index).unsqueeze(dim) for index in (0, -1)]
     front, behind = (torch.zeros_like(end) if mode == "zeros" else end for end in ends)
     assert torch.equal(padded, torch.cat([front, front, X, behind], dim))
 
@@ -246,7 +246,7 @@ def test_a_tensor_is_distributed_and_aggregated_over_a_mesh(mesh):
     assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(there, ttnn.ConcatMeshToTensor(mesh, 0))), X)
 
 
-def test_semaphores_places_and_parts_of_chips_are_kept_and_told_apart(one):
+def test_semaphores_coordinates_and_parts_of_chips_are_kept_and_told_apart(one):
     (semaphore,) = semaphores(one, 1)
     ttnn.reset_global_semaphore_value(semaphore, 3)
     assert repr(semaphore).endswith("value=3)")

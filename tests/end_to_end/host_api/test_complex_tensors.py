@@ -15,7 +15,7 @@ def numbers(seed):
     return torch.where(torch.rand(z.shape, generator=generator) < 0.2, torch.complex(z.real, torch.zeros(())), z)
 
 
-def placed(z, device):
+def on_device(z, device):
     return ttnn.complex_tensor(
         *(ttnn.from_torch(part.contiguous(), layout=ttnn.TILE_LAYOUT, device=device) for part in (z.real, z.imag))
     )
@@ -50,7 +50,7 @@ BINARY = {
 def test_a_function_of_complex_numbers_is_torchs(name, device):
     function, golden = UNARY[name]
     z = numbers(1)
-    got = in_torch(function(placed(z, device), memory_config=ttnn.DRAM_MEMORY_CONFIG))
+    got = in_torch(function(on_device(z, device), memory_config=ttnn.DRAM_MEMORY_CONFIG))
     want = golden(z.to(torch.complex128))
     torch.testing.assert_close(got.to(want.dtype), want, rtol=1e-5, atol=1e-5)
 
@@ -60,14 +60,14 @@ def test_an_operation_of_two_complex_numbers_is_torchs(name, device):
     function, golden = BINARY[name]
     z, w = numbers(1), numbers(2)
     want = golden(z.to(torch.complex128), w.to(torch.complex128))
-    got = in_torch(function(placed(z, device), placed(w, device)))
+    got = in_torch(function(on_device(z, device), on_device(w, device)))
     torch.testing.assert_close(got.to(want.dtype), want, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", BINARY)
 def test_operands_and_options_are_given_as_to_any_operation(name, device):
     function, _ = BINARY[name]
-    z, w = placed(numbers(1), device), placed(numbers(2), device)
+    z, w = on_device(numbers(1), device), on_device(numbers(2), device)
     want = in_torch(function(z, w))
     for call in (
         lambda: function(input_tensor_a=z, input_tensor_b=w),
@@ -86,13 +86,13 @@ def test_operands_and_options_are_given_as_to_any_operation(name, device):
 
 
 def test_a_way_to_divide_is_refused_of_complex_numbers(device):
-    z = placed(numbers(1), device)
+    z = on_device(numbers(1), device)
     with pytest.raises(ArgumentError, match="does not take ComplexTensor and ComplexTensor"):
         ttnn.divide(z, z, rounding_mode="floor")
 
 
-def test_parts_are_found_by_place_and_freed_together(device):
-    z = placed(numbers(3), device)
+def test_parts_are_found_by_index_and_freed_together(device):
+    z = on_device(numbers(3), device)
     assert z[0] is z.real
     assert z[1] is z.imag
     z.deallocate()
@@ -101,7 +101,7 @@ def test_parts_are_found_by_place_and_freed_together(device):
 
 
 def test_what_has_no_complex_form_is_refused(device):
-    z = placed(numbers(3), device)
+    z = on_device(numbers(3), device)
     with pytest.raises(ArgumentError, match=r"ttnn\.exp does not take ComplexTensor"):
         ttnn.exp(z)
     with pytest.raises(ArgumentError, match=r"ttnn\.add does not take ComplexTensor and Tensor"):

@@ -95,12 +95,12 @@ def test_numpy_arrays_are_convolved_and_pooled():
         y = ttnn.conv2d(input_tensor=x, weight_tensor=weight, **CALL)
         return ttnn.max_pool2d(y, 2, 4, 4, 8, [2, 2], [2, 2], [0, 0], return_indices=True)
 
-    got, places = ttnn_jit.jit()(program)(X.numpy(), WEIGHT.numpy())
+    got, indices = ttnn_jit.jit()(program)(X.numpy(), WEIGHT.numpy())
     want, found = torch.nn.functional.max_pool2d(WANT.permute(0, 3, 1, 2), 2, return_indices=True)
     torch.testing.assert_close(
         torch.from_numpy(got).double(), want.permute(0, 2, 3, 1).reshape(got.shape), rtol=1e-4, atol=1e-4
     )
-    assert torch.equal(torch.from_numpy(places.astype("int64")), found.permute(0, 2, 3, 1).reshape(got.shape))
+    assert torch.equal(torch.from_numpy(indices.astype("int64")), found.permute(0, 2, 3, 1).reshape(got.shape))
 
 
 class Layer:

@@ -34,10 +34,16 @@ def test_numbers_that_were_padded_per_core_are_those_of_the_channels(chunk, chun
     x, weight, bias = torch.randn(2, 1, 6, channels), torch.randn(channels), torch.randn(channels)
     prepared = [ttnn.create_group_norm_weight_bias_rm(each, channels, chunks) for each in (weight, bias)]
     assert prepared[0].shape[-1] == 32
-    placed = [ttnn.from_torch(each, device=device) for each in (x, *prepared)]
+    on_device = [ttnn.from_torch(each, device=device) for each in (x, *prepared)]
     mask = ttnn.to_device(ttnn.create_group_norm_input_mask(channels, groups, 1), device)
     got = ttnn.group_norm(
-        placed[0], num_groups=groups, weight=placed[1], bias=placed[2], epsilon=1e-5, input_mask=mask, inplace=False
+        on_device[0],
+        num_groups=groups,
+        weight=on_device[1],
+        bias=on_device[2],
+        epsilon=1e-5,
+        input_mask=mask,
+        inplace=False,
     )
     rows = x.double().movedim(-1, 1)
     want = torch.nn.functional.group_norm(rows, groups, weight.double(), bias.double()).movedim(1, -1)
@@ -65,8 +71,8 @@ def test_a_sharded_config_holds_the_operand_that_it_is_for(
     assert height * (grid.x * grid.y // cores) >= rows
     if is_height_sharded:
         x = torch.randn(1, 1, rows, channels)
-        placed = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
-        got = ttnn.group_norm(placed, num_groups=groups, epsilon=1e-5, core_grid=grid, memory_config=config)
+        on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
+        got = ttnn.group_norm(on_device, num_groups=groups, epsilon=1e-5, core_grid=grid, memory_config=config)
         want = torch.nn.functional.group_norm(x.double().movedim(-1, 1), groups).movedim(1, -1)
         torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=1e-4, atol=1e-4)
 

@@ -11,7 +11,7 @@ import torch
 
 import ttnn_jit
 from tests import programs
-from tests.end_to_end.python.placed import BLOCK, CONFIGS, HEIGHT, X, tiled
+from tests.end_to_end.python.memory_configs import BLOCK, CONFIGS, HEIGHT, X, tiled
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 
@@ -347,9 +347,9 @@ def test_an_operation_writes_its_result_where_it_is_asked_to(device):
     a = tiled(device, X.bfloat16())
     wide = ttnn.multiply(a, 3.0, dtype=ttnn.float32)
     assert torch.equal(wide.to_torch(), X.bfloat16().float() * 3.0)
-    placed = ttnn.exp(a, memory_config=BLOCK, queue_id=0)
-    assert placed.memory_config() == BLOCK
-    assert torch.equal(placed.to_torch(), ttnn.exp(a).to_torch())
+    sharded = ttnn.exp(a, memory_config=BLOCK, queue_id=0)
+    assert sharded.memory_config() == BLOCK
+    assert torch.equal(sharded.to_torch(), ttnn.exp(a).to_torch())
     out = ttnn.empty_like(a)
     assert ttnn.add(a, a, output_tensor=out) is out
     assert torch.equal(out.to_torch(), X.bfloat16() * 2)
@@ -411,12 +411,15 @@ def test_tensors_compare_with_none_as_everything_does(device):
 @pytest.mark.parametrize("graph_capture", [False, True])
 def test_configs_are_arguments_of_jitted_functions(device, graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
-    def placed(x, config, grid=None):
+    def negated_if_sharded(x, config, grid=None):
         return ttnn.neg(x) if config.is_sharded() and grid.x == 2 else ttnn.exp(x)
 
     x = tiled(device)
     for _ in range(2):
-        assert torch.equal(placed(x, BLOCK, ttnn.CoreGrid(x=2, y=2)).to_torch(), -X)
-        assert torch.equal(placed(x, ttnn.DRAM_MEMORY_CONFIG).to_torch(), ttnn.exp(x).to_torch())
-    assert placed.num_entries == 2
-    assert ttnn_jit.explain_miss(placed, x, BLOCK, ttnn.CoreGrid(x=2, y=2)) == "nothing differs: this call is a hit"
+        assert torch.equal(negated_if_sharded(x, BLOCK, ttnn.CoreGrid(x=2, y=2)).to_torch(), -X)
+        assert torch.equal(negated_if_sharded(x, ttnn.DRAM_MEMORY_CONFIG).to_torch(), ttnn.exp(x).to_torch())
+    assert negated_if_sharded.num_entries == 2
+    assert (
+        ttnn_jit.explain_miss(negated_if_sharded, x, BLOCK, ttnn.CoreGrid(x=2, y=2))
+        == "nothing differs: this call is a hit"
+    )

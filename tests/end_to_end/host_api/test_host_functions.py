@@ -90,18 +90,18 @@ def test_a_rearrangement_runs_eagerly_and_knows_the_rest_and_extents_of_one(layo
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_pattern_that_does_not_fit_is_refused_at_its_place(pattern, lengths, message, graph_capture):
+def test_a_pattern_that_does_not_fit_is_refused_at_its_location(pattern, lengths, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(lambda x: ttnn.rearrange(x, pattern, **lengths))(torch.ones(2, 12, 5))
     assert "^" in str(raised.value)
 
 
 @pytest.mark.parametrize("dtype", [ttnn.uint8, ttnn.uint16, ttnn.uint32, ttnn.int32, ttnn.float32])
-def test_places_and_different_elements_are_found_among_elements_of_every_type(dtype, device):
+def test_indices_and_different_elements_are_found_among_elements_of_every_type(dtype, device):
     x = ttnn.from_torch(torch.tensor([[0, 3, 0, 3, 1]]), dtype=dtype, device=device)
-    count, places = ttnn.nonzero(x)
+    count, indices = ttnn.nonzero(x)
     assert ttnn.to_torch(count).tolist() == [[[[3]]]]
-    assert ttnn.to_torch(places).tolist() == [[1, 3, 4, 0, 0]]
+    assert ttnn.to_torch(indices).tolist() == [[1, 3, 4, 0, 0]]
     found = ttnn.unique(x)
     assert (found.dtype, ttnn.to_torch(found).tolist()) == (dtype, [0, 1, 3])
 
@@ -167,13 +167,13 @@ def test_what_cannot_be_drawn_is_refused(call, message):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_places_and_different_elements_are_found_eagerly(layout, device):
+def test_indices_and_different_elements_are_found_eagerly(layout, device):
     x = torch.tensor([[[[0.0, 3.0, -0.0, 1.0, 3.0, torch.inf]]]])
     tensor = ttnn.from_torch(x, layout=layout, device=device)
-    count, places = ttnn.nonzero(tensor)
+    count, indices = ttnn.nonzero(tensor)
     assert ttnn.to_torch(count).flatten().tolist() == [4]
-    assert ttnn.to_torch(places).flatten().tolist() == [1, 3, 4, 5, 0, 0]
-    assert places.shape == tensor.shape
+    assert ttnn.to_torch(indices).flatten().tolist() == [1, 3, 4, 5, 0, 0]
+    assert indices.shape == tensor.shape
     assert ttnn.to_torch(ttnn.unique(tensor)).tolist() == [0.0, 1.0, 3.0, torch.inf]
     with pytest.raises(TtnnJitError, match="nonzero: the tensor has shape"):
         ttnn.nonzero(ttnn.from_torch(torch.ones(2, 2), device=device))

@@ -44,9 +44,9 @@ def test_a_function_is_torchs_in_float64_eagerly_and_in_both_frontends(name, dty
     function, golden = CASES[name]
     x = torch.randn((3, 5, 37), generator=torch.Generator().manual_seed(1)).to(dtype)
     want = golden(x.double())
-    placed = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+    on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
     found = [jit(graph_capture=traced)(function)(x) for traced in (False, True)]
-    for got in (*found, ttnn.to_torch(function(placed))):
+    for got in (*found, ttnn.to_torch(function(on_device))):
         assert got.dtype is dtype
         torch.testing.assert_close(got.double(), want, rtol=BOUND[dtype], atol=BOUND[dtype])
 

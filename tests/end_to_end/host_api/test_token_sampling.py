@@ -31,11 +31,11 @@ def arguments(request):
 def chances():
     """Of each index, by user."""
     logits = LOGITS[0, 0].double() * TEMPERATURE.double()[:, None]
-    ordered, places = torch.softmax(logits, -1).sort(-1, descending=True)
+    ordered, indices = torch.softmax(logits, -1).sort(-1, descending=True)
     before = ordered.cumsum(-1) - ordered
     rank = torch.arange(WIDTH)[None]
     ordered *= ((rank < K[:, None]) & (before < P.double()[:, None])) | (rank == 0)
-    return torch.zeros(USERS, WIDTH, dtype=torch.float64).scatter_(1, places, ordered / ordered.sum(-1, keepdim=True))
+    return torch.zeros(USERS, WIDTH, dtype=torch.float64).scatter_(1, indices, ordered / ordered.sum(-1, keepdim=True))
 
 
 def drawn(*arguments, **keywords):
@@ -78,12 +78,12 @@ def test_programs_draw_what_eager_calls_draw(cpu_device, graph_capture):
     assert torch.equal(program(logits, *rest).to_torch(), ttnn.sampling(logits, *rest, seed=5).to_torch())
 
 
-@pytest.mark.parametrize("place", range(5))
-def test_tensors_that_do_not_fit_are_refused(arguments, place):
+@pytest.mark.parametrize("index", range(5))
+def test_tensors_that_do_not_fit_are_refused(arguments, index):
     wrong = [*arguments]
-    wrong[place] = ttnn.reshape(wrong[place], (-1,)) if place < 2 else ttnn.slice(wrong[place], (0,), (USERS - 1,))
+    wrong[index] = ttnn.reshape(wrong[index], (-1,)) if index < 2 else ttnn.slice(wrong[index], (0,), (USERS - 1,))
     with pytest.raises(ValueError, match="of sampling is"):
         ttnn.sampling(*wrong)
-    wrong[place] = None
+    wrong[index] = None
     with pytest.raises(ValueError, match=r"of sampling must be a ttnn\.Tensor"):
         ttnn.sampling(*wrong)

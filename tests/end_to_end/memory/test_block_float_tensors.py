@@ -104,7 +104,7 @@ def test_an_element_lies_where_the_format_says(dtype, row, column, exponent, of_
     values[row, column] = 1.0
     stored = ttnn.from_torch(values, dtype=dtype).stored_bytes()
     code = {of_8: 64} if dtype is ttnn.bfloat8_b else {of_4: 4 << 4 * is_upper}
-    assert {place: byte for place, byte in enumerate(stored) if byte} == {exponent: 127} | code
+    assert {index: byte for index, byte in enumerate(stored) if byte} == {exponent: 127} | code
 
 
 @DTYPES
@@ -282,7 +282,7 @@ def cast(x):
     return ttnn.typecast(x, ttnn.bfloat8_b)
 
 
-def test_a_cast_of_a_torch_tensor_which_is_in_rows_is_refused_at_its_place():
+def test_a_cast_of_a_torch_tensor_which_is_in_rows_is_refused_at_its_location():
     with pytest.raises(CompileError, match="BFLOAT8_B is packed tile by tile") as refused:
         cast(torch.ones(32, 32))
     assert refused.value.location.file == __file__

@@ -21,16 +21,16 @@ def device():
 @pytest.mark.parametrize("on_device", [False, True])
 @pytest.mark.parametrize("start", LAYOUTS)
 @pytest.mark.parametrize("end", LAYOUTS)
-@pytest.mark.parametrize("place", [None, ttnn.L1_MEMORY_CONFIG])
-def test_a_tensor_is_padded_laid_out_and_moved_and_back(device, on_device, start, end, place):
+@pytest.mark.parametrize("memory_config", [None, ttnn.L1_MEMORY_CONFIG])
+def test_a_tensor_is_padded_laid_out_and_moved_and_back(device, on_device, start, end, memory_config):
     x = ttnn.from_torch(X, layout=start, device=device if on_device else None)
-    padded = ttnn.format_input_tensor(x, device, [2, 4, 32, 32], -1.0, end, place)
+    padded = ttnn.format_input_tensor(x, device, [2, 4, 32, 32], -1.0, end, memory_config)
     wanted = torch.nn.functional.pad(X, (0, 25, 0, 27, 0, 1), value=-1.0)
     assert padded.layout is end
     assert padded.device() is device
-    assert padded.memory_config() == (place or ttnn.DRAM_MEMORY_CONFIG)
+    assert padded.memory_config() == (memory_config or ttnn.DRAM_MEMORY_CONFIG)
     assert torch.equal(padded.to_torch(), wanted)
-    back = ttnn.format_output_tensor(padded, [2, 3, 5, 7], device, start, place)
+    back = ttnn.format_output_tensor(padded, [2, 3, 5, 7], device, start, memory_config)
     assert back.layout is start
     assert torch.equal(back.to_torch(), X)
 
@@ -93,12 +93,12 @@ def test_arange_may_begin_by_its_end():
         ttnn.arange()
 
 
-def test_nonzero_takes_a_place_and_a_queue(device):
+def test_nonzero_takes_a_memory_config_and_a_queue(device):
     x = ttnn.from_torch(torch.tensor([[[[0.0, 3.0, 0.0, 4.0]]]]), device=device)
-    count, places = ttnn.nonzero(x, queue_id=0, memory_config=ttnn.L1_MEMORY_CONFIG)
+    count, indices = ttnn.nonzero(x, queue_id=0, memory_config=ttnn.L1_MEMORY_CONFIG)
     assert count.to_torch().item() == 2
-    assert places.to_torch().flatten()[:2].tolist() == [1, 3]
-    assert places.memory_config() == ttnn.L1_MEMORY_CONFIG
+    assert indices.to_torch().flatten()[:2].tolist() == [1, 3]
+    assert indices.memory_config() == ttnn.L1_MEMORY_CONFIG
     jitted = ttnn_jit.jit()(lambda x: ttnn.to_memory_config(x + 1.0, ttnn.DRAM_MEMORY_CONFIG, queue_id=0))
     y = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     assert torch.equal(jitted(y).to_torch(), torch.full((32, 32), 2.0))

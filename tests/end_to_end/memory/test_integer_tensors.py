@@ -45,8 +45,8 @@ def test_torch_numpy_and_ttnn_tensors_have_one_result(device, cpu_device, dtype)
     result = masked(x.numpy(), y.numpy())
     assert result.dtype == x.numpy().dtype
     assert np.array_equal(result, expected.numpy())
-    for place in (device, cpu_device):
-        result = masked(on(place, x), on(place, y))
+    for each_device in (device, cpu_device):
+        result = masked(on(each_device, x), on(each_device, y))
         assert result.dtype is dtype
         assert torch.equal(result.to_torch(), expected)
 
@@ -76,9 +76,9 @@ def test_a_cast_ends_a_kernel_of_the_target_and_is_named(target):
         y = ttnn.exp(ttnn.typecast(x + 1, ttnn.float32))
         return ttnn.bitwise_and(ttnn.typecast(y, ttnn.int32), x)
 
-    with ttnn.manage_device(0, target=target) as place:
+    with ttnn.manage_device(0, target=target) as each_device:
         x = torch.arange(-1024, 1024, dtype=torch.int32).reshape(64, 32)
-        given, jitted = on(place, x), ttnn_jit.jit()(program)
+        given, jitted = on(each_device, x), ttnn_jit.jit()(program)
         report = jitted.explain(given)
         assert [kernel.ops for kernel in report.kernels] == [("add", "typecast"), ("exp", "typecast"), ("bitwise_and",)]
         assert {pair.predicate for pair in report.not_fused} == {"element_types"}

@@ -96,9 +96,9 @@ def test_that_it_is_printed_once_is_said_once(function, lines, cached, graph_cap
         for size in (2, 2, 3, 4, 2):
             jitted(torch.ones(size))
     texts = [str(warning.message).partition(", and not at each call")[0] for warning in caught]
-    places = [f"{__file__}:{by.__code__.co_firstlineno + 1}:5" for _, by in lines]
+    locations = [f"{__file__}:{by.__code__.co_firstlineno + 1}:5" for _, by in lines]
     assert texts == [
-        f"`{name}` at {place} prints when the function is compiled"
-        for (name, _), place in zip(lines, places, strict=True)
+        f"`{name}` at {location} prints when the function is compiled"
+        for (name, _), location in zip(lines, locations, strict=True)
     ]
     assert {warning.filename for warning in caught} == {__file__}

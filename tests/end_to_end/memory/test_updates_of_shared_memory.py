@@ -98,9 +98,9 @@ def test_warm_calls_that_write_many_tensors_refuse_two_that_share_a_part():
     for _ in range(4):
         jitted(made())
     memory, pairs = whole(5, 6), made()
-    for (first, place), (second, other) in (((3, 0), (3, 1)), ((7, 0), (2, 1)), ((2, 0), (9, 0))):
+    for (first, index), (second, other) in (((3, 0), (3, 1)), ((7, 0), (2, 1)), ((2, 0), (9, 0))):
         shared = [[*pair] for pair in pairs]
-        shared[first][place], shared[second][other] = memory[:4], memory[1:]
+        shared[first][index], shared[second][other] = memory[:4], memory[1:]
         before = memory.clone()
         with pytest.raises(ArgumentError, match="shares memory"):
             jitted(shared)

@@ -14,7 +14,7 @@ WAYS = {"eager": lambda function: function, "interpreted": jit(graph_capture=Fal
 EVERY_WAY = pytest.mark.parametrize("way", WAYS)
 
 
-def place(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
+def on_device(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
     return ttnn.from_torch(x, layout=layout, device=device, **keywords)
 
 
@@ -61,10 +61,10 @@ def test_writes_go_where_the_pages_lie(cpu_device, start, steps, layout, way):
         base = expected[0 if of_first else -1]
         moved = base.view(shape) if keeps_pages(base.shape, shape, layout) else base.clone().view(shape)
         expected.append(moved.add_(number + 1.0))
-    placed = place(x, cpu_device, layout)
-    found = WAYS[way](program)(placed)
+    tensor = on_device(x, cpu_device, layout)
+    found = WAYS[way](program)(tensor)
     assert all(torch.equal(ttnn.to_torch(mine), 2 * theirs) for mine, theirs in zip(found, expected, strict=True))
-    assert torch.equal(ttnn.to_torch(placed), expected[0])
+    assert torch.equal(ttnn.to_torch(tensor), expected[0])
 
 
 @EVERY_WAY
@@ -74,24 +74,24 @@ def test_dimensions_of_one_are_added_and_removed_in_place(way, device):
         ttnn.multiply_(ttnn.squeeze(ttnn.unsqueeze(x, 0), 0), 3.0)
 
     x = torch.ones(33, 40)
-    placed = place(x, device) if way == "eager" else place(torch.ones(64, 32), device)
-    WAYS[way](program)(placed)
-    assert torch.equal(ttnn.to_torch(placed), torch.full(tuple(placed.shape), 6.0))
+    tensor = on_device(x, device) if way == "eager" else on_device(torch.ones(64, 32), device)
+    WAYS[way](program)(tensor)
+    assert torch.equal(ttnn.to_torch(tensor), torch.full(tuple(tensor.shape), 6.0))
 
 
 def test_a_view_outlives_the_tensor_that_it_is_of(device):
-    x = place(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
+    x = on_device(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
     view = ttnn.reshape(x, (64, 32))
     assert view.buffer_address() == x.buffer_address()
     ttnn.deallocate(x)
-    others = [place(torch.zeros(2, 32, 32), device) for _ in range(4)]
+    others = [on_device(torch.zeros(2, 32, 32), device) for _ in range(4)]
     assert torch.equal(ttnn.to_torch(view), torch.ones(64, 32))
     assert not any(ttnn.to_torch(other).any() for other in others)
 
 
 def test_a_tensor_takes_l1_once_whatever_views_there_are(device):
     before = device.l1.view().used
-    x = place(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
+    x = on_device(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
     taken = device.l1.view().used - before
     views = [ttnn.reshape(x, (64, 32)), ttnn.unsqueeze(x, 0)]
     assert device.l1.view().used - before == taken > 0
@@ -100,7 +100,7 @@ def test_a_tensor_takes_l1_once_whatever_views_there_are(device):
 
 
 def test_a_view_beside_its_tensor_among_arguments_that_are_written_is_refused(cpu_device):
-    x = place(torch.ones(2, 32, 32), cpu_device)
+    x = on_device(torch.ones(2, 32, 32), cpu_device)
     view = ttnn.reshape(x, (64, 32))
 
     @jit()

@@ -32,14 +32,14 @@ class Conv:
         }  # fmt: skip
         self.config = ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat16, activation=activation)
         self.config.act_block_h_override = 32
-        placed = {"input_memory_config": ttnn.L1_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT, **self.call}
+        keywords = {"input_memory_config": ttnn.L1_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT, **self.call}
         self.weight = ttnn.prepare_conv_weights(
             weight_tensor=ttnn.from_torch(weight.detach()), weights_format="OIHW", has_bias=True,
-            conv_config=self.config, input_dtype=ttnn.bfloat16, **placed,
+            conv_config=self.config, input_dtype=ttnn.bfloat16, **keywords,
         )  # fmt: skip
         self.bias = ttnn.prepare_conv_bias(
             bias_tensor=ttnn.from_torch(bias.detach().reshape(1, 1, 1, -1)), conv_config=self.config,
-            input_dtype=ttnn.bfloat16, **placed,
+            input_dtype=ttnn.bfloat16, **keywords,
         )  # fmt: skip
 
     def __call__(self, x):

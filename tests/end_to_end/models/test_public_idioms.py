@@ -56,11 +56,11 @@ def test_movements_of_tensors_on_the_host_are_written_into_tensors_there(device)
         ttnn.permute(host, (0, 2, 1), output_tensor=target.to(device))
 
 
-@pytest.mark.parametrize("place", ["host", "device"])
+@pytest.mark.parametrize("memory", ["host", "device"])
 @pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b])
-def test_block_floats_are_bfloat16_in_rows(device, place, dtype):
+def test_block_floats_are_bfloat16_in_rows(device, memory, dtype):
     x = on(device, torch.randn(33, 64), dtype)
-    given = x if place == "device" else ttnn.from_device(x)
+    given = x if memory == "device" else ttnn.from_device(x)
     rows = ttnn.to_layout(given, ttnn.ROW_MAJOR_LAYOUT)
     assert (rows.dtype, rows.layout) == (ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT)
     assert torch.equal(ttnn.to_torch(rows).float(), ttnn.to_torch(x))

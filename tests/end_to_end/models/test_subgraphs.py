@@ -196,8 +196,10 @@ def test_a_part_of_a_model_is_torchs_in_both_frontends(target, name):
     subgraph, on_chip = SUBGRAPHS[name], target != "cpu"
     tensors = tensors_of(subgraph, torch.bfloat16 if on_chip else torch.float32)
     with ttnn.manage_device(0, target=target) as device:
-        placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
-        traced, parsed = (ttnn.to_torch(jit(graph_capture=each)(subgraph.program)(*placed)) for each in (True, False))
+        on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
+        traced, parsed = (
+            ttnn.to_torch(jit(graph_capture=each)(subgraph.program)(*on_device)) for each in (True, False)
+        )
     assert torch.equal(traced, parsed)
     check(parsed, subgraph, tensors, subgraph.units[on_chip])
 
@@ -219,12 +221,12 @@ def test_a_gated_activation_of_shards_is_one_kernel_and_its_result_is_sharded_li
     gate, up = torch.randn(256, 256), torch.randn(256, 256)
     with ttnn.manage_device(0, target="wormhole_b0") as device:
         config = ttnn.create_sharded_memory_config((256, 256), ttnn.CoreGrid(x=4, y=4), ttnn.ShardStrategy.BLOCK)
-        placed = [
+        on_device = [
             ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config) for each in (gate, up)
         ]
         function = jit()(activation)
-        result = function(*placed)
+        result = function(*on_device)
         assert result.memory_config() == config
-        assert function.explain(*placed).launches[0].nbytes == 3 * gate.nbytes
+        assert function.explain(*on_device).launches[0].nbytes == 3 * gate.nbytes
         want = (up.double().clamp(-7, 7) + 1) * gate.double() * torch.sigmoid(1.702 * gate.double())
         torch.testing.assert_close(ttnn.to_torch(result).double(), want, rtol=1e-6, atol=1e-6)

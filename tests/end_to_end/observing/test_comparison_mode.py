@@ -181,7 +181,7 @@ def test_functions_of_one_name_and_body_keep_their_own_goldens(device):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_places_of_nan_are_counted(device):
+def test_indices_of_nan_are_counted(device):
     x = tensor(device, torch.tensor([[1.0, -1.0, 4.0, float("nan")]]), ttnn.float32)
     ttnn.sqrt(x)
     assert comparison_records()[0].differing_nans == 0
@@ -189,7 +189,7 @@ def test_places_of_nan_are_counted(device):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_the_first_place_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
+def test_the_first_index_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
     zeroed = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: torch.nan_to_num(x * 2.0))
     x = torch.ones(2, 3, 40)
     x[1, 2, 7:9] = float("nan")

@@ -62,8 +62,8 @@ def test_the_page_has_the_worst_first_and_says_plainly_how_many_differ():
     unjudged = ComparisonRecord(4, "ttnn.op4", "locally", 0, None, reason="its golden failed")
     text = "\n".join(page([record(0), *bad, unjudged]))
     assert "<h1>3 of 4 results differ from their goldens</h1>" in text
-    places = [text.index(f"ttnn.op{number}") for number in (3, 1, 2, 4, 0)]
-    assert places == sorted(places)
+    offsets = [text.index(f"ttnn.op{number}") for number in (3, 1, 2, 4, 0)]
+    assert offsets == sorted(offsets)
     assert "<h1>All 1 results are right</h1>" in "\n".join(page([record(0)]))
 
 

@@ -149,8 +149,8 @@ def test_layers_that_repeat_are_drawn_once_however_many_they_are(device, count):
 def test_what_does_not_repeat_is_drawn_in_columns_no_taller_than_a_screen(device):
     with ttnn.tracer.trace() as graph:
         x = y = tensor(device)
-        for place in range(100):
-            y = ttnn.add(y, float(place)) if place % 7 else ttnn.multiply(y, x)
+        for index in range(100):
+            y = ttnn.add(y, float(index)) if index % 7 else ttnn.multiply(y, x)
     boxes, lines = drawn(graph)
     assert len(boxes) == len(graph) == 102
     assert max(top + height for _, top, _, height in boxes) < 1450

@@ -153,7 +153,7 @@ EVERY_PROBE = pytest.mark.parametrize("probe", PROBES.values(), ids=[name.replac
 
 
 @EVERY_PROBE
-def test_a_probe_is_what_torch_says_in_every_executor_frontend_and_place(probe, device, cpu_device):
+def test_a_probe_is_what_torch_says_in_every_executor_frontend_and_memory(probe, device, cpu_device):
     tensors = operands(probe)
     jitted = ttnn_jit.jit()(probe.program)
     got = as_tuple(jitted(*copies(tensors)))
@@ -171,8 +171,8 @@ def test_a_probe_is_what_torch_says_in_every_executor_frontend_and_place(probe, 
         assert (for_interpreter(one).reshape(-1) == array.reshape(-1).view(for_interpreter(one).dtype)).all()
     for where in (cpu_device, device):
         for function in (probe.program, jitted):
-            placed = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=where) for x in tensors]
-            found = [ttnn.to_torch(each) for each in as_tuple(function(*placed))]
+            on_device = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=where) for x in tensors]
+            found = [ttnn.to_torch(each) for each in as_tuple(function(*on_device))]
             if where is device and probe.on_chips:
                 assert all(
                     (x - y).abs().max() <= probe.on_chips * y.abs().max() for x, y in zip(found, got, strict=True)
@@ -214,10 +214,12 @@ def without_locations(text):
 def test_a_probes_results_in_l1_are_accounted_and_given_back(probe, cpu_device):
     l1 = ttnn.L1_MEMORY_CONFIG
     jitted = ttnn_jit.jit(memory_config=l1)(probe.program)
-    placed = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device, memory_config=l1) for x in operands(probe)]
+    on_device = [
+        ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device, memory_config=l1) for x in operands(probe)
+    ]
     before = cpu_device.l1.view().used
-    results = as_tuple(jitted(*placed))
-    made = [each for each in results if all(each is not given for given in placed)]
+    results = as_tuple(jitted(*on_device))
+    made = [each for each in results if all(each is not given for given in on_device)]
     assert all(each.memory_config().buffer_type is ttnn.BufferType.L1 for each in results)
     charged = cpu_device.l1.view().used
     assert charged != before or not made

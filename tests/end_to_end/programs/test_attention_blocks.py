@@ -88,13 +88,13 @@ def test_an_attention_block_with_rotary_embeddings_is_torchs_eagerly_and_jitted(
         given = [
             ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (x[None, None], qkv, out, *tables)
         ]
-        placed = ttnn.from_torch(mask, layout=ttnn.TILE_LAYOUT, device=device)
+        on_device = ttnn.from_torch(mask, layout=ttnn.TILE_LAYOUT, device=device)
         for run in runs_of(block):
             found = ttnn.to_torch(run(*given))[0, 0]
             torch.testing.assert_close(found.double(), in_torch(x, qkv, out), rtol=bound, atol=bound)
         want = in_torch(x, qkv, out, mask[0, 0].double())
         for run in runs_of(masked_block):
-            found = ttnn.to_torch(run(*given, placed))[0, 0]
+            found = ttnn.to_torch(run(*given, on_device))[0, 0]
             torch.testing.assert_close(found.double(), want, rtol=bound, atol=2 * bound)
 
 
@@ -102,14 +102,14 @@ class Decoder:
     """An attention block that keeps keys and values of a user for every token: [1, 1, users, channels] at a time."""
 
     def __init__(self, device, weights, users, dtype, *, pages=0):
-        def place(x, element_type):
+        def on_device(x, element_type):
             return ttnn.from_torch(x, dtype=element_type, layout=ttnn.TILE_LAYOUT, device=device)
 
-        self.qkv, self.out = (place(each, ttnn.float32) for each in weights)
-        self.cos, self.sin = (place(each, ttnn.float32) for each in waves(TOKENS))
+        self.qkv, self.out = (on_device(each, ttnn.float32) for each in weights)
+        self.cos, self.sin = (on_device(each, ttnn.float32) for each in waves(TOKENS))
         rows = TOKENS // pages if pages else TOKENS
         shape = (users * max(pages, 1), KV_HEADS, rows, WIDTH)
-        self.keys, self.values = (place(torch.zeros(shape), dtype) for _ in range(2))
+        self.keys, self.values = (on_device(torch.zeros(shape), dtype) for _ in range(2))
         self.table = None
         if pages:
             order = torch.randperm(users * pages, generator=torch.Generator().manual_seed(1), dtype=torch.int32)
@@ -165,16 +165,16 @@ def test_tokens_one_at_a_time_are_what_the_whole_sequence_is_at_once(target, cac
     whole = [in_torch(each, *weights) for each in x]
     prefill, decode = (jit(graph_capture=graph_capture)(each) for each in (Decoder.prefill, Decoder.decode))
     with ttnn.manage_device(0, target=target) as device:
-        place = {"layout": ttnn.TILE_LAYOUT, "device": device}
+        kwargs = {"layout": ttnn.TILE_LAYOUT, "device": device}
         decoder = Decoder(device, weights, users, dtype, pages=pages)
         for user in range(present):
-            found = ttnn.to_torch(prefill(decoder, ttnn.from_torch(x[user, None, None, :prompt], **place), user))[0, 0]
+            found = ttnn.to_torch(prefill(decoder, ttnn.from_torch(x[user, None, None, :prompt], **kwargs), user))[0, 0]
             torch.testing.assert_close(found.double(), whole[user][:prompt], rtol=bound, atol=bound)
         for position in range(prompt, prompt + 3):
             rows, index = torch.zeros(1, 1, users, CHANNELS), torch.full((users,), -1, dtype=torch.int32)
             rows[0, 0, :present], index[:present] = x[:, position], position
             tables = (each[:, :, position, None].expand(1, users, 1, WIDTH) for each in waves(TOKENS))
-            given = [ttnn.from_torch(each, **place) for each in (rows, *tables)]
+            given = [ttnn.from_torch(each, **kwargs) for each in (rows, *tables)]
             found = ttnn.to_torch(decode(decoder, *given, ttnn.from_torch(index, device=device)))[0, 0]
             for user in range(present):
                 torch.testing.assert_close(found[user].double(), whole[user][position], rtol=bound, atol=bound)

@@ -58,13 +58,13 @@ def results(text, tmp_path, mode):
 def test_every_dimension_in_a_text_is_one_of_its_tensor_from_either_end(name, stage, mode, tmp_path, capsys):
     text = ttnn_jit.jit(enable_cache=False)(PROGRAMS[name]).ir(torch.zeros(4, 6), stage=stage)
     expected = results(text, tmp_path, mode)
-    places = list(DIMS.finditer(text))
-    assert places
-    for place in places:
-        own, shape = int(place[1]), re.compile(r"tensor<((?:\d+x)+)").search(text, place.end())
+    matches = list(DIMS.finditer(text))
+    assert matches
+    for match in matches:
+        own, shape = int(match[1]), re.compile(r"tensor<((?:\d+x)+)").search(text, match.end())
         rank = shape[1].count("x")
         for dim in (own - rank, rank, 7, -rank - 1, -9):
-            changed = text[: place.start(1)] + str(dim) + text[place.end(1) :]
+            changed = text[: match.start(1)] + str(dim) + text[match.end(1) :]
             found = results(changed, tmp_path, mode)
             said = capsys.readouterr().err
             if dim == own - rank:

@@ -70,7 +70,7 @@ def test_a_report_names_every_pair_that_stayed_apart_and_the_rule(device):
         ("exp", "add", "multi_user"),
     ]
     assert "not fused: exp into neg: multi_user, the value has 2 uses" in str(report)
-    assert [kernel.place for kernel in report.kernels] == [
+    assert [kernel.location for kernel in report.kernels] == [
         f"{__file__}:{f.__code__.co_firstlineno + k}" for k in (1, 2)
     ]
 

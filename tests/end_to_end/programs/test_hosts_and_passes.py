@@ -104,10 +104,10 @@ def test_a_pass_of_the_users_own_runs_between_named_stages():
     x = torch.randn(3)
     plain = ttnn_jit.jit()(lambda v: v * 2.0)
     changed = ttnn_jit.jit(extra_pipeline_options="add-instead-of-multiply")(lambda v: v * 2.0)
-    placed = ttnn_jit.jit(extra_pipeline_options="after-cse{add-instead-of-multiply}")(lambda v: v * 2.0)
+    inserted = ttnn_jit.jit(extra_pipeline_options="after-cse{add-instead-of-multiply}")(lambda v: v * 2.0)
     assert torch.equal(plain(x), x * 2)
     assert torch.equal(changed(x), x + 2)
-    assert torch.equal(placed(x), x + 2)
+    assert torch.equal(inserted(x), x + 2)
 
 
 def test_a_pass_registered_again_under_its_name_takes_the_place_of_the_first():

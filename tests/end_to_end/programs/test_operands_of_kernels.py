@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from tests.end_to_end.python.placed import BLOCK, HEIGHT, WIDTH, tiled
+from tests.end_to_end.python.memory_configs import BLOCK, HEIGHT, WIDTH, tiled
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 
@@ -39,8 +39,8 @@ def total(x):
 )
 def test_a_product_of_what_is_neither_block_sharded_nor_in_dram_is_refused(device, config, kind, capture):
     jitted = ttnn_jit.jit(graph_capture=capture)(product)
-    x, placed = tiled(device), tiled(device, memory_config=config)
-    for arguments, name in (((placed, x), "a"), ((x, placed), "b")):
+    x, sharded = tiled(device), tiled(device, memory_config=config)
+    for arguments, name in (((sharded, x), "a"), ((x, sharded), "b")):
         with pytest.raises(CompileError) as raised:
             jitted(*arguments)
         error = raised.value
@@ -54,38 +54,38 @@ def test_a_product_of_what_is_neither_block_sharded_nor_in_dram_is_refused(devic
 
 
 def test_what_the_hint_of_a_product_says_is_taken(device):
-    placed = tiled(device, memory_config=HEIGHT)
+    sharded = tiled(device, memory_config=HEIGHT)
     jitted = ttnn_jit.jit()(lambda a, b: ttnn.matmul(ttnn.to_memory_config(a, ttnn.DRAM_MEMORY_CONFIG), b))
-    report = jitted.explain(placed, tiled(device))
+    report = jitted.explain(sharded, tiled(device))
     assert [kernel.ops for kernel in report.kernels] == [("matmul",)]
-    jitted(placed, tiled(device))
+    jitted(sharded, tiled(device))
 
 
 def test_a_product_of_a_result_that_lies_otherwise_is_refused(device):
-    placed = tiled(device, memory_config=HEIGHT)
+    sharded = tiled(device, memory_config=HEIGHT)
     with pytest.raises(CompileError, match="and its first operand is height sharded in L1"):
-        ttnn_jit.jit()(lambda a, b: ttnn.matmul(ttnn.exp(a), b))(placed, tiled(device))
+        ttnn_jit.jit()(lambda a, b: ttnn.matmul(ttnn.exp(a), b))(sharded, tiled(device))
 
 
 def test_operations_of_the_host_program_may_lie_anywhere(device):
-    placed = tiled(device, memory_config=HEIGHT)
+    sharded = tiled(device, memory_config=HEIGHT)
     moved = ttnn_jit.jit()(lambda a, b: ttnn.matmul(ttnn.to_memory_config(a, WIDTH), b))
-    eager = ttnn.matmul(placed, placed)
-    assert moved(placed, tiled(device)).shape == eager.shape
+    eager = ttnn.matmul(sharded, sharded)
+    assert moved(sharded, tiled(device)).shape == eager.shape
 
 
 @pytest.mark.parametrize("capture", [False, True])
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod", "std", "var"])
-@pytest.mark.parametrize("place", ["interleaved in DRAM", "ND sharded"])
-def test_a_reduction_that_an_older_compiler_refused_is_taken_and_explained(device, name, place, capture):
+@pytest.mark.parametrize("memory", ["interleaved in DRAM", "ND sharded"])
+def test_a_reduction_that_an_older_compiler_refused_is_taken_and_explained(device, name, memory, capture):
     reduce = getattr(ttnn, name)
     jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: reduce(x, dim=1, keepdim=True))
     cores = ttnn.CoreRangeSet({ttnn.CoreRange((0, 0), (1, 0))})
-    cut = ttnn.MemoryConfig(ttnn.BufferType.L1, ttnn.NdShardSpec((32, 32), cores)) if place == "ND sharded" else None
+    cut = ttnn.MemoryConfig(ttnn.BufferType.L1, ttnn.NdShardSpec((32, 32), cores)) if memory == "ND sharded" else None
     x = tiled(device, memory_config=cut)
     assert torch.equal(jitted(x).to_torch(), reduce(x, dim=1, keepdim=True).to_torch())
     (note,) = {text.split(" of ", 1)[1] for text in jitted.explain(x).refused_before}
-    assert note == f"argument 0, {place}: refused by tt-mlir before August 2026"
+    assert note == f"argument 0, {memory}: refused by tt-mlir before August 2026"
     assert note in str(jitted.explain(x))
     assert not jitted.explain(tiled(device, memory_config=BLOCK)).refused_before
 
@@ -105,9 +105,9 @@ def test_a_reduction_of_an_argument_that_is_interleaved_in_l1_is_refused(device,
     assert jitted.num_entries == 0
     fixed = error.help.split("`")[1]
     assert fixed.startswith("ttnn.to_memory_config(x, ")
-    placed = eval(fixed, {"ttnn": ttnn, "x": tiled(device)})
-    assert not jitted.explain(placed).host_operations
-    assert torch.equal(jitted(placed).to_torch(), reduce(placed, dim=1, keepdim=True).to_torch())
+    sharded = eval(fixed, {"ttnn": ttnn, "x": tiled(device)})
+    assert not jitted.explain(sharded).host_operations
+    assert torch.equal(jitted(sharded).to_torch(), reduce(sharded, dim=1, keepdim=True).to_torch())
 
 
 def test_what_the_hint_of_a_reduction_says_may_stand_in_the_function(device):
@@ -156,7 +156,7 @@ def blocks(shape, columns, rows):
     return ttnn.create_sharded_memory_config(shape, ttnn.CoreGrid(x=columns, y=rows), ttnn.ShardStrategy.BLOCK)
 
 
-PLACES = {
+CONFIGS = {
     "in DRAM": (None, None, (8, 4)),
     "sharded": (blocks((128, 192), 3, 2), blocks((192, 512), 4, 6), (4, 2)),
     "one of each": (blocks((128, 192), 3, 2), None, (8, 4)),
@@ -165,9 +165,9 @@ PLACES = {
 
 
 @pytest.mark.parametrize("capture", [False, True])
-@pytest.mark.parametrize("place", PLACES)
-def test_a_product_is_block_sharded_as_tt_mlir_has_it(device, place, capture):
-    left, right, (columns, rows) = PLACES[place]
+@pytest.mark.parametrize("configs", CONFIGS)
+def test_a_product_is_block_sharded_as_tt_mlir_has_it(device, configs, capture):
+    left, right, (columns, rows) = CONFIGS[configs]
     a = tiled(device, torch.randn(128, 192).bfloat16(), memory_config=left)
     b = tiled(device, torch.randn(192, 512).bfloat16(), memory_config=right)
     for function in (product, lambda a, b: a @ b, lambda a, b: ttnn.matmul(a, b, activation="relu")):

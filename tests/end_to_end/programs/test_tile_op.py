@@ -265,8 +265,8 @@ def test_on_disk_too_an_argument_is_known_by_what_it_computes(graph_capture):
 def test_a_traced_operation_has_one_formula_on_every_target(device, cpu_device):
     own = ttnn_jit.tile_op(lambda x: 2.0 * ttnn.digamma(x))
     x = torch.linspace(2, 9, 1024).reshape(32, 32)
-    for place in (device, cpu_device):
-        tensor = on(place, x)
+    for each_device in (device, cpu_device):
+        tensor = on(each_device, x)
         expected = 2 * ttnn.digamma(tensor).to_torch()
         assert torch.equal(own(tensor).to_torch(), expected)
         for backend in ("ttnn", "numba"):

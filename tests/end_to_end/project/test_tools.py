@@ -279,9 +279,9 @@ def test_the_list_of_stages_has_the_passes_of_a_loaded_file_behind_the_stage_tha
     loads = [argument for name in texts for argument in ("--load", str(tmp_path / name))]
     assert main(["opt", "--list", *loads]) == 0
     listed = capsys.readouterr().out.splitlines()
-    place = listed.index("cse")
+    index = listed.index("cse")
     assert listed[0] == "first  (from a loaded file, after frontend)"
-    assert listed[place + 1 : place + 3] == [f"{name}  (from a loaded file, after cse)" for name in ("broken", "other")]
+    assert listed[index + 1 : index + 3] == [f"{name}  (from a loaded file, after cse)" for name in ("broken", "other")]
     assert [line for line in listed if "loaded" not in line] == list(pipeline.STAGES)
 
 

@@ -188,14 +188,14 @@ ASKING = {
 @BOTH
 @pytest.mark.parametrize("name", ASKING)
 def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
-    function, place, makes = ASKING[name]
+    function, attribute, makes = ASKING[name]
     for make in makes:
         start(torch.ones(2, 2))
         WORLD.number = 1.0
         jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
         for _ in range(3):
             jitted(torch.ones(2, 2))
-        setattr(WORLD, place, made := make())
+        setattr(WORLD, attribute, made := make())
         guard = next(iter(jitted._variants._by_key.values()))[0].fetch
         Noting.asked = ()
         assert guard([torch.ones(2, 2)]) is None
@@ -205,11 +205,11 @@ def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
 
 
 def test_a_look_up_on_disk_asks_no_object_of_another_class():
-    function, place, makes = ASKING["an item behind an item"]
+    function, attribute, makes = ASKING["an item behind an item"]
     start(torch.ones(2, 2))
     ttnn_jit.jit(function)(torch.ones(2, 2))
     for make in makes[:2]:
-        setattr(WORLD, place, make())
+        setattr(WORLD, attribute, make())
         Noting.asked = ()
         request = ttnn_jit.jit(function).request(torch.ones(2, 2))
         assert StoredPrograms.of(request, use_disk=True).find() is None

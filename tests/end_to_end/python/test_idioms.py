@@ -22,7 +22,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 DEVICE = ttnn.open_device(device_id=0, target="cpu")
 
 
-def placed(x):
+def on_device(x):
     return ttnn.from_torch(x, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=DEVICE)
 
 
@@ -52,7 +52,7 @@ class Layer:
 
 class Model:
     def __init__(self):
-        weights = [placed(torch.randn(64, 64, generator=torch.Generator().manual_seed(n))) for n in range(2)]
+        weights = [on_device(torch.randn(64, 64, generator=torch.Generator().manual_seed(n))) for n in range(2)]
         self.layers = [Layer(weight) for weight in weights]
         self.device, self.named = DEVICE, dict(zip("ab", weights, strict=True))
         self.kernel_config = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi2)
@@ -240,9 +240,9 @@ def loops_that_count(x):
 @pytest.mark.parametrize("name", IDIOMS)
 def test_programs_say_what_public_ones_say(name, capture):
     x = torch.randint(-2, 3, (1, 1, 64, 64), generator=torch.Generator().manual_seed(1)).float()
-    eager, jitted = IDIOMS[name](placed(x)), jit(graph_capture=capture)(IDIOMS[name])
+    eager, jitted = IDIOMS[name](on_device(x)), jit(graph_capture=capture)(IDIOMS[name])
     for _ in range(2):
-        found = jitted(placed(x))
+        found = jitted(on_device(x))
         pairs = zip(eager, found, strict=True) if isinstance(eager, list) else [(eager, found)]
         for one, other in pairs:
             torch.testing.assert_close(ttnn.to_torch(other), ttnn.to_torch(one), rtol=2e-2, atol=2e-2)
@@ -274,7 +274,7 @@ def the_number_of_a_device(x):
 def test_what_is_refused_says_where_and_what_to_do_instead(name):
     function, message = REFUSED[name]
     with pytest.raises(TtnnJitError, match=message) as error:
-        jit(graph_capture=False)(function)(placed(torch.ones(1, 1, 64, 64)))
+        jit(graph_capture=False)(function)(on_device(torch.ones(1, 1, 64, 64)))
     assert error.value.help is not None
     assert "^" in str(error.value)
 
@@ -287,7 +287,7 @@ def test_functions_of_the_host_are_refused_by_name_in_both_frontends(function, c
         return getattr(ttnn, function)(x)
 
     with pytest.raises(TtnnJitError, match=f"Function {function} not supported") as error:
-        run(placed(torch.ones(1, 1, 64, 64)))
+        run(on_device(torch.ones(1, 1, 64, 64)))
     assert "runs on the host" in error.value.help
     assert error.value.location.file == __file__
 
@@ -300,7 +300,7 @@ def test_an_argument_that_is_deallocated_stays_the_callers(capture):
         ttnn.deallocate(x)
         return y
 
-    x = placed(torch.ones(1, 1, 64, 64))
+    x = on_device(torch.ones(1, 1, 64, 64))
     with pytest.warns(UserWarning, match="its memory belongs to the caller"):
         assert torch.equal(ttnn.to_torch(run(x)), ttnn.to_torch(x))
 

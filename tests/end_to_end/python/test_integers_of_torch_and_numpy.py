@@ -98,7 +98,7 @@ REFUSED = {
 @LIBRARIES
 @BOTH
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_arithmetic_is_refused_by_name_at_its_place(name, capture, numpy):
+def test_what_has_no_arithmetic_is_refused_by_name_at_its_location(name, capture, numpy):
     program, operands, message = REFUSED[name]
     with pytest.raises(CompileError) as raised:
         jit(graph_capture=capture)(program)(*(given(each, numpy) for each in operands))

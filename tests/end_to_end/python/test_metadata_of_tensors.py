@@ -22,7 +22,7 @@ OF_TORCH = {
     "limits": lambda x: torch.finfo(x.dtype).bits + (torch.finfo(x.dtype).eps == 2**-23),
     "text": lambda x: str(x.dtype) == "torch.float32",
     "class": lambda x: isinstance(x.dtype, torch.dtype) and x.dtype.is_floating_point,
-    "place": lambda x: (x.device.type == "cpu") + 2 * x.is_cpu + 4 * x.is_cuda + 8 * (x.device == torch.device("cpu")),
+    "device": lambda x: (x.device.type == "cpu") + 2 * x.is_cpu + 4 * x.is_cuda + 8 * (x.device == torch.device("cpu")),
     "found": lambda x: hasattr(x, "ndim") + 2 * hasattr(x, "strides") + getattr(x, "ndim", 7),
     "callable": lambda x: callable(x) + 2 * x.get_device(),
     "rows": lambda x: sum(row[1] for row in x) + [*x][2][3],

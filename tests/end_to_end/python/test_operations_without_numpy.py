@@ -29,9 +29,9 @@ def chosen():
             yield operation
 
 
-def tensor(shape, place, device, *, integer):
+def tensor(shape, index, device, *, integer):
     numbers = torch.arange(math.prod(shape)).reshape(shape)
-    values = numbers % 2 if integer else ((numbers * 7 + place) % 11 - 3).float()
+    values = numbers % 2 if integer else ((numbers * 7 + index) % 11 - 3).float()
     return ttnn.from_torch(values, dtype=ttnn.int32 if integer else ttnn.float32, device=device)
 
 
@@ -42,8 +42,8 @@ def calls(device):
         exec(call["source"], namespace)
         shapes = call["shapes"] or ((32, 64),) * call["tensors"]
         arguments = [
-            tensor(shape, place, device, integer=place in call["integers"] or not operation.dtypes & FLOATS)
-            for place, shape in enumerate(shapes)
+            tensor(shape, index, device, integer=index in call["integers"] or not operation.dtypes & FLOATS)
+            for index, shape in enumerate(shapes)
         ]
         yield namespace[call["program"]], arguments
 

@@ -39,9 +39,9 @@ JUDGED = [operation for operation in ALL if any(map(operation.accepts, DTYPES))]
 
 def typed(operation, kind):
     """The element type and the target that an operation has with numbers of a kind: both by turns."""
-    place, turn = ALL.index(operation), KINDS.index(kind)
+    index, turn = ALL.index(operation), KINDS.index(kind)
     taken = [dtype for dtype in DTYPES if operation.accepts(dtype)]
-    return taken[(place + turn) % len(taken)], TARGETS[(place + turn // 2) % 2]
+    return taken[(index + turn) % len(taken)], TARGETS[(index + turn // 2) % 2]
 
 
 def is_excepted(operation, dtype, kind):
@@ -65,8 +65,8 @@ def numbers(kind, shape, generator):
             return random * torch.exp(8 * torch.randn(shape, generator=generator))
         case "special":
             flat = random.reshape(-1)
-            places = torch.randperm(flat.numel(), generator=generator)[: len(SPECIAL)]
-            flat[places] = torch.tensor(SPECIAL)[: len(places)]
+            indices = torch.randperm(flat.numel(), generator=generator)[: len(SPECIAL)]
+            flat[indices] = torch.tensor(SPECIAL)[: len(indices)]
             return flat.reshape(shape)
     return random
 
@@ -75,10 +75,10 @@ def operands(operation, shapes, dtype, kind, device):
     generator = torch.Generator().manual_seed(5)
     fixed = getattr(operation, "operand_dtypes", ())
     smallest = min((extent for shape in shapes if shape for extent in shape), default=1)
-    for place, (operand, shape) in enumerate(zip(operation.operands * len(shapes), shapes, strict=False)):
+    for index, (operand, shape) in enumerate(zip(operation.operands * len(shapes), shapes, strict=False)):
         if shape is None:
             continue
-        is_index = not dtype.is_integer and place < len(fixed) and not fixed[place] & FLOATS
+        is_index = not dtype.is_integer and index < len(fixed) and not fixed[index] & FLOATS
         if is_index or "ind" in operand.name:
             values, own = torch.randint(0, max(1, smallest), shape, generator=generator, dtype=torch.int32), ttnn.int32
         else:
@@ -142,19 +142,19 @@ def assert_worse_is_wrong(tensor, golden, got, tolerance):
     erased = tensor.dtype.is_block_float and len(finite) < got.numel()  # beside an infinity nothing is judged
     if not len(finite) or erased or (tolerance.noise is not None and not tolerance.noise().isfinite().all()):
         return
-    place = int(finite[len(finite) // 2])
-    for wrong in worse(float(got.reshape(-1)[place]), got, tensor.dtype, tolerance, place):
+    index = int(finite[len(finite) // 2])
+    for wrong in worse(float(got.reshape(-1)[index]), got, tensor.dtype, tolerance, index):
         changed = got.clone()
-        changed.reshape(-1)[place] = wrong
+        changed.reshape(-1)[index] = wrong
         if not torch.equal(changed, got):
-            assert not judge(changed, golden, stored, tolerance).matches, (wrong, got.reshape(-1)[place])
+            assert not judge(changed, golden, stored, tolerance).matches, (wrong, got.reshape(-1)[index])
 
 
-def worse(right, got, dtype, tolerance, place):
+def worse(right, got, dtype, tolerance, index):
     """Values that are a few units beyond what is allowed."""
     if dtype.is_integer:
         return [right + 1 if right < dtype.values[-1] else right - 1]
-    noise = 0.0 if tolerance.noise is None else float(tolerance.noise().reshape(-1)[place])
+    noise = 0.0 if tolerance.noise is None else float(tolerance.noise().reshape(-1)[index])
     if dtype.is_block_float:
         largest = float(got[got.isfinite()].abs().max())
         beyond = right + 8 * largest + 4 * noise + 1e-30

@@ -8,10 +8,10 @@ import torch
 from benchmarks.accuracy.derivatives import DERIVATIVES, OF_ELEMENTS, PARTIAL, errors_of, name_of, numbers, points_of
 from ttnn_jit import ttnn
 
-IDS = [f"{each.name}-{len(each.operands)}-{place}" for place, each in enumerate(OF_ELEMENTS)]
+IDS = [f"{each.name}-{len(each.operands)}-{index}" for index, each in enumerate(OF_ELEMENTS)]
 STEP = 211
 """Of the numbers that bfloat16 has; `python -m benchmarks.accuracy.derivatives` goes through all."""
-PLACES = [
+POINTS = [
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, -3.0, 1e-30, -1e-30, 1e-38, 1e-40, 1e20, -1e20, 3e38, -3e38, 2e-26,
     11.4375, -11.4375, 22.875, -22.875, 88.0, 89.0, -88.0, -104.0, 127.0, 128.0, -126.0, -149.0, 44.5, -44.5, -8.5625,
     0.99609375, 1.0078125, -0.99609375, 1.4609375, -1.5, 2.359375, -22.75, 7.5, -12.625,
@@ -27,8 +27,8 @@ def test_a_derivative_is_stated_of_functions_that_there_are():
 def test_a_gradient_is_the_exact_derivative_within_its_bound(operation, cpu_device):
     tensors = points_of(operation, STEP)
     if len(tensors) == 1:
-        places = torch.tensor(PLACES).bfloat16().float()
-        tensors = [torch.cat([tensors[0].flatten(), places, places[: -len(places) % 32]]).reshape(-1, 32)]
+        points = torch.tensor(POINTS).bfloat16().float()
+        tensors = [torch.cat([tensors[0].flatten(), points, points[: -len(points) % 32]]).reshape(-1, 32)]
     for errors in errors_of(operation, tensors, cpu_device):
         worst = int(errors.argmax())
         found = float(errors.max()), [float(each.flatten()[worst]) for each in tensors]
@@ -50,10 +50,10 @@ def test_gradients_where_squares_and_differences_lost_all_digits(device, cpu_dev
         (ttnn.div_bw, (1e-25, 1e-25), 1e25), (ttnn.atan2_bw, (1e-25, 1e-25), 5e24),
         (ttnn.atan2_bw, (1e25, 1e25), 5e-26),
     ]  # fmt: skip
-    for place in (device, cpu_device):
+    for each_device in (device, cpu_device):
         for gradient, numbers_, want in cases:
             one, *tensors = (
-                ttnn.from_torch(torch.full((32, 32), x), layout=ttnn.TILE_LAYOUT, device=place)
+                ttnn.from_torch(torch.full((32, 32), x), layout=ttnn.TILE_LAYOUT, device=each_device)
                 for x in (1.0, *numbers_)
             )
             got = ttnn.to_torch(gradient(one, *tensors)[0])[0, 0].item()

@@ -236,10 +236,10 @@ def test_a_launch_that_would_read_beyond_packed_tiles_is_refused():
     left = TensorSpec((3, 64), DataType.BFLOAT16, Layout.TILE)
     plan = generate(product(left, TensorSpec((64, 96), DataType.BFLOAT8_B, Layout.TILE), False), host_isa()).plan
     (launch,) = plan.launches
-    loops, place = launch.loops, launch.loops * 2
+    loops, index = launch.loops, launch.loops * 2
     for changed in (
-        replace(launch, params=(*launch.params[:place], 2, *launch.params[place + 1 :])),
-        replace(launch, params=(*launch.params[: place + 1], 4, *launch.params[place + 2 :])),
+        replace(launch, params=(*launch.params[:index], 2, *launch.params[index + 1 :])),
+        replace(launch, params=(*launch.params[: index + 1], 4, *launch.params[index + 2 :])),
         replace(launch, offsets=(launch.offsets[0], 32, *launch.offsets[2:])),
         replace(launch, offsets=(launch.offsets[0], -32, *launch.offsets[2:])),
     ):
@@ -255,9 +255,9 @@ def test_a_launch_that_would_read_beyond_packed_rows_is_refused(rows):
     launch = next(each for each in plan.launches if 0 in each.operands)
     strides = range(launch.loops, 2 * launch.loops)
     assert [launch.params[k] for k in strides] == [0, 1, 2, 128 if rows == 64 else 64]
-    for place, stride in zip(strides, (None, 33, 4 if rows == 64 else None, 160), strict=True):
+    for index, stride in zip(strides, (None, 33, 4 if rows == 64 else None, 160), strict=True):
         if stride is not None:
-            params = (*launch.params[:place], stride, *launch.params[place + 1 :])
+            params = (*launch.params[:index], stride, *launch.params[index + 1 :])
             with pytest.raises(InternalError, match="leaves the memory of operand 0"):
                 replace(
                     plan,

@@ -1,4 +1,4 @@
-"""Elements keep their bits on any way from layout to layout, config to config, type to type, place to place."""
+"""Elements keep their bits on any way from layout to layout, config to config, type to type, memory to memory."""
 
 from __future__ import annotations
 

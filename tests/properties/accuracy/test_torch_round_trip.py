@@ -68,10 +68,10 @@ def nearest_bfloat16(value):
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(128, 255), st.integers(-60, 60), st.integers(24, 44), st.sampled_from([-1, 0, 1]))
-def test_wider_numbers_are_rounded_to_bf16_once(significand, exponent, place, step):
-    between = Fraction(2 * significand + 1) * (1 + step * Fraction(1, 2**place))  # a tie, or right beside one
+def test_wider_numbers_are_rounded_to_bf16_once(significand, exponent, bits, step):
+    between = Fraction(2 * significand + 1) * (1 + step * Fraction(1, 2**bits))  # a tie, or right beside one
     wide = [torch.tensor([float(between * Fraction(2) ** exponent)], dtype=torch.float64)]
-    wide.append(torch.tensor([int(between * 2**place)]))
+    wide.append(torch.tensor([int(between * 2**bits)]))
     for source in wide:
         result = from_torch(source, TensorSpec((1,), DataType.BFLOAT16), None).to_torch()
         assert result.item() == nearest_bfloat16(source.item())

@@ -113,9 +113,9 @@ def assert_within_its_bound(operation, target, dtype, operands, got):
         errors[as_stored(got, exact)] = 0
     errors[(got.double() - exact).abs() <= operation.probe.max_absolute] = 0
     bound = bound_of(operation, dtype)
-    for place in torch.nonzero(errors.view(-1) > bound).flatten().tolist():
+    for index in torch.nonzero(errors.view(-1) > bound).flatten().tolist():
         # float64 may cancel too: x + x * (-1 - x).
-        point, result = [float(o.reshape(-1)[place]) for o in operands], float(got.view(-1)[place])
+        point, result = [float(o.reshape(-1)[index]) for o in operands], float(got.view(-1)[index])
         exactly = to_many_digits(operation, point)
         assert exactly is not None, (operation, point, result)
         assert error_in_ulp(result, exactly, MANTISSA_BITS[got.dtype]) <= bound, (operation, point, result)

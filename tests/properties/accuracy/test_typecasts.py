@@ -104,8 +104,8 @@ def test_a_cast_gives_the_nearest_number(cpu_device, source, target):
     arrays = [as_array(given)]
     results = [*native(module, arrays), *interpret(module, arrays)]
     if not (source.is_foreign or target.is_foreign):
-        placed = ttnn.from_torch(given, layout=ttnn.TILE_LAYOUT, device=cpu_device)
-        results.append(as_array(ttnn.typecast(placed, target).to_torch()))
+        on_device = ttnn.from_torch(given, layout=ttnn.TILE_LAYOUT, device=cpu_device)
+        results.append(as_array(ttnn.typecast(on_device, target).to_torch()))
     if source.is_integer is not target.is_integer:
         results += by_numba(module, arrays)
     is_nan = np.zeros(given.shape, bool) if source.is_integer or target.is_integer else given.isnan().numpy()
@@ -130,7 +130,7 @@ def programs(draw):
             calls.append((TYPECAST, [first], (draw(st.sampled_from(COMPUTED)),)))
             known.append(calls[-1][2][0])
             continue
-        of_one_type = [place for place, dtype in enumerate(known) if dtype is known[first]]
+        of_one_type = [index for index, dtype in enumerate(known) if dtype is known[first]]
         taken = operations_on(INTEGERS) if known[first].is_integer else EXACT
         operation = draw(st.sampled_from(taken))
         operands = [draw(st.sampled_from(of_one_type)) for _ in range(operation.arity)]
@@ -148,7 +148,7 @@ def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, 
     specs = [TensorSpec(shape, dtype, Layout.TILE) for dtype in dtypes]
     values = [(builder.argument(spec), spec) for spec in specs]
     for operation, operands, attributes in calls:
-        values.append(builder.operation(operation, [values[place] for place in operands], attributes, None))
+        values.append(builder.operation(operation, [values[index] for index in operands], attributes, None))
     module = lowered(builder.finish([values[-1][0]]))
     arrays = [
         as_array(numbers(dtype)[: shape[0] * shape[1]].repeat(2)[-shape[0] * shape[1] :].reshape(shape), dtype)

@@ -70,8 +70,8 @@ def test_a_golden_that_is_rounded_once_is_right_wherever_it_lies(golden, dtype):
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
 @given(golden=goldens, dtype=st.sampled_from([*SCALARS]), data=st.data())
 def test_an_element_that_is_further_off_than_its_bound_is_wrong(golden, dtype, data):
-    place = data.draw(st.integers(0, len(golden) - 1))
-    right = rounded(golden[place], dtype)
+    index = data.draw(st.integers(0, len(golden) - 1))
+    right = rounded(golden[index], dtype)
     bound = data.draw(st.sampled_from([0.5, 1.0, 4.0]))
     if not math.isfinite(right):
         wrong = data.draw(st.sampled_from([1.0, LARGEST[dtype] / 8, math.nan if not math.isnan(right) else 0.0]))
@@ -79,15 +79,15 @@ def test_an_element_that_is_further_off_than_its_bound_is_wrong(golden, dtype, d
         steps = data.draw(st.sampled_from([-9, -6, 6, 9]))
         wrong = data.draw(st.sampled_from([right + steps * unit(right, dtype), math.nan, math.inf]))
     got = torch.tensor([rounded(x, dtype) for x in golden], dtype=torch.float64)
-    got[place] = wrong
+    got[index] = wrong
     verdict = judge(got.to(SCALARS[dtype]), torch.tensor(golden).double(), Stored(dtype), Tolerance(bound))
     assert not verdict.matches, (right, wrong)
-    assert str([place]) in verdict.reason
+    assert str([index]) in verdict.reason
 
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
 @given(data=st.data(), dtype=st.sampled_from([*SCALARS, *BLOCKS]))
-def test_two_elements_that_changed_places_are_wrong(data, dtype):
+def test_two_elements_that_were_swapped_are_wrong(data, dtype):
     width = data.draw(st.integers(2, 70))
     golden = torch.arange(1.0, 2 * width + 1).double().reshape(2, width) * data.draw(
         st.sampled_from([1.0, -1e30, 1e-30])
@@ -108,10 +108,10 @@ def test_block_floats_are_right_within_the_unit_of_their_block(data, dtype):
     golden = (torch.randn(shape) * torch.exp(torch.randn(shape) * data.draw(st.sampled_from([0.0, 5.0])))).double()
     got = ttnn.from_torch(golden.float(), dtype=dtype, layout=ttnn.TILE_LAYOUT).to_torch()
     assert judge(got, golden, Stored(dtype), Tolerance(1.0)).matches
-    place = tuple(data.draw(st.integers(0, extent - 1)) for extent in shape)
-    first = place[-1] // 16 * 16
-    block = golden[place[:-1]][first : first + 16].abs().max().item()
-    got[place] += 4 * 2.0 ** (math.frexp(block)[1] - dtype.traits.magnitude_bits)
+    index = tuple(data.draw(st.integers(0, extent - 1)) for extent in shape)
+    first = index[-1] // 16 * 16
+    block = golden[index[:-1]][first : first + 16].abs().max().item()
+    got[index] += 4 * 2.0 ** (math.frexp(block)[1] - dtype.traits.magnitude_bits)
     assert not judge(got, golden, Stored(dtype), Tolerance(1.0)).matches
 
 
@@ -122,11 +122,11 @@ def test_integers_are_right_where_they_are_the_low_bits(values, dtype, data):
     low = [(x - dtype.values[0]) % 2**size + dtype.values[0] for x in values]
     got = torch.tensor(low).to(INTEGERS[dtype])
     assert judge(got, torch.tensor(values), Stored(dtype), Tolerance()).matches
-    place = data.draw(st.integers(0, len(values) - 1))
-    low[place] = low[place] - 1 if low[place] > dtype.values[0] else low[place] + 1
+    index = data.draw(st.integers(0, len(values) - 1))
+    low[index] = low[index] - 1 if low[index] > dtype.values[0] else low[index] + 1
     verdict = judge(torch.tensor(low).to(INTEGERS[dtype]), torch.tensor(values), Stored(dtype), Tolerance())
     assert not verdict.matches
-    assert f"the first at [{place}]" in verdict.reason
+    assert f"the first at [{index}]" in verdict.reason
 
 
 @pytest.mark.parametrize("dtype", SCALARS)

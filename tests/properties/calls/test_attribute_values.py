@@ -34,11 +34,11 @@ def points():
 @pytest.mark.parametrize("operation", WITH_NUMBERS, ids=lambda operation: operation.ttnn_name)
 def test_an_operation_holds_its_bound_at_any_positive_numbers(operation, cpu_device):
     tensors = points()[: len(operation.operands)]
-    placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
+    on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
     names = [attribute.name for attribute in operation.attributes]
     for numbers in itertools.product(VALUES, repeat=len(names)):
         call = getattr(ttnn, operation.name)
-        got = ttnn.to_torch(call(*placed, **dict(zip(names, numbers, strict=True)), **operation.chosen_by))
+        got = ttnn.to_torch(call(*on_device, **dict(zip(names, numbers, strict=True)), **operation.chosen_by))
         want = operation.golden(torch, *(each.double() for each in tensors), *numbers).double()
         errors = ulp_errors(got, want)
         errors[(got.double() - want).abs() <= operation.probe.max_absolute] = 0
@@ -50,11 +50,11 @@ def test_an_operation_holds_its_bound_at_any_positive_numbers(operation, cpu_dev
 @pytest.mark.parametrize("operation", WITH_NUMBERS, ids=lambda operation: operation.ttnn_name)
 def test_a_number_that_is_nan_leaves_out_nothing_that_the_function_has(operation, cpu_device):
     tensors = points()[: len(operation.operands)]
-    placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
+    on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
     names = [attribute.name for attribute in operation.attributes]
-    for place, name in enumerate(names):
-        numbers = [torch.nan if k == place else 0.75 for k in range(len(names))]
+    for index, name in enumerate(names):
+        numbers = [torch.nan if k == index else 0.75 for k in range(len(names))]
         given = dict(zip(names, numbers, strict=True)) | dict(operation.chosen_by)
-        got = ttnn.to_torch(getattr(ttnn, operation.name)(*placed, **given))
+        got = ttnn.to_torch(getattr(ttnn, operation.name)(*on_device, **given))
         want = operation.golden(torch, *(each.double() for each in tensors), *numbers)
         assert torch.equal(got.isnan(), want.isnan()), name

@@ -1,4 +1,4 @@
-"""For straight-line and unrolled code both frontends leave one text, places included."""
+"""For straight-line and unrolled code both frontends leave one text, locations included."""
 
 from __future__ import annotations
 

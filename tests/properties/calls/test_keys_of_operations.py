@@ -163,8 +163,8 @@ def run(order, folder, **environment):
 
 @pytest.mark.parametrize("numbers", [(0.0, -0.0), (-0.0, 0.0)])
 def test_zeros_of_both_signs_are_two_numbers_for_a_routine(numbers, cpu_device):
-    x, places = torch.ones(3, 40), torch.tensor([1, 2], dtype=torch.int32)
-    tensors = [ttnn.from_torch(each, device=cpu_device) for each in (x, places)]
+    x, indices = torch.ones(3, 40), torch.tensor([1, 2], dtype=torch.int32)
+    tensors = [ttnn.from_torch(each, device=cpu_device) for each in (x, indices)]
     ttnn_jit.cache_clear()
     for number in numbers:
         filled = ttnn.to_torch(ttnn.index_fill(tensors[0], 1, tensors[1], number))

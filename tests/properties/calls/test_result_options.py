@@ -1,7 +1,7 @@
 """What calls ask of their results is one thing in eager calls, in both frontends, and beside torch's tensors.
 
 Cases are drawn of all functions that take result options, with the arguments that their declarations are tested with
-(tests/argument_walk.py), by place and by name. Nothing is compiled: an eager call is asked what it would compile.
+(tests/argument_walk.py), by position and by name. Nothing is compiled: an eager call is asked what it would compile.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Output(NamedTuple):
         return ttnn.from_torch(torch.zeros(shape), dtype=self.dtype or like.dtype, layout=like.layout, device=device)
 
 
-PLACES = (None, ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG, ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG, BAD)
+MEMORY_CONFIGS = (None, ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG, ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG, BAD)
 OUTPUTS = (None, Output(), Output(ttnn.float32), Output(ttnn.bfloat16), Output(rows=3), BAD)
 VALUES = {
-    "memory_config": PLACES,
-    "output_mem_config": PLACES,
+    "memory_config": MEMORY_CONFIGS,
+    "output_mem_config": MEMORY_CONFIGS,
     "dtype": (None, ttnn.float32, ttnn.bfloat16, ttnn.int32, BAD, "bfloat16"),
     "output_tensor": OUTPUTS,
     "optional_output_tensor": OUTPUTS,
@@ -74,7 +74,7 @@ VALUES = {
     "queue_id": (None, 0),
     "no_option": (None, BAD),
 }
-OWN_NAMES = {"out": OUTPUTS, "override_memory_config": PLACES, "fast_and_approximate_mode": (True, BAD)}
+OWN_NAMES = {"out": OUTPUTS, "override_memory_config": MEMORY_CONFIGS, "fast_and_approximate_mode": (True, BAD)}
 """Names of parameters that some declarations have for options, or for what others ignore."""
 
 
@@ -83,14 +83,14 @@ class Case(NamedTuple):
 
     Attributes:
         name: The function's.
-        own: Its own arguments by parameter, those first that are given by place.
-        by_place: How many these are.
+        own: Its own arguments by parameter, those first that are given by position.
+        positional: How many these are.
         options: What it asks besides.
     """
 
     name: str
     own: dict[str, Any]
-    by_place: int
+    positional: int
     options: dict[str, Any]
 
 
@@ -117,7 +117,7 @@ def known_options(name: str, operation: Any, own: Any) -> dict[str, tuple[Any, .
 def cases(draw: st.DrawFn) -> Case:
     name, operation, given_by_name = draw(st.sampled_from(declared_calls()))
     order = operation.parameter_names
-    least = next((place for place, each in enumerate(order) if each not in given_by_name), len(order))
+    least = next((index for index, each in enumerate(order) if each not in given_by_name), len(order))
     own = {each: given_by_name[each] for each in (*order[:least], *given_by_name)}
     known = known_options(name, operation, own)
     chosen = draw(st.lists(st.sampled_from([*known]), max_size=3, unique=True))
@@ -132,22 +132,22 @@ def call_of(case: Case, options: dict[str, Any]) -> Callable[[dict[str, Any]], A
 
     def call(tensors: Any) -> Any:
         own = {**case.own, **tensors}
-        args = [own[name] for name in names[: case.by_place]]
-        kwargs = {name: own[name] for name in names[case.by_place :]}
+        args = [own[name] for name in names[: case.positional]]
+        kwargs = {name: own[name] for name in names[case.positional :]}
         chosen = {name: tensors.get(name, value) for name, value in plain.items()}
         return function(*args, **kwargs, **chosen)
 
     return call
 
 
-PLACED_OTHERWISE = "its place is refused"
-PLACES_NAMED = {"memory_config", "output_mem_config", "override_memory_config"}
+CONFIG_REFUSED = "its memory config is refused"
+CONFIG_NAMES = {"memory_config", "output_mem_config", "override_memory_config"}
 
 
 def refusal(error: TtnnJitError) -> str:
     """Why a call is refused, whatever the name that it is called by, and the words for its tensors."""
     if isinstance(error, (GridError, LayoutError)):
-        return PLACED_OTHERWISE
+        return CONFIG_REFUSED
     text = re.sub(r"^(`|ttnn\.)[\w.]+`?:? ", "", error.message).replace("a ttnn.Tensor", "a tensor")
     return re.sub(r"TensorSpec\((\[.*?\]).*?\)", r"\1", text).replace("a result of shape", "a result of")
 
@@ -253,15 +253,15 @@ def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         options = with_outputs(case, own, device)
-        unplaced = {name: None if isinstance(each, MemoryConfig) else each for name, each in options.items()}
+        without_config = {name: None if isinstance(each, MemoryConfig) else each for name, each in options.items()}
         tensors = {**own, **{name: each for name, each in options.items() if isinstance(each, ttnn.Tensor)}}
         call = call_of(case, options)
         want = eagerly(call, tensors)
-        if want == PLACED_OTHERWISE:  # a program's kernels store results where their operands lie, and refuse none
-            want = eagerly(call_of(case, unplaced), tensors)
+        if want == CONFIG_REFUSED:  # a program's kernels store results where their operands lie, and refuse none
+            want = eagerly(call_of(case, without_config), tensors)
         ways = [(way, TTNN, traced, want) for way, traced in (("AST", False), ("capture", True))]
-        if len(PLACES_NAMED & {*options}) < 2:  # else two names of what other tensors do not have
-            want = shapes_and_dtypes(eagerly(call_of(case, unplaced), tensors))
+        if len(CONFIG_NAMES & {*options}) < 2:  # else two names of what other tensors do not have
+            want = shapes_and_dtypes(eagerly(call_of(case, without_config), tensors))
             have = dtypes_of([*tensors.values()])
             ways += [(library.title, library, False, want) for library, dtypes in HAVE.items() if have <= dtypes]
         for way, library, traced, want in ways:
@@ -269,7 +269,7 @@ def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
             got = got if library is TTNN else shapes_and_dtypes(got)
             if got == want or are_refused(got, want, eagerly(call_of(case, {}), own)):
                 continue
-            if not (are_refused(got, want) and got in refusals_of_fewer(case, unplaced, tensors)):
+            if not (are_refused(got, want) and got in refusals_of_fewer(case, without_config, tensors)):
                 return way, got, want
     return None
 

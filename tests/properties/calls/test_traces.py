@@ -69,11 +69,11 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
 def programs(draw):
     """Steps, each with the numbers of the values that it takes."""
     names = draw(st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=6))
-    places = [draw(st.tuples(*[st.integers(0, 1 + number)] * 2)) for number, _ in enumerate(names)]
+    operands = [draw(st.tuples(*[st.integers(0, 1 + number)] * 2)) for number, _ in enumerate(names)]
     # A value that is written is read nowhere else in the same call.
     return [
         (name, i, j if i != j else (i + 1) % (2 + number))
-        for number, (name, (i, j)) in enumerate(zip(names, places, strict=True))
+        for number, (name, (i, j)) in enumerate(zip(names, operands, strict=True))
     ]
 
 

@@ -105,7 +105,7 @@ ARGUMENTS = {
 
 
 def called(function, memory, views):
-    """The results of a call, in the memory as it is then; and the places of arguments among them."""
+    """The results of a call, in the memory as it is then; and the indices of arguments among them."""
     arguments = views(memory)
     results = function(*arguments)
     found = [torch.as_tensor(result).clone() for result in results]

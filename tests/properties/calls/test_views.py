@@ -29,8 +29,8 @@ def shapes(draw, volume):
             extents.append(factor)
     extents = draw(st.permutations([*extents, volume]))
     while len(extents) > 3:
-        place = draw(st.integers(0, len(extents) - 2))
-        extents[place : place + 2] = [extents[place] * extents[place + 1]]
+        index = draw(st.integers(0, len(extents) - 2))
+        extents[index : index + 2] = [extents[index] * extents[index + 1]]
     return tuple(extents)
 
 
@@ -102,17 +102,17 @@ def programs(draw, library):
 
 
 def check(source, layout, graph_capture, convert):
-    shape, places = ARGUMENTS[layout]
+    shape, views = ARGUMENTS[layout]
     before = torch.randint(-3, 4, shape, generator=torch.Generator().manual_seed(len(source))).float()
     plain = function_of(source, ttnn)
     plain.__globals__.update(NAMES)
     expected = convert(before)
-    results, _ = called(plain, expected, places)
+    results, _ = called(plain, expected, views)
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(plain)
     for _ in range(3):
         memory = convert(before)
         try:
-            found, _ = called(jitted, memory, places)
+            found, _ = called(jitted, memory, views)
         except CompileError as error:
             refused = str(error)
         else:

@@ -187,11 +187,11 @@ def test_rows_with_scores_that_are_not_finite_are_the_same_without_the_columns_t
 def test_rows_of_tiles_are_blocked_too(monkeypatch, target, positions):
     tensors = [torch.randn(1, 3, positions, 32).bfloat16() for _ in range(3)]
     with ttnn.manage_device(0, target=target) as device:
-        placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
+        on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
         in_blocks(monkeypatch, 40)
-        blocked = ttnn.to_torch(compiled()(*placed))
+        blocked = ttnn.to_torch(compiled()(*on_device))
         in_blocks(monkeypatch, None)
-        assert torch.equal(ttnn.to_torch(compiled()(*placed)), blocked)
+        assert torch.equal(ttnn.to_torch(compiled()(*on_device)), blocked)
 
 
 def test_three_launches_share_blocks_of_which_one_is_in_memory(monkeypatch):
@@ -241,8 +241,8 @@ def test_small_scores_are_not_blocked_and_large_ones_are_in_no_more_blocks_than_
 def packed_as(dtype, tensors):
     """These tensors in tiles on a device without a chip's rules, each of its type."""
     device = ttnn.open_device(device_id=0, target="cpu")
-    placed = zip(tensors, dtype, strict=True)
-    return [ttnn.from_torch(each, dtype=own, layout=ttnn.TILE_LAYOUT, device=device) for each, own in placed]
+    on_device = zip(tensors, dtype, strict=True)
+    return [ttnn.from_torch(each, dtype=own, layout=ttnn.TILE_LAYOUT, device=device) for each, own in on_device]
 
 
 def attend_by_hand(q, k, v):
@@ -290,10 +290,10 @@ def test_rows_that_the_result_has_in_several_loops_are_all_written(heads, parts,
     def attend(q, k, v):
         return ttnn.reshape(ttnn.matmul(ttnn.softmax(ttnn.matmul(q, k, transpose_b=True)), v), shape)
 
-    placed = [ttnn.from_torch(each, layout=layout, device=device) for each in tensors]
+    on_device = [ttnn.from_torch(each, layout=layout, device=device) for each in tensors]
     with pytest.MonkeyPatch.context() as monkeypatch:
         in_blocks(monkeypatch, rows)
-        got = ttnn.to_torch(jit(enable_cache=False)(attend)(*placed))
+        got = ttnn.to_torch(jit(enable_cache=False)(attend)(*on_device))
     q, k, v = (each.double() for each in tensors)
     want = ((q @ k.mT).softmax(-1) @ v).reshape(shape)
     torch.testing.assert_close(got.double(), want, rtol=1e-4, atol=1e-4)

@@ -115,8 +115,8 @@ def regrouped(draw):
     for seed, extents in enumerate(((*rows, *terms), (*terms, *columns))):
         order = draw(st.sampled_from(ORDERS))
         stored = [0] * 4
-        for place, dim in enumerate(order):
-            stored[dim] = extents[place]
+        for axis, dim in enumerate(order):
+            stored[dim] = extents[axis]
         operands.append(random(tuple(stored), draw(st.sampled_from([*BIT_TYPES])), seed))
         orders.append(order)
     return tuple(operands), tuple(orders), (rows, terms, columns)

@@ -92,7 +92,7 @@ def programs(draw):
             made = own[0], columns
         else:
             form = draw(st.sampled_from([*STATEMENTS]))
-            rows = {place: weight(own[1]) if f"{{{place}}}" in form else "" for place in ("row", "other_row")}
+            rows = {row_name: weight(own[1]) if f"{{{row_name}}}" in form else "" for row_name in ("row", "other_row")}
             text, made = form.format(x=name, dim=draw(st.sampled_from([0, 1, -1])), **rows), STATEMENTS[form](own)
         if made[0] * made[1] <= MOST:
             lines.append(f"    v{number} = {text}")

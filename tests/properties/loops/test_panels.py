@@ -195,19 +195,19 @@ def _l1(w):
 @pytest.mark.parametrize("inner", [257, 1024])
 @pytest.mark.parametrize("fidelity", [ttnn.MathFidelity.HiFi2, ttnn.MathFidelity.HiFi4])
 def test_sums_that_are_rounded_after_each_tile_are_so_over_panels(device, fidelity, inner):
-    place = {"layout": ttnn.TILE_LAYOUT, "device": device}
+    keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
     own, x = random((inner, 136), torch.bfloat16, 1), random((70, inner), torch.bfloat16, 2)
     config = ttnn.WormholeComputeKernelConfig(math_fidelity=fidelity, fp32_dest_acc_en=False)
 
     def product(rows, weight):
-        operand = ttnn.from_torch(x[:rows], **place)
+        operand = ttnn.from_torch(x[:rows], **keywords)
         return ttnn.to_torch(ttnn.matmul(operand, weight, compute_kernel_config=config))
 
-    weight = ttnn.from_torch(own, **place)
+    weight = ttnn.from_torch(own, **keywords)
     for _ in range(3):
         product(70, weight)
     for rows in ROWS:
-        assert_bits(product(rows, weight), product(70, ttnn.from_torch(own, **place))[:rows])
+        assert_bits(product(rows, weight), product(70, ttnn.from_torch(own, **keywords))[:rows])
 
 
 @pytest.mark.parametrize(

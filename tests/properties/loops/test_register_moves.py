@@ -157,7 +157,7 @@ def test_a_launch_that_would_leave_blocks_is_refused():
     plan = generate(scheduled([TensorSpec((64, 1024), DataType.FLOAT32)], [("permute", 0, (1, 0))]), host_isa()).plan
     (launch,) = plan.launches
     assert (launch.reduced, launch.whole) == ((), (0, 1))
-    for place, _ in enumerate(launch.params):
-        params = (*launch.params[:place], 2 * launch.params[place] + 1, *launch.params[place + 1 :])
+    for index, _ in enumerate(launch.params):
+        params = (*launch.params[:index], 2 * launch.params[index] + 1, *launch.params[index + 1 :])
         with pytest.raises(InternalError):
             replace(plan, launches=(replace(launch, params=params),))

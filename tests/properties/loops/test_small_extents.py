@@ -24,7 +24,7 @@ ALONG_ONE = {
     "squeeze": (ttnn.squeeze, torch.squeeze),
     "unsqueeze": (ttnn.unsqueeze, torch.unsqueeze),
     "sort": (lambda x, dim: ttnn.sort(x, dim=dim)[0], lambda x, dim: torch.sort(x, dim)[0]),
-    "places": (lambda x, dim: ttnn.sort(x, dim=dim)[1], lambda x, dim: torch.sort(x, stable=True, dim=dim)[1]),
+    "indices": (lambda x, dim: ttnn.sort(x, dim=dim)[1], lambda x, dim: torch.sort(x, stable=True, dim=dim)[1]),
     "topk": (lambda x, dim: ttnn.topk(x, 1, dim=dim)[0], lambda x, dim: torch.topk(x, 1, dim)[0]),
     "argmax": (lambda x, dim: ttnn.argmax(x, dim=dim), torch.argmax),
     "concat": (lambda x, dim: ttnn.concat([x, x], dim=dim), lambda x, dim: torch.cat([x, x], dim)),
@@ -87,20 +87,20 @@ def test_what_is_scattered_may_be_smaller_than_the_tensor_along_every_dimension(
     shape = data.draw(st.lists(st.integers(1, 4), max_size=4).map(tuple))
     dim = data.draw(st.integers(-max(len(shape), 1), max(len(shape), 1) - 1))
     axis = dim % max(len(shape), 1)
-    index = tuple(data.draw(st.integers(0, extent + (place == axis))) for place, extent in enumerate(shape))
+    index = tuple(data.draw(st.integers(0, extent + (each == axis))) for each, extent in enumerate(shape))
     source = tuple(data.draw(st.integers(extent, extent + 2)) for extent in index)
     reduce, in_torch = data.draw(
         st.sampled_from([(None, None), ("add", "sum"), ("multiply", "prod"), ("amax", "amax"), ("amin", "amin")])
     )
     x, numbers = torch.randint(-9, 9, shape).float(), torch.randint(-9, 9, source).float()
-    places = torch.randint(0, shape[axis] if shape else 1, index)
+    indices = torch.randint(0, shape[axis] if shape else 1, index)
     if reduce is None:
-        expected = torch.scatter(x.double(), dim, places, numbers.double())
+        expected = torch.scatter(x.double(), dim, indices, numbers.double())
     else:
-        expected = torch.scatter_reduce(x.double(), dim, places, numbers.double(), in_torch)
+        expected = torch.scatter_reduce(x.double(), dim, indices, numbers.double(), in_torch)
     with ttnn.open_device(device_id=0, target=target) as device:
         on = {"layout": ttnn.TILE_LAYOUT, "device": device}
-        given_to = ttnn.from_torch(x, **on), dim, ttnn.from_torch(places, dtype=ttnn.int32, **on)
+        given_to = ttnn.from_torch(x, **on), dim, ttnn.from_torch(indices, dtype=ttnn.int32, **on)
         found = ttnn.scatter(*given_to, ttnn.from_torch(numbers, **on), reduce=reduce)
         assert torch.equal(ttnn.to_torch(found).double(), expected)
 

@@ -179,8 +179,8 @@ def test_a_launch_that_would_leave_packed_rows_is_refused():
     plan = generate(module, host_isa()).plan
     (launch,) = plan.launches
     assert launch.params == (64, 32, 3, 1, 2, 64, 1, 2, 64)
-    for place, param in ((3, 2), (5, 65), (1, 64), (0, 96), (2, 4)):
-        params = (*launch.params[:place], param, *launch.params[place + 1 :])
+    for index, param in ((3, 2), (5, 65), (1, 64), (0, 96), (2, 4)):
+        params = (*launch.params[:index], param, *launch.params[index + 1 :])
         with pytest.raises(InternalError, match=r"leaves the memory of operand \d|writes \d+ elements"):
             replace(plan, launches=(replace(launch, params=params),))
 

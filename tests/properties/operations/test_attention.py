@@ -134,8 +134,8 @@ def test_keys_in_pages_are_those_that_the_table_names(sizes, pages, data):
     key, value = (torch.stack([torch.cat([*cache[own]], 1) for own in table.long()]) for cache in caches)
     first = data.draw(st.integers(0, rows * (pages - 1)))
     query, *_ = tensors_of(sizes)
-    places = torch.arange(rows)[:, None] + first
-    seen = torch.arange(rows * pages) <= places
+    positions = torch.arange(rows)[:, None] + first
+    seen = torch.arange(rows * pages) <= positions
     start = torch.tensor([first], dtype=torch.int32)
 
     @jit(graph_capture=data.draw(st.booleans()))
@@ -182,19 +182,19 @@ def test_attention_on_devices_is_near_torchs_and_compiled_as_eager(target, dtype
         )
 
     with ttnn.manage_device(0, target=target) as device:
-        place = {"layout": ttnn.TILE_LAYOUT, "device": device}
-        placed = [
-            ttnn.from_torch(query, **place),
-            *(ttnn.from_torch(each, dtype=dtype, **place) for each in (key, value)),
+        keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
+        on_device = [
+            ttnn.from_torch(query, **keywords),
+            *(ttnn.from_torch(each, dtype=dtype, **keywords) for each in (key, value)),
         ]
-        placed += [ttnn.from_torch(one, **place), ttnn.from_torch(at, device=device)]
-        used = [ttnn.to_torch(each).float() for each in placed[:3]]
+        on_device += [ttnn.from_torch(one, **keywords), ttnn.from_torch(at, device=device)]
+        used = [ttnn.to_torch(each).float() for each in on_device[:3]]
         want = attention(*used, causal=True)
-        eager = [ttnn.to_torch(each) for each in both(*placed)]
+        eager = [ttnn.to_torch(each) for each in both(*on_device)]
         assert_near(eager[0], want, 0.01)
         assert_near(eager[1][0], want[:, :, -1], 0.01)
         for graph_capture in (False, True):
-            jitted = jit(graph_capture=graph_capture)(both)(*placed)
+            jitted = jit(graph_capture=graph_capture)(both)(*on_device)
             assert all(torch.equal(ttnn.to_torch(one), other) for one, other in zip(jitted, eager, strict=True))
 
 
@@ -206,7 +206,7 @@ def test_a_row_that_sees_no_key_is_zeros_as_in_torch(dtype, target, graph_captur
     tensors = [each.to(dtype) for each in tensors_of((2, 1, 2, 33, 40))]
     mask = torch.zeros(2, 1, 33, 33).masked_fill(torch.rand(2, 1, 33, 33) < 0.4, -math.inf)
     mask[0, 0, 5], mask[1, 0, 32] = -math.inf, -math.inf
-    placed = [
+    on_device = [
         ttnn.from_torch(each.to(dtype), layout=ttnn.TILE_LAYOUT, device=device)
         for each in (*tensors, mask, *tensors_of((1, 1, 1, 1, 40), 4))
     ]
@@ -218,7 +218,7 @@ def test_a_row_that_sees_no_key_is_zeros_as_in_torch(dtype, target, graph_captur
     want = attention(*tensors, mask=mask)
     want[0, :, 5], want[1, :, 32] = 0.0, 0.0
     for called in (attend, jit(graph_capture=graph_capture)(attend)):
-        masked, beyond = (ttnn.to_torch(each) for each in called(*placed))
+        masked, beyond = (ttnn.to_torch(each) for each in called(*on_device))
         assert_near(masked, want, 3e-5 if dtype is torch.float32 else 4e-2)
         assert not masked[0, :, 5].any()
         assert not masked[1, :, 32].any()
@@ -248,7 +248,7 @@ def test_a_row_has_the_same_bits_whatever_is_computed_with_it():
     ],
     ids=["decode", "paged", "chunked"],
 )
-def test_places_and_tables_of_integers_stand_in_dumps_that_are_verified(call):
+def test_positions_and_tables_of_integers_stand_in_dumps_that_are_verified(call):
     query, key, table = torch.zeros(1, 2, 4, 16), torch.zeros(2, 2, 8, 16), torch.zeros(2, 1, dtype=torch.int32)
     program = jit(enable_cache=False)(lambda *each: call(*each))
     for stage in ("frontend", "convert-ttnn-to-ttir", "d2m-op-scheduler"):

@@ -55,8 +55,8 @@ def test_every_declared_gradient_is_a_name_of_ttnn():
 def test_an_eager_gradient_is_autograds_in_float64(operation, cpu_device):
     for shapes, statics in operation.examples:
         tensors = tensors_of(operation, shapes, torch.float32)
-        placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
-        found = call_of(operation, statics)(*placed)
+        on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
+        found = call_of(operation, statics)(*on_device)
         assert type(found) is list
         assert_near(operation, [ttnn.to_torch(each) for each in found], tensors, statics)
 
@@ -76,8 +76,8 @@ def test_a_gradient_on_a_chip_is_rounded_once(name, device):
     operation = next(each for each in DECLARED if each.name == name)
     ((shapes, statics), *_) = operation.examples
     tensors = tensors_of(operation, shapes, torch.bfloat16)
-    placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
-    found = call_of(operation, statics)(*placed)
+    on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in tensors]
+    found = call_of(operation, statics)(*on_device)
     assert_near(operation, [ttnn.to_torch(each) for each in found], tensors, statics)
 
 
@@ -90,11 +90,11 @@ def test_a_number_may_stand_in_the_place_of_a_tensor(cpu_device):
 
 def test_a_quotient_whose_rounding_nobody_asks_for_has_the_gradient_of_the_exact_one(cpu_device):
     g, x = torch.randn(3, 40), torch.rand(3, 40) + 0.5
-    placed = [ttnn.from_torch(each, device=cpu_device) for each in (g, x)]
+    on_device = [ttnn.from_torch(each, device=cpu_device) for each in (g, x)]
     for call in (ttnn.rdiv_bw, jit()(lambda g, x, number: ttnn.rdiv_bw(g, x, number))):
-        (found,) = call(*placed, 2.5)
+        (found,) = call(*on_device, 2.5)
         torch.testing.assert_close(ttnn.to_torch(found), -2.5 * g / x**2)
-    assert not ttnn.to_torch(ttnn.rdiv_bw(*placed, 2.5, rounding_mode="floor")[0]).any()
+    assert not ttnn.to_torch(ttnn.rdiv_bw(*on_device, 2.5, rounding_mode="floor")[0]).any()
 
 
 def test_the_gradient_of_a_sum_takes_the_factor_of_its_second_tensor(cpu_device):
@@ -115,8 +115,8 @@ def test_the_gradient_of_a_choice_goes_to_what_was_chosen(cpu_device):
 def test_the_tanh_form_of_gelu_has_a_gradient_of_its_own(cpu_device):
     operation = next(each for each in DECLARED if each.name == "gelu_bw")
     tensors = tensors_of(operation, ((3, 40),) * 2, torch.float32)
-    placed = [ttnn.from_torch(each, device=cpu_device) for each in tensors]
-    found = ttnn.gelu_bw(*placed, approximate="tanh")
+    on_device = [ttnn.from_torch(each, device=cpu_device) for each in tensors]
+    found = ttnn.gelu_bw(*on_device, approximate="tanh")
     assert_near(operation, [ttnn.to_torch(each) for each in found], tensors, ("tanh",))
 
 
@@ -199,14 +199,14 @@ def test_a_jitted_function_writes_gradients_where_an_eager_call_does(case, graph
     eager = [ttnn.from_torch(each, layout=TILE, device=cpu_device) for each in held]
     jitted = [each.clone() if of_torch else ttnn.from_torch(each, layout=TILE, device=cpu_device) for each in held]
     want, found = call(*eager), jit(graph_capture=graph_capture)(call)(*jitted)
-    for place, (expected, got) in enumerate(zip(want, found, strict=True)):
-        assert (expected is None) == (got is None) == (wanted is not None and not wanted[place])
+    for index, (expected, got) in enumerate(zip(want, found, strict=True)):
+        assert (expected is None) == (got is None) == (wanted is not None and not wanted[index])
         for each in [] if got is None else [in_torch(got), expected.to_torch()]:
-            assert torch.equal(each.nan_to_num(7), whole[place].nan_to_num(7))
+            assert torch.equal(each.nan_to_num(7), whole[index].nan_to_num(7))
     for target, expected in zip(jitted[count:], eager[count:], strict=True):
         assert torch.equal(in_torch(target).nan_to_num(7), expected.to_torch().nan_to_num(7))
-        places = [place for place, each in enumerate(want) if each is expected]
-        assert places or not expected.to_torch().any()
+        indices = [index for index, each in enumerate(want) if each is expected]
+        assert indices or not expected.to_torch().any()
 
 
 def in_torch(value):
@@ -258,16 +258,16 @@ def test_a_gradient_of_complex_numbers_is_autograds(name, cpu_device):
     g = torch.complex(grad[0], grad[1]) if result.is_complex() else grad[0]
     (want,) = torch.autograd.grad(result, leaf, g.to(result.dtype))
 
-    def placed(x):
+    def on_device(x):
         if x.is_complex():
-            return ttnn.complex_tensor(placed(x.real.contiguous()), placed(x.imag.contiguous()))
+            return ttnn.complex_tensor(on_device(x.real.contiguous()), on_device(x.imag.contiguous()))
         return ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device)
 
-    (found,) = getattr(ttnn, f"{name}_bw")(placed(g), placed(z))
+    (found,) = getattr(ttnn, f"{name}_bw")(on_device(g), on_device(z))
     got = torch.complex(*(ttnn.to_torch(part).double() for part in (found.real, found.imag)))
     torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)
     with pytest.raises(TtnnJitError, match=f"`input_tensor` of {name}_bw"):
-        getattr(ttnn, f"{name}_bw")(placed(g), placed(z.real.contiguous()))
+        getattr(ttnn, f"{name}_bw")(on_device(g), on_device(z.real.contiguous()))
 
 
 @pytest.mark.parametrize("dim", [None, 0, -1])
@@ -317,7 +317,7 @@ def test_the_gradient_of_a_weight_is_the_sum_of_its_rows(dtype, target):
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_gradient_that_does_not_fit_is_refused_at_its_place(call, message, graph_capture):
+def test_a_gradient_that_does_not_fit_is_refused_at_its_location(call, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(call)(torch.ones(3, 40))
     assert "^" in str(raised.value)

@@ -53,16 +53,16 @@ def in_float64(x, mean, var, weight, bias, *, is_training):
 )
 def test_training_normalises_by_the_batch_and_moves_the_statistics_in_place(shape, rank, given, way, seed, cpu_device):
     x, numbers = operands(shape[:rank], seed, given=given)
-    placed = [
+    on_device = [
         None if each is None else ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device)
         for each in (x, *numbers)
     ]
-    got = WAYS[way](training)(*placed)
+    got = WAYS[way](training)(*on_device)
     want = in_float64(x, *numbers, is_training=True)
     torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=1e-4, atol=1e-4)
     axes = (0, *range(2, x.dim()))
     batch = x.double().mean(axes, True), x.double().var(axes, correction=0, keepdim=True)
-    for old, new, found in zip(numbers, placed[1:], batch, strict=False):
+    for old, new, found in zip(numbers, on_device[1:], batch, strict=False):
         if old is not None:
             want = 0.75 * old.double() + 0.25 * found
             torch.testing.assert_close(ttnn.to_torch(new).double(), want, rtol=1e-5, atol=1e-5)
@@ -76,11 +76,11 @@ def test_inference_normalises_by_the_statistics_and_leaves_them(way, dtype, devi
     want = in_float64(x, *numbers, is_training=False)
     bound = {torch.float32: 1e-5, torch.bfloat16: 2.0**-7}[dtype]
     for where in (cpu_device, device) if way == "eager" else (cpu_device,):
-        placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=where) for each in (x, *numbers)]
-        got = WAYS[way](inference)(*placed)
-        assert got.dtype is placed[0].dtype
+        on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=where) for each in (x, *numbers)]
+        got = WAYS[way](inference)(*on_device)
+        assert got.dtype is on_device[0].dtype
         torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=bound, atol=bound)
-        assert torch.equal(ttnn.to_torch(placed[1]), numbers[0])
+        assert torch.equal(ttnn.to_torch(on_device[1]), numbers[0])
 
 
 def test_the_statistics_of_torchs_tensors_are_written_by_a_jitted_function():
@@ -95,11 +95,11 @@ def test_the_statistics_of_torchs_tensors_are_written_by_a_jitted_function():
 
 def test_a_result_is_written_where_the_caller_says(cpu_device):
     x, numbers = operands((2, 5, 32, 32), 2, given=[True] * 4)
-    placed = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in (x, *numbers)]
+    on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in (x, *numbers)]
     for is_training in (False, True):
-        output = ttnn.zeros_like(placed[0])
+        output = ttnn.zeros_like(on_device[0])
         got = ttnn.batch_norm(
-            placed[0], running_mean=placed[1], running_var=placed[2], training=is_training, output=output
+            on_device[0], running_mean=on_device[1], running_var=on_device[2], training=is_training, output=output
         )
         assert got is output
         want = torch.nn.functional.batch_norm(

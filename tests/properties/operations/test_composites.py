@@ -23,7 +23,7 @@ from ttnn_jit.transforms import pipeline
 
 COMPOSITES = [one for one in OPERATIONS if isinstance(one, Composite)]
 CASES = [(one, shapes, statics) for one in COMPOSITES for shapes, statics in one.examples]
-NAMES = [f"{one.name}-{place}" for place, (one, *_) in enumerate(CASES)]
+NAMES = [f"{one.name}-{index}" for index, (one, *_) in enumerate(CASES)]
 BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 # Of float32: sums of a hundred terms. Of bfloat16: one rounding, of 2**-9, beside operands that are exact.
 TOLERANCE = {torch.float32: 2e-6, torch.bfloat16: 2.0**-8}

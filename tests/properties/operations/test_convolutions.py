@@ -102,7 +102,7 @@ def tensors_of(call, dtype):
 
 
 RUNS = st.sampled_from(["eager", "source", "capture"])
-PLACED = {
+RESULT_OPTIONS = {
     "result": st.sampled_from([None, f32, bf16]),
     "output_layout": st.sampled_from([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]),
     "shard_layout": st.sampled_from(
@@ -136,7 +136,7 @@ def run_as(run, function, *tensors):
     is_flat=st.booleans(),
     weights=st.sampled_from(["host", "device", "prepared", "bfloat8_b"]),
     run=RUNS,
-    **PLACED,
+    **RESULT_OPTIONS,
 )
 def test_a_convolution_of_any_sizes_is_torchs_in_float64(
     call,
@@ -223,7 +223,7 @@ def test_pairs_of_bfloat16_never_reach_from_one_tap_to_the_next(cpu_device):
     with_bias=st.booleans(),
     is_flat=st.booleans(),
     run=RUNS,
-    **PLACED,
+    **RESULT_OPTIONS,
 )
 def test_a_transposed_convolution_of_any_sizes_is_torchs_in_float64(
     call,
@@ -378,9 +378,9 @@ def test_weights_of_a_transposed_convolution_are_prepared_once(mirror, device):
     x, weight = random((1, 4, 4, 6), f32, 1), random((6, 4, 3, 3), f32, 2)
     call = {"in_channels": 6, "out_channels": 4, "batch_size": 1, "input_height": 4, "input_width": 4}
     call |= {"kernel_size": (3, 3), "stride": (2, 2), "padding": (1, 1), "device": device}
-    placed = {"input_memory_config": ttnn.DRAM_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT}
+    keywords = {"input_memory_config": ttnn.DRAM_MEMORY_CONFIG, "input_layout": ttnn.TILE_LAYOUT}
     prepared = ttnn.prepare_conv_transpose2d_weights(
-        weight_tensor=ttnn.from_torch(weight), weights_format="IOHW", has_bias=False, mirror_kernel=mirror, **placed,
+        weight_tensor=ttnn.from_torch(weight), weights_format="IOHW", has_bias=False, mirror_kernel=mirror, **keywords,
         **call,
     )  # fmt: skip
     given = ttnn.from_torch(x, device=device)
@@ -395,14 +395,15 @@ def test_weights_of_block_floats_are_prepared_inside_a_program_too(device):
     x, weight = random((1, 4, 8, 32), bf16, 1), random((32, 32, 3, 3), bf16, 2)
     call = {"in_channels": 32, "out_channels": 32, "batch_size": 1, "input_height": 4, "input_width": 8}
     call |= {"kernel_size": (3, 3), "padding": (1, 1), "conv_config": ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b)}
-    given, placed = ttnn.from_torch(x, device=device), ttnn.from_torch(weight, device=device)
-    jitted = ttnn_jit.jit()(lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=placed, **call))
+    given, weight_on_device = ttnn.from_torch(x, device=device), ttnn.from_torch(weight, device=device)
+    jitted = ttnn_jit.jit()(lambda x: ttnn.conv2d(input_tensor=x, weight_tensor=weight_on_device, **call))
     assert torch.equal(
-        ttnn.to_torch(jitted(given)), ttnn.to_torch(ttnn.conv2d(input_tensor=given, weight_tensor=placed, **call))
+        ttnn.to_torch(jitted(given)),
+        ttnn.to_torch(ttnn.conv2d(input_tensor=given, weight_tensor=weight_on_device, **call)),
     )
 
 
-def test_channels_go_before_places_and_back(device):
+def test_channels_go_before_positions_and_back(device):
     x = random((1, 1, 32, 64), bf16, 1)
     given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
     chw = ttnn.experimental.convert_to_chw(given, dtype=ttnn.float32)

@@ -152,7 +152,7 @@ def test_sequences_of_any_ends_and_steps_are_pythons(start, end, step, kind):
         (lambda _: ttnn.arange(0, 300, dtype=ttnn.uint8), "a number of arange is 299, and UINT8 holds 0 to 255"),
     ],
 )
-def test_what_cannot_be_made_is_refused_at_its_place(made, message, graph_capture):
+def test_what_cannot_be_made_is_refused_at_its_location(made, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(made)(torch.ones(2, 2))
     assert "^" in str(raised.value)

@@ -84,13 +84,13 @@ def test_sharded_rows_hold_groups_as_in_ttnn(target):
     query, key, value = (each.bfloat16() for each in heads_of((1, 64, 2, 1, 32)))
     config = ttnn.create_sharded_memory_config((1, 64, 192), ttnn.CoreGrid(y=1, x=2), ttnn.ShardStrategy.WIDTH)
     with ttnn.manage_device(0, target=target) as device:
-        place = {"layout": ttnn.TILE_LAYOUT, "device": device}
-        sharded = ttnn.from_torch(rows_of_groups(query, key, value), **place, memory_config=config)
+        keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
+        sharded = ttnn.from_torch(rows_of_groups(query, key, value), **keywords, memory_config=config)
         split = ttnn.transformer.split_query_key_value_and_split_heads
         check(
             split(sharded, num_heads=2, memory_config=ttnn.DRAM_MEMORY_CONFIG, transpose_key=False), query, key, value
         )
-        plain = ttnn.from_torch(rows_of(query, key, value), **place)
+        plain = ttnn.from_torch(rows_of(query, key, value), **keywords)
         check(split(plain, num_heads=2), query, key.mT, value)
 
 

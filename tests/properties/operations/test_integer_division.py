@@ -82,9 +82,9 @@ def test_a_quotient_is_exact_and_0_where_the_divisor_is(name, dtype, shapes, see
 def test_a_number_may_stand_on_either_side_eagerly_too(name, device):
     function, golden = FUNCTIONS[name]
     x = elements(torch.int32, (3, 37), 5)
-    placed = ttnn.from_torch(x.to(torch.int32), layout=ttnn.TILE_LAYOUT, device=device)
+    on_device = ttnn.from_torch(x.to(torch.int32), layout=ttnn.TILE_LAYOUT, device=device)
     seven = torch.full_like(x, 7)
-    for got, want in ((function(placed, 7), (x, seven)), (function(7, placed), (seven, x))):
+    for got, want in ((function(on_device, 7), (x, seven)), (function(7, on_device), (seven, x))):
         assert got.dtype is ttnn.int32
         assert torch.equal(ttnn.to_torch(got).to(torch.int64), wanted(golden, torch.int32, *want))
 

@@ -73,9 +73,9 @@ def test_a_reduction_of_integers_is_the_low_bits_of_the_exact_one(case, name, dt
 @pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
 def test_eager_reductions_of_integers_never_read_the_padding_of_tiles(name, layout, device):
     x = elements((2, 3, 37), torch.int32, 1, [7])
-    placed = ttnn.from_torch(x, layout=layout, device=device)
+    on_device = ttnn.from_torch(x, layout=layout, device=device)
     for dim in (None, 0, -1, (1, 2)):
-        got = getattr(ttnn, name)(placed, dim, keepdim=True)
+        got = getattr(ttnn, name)(on_device, dim, keepdim=True)
         assert (got.dtype, got.layout) == (ttnn.int32, layout)
         assert torch.equal(bits(ttnn.to_torch(got)), wanted(name, x, dim, keepdim=True) % 2**32)
 
@@ -107,8 +107,8 @@ def test_questions_about_elements_are_answered_in_their_dtype(operation, dtype, 
             x = (torch.rand(shapes[0], generator=torch.Generator().manual_seed(4)) < share).to(dtype) * 3
             want = operation.golden(torch, x, *statics)
             assert torch.equal(jit()(lambda x: function(x, *statics))(x), want)  # noqa: B023 - compiled here
-            placed = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
-            assert torch.equal(ttnn.to_torch(function(placed, *statics)), want)
+            on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+            assert torch.equal(ttnn.to_torch(function(on_device, *statics)), want)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int32])
@@ -134,6 +134,6 @@ def test_topk_gives_what_the_tensor_of_indices_has_there(k, dim, largest, traced
     named = torch.randint(0, 1000, (9, 12), generator=generator).to(torch.int32)
     program = jit(graph_capture=traced)(lambda x, i: ttnn.topk(x, k, dim, largest, indices_tensor=i))
     values, found = program(x, named)
-    want, places = torch.topk(x, k, dim, largest)
+    want, indices = torch.topk(x, k, dim, largest)
     assert torch.equal(values, want)
-    assert torch.equal(found, torch.gather(named, dim, places))
+    assert torch.equal(found, torch.gather(named, dim, indices))

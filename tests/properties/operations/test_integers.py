@@ -89,7 +89,7 @@ def programs(draw):
     values, calls = st.integers(dtype.values[0], dtype.values[-1]), []
     for number in range(draw(st.integers(2, 6))):
         operation = draw(st.sampled_from(ON_INTEGERS))
-        tensors = st.integers(0, 1 + number).map(lambda place: ("tensor", place))
+        tensors = st.integers(0, 1 + number).map(lambda index: ("tensor", index))
         operands = [draw(tensors if k == 0 else st.one_of(tensors, tensors, values)) for k in range(operation.arity)]
         calls.append((operation, operands))
     return dtype, calls

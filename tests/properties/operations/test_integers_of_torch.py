@@ -49,7 +49,7 @@ def tensors(draw, shape, dtype, below=None):
     some = draw(st.lists(values, min_size=min(count, 1), max_size=min(count, 12)))
     order = draw(st.integers(0, 2**16))
     picked = np.random.default_rng(order).integers(0, max(1, len(some)), count)
-    numbers = np.array([some[place] for place in picked], dtype=np.uint64 if dtype is torch.uint64 else np.int64)
+    numbers = np.array([some[index] for index in picked], dtype=np.uint64 if dtype is torch.uint64 else np.int64)
     return torch.from_numpy(numbers).to(dtype).reshape(shape)
 
 
@@ -121,10 +121,10 @@ def without_zeros(operand):
     )
 
 
-def is_index(operation, place):
+def is_index(operation, index):
     """Whether an operand of a routine names elements of another."""
     allowed = operation.operand_dtypes if isinstance(operation, Routine) else ()
-    return len(allowed) > 1 and allowed[place] >= INDICES and DataType.FLOAT32 not in allowed[place]
+    return len(allowed) > 1 and allowed[index] >= INDICES and DataType.FLOAT32 not in allowed[index]
 
 
 OF_NUMBERS = [
@@ -140,9 +140,9 @@ def of_numbers(draw):
     operation = draw(st.sampled_from(OF_NUMBERS))
     shape = draw(st.sampled_from([(), (1,), (7,), (3, 5), (33, 40), (2, 1, 4)]))
     dtype, operands = draw(st.sampled_from(INTEGERS)), []
-    for place, operand in enumerate(operation.operands):
+    for index, operand in enumerate(operation.operands):
         number = isinstance(operand.kind, TensorKind) and operand.kind.or_number
-        if number and (place or operation.dtype_from) and draw(st.integers(0, 2)) == 0:
+        if number and (index or operation.dtype_from) and draw(st.integers(0, 2)) == 0:
             operands.append(draw(NUMBERS))
             continue
         own = dtype if draw(st.integers(0, 2)) else draw(st.sampled_from([*INTEGERS, *FLOATS]))
@@ -161,12 +161,12 @@ def by_example(draw):
     operation = draw(st.sampled_from(BY_EXAMPLE))
     shapes, statics = draw(st.sampled_from(operation.examples))
     bound = min((extent for shape in shapes if shape for extent in shape), default=1)
-    indices = {place for place, _ in enumerate(operation.operands) if is_index(operation, place)}
+    indices = {index for index, _ in enumerate(operation.operands) if is_index(operation, index)}
     chosen_from = [*INTEGERS, *FLOATS] if indices else INTEGERS  # torch joins numbers of integers and floats as floats
     dtype, other, operands = draw(st.sampled_from(chosen_from)), draw(st.sampled_from(INTEGERS)), []
-    for place, shape in enumerate(shapes):
-        own = other if place in indices else dtype
-        below = 1 if place in indices and bound < 2 else 2 if place in indices else 4 if own in FLOATS else None
+    for index, shape in enumerate(shapes):
+        own = other if index in indices else dtype
+        below = 1 if index in indices and bound < 2 else 2 if index in indices else 4 if own in FLOATS else None
         made = None if shape is None else draw(tensors(shape, torch.int16 if own in FLOATS else own, below))
         operands.append(made if made is None else made.to(own))
     return operation, operands, statics
@@ -193,23 +193,23 @@ CALLS = st.one_of(of_numbers(), of_numbers(), of_numbers(), by_example(), by_exa
 
 
 def program_of(operation, operands, attributes):
-    """The call as a function of its tensors, which are named by their places."""
+    """The call as a function of its tensors, which are named by their indices."""
     function = attrgetter(operation.name)(ttnn)
     names = [each.name for each in operation.operands]
     keywords = {
         **dict(zip([each.name for each in operation.attributes], attributes, strict=True)), **operation.chosen_by,
     }  # fmt: skip
-    places = [k for k, each in enumerate(operands) if isinstance(each, torch.Tensor)]
+    indices = [k for k, each in enumerate(operands) if isinstance(each, torch.Tensor)]
 
     def program(*given_):
         arguments = list(operands)
-        for place, tensor in zip(places, given_, strict=True):
-            arguments[place] = tensor
+        for index, tensor in zip(indices, given_, strict=True):
+            arguments[index] = tensor
         if operation.is_variadic:
             return function(list(given_), **keywords)
         return function(**{n: each for n, each in zip(names, arguments, strict=True) if each is not None}, **keywords)
 
-    return program, [operands[place] for place in places]
+    return program, [operands[index] for index in indices]
 
 
 def listed(results):
@@ -262,7 +262,7 @@ def agree(results, expected):
     """Whether there are as many, of the same shapes and numbers."""
     pairs = [*zip(map(torch.as_tensor, results), expected, strict=True)]
     same_shapes = all(tuple(found.shape) == tuple(wanted.shape) for found, wanted in pairs)
-    # The others are places of numbers, of which torch chooses any where several are equal.
+    # The others are indices of numbers, of which torch chooses any where several are equal.
     return same_shapes and same_numbers(*pairs[0])
 
 
@@ -292,7 +292,7 @@ OF_INTEGERS = {
 
 @st.composite
 def chains(draw):
-    """Steps over three tensors and earlier results, by their places: pairs, masks, casts, complements."""
+    """Steps over three tensors and earlier results, by their indices: pairs, masks, casts, complements."""
     dtypes, steps = [draw(st.sampled_from(CHAINED)) for _ in range(3)], []
     known = list(dtypes)
     for _ in range(draw(st.integers(2, 7))):
@@ -321,7 +321,7 @@ def carried_out(steps, values, ours):
     values = list(values)
     for name, first, *others in steps:
         if name == "where":
-            a, b = (values[place] for place in others)
+            a, b = (values[index] for index in others)
             found = ttnn.where(values[first], a, b) if ours else torch.where(values[first] != 0, a, b)
         elif name == "cast":
             (to,) = others

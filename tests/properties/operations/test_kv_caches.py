@@ -108,9 +108,9 @@ def test_a_table_says_which_page_holds_a_position(sizes, pages, missing, data):
 def test_a_tensor_says_which_users_fill_their_pages():
     cache, prompt, table = numbers(8, 2, 4, 5), numbers(2, 2, 7, 5), torch.randperm(8, dtype=torch.int32).reshape(4, 2)
     want = cache.clone()
-    for place, user in enumerate((3, 1)):
+    for index, user in enumerate((3, 1)):
         rows = torch.cat([want[table[user, 0]], want[table[user, 1]]], 1)
-        rows[:, :7] = prompt[place]
+        rows[:, :7] = prompt[index]
         want[table[user, 0]], want[table[user, 1]] = rows[:, :4], rows[:, 4:]
     jit()(lambda *given: FILL(*given[:3], batch_idx_tensor=given[3]))(cache, prompt, table, torch.tensor([3, 1]).int())
     assert torch.equal(cache, want)
@@ -131,13 +131,13 @@ def test_a_cache_of_any_floats_is_written_where_it_lies(target, dtype):
         return UPDATE(cache, token, update_idxs_tensor=index)
 
     with ttnn.manage_device(0, target=target) as device:
-        place = {"layout": ttnn.TILE_LAYOUT, "device": device}
-        others = [ttnn.from_torch(each.bfloat16(), **place) for each in (prompt, token)]
+        keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
+        others = [ttnn.from_torch(each.bfloat16(), **keywords) for each in (prompt, token)]
         others.append(ttnn.from_torch(torch.tensor(index, dtype=torch.int32), device=device))
         for run in (write, jit()(write), jit(graph_capture=True)(write)):
-            placed = ttnn.from_torch(cache, dtype=dtype, **place)
-            assert run(placed, *others) is placed
-            assert torch.equal(ttnn.to_torch(placed).float(), want)
+            on_device = ttnn.from_torch(cache, dtype=dtype, **keywords)
+            assert run(on_device, *others) is on_device
+            assert torch.equal(ttnn.to_torch(on_device).float(), want)
 
 
 def test_nothing_but_the_row_moves_where_a_cache_may_be_written():
@@ -169,14 +169,14 @@ def test_the_interpreter_and_numba_write_the_same():
 def test_copy_writes_its_second_operand_and_assign_makes_a_tensor(target):
     x = torch.randn(32, 64)
     with ttnn.manage_device(0, target=target) as device:
-        place = {"layout": ttnn.TILE_LAYOUT, "device": device}
-        source = ttnn.from_torch(x, **place)
+        keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
+        source = ttnn.from_torch(x, **keywords)
         for copy in (
             ttnn.copy,
             jit()(lambda x, y: ttnn.copy(x, y)),
             jit(graph_capture=True)(lambda x, y: ttnn.copy(x, y)),
         ):
-            into = ttnn.from_torch(torch.zeros(32, 64), dtype=ttnn.bfloat16, **place)
+            into = ttnn.from_torch(torch.zeros(32, 64), dtype=ttnn.bfloat16, **keywords)
             assert copy(source, into) is into
             assert torch.equal(ttnn.to_torch(into), x.bfloat16())
         assigned = ttnn.assign(source, memory_config=ttnn.L1_MEMORY_CONFIG, dtype=ttnn.bfloat16)

@@ -84,7 +84,7 @@ def in_torch_again(results):
     return type(results)(map(ttnn.to_torch, results)) if isinstance(results, list | tuple) else ttnn.to_torch(results)
 
 
-def placed(x, **where):
+def on_device(x, **where):
     return None if x is None else ttnn.from_torch(x, **where)
 
 
@@ -93,7 +93,7 @@ def placed(x, **where):
 def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
     moved, xs, want = example(operation, shapes, statics, dtype)
     for layout in LAYOUTS:
-        tensors = [placed(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
+        tensors = [on_device(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
         for results in (moved(*tensors), moved(*tensors), jit()(moved)(*tensors)):
             assert_bits(in_torch_again(results), want)
     function = jit()(moved)
@@ -101,10 +101,10 @@ def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtyp
     assert jit(graph_capture=True)(moved).ir(*xs, stage="frontend") == function.ir(*xs, stage="frontend")
 
 
-@pytest.mark.parametrize("place", range(len(MOVEMENTS)), ids=[each.id for each in MOVEMENTS])
-def test_every_bit_arrives_by_numba(place):
+@pytest.mark.parametrize("index", range(len(MOVEMENTS)), ids=[each.id for each in MOVEMENTS])
+def test_every_bit_arrives_by_numba(index):
     """In one dtype or the other: numba compiles longer than all the rest."""
-    moved, xs, want = example(*MOVEMENTS[place].values, list(BIT_TYPES)[place % 2])
+    moved, xs, want = example(*MOVEMENTS[index].values, list(BIT_TYPES)[index % 2])
     assert_bits(jit(backend="numba")(moved)(*xs), want)
 
 
@@ -251,7 +251,7 @@ def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain)
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_views_that_no_loops_walk_together_are_copied_first(cpu_device_of_module, data):
-    """Of padded tensors: each reshape is cut at places of its own."""
+    """Of padded tensors: each reshape is cut at dimensions of its own."""
     shapes = [(2, 12, 5), (24, 5), (8, 3, 5), (3, 8, 5), (4, 6, 5), (120,), (12, 10)]
     xs = [any_bits(data.draw(st.sampled_from(shapes)), torch.bfloat16, seed).float().nan_to_num() for seed in range(3)]
     new = data.draw(st.sampled_from(shapes))
@@ -435,13 +435,13 @@ def test_what_fills_a_tensor_is_stored_alike_by_every_executor(value, dtype, tar
     """On chips a NaN of bfloat16 is infinity, and what is denormal zero."""
     x = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).to(dtype)
     with ttnn.open_device(device_id=0, target=target) as device:
-        placed = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+        on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
         pad = lambda x: ttnn.pad(x, [(1, 2), (0, 3)], value=value)  # noqa: E731
         program = jit()(pad)
-        native = ttnn.to_torch(program(placed))
+        native = ttnn.to_torch(program(on_device))
         patterns = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
-        (interpreted,) = interpret(scheduled_module(program, placed), [patterns])
-        others = [ttnn.to_torch(jit(backend="numba")(pad)(placed)), ttnn.to_torch(pad(placed))]
+        (interpreted,) = interpret(scheduled_module(program, on_device), [patterns])
+        others = [ttnn.to_torch(jit(backend="numba")(pad)(on_device)), ttnn.to_torch(pad(on_device))]
     signed = f"int{8 * dtype.itemsize}"
     others.append(torch.from_numpy(interpreted.view(signed).reshape(native.shape).copy()).view(dtype))
     for other in others:

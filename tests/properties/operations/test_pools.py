@@ -40,7 +40,7 @@ def tensor_of(arguments, dtype, *, specials=False):
     return x
 
 
-def placed(x, target, layout, is_flat):
+def on_device(x, target, layout, is_flat):
     x = x.reshape(1, 1, -1, x.shape[-1]) if is_flat else x
     return ttnn.from_torch(x, device=DEVICES[target], layout=layout)
 
@@ -63,20 +63,22 @@ def test_a_pool_of_largest_elements_has_torchs_bits(arguments, dilation, ceil, d
     assume_windows(arguments, dilation)
     x = tensor_of(arguments, dtype, specials=target == "cpu")
     want = functional.max_pool2d(channels_first(x), *arguments[4:], dilation, ceil)
-    got = ttnn.max_pool2d(placed(x, target, layout, is_flat), *arguments, dilation, ceil)
+    got = ttnn.max_pool2d(on_device(x, target, layout, is_flat), *arguments, dilation, ceil)
     torch.testing.assert_close(ttnn.to_torch(got), rows(want), rtol=0, atol=0, equal_nan=True)
     assert got.layout is ttnn.ROW_MAJOR_LAYOUT
 
 
 @settings(max_examples=2, deadline=None)  # numba compiles each
 @given(arguments=pools(), dilation=DILATIONS, ceil=st.booleans(), **WHERE)
-def test_the_places_of_largest_elements_are_torchs(arguments, dilation, ceil, target, layout, is_flat):
+def test_the_indices_of_largest_elements_are_torchs(arguments, dilation, ceil, target, layout, is_flat):
     assume_windows(arguments, dilation)
     x = tensor_of(arguments, f32, specials=target == "cpu")
-    want, places = functional.max_pool2d(channels_first(x), *arguments[4:], dilation, ceil, return_indices=True)
-    got, indices = ttnn.max_pool2d(placed(x, target, layout, is_flat), *arguments, dilation, ceil, return_indices=True)
+    want, positions = functional.max_pool2d(channels_first(x), *arguments[4:], dilation, ceil, return_indices=True)
+    got, indices = ttnn.max_pool2d(
+        on_device(x, target, layout, is_flat), *arguments, dilation, ceil, return_indices=True
+    )
     torch.testing.assert_close(ttnn.to_torch(got), rows(want), rtol=0, atol=0, equal_nan=True)
-    assert torch.equal(ttnn.to_torch(indices).long(), rows(places))
+    assert torch.equal(ttnn.to_torch(indices).long(), rows(positions))
     assert indices.dtype is ttnn.uint16
 
 
@@ -97,7 +99,7 @@ def test_a_mean_of_windows_is_torchs_in_float64(
     )
     x = tensor_of(arguments, dtype)
     options = (*arguments[4:], ceil, counts_padding, divisor)
-    got = ttnn.avg_pool2d(placed(x, target, layout, is_flat), *arguments, ceil, counts_padding, divisor)
+    got = ttnn.avg_pool2d(on_device(x, target, layout, is_flat), *arguments, ceil, counts_padding, divisor)
     want, magnitudes = (functional.avg_pool2d(channels_first(each.double()), *options) for each in (x, x.abs()))
     assert_near(ttnn.to_torch(got), rows(want), rows(magnitudes.abs()), 12, dtype)
 
@@ -107,8 +109,8 @@ def windows_of(x, fill, arguments, ends, dilation, ceil):
     spans = [apart * (taps - 1) + 1 for taps, apart in zip(arguments[4], dilation, strict=True)]
     counts, beyond = [], []
     for own, (before, after), span, step in zip(arguments[1:3], (ends[:2], ends[2:]), spans, arguments[5], strict=True):
-        places = (own + before + after - span) / step
-        count = (math.ceil(places) if ceil else math.floor(places)) + 1
+        positions = (own + before + after - span) / step
+        count = (math.ceil(positions) if ceil else math.floor(positions)) + 1
         counts.append(count - ((count - 1) * step >= own + before))  # none begins in the padding behind
         beyond.append(max(0, (counts[-1] - 1) * step + span - own - before - after))
     x = functional.pad(channels_first(x), (*ends[2:], *ends[:2]), value=fill)
@@ -138,7 +140,7 @@ def test_pools_take_all_their_parameters_at_once(
     spans = [apart * (taps - 1) + 1 for taps, apart in zip(kernel, dilation, strict=True)]
     assume(all(head[1 + each] + sum(ends[2 * each : 2 * each + 2]) >= spans[each] for each in range(2)))
     x = tensor_of(arguments, dtype)
-    given_x = placed(x, target, layout, is_flat)
+    given_x = on_device(x, target, layout, is_flat)
 
     def called(function):
         return function(given_x) if run == "eager" else ttnn_jit.jit(graph_capture=run == "capture")(function)(given_x)
@@ -241,15 +243,15 @@ def test_a_factor_may_be_one_or_two_whole_numbers_of_any_type(factor, device):
 @settings(max_examples=6, deadline=None)
 @given(
     shape=st.tuples(st.integers(1, 2), st.integers(1, 5), st.integers(1, 5), st.sampled_from([1, 8])),
-    places=st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 2)),
+    extents=st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 2)),
     align=st.booleans(),
     batched=st.booleans(),
     mode=st.sampled_from(["nearest", "bilinear"]),
     dtype=st.sampled_from([f32, bf16]),
     target=st.sampled_from([*DEVICES]),
 )
-def test_a_sampled_image_is_torchs_in_float64(shape, places, align, batched, mode, dtype, target):
-    height, width, pairs = places
+def test_a_sampled_image_is_torchs_in_float64(shape, extents, align, batched, mode, dtype, target):
+    height, width, pairs = extents
     x = random(shape, dtype, 1)
     grid = torch.rand((shape[0], height, width, 2 * pairs), generator=torch.Generator().manual_seed(2)) * 2.6 - 1.3
     device = DEVICES[target]
@@ -266,7 +268,7 @@ def test_a_sampled_image_is_torchs_in_float64(shape, places, align, batched, mod
     assert_near(ttnn.to_torch(got), want.reshape(wanted), magnitudes.reshape(wanted) + 1, 8, dtype, more=UNIT[dtype])
 
 
-def test_places_that_are_no_numbers_sample_zeros(cpu_device):
+def test_positions_that_are_no_numbers_sample_zeros(cpu_device):
     x = ttnn.from_torch(random((1, 3, 3, 2), f32, 1), device=cpu_device)
     grid = torch.tensor([math.nan, 0.0, math.inf, 0.0, 0.0, -math.inf, 1e30, -1e30]).reshape(1, 1, 4, 2)
     got = ttnn.to_torch(ttnn.grid_sample(x, ttnn.from_torch(grid, device=cpu_device)))
@@ -276,7 +278,7 @@ def test_places_that_are_no_numbers_sample_zeros(cpu_device):
 @pytest.mark.parametrize("target", DEVICES)
 @pytest.mark.parametrize(("align", "batched"), [(False, False), (True, True)])
 @pytest.mark.parametrize("mode", ["nearest", "bilinear"])
-def test_a_grid_that_was_computed_before_samples_as_its_places_do(align, batched, target, mode):
+def test_a_grid_that_was_computed_before_samples_as_its_positions_do(align, batched, target, mode):
     device = DEVICES[target]
     x = random((2, 5, 300, 3), bf16, 1)
     grid = torch.rand((2, 3, 4, 2), generator=torch.Generator().manual_seed(2)) * 2.6 - 1.3

@@ -26,7 +26,7 @@ def test_an_activation_of_a_product_joins_its_launch_and_is_rounded_with_it(acti
 
 
 @pytest.mark.parametrize("product", [ttnn.matmul, ttnn.linear])
-def test_eager_products_take_an_activation_and_both_names_of_the_results_place(product, device):
+def test_eager_products_take_an_activation_and_both_names_of_the_results_memory_config(product, device):
     a, b = (ttnn.from_torch(random((32, 32), bf16, k), layout=ttnn.TILE_LAYOUT, device=device) for k in (1, 2))
     want = ttnn.relu(ttnn.matmul(a, b))
     got = product(a, b, activation="relu", output_mem_config=ttnn.L1_MEMORY_CONFIG)

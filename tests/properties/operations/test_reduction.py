@@ -75,8 +75,8 @@ def cases(draw):
     shape = [draw(EXTENTS)]
     for _ in range(rank - 1):
         shape.append(draw(st.integers(1, max(1, min(6, 4 * BLOCK // math.prod(shape))))))
-    place = draw(st.integers(max(0, rank - 2), rank - 1))
-    shape = [*shape[1 : place + 1], shape[0], *shape[place + 1 :]]
+    axis = draw(st.integers(max(0, rank - 2), rank - 1))
+    shape = [*shape[1 : axis + 1], shape[0], *shape[axis + 1 :]]
     dims = draw(st.one_of(st.none(), st.integers(-rank, rank - 1), st.sets(st.integers(0, rank - 1), min_size=1)))
     return tuple(shape), sorted(dims) if isinstance(dims, set) else dims, draw(st.booleans())
 
@@ -372,8 +372,8 @@ def test_chips_reduce_other_tensors_as_operations_of_the_host_program(device):
 def test_rows_are_reduced_where_they_lie_whatever_numbers_they_hold(extent, name, special, dtype):
     x = torch.randn(3, extent, generator=torch.Generator().manual_seed(extent))
     x = (1 + x / 100 if name == "prod" else x).to(dtype)  # whose products stay in range
-    for place, number in enumerate(special):
-        x[place % 3, (place * 37) % extent] = number
+    for index, number in enumerate(special):
+        x[index % 3, (index * 37) % extent] = number
     function = ttnn_jit.jit()(reduced(name, -1, keepdim=False))
     assert extent == 1 or "block to reduce" not in function.ir(x, stage="host")
     got = function(x)

@@ -96,15 +96,15 @@ def test_queries_and_keys_are_rotated_in_one_call(target, dtype):
         return FUSED(*tensors)
 
     with ttnn.manage_device(0, target=target) as device:
-        placed = [
+        on_device = [
             ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device)
             for each in (query, key, cos, sin, rotation_matrix(32).to(dtype))
         ]
-        eager, *jitted = call(*placed), jit()(call)(*placed), jit(graph_capture=True)(call)(*placed)
-        for place, whole in enumerate(want):
-            found = ttnn.to_torch(eager[place])
+        eager, *jitted = call(*on_device), jit()(call)(*on_device), jit(graph_capture=True)(call)(*on_device)
+        for index, whole in enumerate(want):
+            found = ttnn.to_torch(eager[index])
             torch.testing.assert_close(found.double(), whole, rtol=bound, atol=bound)
-            assert all(torch.equal(ttnn.to_torch(each[place]), found) for each in jitted)
+            assert all(torch.equal(ttnn.to_torch(each[index]), found) for each in jitted)
 
 
 @pytest.mark.parametrize("call", [ROTARY, HF])

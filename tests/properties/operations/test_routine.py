@@ -26,12 +26,12 @@ def array_of(x):
 
 
 def first(x, k, dim, largest):
-    """Values and places by a stable sort, NaN above all: of equal elements those that come first."""
+    """Values and indices by a stable sort, NaN above all: of equal elements those that come first."""
     moved = x.double().movedim(dim, -1)
     is_nan, keys = moved.isnan().numpy(), moved.nan_to_num(0.0).numpy()
     order = np.lexsort((-keys, ~is_nan) if largest else (keys, is_nan), axis=-1)[..., :k]
-    places = torch.from_numpy(order.copy()).movedim(-1, dim)
-    return torch.gather(x.view(BIT_TYPES[x.dtype]), dim, places).view(x.dtype), places  # gathering floats changes NaN
+    indices = torch.from_numpy(order.copy()).movedim(-1, dim)
+    return torch.gather(x.view(BIT_TYPES[x.dtype]), dim, indices).view(x.dtype), indices  # gathering floats changes NaN
 
 
 @st.composite
@@ -48,10 +48,10 @@ def test_topk_takes_the_first_elements_of_a_stable_order(case, dtype):
     generator = torch.Generator().manual_seed(seed)
     x = torch.randint(-3, 3, shape, generator=generator).to(dtype)
     x[torch.rand(shape, generator=generator) < 0.1] = torch.nan
-    values, places = jit()(lambda x: ttnn.topk(x, k, dim=dim, largest=largest))(x)
+    values, indices = jit()(lambda x: ttnn.topk(x, k, dim=dim, largest=largest))(x)
     want, order = first(x, k, dim, largest)
-    assert places.dtype is torch.uint16
-    assert torch.equal(places.long(), order)
+    assert indices.dtype is torch.uint16
+    assert torch.equal(indices.long(), order)
     assert same_bits(values, want)
 
 
@@ -61,19 +61,19 @@ def test_topk_is_the_same_in_every_frontend_executor_layout_and_with_other_strid
     want, order = first(x, 7, 2, largest=True)
 
     def program(x):
-        values, places = ttnn.topk(x, 7)
-        return values, places
+        values, indices = ttnn.topk(x, 7)
+        return values, indices
 
-    def check(values, places):
+    def check(values, indices):
         assert same_bits(values, want)
-        assert torch.equal(places.long(), order)
+        assert torch.equal(indices.long(), order)
 
     for options in ({}, {"graph_capture": True}, {"backend": "numba"}):
         check(*jit(**options)(program)(x))
     check(*jit()(program)(x.transpose(0, 2).contiguous().transpose(0, 2)))
     module = parse_module(jit()(program).ir(x, stage="d2m-insert-dst-register-access"))
-    values, places = interpret(module, [array_of(x)])
-    check(torch.from_numpy(values.copy()).view(dtype), torch.from_numpy(places.astype(np.int64)))
+    values, indices = interpret(module, [array_of(x)])
+    check(torch.from_numpy(values.copy()).view(dtype), torch.from_numpy(indices.astype(np.int64)))
     for layout in (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT):
         tensor = ttnn.from_torch(x, layout=layout, device=device)
         check(*map(ttnn.to_torch, ttnn.topk(tensor, 7)))

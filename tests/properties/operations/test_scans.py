@@ -1,4 +1,4 @@
-"""Running sums and products, and the place of the largest element: as torch has them, whatever is there."""
+"""Running sums and products, and the index of the largest element: as torch has them, whatever is there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCANS = {cumsum: torch.cumsum, cumprod: torch.cumprod}
 
 @pytest.mark.parametrize("function", SCANS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_a_scan_is_rounded_once_an_element_in_every_executor_frontend_and_place(function, dtype, device):
+def test_a_scan_is_rounded_once_an_element_in_every_executor_frontend_and_memory(function, dtype, device):
     x = (1 + torch.randn(6, 37, 5, generator=torch.Generator().manual_seed(2)) / 4).to(dtype)
     for dim in (0, 1, -1):
         program = jit()(lambda x: function(x, dim))  # noqa: B023 - compiled here
@@ -39,8 +39,8 @@ def test_a_scan_is_rounded_once_an_element_in_every_executor_frontend_and_place(
         patterns = x.view(torch.int16).numpy().view("uint16") if dtype is torch.bfloat16 else x.numpy()
         (interpreted,) = interpret(scheduled_module(program, x), [patterns])
         assert (interpreted.reshape(-1).view("uint8") == got.contiguous().view(torch.uint8).numpy().reshape(-1)).all()
-        placed = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
-        assert torch.equal(ttnn.to_torch(function(placed, dim)), got)
+        on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+        assert torch.equal(ttnn.to_torch(function(on_device, dim)), got)
 
 
 @settings(max_examples=60, deadline=None)
@@ -92,7 +92,7 @@ def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_is_both(
     traced=st.booleans(),
     dtype=st.sampled_from([torch.float32, torch.int32]),
 )
-def test_without_a_dimension_the_place_is_that_among_all_elements_in_a_row(shape, keepdim, traced, dtype):
+def test_without_a_dimension_the_index_is_that_among_all_elements_in_a_row(shape, keepdim, traced, dtype):
     x = (torch.randn(shape) * 1e6).to(dtype)
     for function, golden in ((ttnn.argmax, torch.argmax), (ttnn.argmin, torch.argmin)):
         got = jit(graph_capture=traced)(lambda x: function(x, keepdim=keepdim))(x)  # noqa: B023 - compiled here

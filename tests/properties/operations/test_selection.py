@@ -1,4 +1,4 @@
-"""Operations whose places depend on elements, and triangles: in every executor and frontend as torch has them."""
+"""Operations whose indices depend on elements, and triangles: in every executor and frontend as torch has them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def takers_of_integers(operations):
 
 
 EXAMPLES = [
-    pytest.param(operation, place, DTYPES[(number + place) % 3], id=f"{operation.ttnn_name}-{place}")
+    pytest.param(operation, index, DTYPES[(number + index) % 3], id=f"{operation.ttnn_name}-{index}")
     for number, operation in enumerate((*selections.OPERATIONS, *takers_of_integers(scans.OPERATIONS)))
-    for place, _ in enumerate(operation.examples)
+    for index, _ in enumerate(operation.examples)
 ]
 LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 
 def operands(operation, shapes, statics, dtype):
-    """Small whole numbers, exact in every type; an `index` has places along the dimension that is its attribute."""
+    """Small whole numbers, exact in every type; an `index` has indices along the dimension that is its attribute."""
     generator = torch.Generator().manual_seed(len(shapes[0]))
     for parameter, shape in zip(operation.operands, shapes, strict=True):
         if parameter.name == "index":
@@ -54,29 +54,29 @@ def assert_equal(results, want):
         assert torch.equal(got.double(), expected.double())
 
 
-@pytest.mark.parametrize(("operation", "place", "dtype"), EXAMPLES)
-def test_every_executor_and_frontend_gives_what_torch_does(operation, place, dtype, device):
-    shapes, statics = operation.examples[place]
+@pytest.mark.parametrize(("operation", "index", "dtype"), EXAMPLES)
+def test_every_executor_and_frontend_gives_what_torch_does(operation, index, dtype, device):
+    shapes, statics = operation.examples[index]
     xs = [*operands(operation, shapes, statics, dtype)]
     names = [parameter.name for parameter in operation.attributes]
     keywords = {**dict(zip(names, statics, strict=True)), **operation.chosen_by}
-    call, places = getattr(ttnn, operation.name), [parameter.name for parameter in operation.operands]
+    call, parameters = getattr(ttnn, operation.name), [parameter.name for parameter in operation.operands]
 
     def program(*tensors):
-        return call(**dict(zip(places, tensors, strict=True)), **keywords)
+        return call(**dict(zip(parameters, tensors, strict=True)), **keywords)
 
     want = operation.golden(torch, *xs, *statics)
-    for options in ({}, {"backend": "numba"})[: 2 if place == 0 else 1]:
+    for options in ({}, {"backend": "numba"})[: 2 if index == 0 else 1]:
         assert_equal(jit(**options)(program)(*xs), want)
     function, traced = jit()(program), jit(graph_capture=True)(program)
     assert traced.ir(*xs, stage="frontend") == function.ir(*xs, stage="frontend")
-    module = (parsed_module if place == 0 else scheduled_module)(function, *xs)
+    module = (parsed_module if index == 0 else scheduled_module)(function, *xs)
     interpreted = interpret(module, [array_of(x) for x in xs])
     for got, expected in zip(interpreted, listed(want), strict=True):
         found = torch.from_numpy(np.array(got, order="C"))
         floats = found.view(torch.int16).view(torch.bfloat16) if found.dtype is torch.uint16 else found
         assert_equal(floats if expected.is_floating_point() else found, expected)
-    for layout in LAYOUTS if place == 0 else ():
+    for layout in LAYOUTS if index == 0 else ():
         tensors = [ttnn.from_torch(x, layout=layout, device=device) for x in xs]
         for _ in range(2):
             assert_equal([*map(ttnn.to_torch, listed(program(*tensors)))], want)
@@ -87,19 +87,19 @@ def test_every_executor_and_frontend_gives_what_torch_does(operation, place, dty
 @given(st.lists(st.sampled_from([0.0, -0.0, 1.0, -2.0, torch.inf, -torch.inf, torch.nan]), max_size=40), st.booleans())
 def test_a_sort_is_stable_and_takes_nan_for_the_largest_element(values, descending):
     x = torch.tensor(values)
-    found, places = jit()(lambda x: ttnn.sort(x, descending=descending))(x)
+    found, indices = jit()(lambda x: ttnn.sort(x, descending=descending))(x)
     keys, order = np.nan_to_num(x.numpy(), nan=0.0), np.isnan(x.numpy())
     want = np.lexsort((-keys, ~order) if descending else (keys, order))
-    assert places.tolist() == want.tolist()
+    assert indices.tolist() == want.tolist()
     assert torch.equal(found.view(torch.int32), x.view(torch.int32)[want])
 
 
 def test_unsigned_integers_are_sorted_as_such(device):
     patterns = [3, 2**32 - 1, 0, 2**31, 2**31 - 1]
     x = ttnn.from_torch(torch.tensor(patterns), dtype=ttnn.uint32, device=device)
-    values, places = ttnn.sort(x)
+    values, indices = ttnn.sort(x)
     assert ttnn.to_torch(values).tolist() == sorted(patterns)
-    assert ttnn.to_torch(places).tolist() == [2, 0, 4, 3, 1]
+    assert ttnn.to_torch(indices).tolist() == [2, 0, 4, 3, 1]
 
 
 def test_a_scattered_nan_wins_and_sums_are_rounded_one_by_one():
@@ -134,7 +134,7 @@ def test_an_index_beyond_the_tensor_is_clamped_or_skipped_in_a_kernel():
 @pytest.mark.parametrize("wrong", [-1, 5])
 def test_eagerly_an_index_beyond_the_tensor_is_an_error_that_names_it_at_every_call(wrong, device):
     x = ttnn.from_torch(torch.rand(3, 5), device=device)
-    fine, index = (ttnn.from_torch(torch.full((3, 2), place, dtype=torch.int32), device=device) for place in (4, wrong))
+    fine, index = (ttnn.from_torch(torch.full((3, 2), value, dtype=torch.int32), device=device) for value in (4, wrong))
     one = ttnn.from_torch(torch.tensor([wrong], dtype=torch.int32), device=device)
     calls = [
         lambda: ttnn.gather(x, 1, index),
@@ -148,7 +148,7 @@ def test_eagerly_an_index_beyond_the_tensor_is_an_error_that_names_it_at_every_c
             call()
 
 
-PLACES = torch.zeros(2, 2, dtype=torch.int32)
+INDICES = torch.zeros(2, 2, dtype=torch.int32)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ PLACES = torch.zeros(2, 2, dtype=torch.int32)
         (lambda x, _: ttnn.tril(x[0]), "`tril`: a tensor of shape .4. has no diagonal"),
     ],
 )
-def test_wrong_arguments_are_refused_by_name_at_their_place(call, message):
+def test_wrong_arguments_are_refused_by_name_at_their_location(call, message):
     with pytest.raises(TtnnJitError, match=message) as raised:
-        jit()(call)(torch.ones(2, 4), PLACES)
+        jit()(call)(torch.ones(2, 4), INDICES)
     assert "^" in str(raised.value)

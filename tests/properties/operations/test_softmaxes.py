@@ -80,9 +80,9 @@ def test_a_softmax_in_place_writes_its_operand_and_returns_it(name, target):
     x, mask = torch.randn(1, 2, 64, 96).bfloat16(), torch.full((1, 1, 64, 96), -torch.inf).triu(1).bfloat16()
     want = torch.softmax(x.double() * scale + (mask.double() if takes_mask else 0.0), -1)
     with ttnn.manage_device(0, target=target) as device:
-        place = {"layout": ttnn.TILE_LAYOUT, "device": device}
+        keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
         for run in (call, jit()(call), jit(graph_capture=True)(call)):
-            tensor, other = ttnn.from_torch(x, **place), ttnn.from_torch(mask, **place)
+            tensor, other = ttnn.from_torch(x, **keywords), ttnn.from_torch(mask, **keywords)
             assert run(tensor, other) is tensor
             torch.testing.assert_close(ttnn.to_torch(tensor).double(), want, rtol=2**-8, atol=2**-10)
 

@@ -97,7 +97,7 @@ def test_indices_choose_the_matrices_in_their_order(a_is_sparse, cpu_device):
     chosen = [6, 0, 3]
     indices = torch.tensor(chosen).reshape(1, 1, 1, 3)
     want = torch.matmul(a.double(), b.double()[:, chosen])
-    places = ttnn.from_torch(indices, dtype=ttnn.uint16, device=cpu_device)
+    chosen_indices = ttnn.from_torch(indices, dtype=ttnn.uint16, device=cpu_device)
     tensors = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in (a, b)]
     sparsity = ttnn.zeros((1, 1, 1, 7), device=cpu_device)
 
@@ -105,7 +105,7 @@ def test_indices_choose_the_matrices_in_their_order(a_is_sparse, cpu_device):
         return ttnn.sparse_matmul(a, b, sparsity=sparsity, indices=indices, is_input_a_sparse=a_is_sparse)
 
     for call in (program, jit()(program)):
-        got = ttnn.to_torch(call(*tensors, sparsity, places)).double()
+        got = ttnn.to_torch(call(*tensors, sparsity, chosen_indices)).double()
         torch.testing.assert_close(got.reshape(want.shape), want, rtol=2e-6, atol=4e-5)
 
 
@@ -125,7 +125,7 @@ A, B = torch.ones(1, 2, 4, 8), torch.ones(1, 3, 8, 5)
         ((A, B, torch.ones(6, dtype=torch.int32)), {}, "`sparsity` of `sparse_matmul` does not take INT32"),
     ],
 )
-def test_a_call_that_does_not_fit_is_refused_at_its_place(arguments, keywords, message, graph_capture):
+def test_a_call_that_does_not_fit_is_refused_at_its_location(arguments, keywords, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(lambda a, b, s: ttnn.sparse_matmul(a, b, sparsity=s, **keywords))(*arguments)
     assert "^" in str(raised.value)

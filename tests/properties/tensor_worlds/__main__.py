@@ -46,8 +46,8 @@ def attempt(case: Case, tally: Tally | None = None) -> str | None:
 
 def reduced(case: Case) -> Case:
     """A case with fewer steps that fails too."""
-    for place in reversed(range(1, len(case.steps))):
-        fewer = replace(case, steps=(*case.steps[:place], *case.steps[place + 1 :]))
+    for index in reversed(range(1, len(case.steps))):
+        fewer = replace(case, steps=(*case.steps[:index], *case.steps[index + 1 :]))
         case = fewer if attempt(fewer) is not None else case
     return case
 

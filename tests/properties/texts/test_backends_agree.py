@@ -43,7 +43,7 @@ def as_float32(array):
 
 
 def ordered(array):
-    """Every number's place on the line of its type's numbers; zeros share one."""
+    """Every number's index on the line of its type's numbers; zeros share one."""
     bits = array.view(np.int32 if array.dtype == np.float32 else np.int16).astype(np.int64)
     lowest = -(2**31) if array.dtype == np.float32 else -(2**15)
     return np.where(bits < 0, lowest - bits, bits)
@@ -136,9 +136,9 @@ def test_a_fused_program_of_exact_operations_has_equal_bits(data, target):
     calls = []
     for number in range(data.draw(st.integers(1, 5))):
         operation = data.draw(st.sampled_from(EXACT))
-        places = st.integers(0, len(specs) + number - 1)
-        others = st.one_of(places, st.just(0.3))
-        operands = [data.draw(places), *(data.draw(others) for _ in range(operation.arity - 1))]
+        indices = st.integers(0, len(specs) + number - 1)
+        others = st.one_of(indices, st.just(0.3))
+        operands = [data.draw(indices), *(data.draw(others) for _ in range(operation.arity - 1))]
         calls.append((operation.tile_name, *operands, *operation.tested_attributes))
     module = scheduled(specs, calls, target=target)
     rng = np.random.default_rng(1)

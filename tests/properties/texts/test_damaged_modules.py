@@ -1,4 +1,4 @@
-"""A damaged module ends in a result or in an error at a place of its text, whatever the damage; and nothing else."""
+"""A damaged module ends in a result or in an error at a location of its text, whatever the damage; and nothing else."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def assert_ends_well(text, path, capsys):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_text_with_one_character_damaged_gives_a_result_or_an_error_at_its_place(seed, texts, tmp_path, capsys):
+def test_a_text_with_one_character_damaged_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
     draw = random.Random(seed)
     for _ in range(30):
         assert_ends_well(damaged_text(draw, draw.choice(texts)), tmp_path / "damaged.mlir", capsys)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_place(seed, texts, tmp_path, capsys):
+def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
     draw = random.Random(seed)
     for _ in range(30):
         module = parse_module(draw.choice(texts), "damaged.mlir")
@@ -123,7 +123,7 @@ def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_place
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_module_with_other_numbers_stays_within_its_operands_or_is_refused_at_its_place(seed, texts):
+def test_a_module_with_other_numbers_stays_within_its_operands_or_is_refused_at_its_location(seed, texts):
     """Operands lie between pages that nobody may touch; what runs has the interpreter's bits."""
     draw, outcomes = random.Random(seed), set()
     for _ in range(40):

@@ -38,7 +38,9 @@ SETTINGS = settings(max_examples=30, deadline=None, database=None, suppress_heal
 
 dtypes = st.sampled_from(sorted(MOVABLE, key=lambda dtype: dtype.value))
 float32_values = st.integers(0, 2**32 - 1).map(lambda bits: struct.unpack("<f", struct.pack("<I", bits))[0])
-places = st.builds(Location, st.sampled_from(["a.py", 'b "c".py', "d\\é.py"]), st.integers(1, 99), st.integers(0, 99))
+locations = st.builds(
+    Location, st.sampled_from(["a.py", 'b "c".py', "d\\é.py"]), st.integers(1, 99), st.integers(0, 99)
+)
 discardable: st.SearchStrategy[dict[str, Attribute]] = st.dictionaries(
     st.sampled_from(["ttnn.hoist_generic_via_d2m", "a", "z.b", "two words"]),
     st.one_of(
@@ -165,7 +167,9 @@ def _module(draw: st.DrawFn, functions: list[Operation]) -> ModuleOp:
     module = ModuleOp(functions)
     set_system_desc(module, draw(st.sampled_from(list(PRESETS.values()))))
     for op in module.walk():
-        op.location = fused_location([location_attribute(place) for place in draw(st.lists(places, max_size=3))])
+        op.location = fused_location(
+            [location_attribute(location) for location in draw(st.lists(locations, max_size=3))]
+        )
     return module
 
 

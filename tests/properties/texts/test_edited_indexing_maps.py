@@ -1,4 +1,4 @@
-"""A dump with an edited indexing map of a kernel gives one result in every executor, or an error at its place."""
+"""A dump with an edited indexing map of a kernel gives one result in every executor, or an error at its location."""
 
 from __future__ import annotations
 
@@ -72,20 +72,20 @@ def edits(draw):
     kernels = kernels_of(dump(program, stage))
     kernel = draw(st.integers(0, len(kernels) - 1))
     maps = kernels[kernel].indexing_maps.data
-    place = draw(st.integers(0, len(maps) - 1))
-    dims = [f"d{dim}" for dim in range(maps[place].data.num_dims)]
-    results = [draw(st.sampled_from([*dims, *CONSTANTS])) for _ in maps[place].data.results]
-    return program, stage, kernel, place, f"affine_map<({', '.join(dims)}) -> ({', '.join(map(str, results))})>"
+    index = draw(st.integers(0, len(maps) - 1))
+    dims = [f"d{dim}" for dim in range(maps[index].data.num_dims)]
+    results = [draw(st.sampled_from([*dims, *CONSTANTS])) for _ in maps[index].data.results]
+    return program, stage, kernel, index, f"affine_map<({', '.join(dims)}) -> ({', '.join(map(str, results))})>"
 
 
 @settings(max_examples=300, deadline=None)
 @given(edits())
-def test_an_edited_indexing_map_gives_the_same_in_every_executor_or_an_error_at_its_place(edit):
-    program, stage, kernel, place, text = edit
+def test_an_edited_indexing_map_gives_the_same_in_every_executor_or_an_error_at_its_location(edit):
+    program, stage, kernel, index, text = edit
     module = dump(program, stage).clone()
     edited = kernels_of(module)[kernel]
     maps = [*edited.indexing_maps.data]
-    maps[place] = Parser(context(), text).parse_attribute()
+    maps[index] = Parser(context(), text).parse_attribute()
     edited.properties["indexing_maps"] = ArrayAttr(maps)
     found = [result_of(executor, module.clone(), stage) for executor in (native, interpreted)]
     assert (found[0] is None) == (found[1] is None)

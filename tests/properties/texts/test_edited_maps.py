@@ -1,4 +1,4 @@
-"""A dump in which the map of a view was edited gives what the map says, in every executor, or an error at its place."""
+"""A dump in which the map of a view was edited gives what the map says, in every executor, or an error at its line."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def interpreted(module):
 
 
 def result_of(executor, module, stage):
-    """What `executor` makes of an edited dump; None if it is refused at a place in it."""
+    """What `executor` makes of an edited dump; None if it is refused at a location in it."""
     try:
         verify(module)
         if stage != pipeline.SCHEDULED:
@@ -145,7 +145,7 @@ def edited_and_run(program, stage, expressions, and_edited=lambda _: None):
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(list(PROGRAMS)), st.sampled_from(list(STAGES)), st.tuples(inside(SHAPE[0]), inside(SHAPE[1])))
-def test_an_edited_map_gives_what_it_says_or_an_error_at_its_place(program, stage, expressions):
+def test_an_edited_map_gives_what_it_says_or_an_error_at_its_location(program, stage, expressions):
     edited_and_run(program, stage, expressions)
 
 
@@ -164,7 +164,7 @@ def test_kernels_whose_views_no_loops_walk_together_are_not_run_as_one(stage):
 
 
 @pytest.mark.parametrize(("column", "is_walked"), [("d0", True), ("d0 mod 4", True), ("d0 mod 5", False)])
-def test_an_operation_beside_kernels_reads_an_edited_view_or_is_refused_at_its_place(column, is_walked):
+def test_an_operation_beside_kernels_reads_an_edited_view_or_is_refused_at_its_location(column, is_walked):
     def concat_the_view_itself(module):
         view, concat = (next(op for op in module.walk() if isinstance(op, kind)) for kind in (ViewLayoutOp, MovementOp))
         concat.operands[0] = view.result

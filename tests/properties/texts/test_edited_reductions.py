@@ -1,4 +1,4 @@
-"""A dump of a reduction loop in which one line was edited gives what it says, or an error at its place."""
+"""A dump of a reduction loop in which one line was edited gives what it says, or an error at its location."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def interpreted(module, inputs):
 
 
 def result_of(executor, text, stage, inputs):
-    """What `executor` makes of a dump; `REFUSED` if it ends with an error at a place in it."""
+    """What `executor` makes of a dump; `REFUSED` if it ends with an error at a location in it."""
     try:
         module = parse_module(text, "dump.mlir")
         verify(module)
@@ -110,7 +110,7 @@ UNDER_A_MASK_OF_ONES = X.sum(1, keepdim=True) + 24.0
         (product, "fill_value = <zero>", "fill_value = <one>", (X @ Y + 24.0,)),
     ],
 )
-def test_an_edited_reduction_loop_gives_what_it_says_or_an_error_at_its_place(program, old, new, meanings, stage):
+def test_an_edited_reduction_loop_gives_what_it_says_or_an_error_at_its_location(program, old, new, meanings, stage):
     text = dump(program, stage)
     assert old in text
     edited = text.replace(old, new)
@@ -157,7 +157,7 @@ COLUMNS = {"d1 * -1 + 39": (rows, factors), "d1 mod 5": (factors,), "d1 mod 7": 
 
 @pytest.mark.parametrize(("program", "inputs"), [(rows, (X,)), (factors, (X, X))])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_an_operation_beside_kernels_reduces_a_view_or_is_refused_at_its_place(program, inputs, column):
+def test_an_operation_beside_kernels_reduces_a_view_or_is_refused_at_its_location(program, inputs, column):
     lines = jit()(program).ir(*inputs, stage="cse").splitlines(keepends=True)
     at, line = next((at, line) for at, line in enumerate(lines) if '= "ttir.' in line)
     tensor = re.search(r"tensor<33x40[^>]*>", line)[0]

@@ -11,7 +11,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
-from tests.properties.worlds.places import Place, is_of_world, places
+from tests.properties.worlds.expressions import Expression, expressions, is_of_world
 
 NUMBERS = ("2.0", "3.0", "0.5", "4.0", "1.5", "5", "1", "True", "7.0", "-1.0", "0.25", "6.0")
 _ODD = ("None", "'neg'", "'abs'", "'2.5'", "np.float32(2.5)", "[2.0]", "0.0", "-0.0", "False")
@@ -91,19 +91,19 @@ class Mutator:
     def mutation(self) -> Mutation:
         """The next change; it may fail when it is carried out."""
         where = "helper" if self.draw.random() < 0.2 else "main"
-        found = places(self._spaces[where])
+        found = expressions(self._spaces[where])
         if self.draw.random() < 0.12 or not found:
             return Mutation(where, self._shadow())
-        near = [place for place in found if _ROOT.match(place.text)[1] in self._reached]  # type: ignore[index]
-        place = self.draw.choice(near if near and self.draw.random() < 0.9 else found)
-        options = self._changes(place, found)
-        if place.assignable and (not options or self.draw.random() < 0.12):
-            options = self._assignments(place, found)
+        near = [each for each in found if _ROOT.match(each.text)[1] in self._reached]  # type: ignore[index]
+        expression = self.draw.choice(near if near and self.draw.random() < 0.9 else found)
+        options = self._changes(expression, found)
+        if expression.assignable and (not options or self.draw.random() < 0.12):
+            options = self._assignments(expression, found)
         chosen = self.draw.choice(options) if options else "UNREAD = {n}"
-        return Mutation(where, self._filled(chosen, place.text), self.draw.random() < 0.7)
+        return Mutation(where, self._filled(chosen, expression.text), self.draw.random() < 0.7)
 
-    def _filled(self, text: str, place: str) -> str:
-        text = text.replace("{e}", place).replace("{d}", self.draw.choice(("1", "2.5", "-2")))
+    def _filled(self, text: str, expression: str) -> str:
+        text = text.replace("{e}", expression).replace("{d}", self.draw.choice(("1", "2.5", "-2")))
         while "{n}" in text:
             text = text.replace("{n}", self.draw.choice(_ODD if self.draw.random() < _ODDLY else NUMBERS), 1)
         return text.replace("{{", "{").replace("}}", "}")
@@ -129,32 +129,34 @@ class Mutator:
             "",
         )
 
-    def _assignments(self, place: Place, found: list[Place]) -> list[str]:
+    def _assignments(self, expression: Expression, found: list[Expression]) -> list[str]:
         """Statements that put something else where an object stands."""
-        if type(place.value) is str:
+        if type(expression.value) is str:
             return ["{e} = 'neg'", "{e} = 'abs'", "{e} = 'relu'", "{e} = 'other'", "{e} = 2.0"]
-        alike = [other.text for other in found if type(other.value) is type(place.value) and other.text != place.text]
+        alike = [
+            each.text for each in found if type(each.value) is type(expression.value) and each.text != expression.text
+        ]
         made = ["{e} = {n}"] * 4 + ["del {e}"] + [f"{{e}} = {other}" for other in alike[:4]]
-        if not isinstance(place.value, (int, float, str, type(None))):
+        if not isinstance(expression.value, (int, float, str, type(None))):
             made += ["{e} = copy.copy({e})", "{e} = copy.deepcopy({e})"]
         return made
 
-    def _changes(self, place: Place, found: list[Place]) -> list[str]:
+    def _changes(self, expression: Expression, found: list[Expression]) -> list[str]:
         """Statements that change an object where it stands."""
-        value = place.value
+        value = expression.value
         if isinstance(value, type):
             return self._changes_of_class(value, found) if is_of_world(value) else []
         if isinstance(value, types.FunctionType):
-            replaced = ["{e} = lambda *a, **k: {n}"] * 2 if place.assignable else []
+            replaced = ["{e} = lambda *a, **k: {n}"] * 2 if expression.assignable else []
             return [*_FUNCTION, *replaced] if is_of_world(value) else replaced
         if isinstance(value, types.CodeType):
-            return [text.replace("{e}", place.text.removesuffix(".__code__")) for text in _FUNCTION[:3]]
+            return [text.replace("{e}", expression.text.removesuffix(".__code__")) for text in _FUNCTION[:3]]
         made = next((list(table) for kind, table in _TABLES if isinstance(value, kind)), [])
         if is_of_world(type(value)) or isinstance(value, types.SimpleNamespace):
             made += self._changes_of_instance(value, found)
         return made
 
-    def _changes_of_class(self, kind: type, found: list[Place]) -> list[str]:
+    def _changes_of_class(self, kind: type, found: list[Expression]) -> list[str]:
         made = ["{e}.extra = {n}", "{e}.q = {n}", "{e}.scale = {n}", "{e}.__name__ = 'CCC'"]
         often = [name for name in _ASKED_OF_ALL if not hasattr(kind, name)]
         made += [_special("{e}", name, self.draw) for name in [*often, *self.draw.sample(sorted(_SPECIAL), 3)]]
@@ -162,7 +164,7 @@ class Mutator:
             made += _of_member(name, member, self.draw) * 2
         if "register" in dir(kind):
             made += [f"{{e}}.register({name})" for name in ("str", "float", "Other", "list")] * 2
-        others = [place.text for place in found if isinstance(place.value, type) and place.value is not kind]
+        others = [each.text for each in found if isinstance(each.value, type) and each.value is not kind]
         made += [f"{{e}}.__bases__ = ({other},)" for other in others[:2]]
         made += ["Other.extra = lambda self: {n}", "del Other.extra"]
         if issubclass(kind, enum.Enum):
@@ -174,7 +176,7 @@ class Mutator:
             made += ["{e}.__new__.__defaults__ = ({n}, {n})", "{e}._field_defaults['scale'] = {n}"] * 2
         return made
 
-    def _changes_of_instance(self, value: Any, found: list[Place]) -> list[str]:
+    def _changes_of_instance(self, value: Any, found: list[Expression]) -> list[str]:
         own = [name for name in getattr(value, "__dict__", {}) if name.isidentifier() and name[0] != "_"]
         kind = type(value)
         inherited = [name for name in dir(kind) if name[0] != "_" and is_of_world(kind) and name in _named(kind)]
@@ -185,7 +187,7 @@ class Mutator:
             made.append(f"object.__setattr__({{e}}, {name!r}, {{n}})" if frozen else f"{{e}}.{name} = {{n}}")
         made += [f"{{e}}.{name} = lambda *a, **k: {{n}}" for name in inherited]
         made += ["{e}.q = {n}"] * 4 if hasattr(kind, "__getattr__") else []
-        alike = [place.text for place in found if isinstance(place.value, type) and place.value is not kind]
+        alike = [each.text for each in found if isinstance(each.value, type) and each.value is not kind]
         return made + [f"{{e}}.__class__ = {other}" for other in alike[:3]] * 2
 
 

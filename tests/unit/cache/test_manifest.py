@@ -181,10 +181,10 @@ def test_the_nearest_entry_is_of_the_same_function(store):
     assert [difference.name for difference in programs.nearest(key())] == ["code", "option fuse"]
     assert programs.nearest(unfused) == ()
     programs.store(told(code="y", x=1, z=2), [], content(), None)
-    assert programs.nearest(key(place="elsewhere.py", function="tanh")) is None
-    assert programs.nearest(key(place="elsewhere.py")) is None  # of the same name, and of another code
+    assert programs.nearest(key(location="elsewhere.py", function="tanh")) is None
+    assert programs.nearest(key(location="elsewhere.py")) is None  # of the same name, and of another code
     programs.store(told(x=3), [], content(), None)
-    assert [difference.name for difference in programs.nearest(key(place="elsewhere.py"))] == ["x"]
+    assert [difference.name for difference in programs.nearest(key(location="elsewhere.py"))] == ["x"]
 
 
 def test_keys_of_this_process_name_its_software_and_its_processor():

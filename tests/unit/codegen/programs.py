@@ -140,19 +140,19 @@ def run_kernel(launch, plan, code, buffers) -> None:
 def emulate_kernel(launch, plan, code, buffers, *, start=False) -> None:
     """`run_kernel`, of aarch64 code on another machine, each buffer with a hole at its end (or start)."""
     machine = Machine(code)
-    places = {k: machine.place(buffers[k], start=start) for k in launch.operands}
-    addresses = [places[k] + move for k, move in zip(launch.operands, _moves(launch, plan), strict=True)]
+    starts = {k: machine.write(buffers[k], start=start) for k in launch.operands}
+    addresses = [starts[k] + move for k, move in zip(launch.operands, _moves(launch, plan), strict=True)]
     pointers, params = np.array(addresses, np.int64), np.array(launch.params, np.int64)
-    machine.call(launch.kernel, machine.place(pointers), machine.place(params))
+    machine.call(launch.kernel, machine.write(pointers), machine.write(params))
     for k in set(launch.operands):
-        buffers[k][...] = machine.read(places[k], buffers[k])
+        buffers[k][...] = machine.read(starts[k], buffers[k])
 
 
 def _moves(launch, plan) -> list[int]:
     """Per operand, the bytes from the start of its buffer to the first element that the launch meets."""
     specs = [plan.buffers[k] for k in launch.operands]
-    places = [_start(spec) + offset for spec, offset in zip(specs, launch.offsets, strict=True)]
-    return [place * spec.dtype.stride_bytes for place, spec in zip(places, specs, strict=True)]
+    offsets = [_start(spec) + offset for spec, offset in zip(specs, launch.offsets, strict=True)]
+    return [offset * spec.dtype.stride_bytes for offset, spec in zip(offsets, specs, strict=True)]
 
 
 @dataclass(frozen=True)

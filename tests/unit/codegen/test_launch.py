@@ -93,7 +93,7 @@ def test_shapes_that_do_not_broadcast_are_this_compilers_fault():
         walked((spec(2, 3),), (spec(4, 3),))
 
 
-def places(nest):
+def addresses(nest):
     """Where every operand is, for all indices of the loops."""
     for index in itertools.product(*map(range, nest.extents)):
         yield tuple(
@@ -109,12 +109,12 @@ def test_loops_in_blocks_meet_the_same_elements(extents):
     nest = LaunchLoops(extents, ((*strides, 1, max(rows, LEAST_BLOCKED_STRIDE)), (*strides, columns, 1)), (7, 0))
     in_blocks = blocked(nest)
     assert (in_blocks is not nest) == (rows % BLOCK == 0)
-    assert sorted(places(in_blocks)) == sorted(places(nest))
+    assert sorted(addresses(in_blocks)) == sorted(addresses(nest))
 
 
 @pytest.mark.parametrize("extents", [(224, 3), (5, 224, 3), (2500, 2), (7, 17, 7), (1031, 3), (15, 3), (64, 8)])
 @pytest.mark.parametrize("apart", [4, 1, 100, 0])
-def test_a_short_loop_trades_places_where_operands_lie_near(extents, apart):
+def test_a_short_loop_is_interchanged_where_operands_lie_near(extents, apart):
     *outer, across, short = extents
     strides = [across * apart] * len(outer)
     nest = LaunchLoops(extents, ((*strides, apart, 1), (*strides, short, 1)), (7, 0))
@@ -122,4 +122,4 @@ def test_a_short_loop_trades_places_where_operands_lie_near(extents, apart):
     trades = short < MOST_STEPS and 0 < apart <= MOST_APART and across in {224, 2500, 17}
     assert (found.extents[-1] != short) == trades
     assert found.extents[-1] <= max(MOST_AROUND, short)
-    assert sorted(places(found)) == sorted(places(nest))
+    assert sorted(addresses(found)) == sorted(addresses(nest))

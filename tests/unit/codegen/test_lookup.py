@@ -114,9 +114,9 @@ def test_neon_fills_and_reads_its_table() -> None:
     spec = TensorSpec((2**16,), BF16)
     kernel = kernel_in([spec], CHAIN, NEON)
     machine, results = Machine(assemble(kernel.modules.whole, NEON)), []
-    source, target = (machine.place(patterns) for patterns in (EVERY_BFLOAT16, EVERY_BFLOAT16))
+    source, target = (machine.write(patterns) for patterns in (EVERY_BFLOAT16, EVERY_BFLOAT16))
     pointers, params = np.array([source, target], np.int64), np.array([2**16, 1, 1], np.int64)
-    arguments = machine.place(pointers), machine.place(params)
+    arguments = machine.write(pointers), machine.write(params)
     for _ in range(2):
         machine.call(kernel.name, *arguments)
         results.append(machine.read(target, EVERY_BFLOAT16).copy())
@@ -224,6 +224,6 @@ def test_the_lookup_loop_keeps_its_registers(isa: HostIsa) -> None:
     listing = assembly(kernel_in([LARGE], CHAIN, isa).modules.whole, isa)
     look_up = listing[re.search(r"^ttnn_jit.look_up:", listing, re.MULTILINE).start() :]
     lines = look_up[: look_up.index(".Lfunc_end")].splitlines()
-    places = [k for k, line in enumerate(lines) if re.search(r"vpinsrw|ld1\s*\{ v\d+\.h \}\[", line)]
-    assert len(places) >= {AVX512: 14, AVX2: 14, NEON: 7}[isa]
-    assert not [line for line in lines[places[0] : places[-1]] if STACK_STORE.match(line)]
+    inserts = [k for k, line in enumerate(lines) if re.search(r"vpinsrw|ld1\s*\{ v\d+\.h \}\[", line)]
+    assert len(inserts) >= {AVX512: 14, AVX2: 14, NEON: 7}[isa]
+    assert not [line for line in lines[inserts[0] : inserts[-1]] if STACK_STORE.match(line)]

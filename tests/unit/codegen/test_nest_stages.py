@@ -39,8 +39,8 @@ class Tripled(NestStage):
             f.store(f.add(f.add(x, x), x), f.element(target, FLOAT, i.index))
         return [f.ended()]
 
-    def write(self, builder, places):
-        source, target = places
+    def write(self, builder, elements):
+        source, target = elements
         builder.lines.append(f"{target} = {source} + {source} + {source}")
 
     def lines(self):

@@ -56,7 +56,7 @@ def programs(draw):
     for _ in range(draw(st.integers(2, 6))):
         first = draw(st.integers(0, len(shapes) - 1))
         height, width = shape = shapes[first]
-        alike = st.sampled_from([place for place, other in enumerate(shapes) if other == shape])
+        alike = st.sampled_from([index for index, other in enumerate(shapes) if other == shape])
         match draw(st.sampled_from(["permute", "reshape", "concat", "add", "abs", "max", "tril"])):
             case "permute":
                 calls.append(("permute", first, (1, 0)))
@@ -99,7 +99,7 @@ def test_movements_among_arithmetic_have_one_result_whatever_computes_them(targe
         operation = OVERLOADS[name][0]
         count = 2 if name in {"add", "concat"} else 1
         values.append(
-            builder.operation(operation, [values[place] for place in operands[:count]], operands[count:], None)
+            builder.operation(operation, [values[index] for index in operands[:count]], operands[count:], None)
         )
     module = builder.finish([values[-1][0]])
     pipeline.run(module, CompileOptions(), until=pipeline.SCHEDULED, verify_each=True)

@@ -44,10 +44,10 @@ def test_what_the_compile_is_told_is_told_by_name():
     assert [line.partition(":")[0] for line in explain_miss(other).splitlines()] == ["argument y", "option fuse"]
 
 
-def written(place, body):
-    """The request of a function named `f` that stands in the file `place`."""
+def written(path, body):
+    """The request of a function named `f` that stands in the file `path`."""
     namespace = {"ttnn": ttnn}
-    exec(compile(f"def f(x):\n    return {body}", place, "exec"), namespace)
+    exec(compile(f"def f(x):\n    return {body}", path, "exec"), namespace)
     return FunctionRequest(namespace["f"], {"x": SPEC}, FUNCTION.target, CompileOptions())
 
 

@@ -76,20 +76,20 @@ def test_the_ops_of_a_block_are_those_that_a_walk_through_it_finds(count):
     assert ops_of(block) == list(block.ops) == made
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_inserting_links_the_neighbours_as_xdsl_does(place):
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_inserting_links_the_neighbours_as_xdsl_does(index):
     quick, slow = Block(ours := constants(3)), Block(theirs := constants(3))
     (new,), (other,) = constants(1), constants(1)
-    insert_before(new, ours[place])
-    slow.insert_op_before(other, theirs[place])
+    insert_before(new, ours[index])
+    slow.insert_op_before(other, theirs[index])
     assert standing(quick, [*ours, new]) == standing(slow, [*theirs, other])
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_detaching_links_the_neighbours_as_xdsl_does(place):
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_detaching_links_the_neighbours_as_xdsl_does(index):
     quick, slow = Block(ours := constants(3)), Block(theirs := constants(3))
-    detach(ours[place])
-    slow.detach_op(theirs[place])
+    detach(ours[index])
+    slow.detach_op(theirs[index])
     assert standing(quick, ours) == standing(slow, theirs)
 
 

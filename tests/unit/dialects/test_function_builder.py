@@ -73,10 +73,10 @@ def test_an_element_type_that_the_operation_does_not_take_is_refused_at_the_call
     assert refused.value.help.startswith("it takes BFLOAT16")
 
 
-def test_a_call_has_the_places_that_led_to_it():
+def test_a_call_has_the_locations_that_led_to_it():
     module = program(TTNN, "cpu")
     callee = module.body.block.last_op
     builder = FunctionBuilder(TTNN, "third", PRESETS["cpu"].numerics, None)
-    place = Location("model.py", 7, 2, called_from=Location("main.py", 1, 1))
-    builder.call(callee, [builder.argument(SPEC)], place)
+    location = Location("model.py", 7, 2, called_from=Location("main.py", 1, 1))
+    builder.call(callee, [builder.argument(SPEC)], location)
     assert [(each.file, each.line) for each in locations_of(builder.block.last_op)] == [("model.py", 7), ("main.py", 1)]

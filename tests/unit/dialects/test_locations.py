@@ -1,4 +1,4 @@
-"""Places in the user's file stay with ops, in text and through rewrites."""
+"""Locations in the user's file stay with ops, in text and through rewrites."""
 
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, ModuleOp, UnknownLoc
 from xdsl.ir import Operation
@@ -47,7 +47,7 @@ def test_locations_are_left_out_unless_asked_for() -> None:
     assert "loc(" not in print_module(parse_module(TEXT))
 
 
-def test_a_place_is_read_from_a_location() -> None:
+def test_a_location_of_the_user_is_read_from_an_attribute() -> None:
     module = parse_module(TEXT)
     (exp,), (neg,) = ops_named(module, "ttnn.exp"), ops_named(module, "ttnn.neg")
     (returned,) = ops_named(module, "func.return")
@@ -58,7 +58,7 @@ def test_a_place_is_read_from_a_location() -> None:
     assert location_of(module) is None
 
 
-def test_fusing_names_each_place_once_and_leaves_out_the_unknown() -> None:
+def test_fusing_names_each_location_once_and_leaves_out_the_unknown() -> None:
     one, two, three = (location_attribute(Location("m.py", line)) for line in (1, 2, 3))
     assert fused_location([]) == UnknownLoc()
     assert fused_location([UnknownLoc(), two]) == two

@@ -53,12 +53,12 @@ def test_location_aliases_may_stand_after_their_uses() -> None:
     parse_module(text)
 
 
-def test_text_that_is_no_mlir_is_refused_at_its_place() -> None:
+def test_text_that_is_no_mlir_is_refused_at_its_location() -> None:
     error = refusal("module {\n  func.func @f() {\n    return = 3\n  }\n}")
     assert error.location == Location("dump.mlir", 3, 12, 3, 13)
 
 
-def test_places_in_refused_text_do_not_move_with_the_aliases() -> None:
+def test_locations_in_refused_text_do_not_move_with_the_aliases() -> None:
     error = refusal('module {\n  "ttnn.nothing"() : () -> ()\n}\n#loc = loc("a.py":1:2)\n')
     assert (error.message, error.location) == (
         "Operation ttnn.nothing is not registered",
@@ -98,7 +98,7 @@ def test_a_generic_without_its_properties_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "place"),
+    ("text", "message", "position"),
     [
         ('module attributes {a = "x' + "y" * 60 + "} {\n}", "this string is not closed on its line", (1, 24)),
         ('module attributes {a = "\\q"} {\n}', "or holds an escape that MLIR does not know", (1, 24)),
@@ -113,11 +113,13 @@ def test_a_generic_without_its_properties_is_refused() -> None:
         ("module {\n func.func @f() {\n ^a:\n  return\n ^a:\n return\n }\n}", "", (5, 2)),
     ],
 )
-def test_a_text_that_cannot_be_read_is_refused_at_its_place(text: str, message: str, place: tuple[int, int]) -> None:
+def test_a_text_that_cannot_be_read_is_refused_at_its_location(
+    text: str, message: str, position: tuple[int, int]
+) -> None:
     error = refusal(text)
     assert message.replace("\\\\", "\\") in error.message
     assert error.location is not None
-    assert (error.location.file, error.location.line, error.location.column) == ("dump.mlir", *place)
+    assert (error.location.file, error.location.line, error.location.column) == ("dump.mlir", *position)
 
 
 def test_an_op_without_a_location_lies_where_the_text_has_it() -> None:

@@ -149,7 +149,7 @@ d2m.generic {{block_factors = [{", ".join(["1"] * factors)}], grid = #ttcore.gri
     assert refusal(body, "%a: tensor<1xf32>").message == f"'d2m.generic' op: {message}"
 
 
-def test_a_use_before_its_definition_is_refused_at_the_place_of_the_user() -> None:
+def test_a_use_before_its_definition_is_refused_at_the_location_of_the_user() -> None:
     error = refusal('%0 = arith.addf %1, %1 : f32 loc("a.py":3:1)\n%1 = arith.constant 1.0 : f32')
     assert error.message == "'arith.addf' op: operand #0 is not defined before it is used"
     assert error.location == Location("a.py", 3, 1)

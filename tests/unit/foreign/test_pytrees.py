@@ -191,7 +191,7 @@ def test_a_leaf_is_a_pytree():
 
 
 @given(PYTREES_OF_ANY_KIND)
-def test_a_container_in_several_places_has_its_leaves_in_each(tree):
+def test_a_container_at_several_paths_has_its_leaves_in_each(tree):
     flat = flatten([tree, {"a": tree}, tree], "it")
     assert flat.leaves == leaves(tree) * 3
     assert written(flat.treedef.unflatten(flat.leaves)) == written([tree, {"a": tree}, tree])

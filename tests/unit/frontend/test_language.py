@@ -1,4 +1,4 @@
-"""The Python that both frontends take; each program is lowered both ways and must give one text, places included."""
+"""The Python that both frontends take; each program is lowered both ways and must give one text, locations included."""
 # ruff: noqa: E702, E731, F842, PLC2401, RET504 - programs are written as users write them
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def test_branches_on_shapes_dtypes_layouts_and_none():
     assert ops(f, F32, mode="b") == ["neg", "abs"]
 
 
-def test_unpacking_with_a_star_in_every_place():
+def test_unpacking_with_a_star_at_every_position():
     def f(*xs):
         first, *middle, last = xs
         (a, b), c = (middle, last)
@@ -339,7 +339,7 @@ def test_a_helper_reads_its_own_module_and_is_inlined_with_the_call_that_led_the
 
     _, result = both(f, BF16)
     multiply = list(result.module.body.block.first_op.body.block.ops)[3]
-    assert [place.line.data for place in (multiply.location.callee, multiply.location.caller)] == [
+    assert [location.line.data for location in (multiply.location.callee, multiply.location.caller)] == [
         helper.__code__.co_firstlineno + 1,
         f.__code__.co_firstlineno + 1,
     ]
@@ -403,7 +403,7 @@ def test_a_sum_of_a_thousand_terms_needs_no_thousand_frames():
     assert len(ops(namespace["f"], BF16)) == 999
 
 
-def test_a_call_on_several_lines_has_one_place_in_both_frontends():
+def test_a_call_on_several_lines_has_one_location_in_both_frontends():
     def f(x):
         y = ttnn.exp(x)
         return (x

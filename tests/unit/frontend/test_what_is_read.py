@@ -350,7 +350,7 @@ def test_a_mutable_object_among_the_arguments_is_opaque(graph_capture):
     assert guard_and_result(lambda x, config: x * config.scale, graph_capture, BF16, MUTABLE)[1].opaque
 
 
-def test_an_unknown_function_makes_a_trace_opaque_and_names_the_place():
+def test_an_unknown_function_makes_a_trace_opaque_and_names_the_location():
     import random
 
     opaque = guard_and_result(lambda x: x * random.random(), True)[1].opaque

@@ -99,7 +99,7 @@ def function_from(text):
     return namespace["f"]
 
 
-def test_functions_go_by_their_code_and_defaults_and_not_by_their_place():
+def test_functions_go_by_their_code_and_defaults_and_not_by_their_location():
     f = function_from("def f(x, k=1):\n    return x + 1\n")
     moved = function_from("\n\n\ndef f(x, k=1):\n    return x + 1\n")
     edited = function_from("def f(x, k=1):\n    return x + 1.0\n")

@@ -57,7 +57,7 @@ def decoded(code, shared, bits):
     return np.frombuffer(struct.pack("<I", pattern), np.float32)[0]
 
 
-def place(row, column):
+def position(row, column):
     """Of an element of a tile: the number of its group, and its number among all."""
     face = 2 * (row // 16) + column // 16
     group = 16 * face + row % 16
@@ -69,7 +69,7 @@ def packed_tile(tile, bits, of_five_bits=False):
     exponents, codes = bytearray(64), bytearray(1024 * (bits + 1) // 8)
     for row in range(32):
         for first in (0, 16):
-            group, start = place(row, first)
+            group, start = position(row, first)
             exponents[group], own = encoded_group(tile[row, first : first + 16], bits, of_five_bits)
             for number, code in enumerate(own, start):
                 codes[number * (bits + 1) // 8] |= code << (bits + 1) * number % 8
@@ -82,7 +82,7 @@ def unpacked_tile(stored, bits, of_five_bits=False):
     tile = np.zeros((32, 32), np.float32)
     for row in range(32):
         for column in range(32):
-            group, number = place(row, column)
+            group, number = position(row, column)
             byte = stored[64 + number * (bits + 1) // 8]
             tile[row, column] = decoded(
                 byte >> (bits + 1) * number % 8 & (1 << bits + 1) - 1, stored[group] + bias, bits

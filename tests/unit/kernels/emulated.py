@@ -49,15 +49,15 @@ class Machine:
             self._machine.mem_write(_LIBRARY[name], _RET)
             self._machine.hook_add(UC_HOOK_CODE, function, None, _LIBRARY[name], _LIBRARY[name])
 
-    def place(self, array: np.ndarray, *, start: bool = False) -> int:
+    def write(self, array: np.ndarray, *, start: bool = False) -> int:
         """The address of a copy of `array`, whose end (or start) lies beside a hole: an access beyond it fails."""
         address = self._top + _PAGE
         size = array.nbytes + _SMALLEST_PAGE & -_SMALLEST_PAGE
         self._machine.mem_map(address, size)
-        place = address if start else address + size - array.nbytes
-        self._machine.mem_write(place, np.ascontiguousarray(array).tobytes())
+        begin = address if start else address + size - array.nbytes
+        self._machine.mem_write(begin, np.ascontiguousarray(array).tobytes())
         self._top = address + size + _PAGE & -_PAGE
-        return place
+        return begin
 
     def call(self, name: str, *arguments: int) -> int:
         """What the function `name` returns for integers and addresses; nothing of use if it returns nothing."""

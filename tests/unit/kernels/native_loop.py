@@ -96,9 +96,9 @@ def emulated(code: bytes, output: type, *arrays: np.ndarray) -> np.ndarray:
     """@f of aarch64 code."""
     guest = Machine(code)
     out = np.empty(arrays[0].size, output)
-    place = guest.place(out)
-    guest.call("f", place, out.size, *map(guest.place, arrays))
-    return guest.read(place, out)
+    address = guest.write(out)
+    guest.call("f", address, out.size, *map(guest.write, arrays))
+    return guest.read(address, out)
 
 
 @cache

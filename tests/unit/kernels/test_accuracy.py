@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from benchmarks.accuracy.sample import hard_places
+from benchmarks.accuracy.sample import hard_arguments
 from tests.unit.kernels.native_loop import host_isa, native, native_function
 from tests.unit.kernels.references import FLOAT64, correctly_rounded_bfloat16, ulps
 from ttnn_jit.kernels.llvm.values import Value
@@ -62,7 +62,7 @@ def check_bound(name: str, arguments: np.ndarray) -> None:
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_float32_is_within_the_stated_bound(name: str) -> None:
-    check_bound(name, np.concatenate([bits_sampled(40_009), dense(name, 50_000), hard_places(4)]))
+    check_bound(name, np.concatenate([bits_sampled(40_009), dense(name, 50_000), hard_arguments(4)]))
 
 
 @pytest.mark.slow

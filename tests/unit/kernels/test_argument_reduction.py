@@ -19,11 +19,11 @@ NUMPY = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32, DataType.UINT8:
 
 @pytest.mark.parametrize("is_dense", [True, False], ids=["rows", "columns"])
 @pytest.mark.parametrize("dtype", NUMPY, ids=lambda dtype: dtype.name)
-def test_every_instruction_set_finds_the_places_that_numpy_does(dtype, is_dense):
+def test_every_instruction_set_finds_the_indices_that_numpy_does(dtype, is_dense):
     rng, host = np.random.default_rng(1), host_isa()
     for isa in (AVX512, AVX2, NEON):
         text = ModuleText()
-        loops = ArgumentReduction("places", dtype, 1, largest=True, is_dense=is_dense, isa=isa, module=text)
+        loops = ArgumentReduction("indices", dtype, 1, largest=True, is_dense=is_dense, isa=isa, module=text)
         module = llvm.parse_assembly(text.modules(loops.definitions()).whole.text)
         module.verify()
         assert machine(isa).emit_assembly(module)
@@ -31,7 +31,7 @@ def test_every_instruction_set_finds_the_places_that_numpy_does(dtype, is_dense)
             continue
         engine = llvm.create_mcjit_compiler(module, machine(isa))
         engine.finalize_object()
-        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(engine.get_function_address("places"))
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(engine.get_function_address("indices"))
         for count, width in ((1, 1), (40, 5), (130, 70), (2500, 33)):
             x = rng.integers(0, 5, (width, count)).astype(NUMPY[dtype])
             if dtype is DataType.FLOAT32:

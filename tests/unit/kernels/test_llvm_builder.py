@@ -89,13 +89,13 @@ def bodies(statements):
     return st.lists(statements, max_size=3).map(tuple)
 
 
-PLACES = st.integers(0, 30)
+OPERANDS = st.integers(0, 30)
 NUMBERS = st.none() | st.sampled_from([0, 1, -1, 2, 77])
 STATEMENTS = st.recursive(
-    st.builds(Compute, st.sampled_from(sorted(ARITHMETIC)), PLACES, PLACES, NUMBERS),
+    st.builds(Compute, st.sampled_from(sorted(ARITHMETIC)), OPERANDS, OPERANDS, NUMBERS),
     lambda inner: st.one_of(
-        st.builds(If, st.sampled_from(sorted(PREDICATES)), PLACES, PLACES, bodies(inner), PLACES),
-        st.builds(Repeat, st.integers(1, 4), PLACES, bodies(inner), st.sampled_from(["end", "head"])),
+        st.builds(If, st.sampled_from(sorted(PREDICATES)), OPERANDS, OPERANDS, bodies(inner), OPERANDS),
+        st.builds(Repeat, st.integers(1, 4), OPERANDS, bodies(inner), st.sampled_from(["end", "head"])),
     ),
     max_leaves=5,
 )
@@ -108,8 +108,8 @@ def build(b: Builder, body, variables: list) -> list:
     """The variables behind a body."""
     variables = list(variables)
 
-    def at(place):
-        return variables[place % len(variables)]
+    def at(operand):
+        return variables[operand % len(variables)]
 
     for statement in body:
         match statement:
@@ -136,8 +136,8 @@ def build(b: Builder, body, variables: list) -> list:
 def run(body, variables: list[int]) -> list[int]:
     variables = list(variables)
 
-    def at(place):
-        return variables[place % len(variables)]
+    def at(operand):
+        return variables[operand % len(variables)]
 
     for statement in body:
         match statement:

@@ -53,7 +53,7 @@ def test_a_neutral_number_gives_back_the_first_operand_bit_for_bit(operation):
 
 
 @pytest.mark.parametrize("operation", declared("commutative"))
-def test_operands_of_a_commutative_operation_may_change_places(operation):
+def test_operands_of_a_commutative_operation_may_be_swapped(operation):
     x, y = pairs()
     with NumpyVector.quiet():
         assert (bits(operation.emit(NumpyVector(), x, y)) == bits(operation.emit(NumpyVector(), y, x))).all()
@@ -78,12 +78,12 @@ def test_copies_and_negations_are_such_bit_for_bit(operation):
 
 @pytest.mark.parametrize("operation", declared("monotone"))
 def test_a_monotone_operation_only_rises_or_only_falls_on_either_side_of_zero(operation):
-    for place, others in itertools.product(
+    for index, others in itertools.product(
         range(operation.arity), itertools.product(VALUES, repeat=operation.arity - 1)
     ):
         for side in (NUMBERS[1:], [-number for number in NUMBERS[1:]]):
             operands = list(map(np.float32, others))
-            operands.insert(place, np.array(sorted(side), np.float32))
+            operands.insert(index, np.array(sorted(side), np.float32))
             with NumpyVector.quiet():
                 found = np.broadcast_to(operation.emit(NumpyVector(), *operands), len(side))
                 steps = np.nan_to_num(np.diff(found[~np.isnan(found)]))
@@ -192,8 +192,8 @@ def test_calls_have_equal_keys_for_equal_specs_and_numbers_only(operation):
     numbers = operation.tested_attributes
     call = ops.BoundCall(operation, (), numbers)
     keys = {tuple(call.key((chosen,) * operation.arity)) for chosen in (spec, other, spec)}
-    for place in range(len(numbers)):
-        changed = (*numbers[:place], numbers[place] + 1.0, *numbers[place + 1 :])
+    for index in range(len(numbers)):
+        changed = (*numbers[:index], numbers[index] + 1.0, *numbers[index + 1 :])
         keys.add(tuple(ops.BoundCall(operation, (), changed).key((spec,) * operation.arity)))
     assert len(keys) == 2 + len(numbers)
 

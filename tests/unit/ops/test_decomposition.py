@@ -150,10 +150,10 @@ def test_a_composite_may_call_operations_of_several_results():
     of = ttir.FullOp.make(1.0, tensor_type(X), UnknownLoc())
     builder = DecompositionBuilder(of)
     ops = FunctionOps(builder, None)
-    values, places = ops.topk(Value(ops, X, of.results[0]), 3, 1)
-    assert (values.shape, places.shape) == ((3, 3), (3, 3))
+    values, indices = ops.topk(Value(ops, X, of.results[0]), 3, 1)
+    assert (values.shape, indices.shape) == ((3, 3), (3, 3))
     topk = builder.block.first_op
-    assert [each.handle for each in (values, places)] == [*topk.results]
+    assert [each.handle for each in (values, indices)] == [*topk.results]
     wanted = X.with_(shape=(3, 3))  # what one of several is rounded to is a value of its own
     assert builder.finished((values.handle, values.spec), wanted) not in topk.results
 

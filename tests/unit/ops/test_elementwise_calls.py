@@ -30,9 +30,9 @@ def test_the_next_number_is_torchs(x, toward, device, cpu_device):
     want = torch.nextafter(x, y)
     assert_equal(jit()(lambda x, y: ttnn.nextafter(x, y))(x, y), want)
     assert_equal(jit(backend="numba")(lambda x, y: ttnn.nextafter(x, y))(x, y), want)
-    for place in (device, cpu_device):
-        got = ttnn.to_torch(ttnn.nextafter(on(place, x), on(place, y)))
-        if place is device and x.dtype is torch.bfloat16:  # which flushes denormals, and stores NaN as infinity
+    for each_device in (device, cpu_device):
+        got = ttnn.to_torch(ttnn.nextafter(on(each_device, x), on(each_device, y)))
+        if each_device is device and x.dtype is torch.bfloat16:  # which flushes denormals, and stores NaN as infinity
             want = torch.where(want.abs() < torch.finfo(x.dtype).tiny, 0.0, want)
             want = want.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
         assert_equal(got, want)

@@ -89,8 +89,8 @@ def test_decimals_that_float32_has_no_power_of_ten_for_are_refused(decimals):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_nan_to_num_without_bounds_is_torchs(device, cpu_device, dtype):
     x = torch.tensor([torch.inf, -torch.inf, torch.nan, -0.0, 1.5]).to(dtype)
-    for place in (device, cpu_device):
-        got = ttnn.nan_to_num(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=place)).to_torch()
+    for each_device in (device, cpu_device):
+        got = ttnn.nan_to_num(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=each_device)).to_torch()
         assert torch.equal(got, torch.nan_to_num(x))
     assert torch.equal(ttnn_jit.jit(lambda x: ttnn.nan_to_num(x))(x), torch.nan_to_num(x))
 
@@ -173,6 +173,6 @@ def test_both_forms_of_gelu_run_in_one_jitted_function():
 def test_digamma_is_torchs_on_every_target(device, cpu_device):
     """ttnn's first formula had three signs wrong, 0.4635 at 2; it has been replaced there."""
     x = torch.tensor([[2.0, 0.25, 1e-30, 0.0, -0.0, 100.0, 3e38, torch.inf, -0.5, -1.0]])
-    for place in (device, cpu_device):
-        got = ttnn.digamma(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=place)).to_torch()
+    for each_device in (device, cpu_device):
+        got = ttnn.digamma(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=each_device)).to_torch()
         torch.testing.assert_close(got.double(), torch.digamma(x.double()), rtol=1e-6, atol=0, equal_nan=True)

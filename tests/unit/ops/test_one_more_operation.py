@@ -59,8 +59,8 @@ for name in sys.argv[1:]:
             assert jitted.explain(*tensors).launches
             for target in ("cpu", "wormhole_b0"):
                 with ttnn.manage_device(0, target=target) as device:
-                    placed = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in tensors]
-                    assert torch.equal(program(*placed).to_torch(), got), (name, target)
+                    on_device = [ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in tensors]
+                    assert torch.equal(program(*on_device).to_torch(), got), (name, target)
             (before,) = (jitted.num_entries,)
             jitted.clear()
             assert before == 1 and torch.equal(jitted(*tensors), got)  # from disk

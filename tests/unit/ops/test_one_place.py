@@ -114,9 +114,9 @@ def test_every_module_of_operations_is_listed_once_and_named_in_no_other_list():
 def test_no_room_but_ops_and_kernels_names_an_operation():
     named, imported = set(), set()
     for path in FILES:
-        nodes, place = nodes_of(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE).as_posix()
-        named |= {(place, word) for word in strings(nodes) if word in NAMES}
-        imported |= {(place, name) for name in declarations_imported(nodes)}
+        nodes, file = nodes_of(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE).as_posix()
+        named |= {(file, word) for word in strings(nodes) if word in NAMES}
+        imported |= {(file, name) for name in declarations_imported(nodes)}
     assert named == set(OTHER_MEANINGS)
     assert imported == set()
 

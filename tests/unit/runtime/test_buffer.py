@@ -41,17 +41,17 @@ def test_blocks_are_aligned_writable_and_large_enough(pool, nbytes):
     assert ctypes.string_at(block.address, nbytes) == b"\xff" * nbytes
 
 
-def places_in_pages(pool, nbytes):
+def offsets_in_pages(pool, nbytes):
     blocks = [pool.allocate(nbytes) for _ in range(16)]
     return [block.address % 4096 for block in blocks]
 
 
 @pytest.mark.parametrize("nbytes", [4096, 8192, 2 * MB])
-def test_no_block_begins_just_after_the_place_in_a_page_where_another_does(pool, nbytes):
-    places = places_in_pages(pool, nbytes)
-    apart = {(place - other) % 4096 for place in places for other in places}
+def test_no_block_begins_just_after_the_offset_in_a_page_where_another_does(pool, nbytes):
+    offsets = offsets_in_pages(pool, nbytes)
+    apart = {(offset - other) % 4096 for offset in offsets for other in offsets}
     assert not [distance for distance in apart if 0 < distance < 512]
-    assert len(set(places)) == 8
+    assert len(set(offsets)) == 8
 
 
 def test_big_blocks_start_near_a_huge_page(pool):

@@ -16,8 +16,8 @@ def table_of(kernel, operands):
     address = ctypes.cast(kernel, ctypes.c_void_p).value
     indices = (ctypes.c_int64 * operands)(*range(operands))
     offsets = (ctypes.c_int64 * operands)()
-    places = {"indices": ctypes.addressof(indices), "offsets": ctypes.addressof(offsets)}
-    given = {"function": address, "operands": operands, "chunks": 1, **places}
+    addresses = {"indices": ctypes.addressof(indices), "offsets": ctypes.addressof(offsets)}
+    given = {"function": address, "operands": operands, "chunks": 1, **addresses}
     fields = LaunchEntry.int64s(**dict.fromkeys(LaunchEntry.fields, 0) | given)
     head = LaunchTable.int64s(kernels=1, widest=operands)
     table = (ctypes.c_int64 * (len(head) + len(fields)))(*head, *fields)

@@ -112,9 +112,9 @@ def test_functions_elsewhere_are_called_through_the_images_own_slots(triple):
     source, target = np.arange(3), np.zeros(3, np.int64)
     if is_foreign(data):
         machine = Machine(data)
-        places = [machine.place(array) for array in (target, source)]
-        machine.call("copy", *places)
-        target = machine.read(places[0], target)
+        addresses = [machine.write(array) for array in (target, source)]
+        machine.call("copy", *addresses)
+        target = machine.read(addresses[0], target)
     else:
         function_of(data, "copy", ctypes.c_void_p, ctypes.c_void_p)(target.ctypes.data, source.ctypes.data)
     assert np.array_equal(target, source)

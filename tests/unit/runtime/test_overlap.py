@@ -20,5 +20,5 @@ def test_written_spans_meet_where_a_byte_is_written_and_read_or_written_twice(wr
     assert meet(written, read) == any(have_a_common_byte(*pair) for pair in pairs)
 
 
-def test_what_is_only_read_may_lie_in_one_place():
+def test_what_is_only_read_may_lie_at_one_address():
     assert not meet([(0, 4)], [(4, 8), (4, 8), (5, 6)])

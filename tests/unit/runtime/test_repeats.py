@@ -131,7 +131,7 @@ def plan_over(elements, *launches):
 
 
 def triangle(rows, **changed):
-    """Rows of a square, each an element longer than the one before it, negated into the same places of another."""
+    """Rows of a square, each an element longer than the one before it, negated into the same indices of another."""
     fields = {"steps": ((rows, rows),), "growth": ((1,),), "offsets": (0, 0)} | changed
     grown = Launch("t_neg", (X, Y), (1, 1, 1), **fields)
     whole = Launch("t_neg", (X, Y), (rows * rows, 1, 1))

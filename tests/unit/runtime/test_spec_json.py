@@ -35,15 +35,15 @@ def test_what_was_written_comes_back(name):
     assert spec_from_json(json.loads(json.dumps(spec_to_json(SPECS[name])))) is SPECS[name]
 
 
-def places(fields, path=()):
+def paths(fields, path=()):
     """The path of every number in JSON fields."""
     if type(fields) is int:
         yield path
     for key in range(len(fields)) if isinstance(fields, list) else fields if isinstance(fields, dict) else ():
-        yield from places(fields[key], (*path, key))
+        yield from paths(fields[key], (*path, key))
 
 
-EVERY = [pytest.param(name, path, id=f"{name}: {path}") for name in SPECS for path in places(spec_to_json(SPECS[name]))]
+EVERY = [pytest.param(name, path, id=f"{name}: {path}") for name in SPECS for path in paths(spec_to_json(SPECS[name]))]
 
 
 @pytest.mark.parametrize(("name", "path"), EVERY)

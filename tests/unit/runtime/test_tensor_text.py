@@ -216,7 +216,7 @@ def text_of_html(source):
     return "\n".join(texts)
 
 
-def test_a_notebook_shows_the_text_and_the_place(device):
+def test_a_notebook_shows_the_text_and_the_device(device):
     x = ttnn.from_torch(torch.randn(3, 2), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
     text = text_of_html(x._repr_html_())
     assert repr(x) in text

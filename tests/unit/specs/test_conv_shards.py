@@ -22,7 +22,7 @@ def shards(rows, channels, *, grid=(8, 8), is_product=False, tiled=True):
     return ConvolutionShards(rows, channels, is_product, tiled, grid)
 
 
-def placed(own, layout, given_config=ttnn.DRAM_MEMORY_CONFIG, **fields):
+def result_config(own, layout, given_config=ttnn.DRAM_MEMORY_CONFIG, **fields):
     return own.config(ttnn.Conv2dConfig(shard_layout=layout, **fields), given_config)
 
 
@@ -41,7 +41,7 @@ def test_shards_hold_the_result_and_no_core_is_left_without_one(
     rows, channels, layout, grid, is_product, tiled, transpose_shards, block
 ):
     own = shards(rows, channels, grid=grid, is_product=is_product, tiled=tiled)
-    config = placed(own, layout, transpose_shards=transpose_shards, act_block_h_override=block)
+    config = result_config(own, layout, transpose_shards=transpose_shards, act_block_h_override=block)
     stored = (round_up(rows, 32), round_up(channels, 32)) if tiled else (rows, channels)
     check_sharding((1, 1, *stored), config, tiled=tiled)
     cores = shard_cores((1, 1, *stored), config)
@@ -76,22 +76,22 @@ def test_as_many_parts_as_leave_none_empty(count, most, multiple):
     ],
 )
 def test_known_results(own, layout, cores, shape):
-    spec = placed(own, layout).shard_spec
+    spec = result_config(own, layout).shard_spec
     assert (spec.num_cores(), list(spec.shape)) == (cores, shape)
 
 
 def test_a_sharded_input_keeps_its_cores_unless_others_are_asked_for():
     four = ttnn.create_sharded_memory_config((1, 1, 256, 32), ttnn.CoreGrid(x=4, y=1), ttnn.ShardStrategy.HEIGHT)
     own = shards(196, 64)
-    assert placed(own, None, four).shard_spec == ttnn.ShardSpec(
+    assert result_config(own, None, four).shard_spec == ttnn.ShardSpec(
         four.shard_spec.grid, (64, 64), ttnn.ShardOrientation.ROW_MAJOR
     )
-    assert placed(own, HEIGHT, four, reshard_if_not_optimal=True).shard_spec.num_cores() == 7
+    assert result_config(own, HEIGHT, four, reshard_if_not_optimal=True).shard_spec.num_cores() == 7
     two = ttnn.CoreRangeSet({ttnn.CoreRange((0, 0), (1, 0))})
-    assert placed(own, HEIGHT, override_sharding_config=True, core_grid=two).shard_spec.grid == two
-    assert placed(own, None) is None
+    assert result_config(own, HEIGHT, override_sharding_config=True, core_grid=two).shard_spec.grid == two
+    assert result_config(own, None) is None
 
 
 def test_a_layout_of_no_convolution_is_refused():
     with pytest.raises(ArgumentError, match="by height, width or block"):
-        placed(shards(32, 32), ttnn.TensorMemoryLayout.INTERLEAVED)
+        result_config(shards(32, 32), ttnn.TensorMemoryLayout.INTERLEAVED)

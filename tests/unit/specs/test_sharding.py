@@ -156,10 +156,10 @@ def test_the_maximal_grid_of_shapes_that_are_no_whole_tiles():
 def test_nd_shards_are_dealt_round_robin(shape, shard, end, counts, cores, example):
     spec = NdShardSpec(shard, rectangle(*end))
     config = MemoryConfig(buffer_type=BufferType.L1, nd_shard_spec=spec)
-    placed = shard_cores(shape, config)
+    core_of_shard = shard_cores(shape, config)
     assert nd_shard_counts(shape, spec) == counts
-    assert len(set(placed)) == cores
-    assert placed[example[0]] == example[1]
+    assert len(set(core_of_shard)) == cores
+    assert core_of_shard[example[0]] == example[1]
     check_sharding(shape, config, tiled=True)
 
 

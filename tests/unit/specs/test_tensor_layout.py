@@ -240,7 +240,7 @@ def layouts(draw, elements=SCALARS):
     start = draw(st.integers(0, rank - 1))
     intervals = draw(st.sampled_from([[], [(0, -1)], [(start, rank)], [(start, -1)] if start < rank - 1 else []]))
     linear = collapsed_map(shape, intervals, multiple=draw(st.sampled_from([1, 4, 32])))
-    grid = tuple(draw(st.integers(1, 3 if place < 2 else 1)) for place, _ in enumerate(linear.results))
+    grid = tuple(draw(st.integers(1, 3 if axis < 2 else 1)) for axis, _ in enumerate(linear.results))
     tile = draw(st.sampled_from([None, TILE, (16, 32), (4, 16), (2, 2)])) if len(grid) > 1 else None
     element = draw(st.sampled_from(sorted(elements, key=lambda dtype: dtype.value)))
     value = draw(st.sampled_from([OutOfBounds.UNDEF, OutOfBounds.ZERO, OutOfBounds.ONE]))
@@ -265,8 +265,8 @@ def naive_memory(layout):
                 inside = (0,) * len(ones) + last_two if layout.tile else (0,) * len(layout.grid)
                 offset = [t * e + i for t, e, i in zip(tile, extents, inside, strict=True)]
                 within = all(at < part for at, part in zip(offset, layout.shard_shape, strict=True))
-                place = tuple(c * p + o for c, p, o in zip(core, layout.shard_shape, offset, strict=True))
-                elements.append((logical.get(place) if within else None, tile, tuple(offset)))
+                position = tuple(c * p + o for c, p, o in zip(core, layout.shard_shape, offset, strict=True))
+                elements.append((logical.get(position) if within else None, tile, tuple(offset)))
         memory[core] = elements
     return memory
 
@@ -283,10 +283,10 @@ def test_elements_lie_where_a_walk_over_shards_tiles_and_faces_finds_them(layout
         np.testing.assert_array_equal(buffers[core], np.float32(expected))
         for number, (index, tile, offset) in enumerate(elements):
             if index is not None:
-                place = layout.address(*index)
-                assert (place.core, place.offset) == (core, offset)
-                assert place.tile == (tile if layout.tile else ())
-                assert place.byte == number * layout.element.itemsize
+                address = layout.address(*index)
+                assert (address.core, address.offset) == (core, offset)
+                assert address.tile == (tile if layout.tile else ())
+                assert address.byte == number * layout.element.itemsize
 
 
 @given(layouts())
@@ -309,18 +309,18 @@ def test_text_that_is_printed_is_read_as_the_same_layout_in_the_spelling_of_mlir
 
 @given(st.data())
 @settings(max_examples=200, deadline=None)
-def test_a_map_that_is_accepted_puts_no_two_elements_in_one_place(data):
+def test_a_map_that_is_accepted_puts_no_two_elements_at_one_address(data):
     shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple))
     term = st.integers(0, 9).map(lambda factor: factor)
     results = [[data.draw(term) for _ in shape] for _ in range(data.draw(st.integers(1, 3)))]
     text = ", ".join(" + ".join(f"d{i} * {f}" for i, f in enumerate(row) if f) or "0" for row in results)
     linear = AffineMap.parse(f"({', '.join(f'd{i}' for i in range(len(shape)))}) -> ({text})")
-    places = [linear.at(index) for index in itertools.product(*map(range, shape))]
+    positions = [linear.at(index) for index in itertools.product(*map(range, shape))]
     try:
         TensorLayout(shape, linear, (1,) * len(results))
     except LayoutError:
         return
-    assert len(set(places)) == len(places)
+    assert len(set(positions)) == len(positions)
 
 
 @pytest.mark.parametrize("dtype", sorted(BLOCK_FLOATS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.name)

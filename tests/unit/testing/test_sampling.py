@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tests.sampling import covering, sampled, values_of
 
-PLACES = st.lists(st.integers(0, 4), min_size=1, max_size=3)
+LENGTHS = st.lists(st.integers(0, 4), min_size=1, max_size=3)
 
 
 def named(cases):
-    return {f"case {place}": frozenset(enumerate(case)) for place, case in enumerate(cases)}
+    return {f"case {index}": frozenset(enumerate(case)) for index, case in enumerate(cases)}
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), max_size=40))
@@ -24,7 +24,7 @@ def test_every_value_of_every_parameter_is_in_a_case_that_is_taken(cases):
     assert set().union(*(all_of_them[name] for name in taken)) == set().union(*all_of_them.values())
 
 
-@given(PLACES.map(lambda lengths: [range(length + 1) for length in lengths]))
+@given(LENGTHS.map(lambda lengths: [range(length + 1) for length in lengths]))
 def test_of_a_full_product_as_many_are_taken_as_the_longest_parameter_has_values_or_few_more(ranges):
     longest = max(map(len, ranges))
     assert longest <= len(covering(named(itertools.product(*ranges)))) <= 2 * longest

@@ -162,8 +162,8 @@ def test_a_value_of_another_kind_is_refused_by_the_names_of_parameter_and_functi
         with pytest.raises(ArgumentError, match=wanted):
             function(**given, **{alias: Stranger()})
     if parameter.is_positional:
-        places = [each for each in declared.parameters if each.is_positional]
-        before = places[: places.index(parameter)]
+        positional = [each for each in declared.parameters if each.is_positional]
+        before = positional[: positional.index(parameter)]
         rest = {key: value for key, value in given.items() if key not in {each.name for each in before}}
         values = [sound(each, samples) if each.is_required else each.default for each in before]
         with pytest.raises(ArgumentError, match=wanted):

@@ -154,7 +154,7 @@ def f(x: ttnn.Tensor, device: ttnn.Device) -> None:
     ttnn.zeros_like(x, ttnn.bfloat16, device=device)
     ttnn.conv1d(input_tensor=x)  # refused
     ttnn.max_pool2d(x, 1, 8, 8, 32, [2, 2], 2, "same")  # refused
-    ttnn.max_pool2d(x, 1, 8, 8, 32, [2, 2], 2, 0, return_places=True)  # refused
+    ttnn.max_pool2d(x, 1, 8, 8, 32, [2, 2], 2, 0, return_positions=True)  # refused
     ttnn.zeros_like(3)  # refused
 """
 CONFIG = """[mypy]

@@ -77,13 +77,13 @@ def test_a_file_is_one_of_the_safetensors_format(folder):
 
 
 @settings(deadline=None)
-@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_a_file_with_any_bit_flipped_is_refused_or_the_same(folder, place, bit):
+@given(fraction=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_a_file_with_any_bit_flipped_is_refused_or_the_same(folder, fraction, bit):
     tensor = of_random_bits((5, 7), ttnn.bfloat16, ttnn.TILE_LAYOUT)
     path = folder / "flipped.tensorbin"
     ttnn.dump_tensor(path, tensor)
     data = bytearray(path.read_bytes())
-    data[int(place * len(data))] ^= 1 << bit
+    data[int(fraction * len(data))] ^= 1 << bit
     path.write_bytes(data)
     try:
         loaded = ttnn.load_tensor(path)

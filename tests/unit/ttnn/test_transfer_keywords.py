@@ -89,9 +89,9 @@ def test_a_host_tensor_is_allocated_as_a_device_would_have_it(device):
         ttnn.allocate_tensor_on_host((5, 5))
 
 
-@pytest.mark.parametrize("place", ["device", None])
-def test_rows_become_tiles_of_block_floats_and_tiles_of_them_become_rows(request, place):
-    rows = ttnn.from_torch(X, device=place and request.getfixturevalue(place))
+@pytest.mark.parametrize("device_name", ["device", None])
+def test_rows_become_tiles_of_block_floats_and_tiles_of_them_become_rows(request, device_name):
+    rows = ttnn.from_torch(X, device=device_name and request.getfixturevalue(device_name))
     tiles = ttnn.to_layout(rows, layout=ttnn.TILE_LAYOUT, dtype=ttnn.bfloat8_b)
     assert (tiles.dtype, tiles.layout) == (ttnn.bfloat8_b, ttnn.TILE_LAYOUT)
     assert torch.equal(tiles.to_torch(), ttnn.from_torch(X, dtype=ttnn.bfloat8_b, layout=ttnn.TILE_LAYOUT).to_torch())

@@ -157,21 +157,21 @@ def added(function: Any, signatures: list[VendorSignature]) -> list[str]:
 
 
 def orders(function: Any) -> Iterator[list[set[str]]]:
-    """What each place among the arguments is called, for every declaration."""
+    """What each position among the arguments is called, for every declaration."""
     if not isinstance(function, TtnnOperation):
-        by_place = (each for each in _parameters(function) if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        yield [{each.name, *_aliases(function).get(each.name, ())} for each in by_place]
+        positional = (each for each in _parameters(function) if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        yield [{each.name, *_aliases(function).get(each.name, ())} for each in positional]
         return
     for operation in function.__ttnn_overloads__:
         yield [{each.name, *each.aliases} for each in operation.parameters if each.is_positional]
 
 
 def fits(signature: VendorSignature, names: list[set[str]]) -> bool:
-    """Whether every parameter that has a place in both has the same one."""
+    """Whether every parameter that has a position in both has the same one."""
     return all(
-        parameter in names[place] or not any(parameter in each for each in names)
-        for place, parameter in enumerate(signature.positional)
-        if place < len(names)
+        parameter in names[index] or not any(parameter in each for each in names)
+        for index, parameter in enumerate(signature.positional)
+        if index < len(names)
     )
 
 

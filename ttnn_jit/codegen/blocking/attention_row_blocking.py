@@ -17,7 +17,15 @@ import numpy as np
 
 from ttnn_jit.codegen.blocking.masked_block_skipping import unmasked_columns
 from ttnn_jit.codegen.schedules.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
-from ttnn_jit.codegen.schedules.host_plan import Again, Blocks, HostLaunch, HostPlan, Places, Rounds, places_by_value
+from ttnn_jit.codegen.schedules.host_plan import (
+    Again,
+    Blocks,
+    HostLaunch,
+    HostPlan,
+    LaunchIndices,
+    Rounds,
+    launch_indices,
+)
 from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -78,15 +86,15 @@ class _Scores:
 def block_attention_rows(plan: HostPlan) -> HostPlan:
     """Every product, pass over its rows, and product of what that leaves, in blocks of rows."""
     launches = list(plan.launches)
-    readers, _ = places_by_value(launches)
+    readers, _ = launch_indices(launches)
     renamed: dict[PlanValue, PlanValue] = {}
-    for place in range(len(launches) - 2):
-        group = launches[place : place + 3]
-        scores = _scores_of(group, place, readers, plan.results) if _may_run_in_blocks(group) else None
+    for index in range(len(launches) - 2):
+        group = launches[index : index + 3]
+        scores = _scores_of(group, index, readers, plan.results) if _may_run_in_blocks(group) else None
         size = _rows_per_block(scores) if scores else None
         if scores and size:
             blocks = {each: PlanValue(_rows_as_stored(each.spec, size)) for each in scores.kept}
-            launches[place : place + 3] = _in_blocks(group, scores, _parts(scores, size, group, launches), blocks)
+            launches[index : index + 3] = _in_blocks(group, scores, _parts(scores, size, group, launches), blocks)
             renamed |= blocks
     written = tuple(renamed.get(value, value) for value in plan.written)
     return replace(plan, launches=tuple(launches), written=written)
@@ -102,12 +110,12 @@ def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
 
 
 def _scores_of(
-    group: Sequence[HostLaunch], place: int, readers: Places, returned: Container[PlanValue]
+    group: Sequence[HostLaunch], index: int, readers: LaunchIndices, returned: Container[PlanValue]
 ) -> _Scores | None:
-    """What three launches have, of which the first stands at `place`; None if they do not meet rows in one order."""
+    """What three launches have, of which the first stands at `index`; None if they do not meet rows in one order."""
     first, between, last = (launch.bound for launch in group)
     kept = [each.outputs[0].value for each in (first, between) if len(each.outputs) == 1]
-    own = range(place, place + len(group))
+    own = range(index, index + len(group))
     if len(kept) < 2 or any(each in returned or set(readers[each]) - set(own) for each in kept):
         return None
     heads, rows = _rows_of(first.loops)
@@ -139,17 +147,17 @@ def _has_packed_rows(product: BoundKernel) -> bool:
 
 def _rows_of(nest: LaunchLoops) -> tuple[int, int]:
     """How many heads, and rows of one, a product has: its loops before those of a row."""
-    outer = [extent for place, extent in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced]
+    outer = [extent for index, extent in enumerate(nest.extents[:-1]) if _loop(nest, index) not in nest.reduced]
     return (math.prod(outer[:-1]), outer[-1]) if outer else (0, 0)
 
 
-def _loop(nest: LaunchLoops, place: int) -> int:
-    return len(nest.extents) - 1 - place
+def _loop(nest: LaunchLoops, index: int) -> int:
+    return len(nest.extents) - 1 - index
 
 
 def _differs_by_head(nest: LaunchLoops) -> bool:
     """Whether the operand that no row moves through is another for each head, so that none is packed twice for long."""
-    along = max(place for place, _ in enumerate(nest.extents[:-1]) if _loop(nest, place) not in nest.reduced)
+    along = max(index for index, _ in enumerate(nest.extents[:-1]) if _loop(nest, index) not in nest.reduced)
     return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
 
 
@@ -175,12 +183,12 @@ def _span(nest: LaunchLoops, strides: Sequence[int], depth: int) -> int:
 def _outer_loops(nest: LaunchLoops, total: int) -> int:
     """How many loops, the outermost ones, have so many indices together, and may be cut; 0 if none."""
     count = 1
-    for place, extent in enumerate(nest.extents):
-        if _loop(nest, place) in nest.uncut:
+    for index, extent in enumerate(nest.extents):
+        if _loop(nest, index) in nest.uncut:
             return 0
         count *= extent
         if count == total:
-            return place + 1
+            return index + 1
     return 0
 
 

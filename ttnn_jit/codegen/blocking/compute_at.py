@@ -64,7 +64,7 @@ def _conversions_by_value(launches: Sequence[HostLaunch]) -> Conversions:
 
 
 _Found = Mapping[int, tuple[HostLaunch, Packed]]
-"""By place of a stream: what converts it, and how it is stored."""
+"""By index of a stream: what converts it, and how it is stored."""
 
 
 def _found_around(
@@ -82,25 +82,25 @@ def _found_around(
         if id(each) in taken or not alone:
             continue
         first, operands = (0, inputs) if unpacks else (len(inputs), outputs)
-        places = [place for place, operand in enumerate(operands, first) if operand.value is elements.value]
-        strides = [blocks.strides(place, each.bound) for place in places]
-        for place, own in zip(places, strides, strict=True):
+        streams = [stream for stream, operand in enumerate(operands, first) if operand.value is elements.value]
+        strides = [blocks.strides(stream, each.bound) for stream in streams]
+        for stream, own in zip(streams, strides, strict=True):
             if None not in strides and own is not None:
-                access = consumer.bound.kernel.streams[place].access if own[-1] else InnerAccess.SCALAR
-                found[place] = each, Packed(packed, own, access)
+                access = consumer.bound.kernel.streams[stream].access if own[-1] else InnerAccess.SCALAR
+                found[stream] = each, Packed(packed, own, access)
     return dict(sorted(found.items()))
 
 
 def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIsa) -> HostLaunch:
     """The launch with conversions in its loop from block to block."""
     bound, body = consumer.bound, consumer.bound.body
-    made = with_packed(bound, {place: packed for place, (_, packed) in found.items()}, blocks.nest)
+    made = with_packed(bound, {stream: packed for stream, (_, packed) in found.items()}, blocks.nest)
     # A block is read, or packed, right behind.
     streams = tuple(replace(each, nontemporal=False) for each in made.kernel.streams)
     whole = replace(made.body, streams=streams, joined=True)
-    conversions = conversions_of(whole, [body.streams[place].dtype for place in found])
+    conversions = conversions_of(whole, [body.streams[stream].dtype for stream in found])
     before, behind = (
-        [each.ops for place, (each, _) in found.items() if (place < len(bound.inputs)) is reads]
+        [each.ops for stream, (each, _) in found.items() if (stream < len(bound.inputs)) is reads]
         for reads in (True, False)
     )
     ops = tuple(dict.fromkeys(itertools.chain(*before, consumer.ops, *behind)))
@@ -145,7 +145,7 @@ class _Strips:
         rows, tiles = self.nest.extents[:2]
         return rows * -(-tiles // TILES)
 
-    def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
+    def strides(self, stream: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where it is not of as many elements as the loop walks, in the same order.
 
         Tiles that are not whole are packed without what a loop leaves in their padding.
@@ -158,7 +158,7 @@ class _Strips:
             or self.bound.loops.extents != (math.prod(*shapes),)
         ):
             return None
-        along = self.bound.kernel.streams[place].access is InnerAccess.CONTIGUOUS
+        along = self.bound.kernel.streams[stream].access is InnerAccess.CONTIGUOUS
         return (*in_tiles([(TILE_HEIGHT, 0), (0, TILE_WIDTH)], shapes.pop()[-1]), 0, 0) if along else None
 
     def pays(self, found: _Found) -> bool:
@@ -166,8 +166,8 @@ class _Strips:
 
         That is as fast as rows are long, and strips have short ones.
         """
-        nbytes = sum(each.view.spec.nbytes for place, each in enumerate(self.bound.operands) if place not in found)
-        fit = strips_fit_stack([self.bound.kernel.streams[place] for place in found])
+        nbytes = sum(each.view.spec.nbytes for stream, each in enumerate(self.bound.operands) if stream not in found)
+        fit = strips_fit_stack([self.bound.kernel.streams[stream] for stream in found])
         return fit and nbytes <= SHARE_OF_LAST_CACHE * last_cache_bytes()
 
     def stage(self, whole: KernelBody, isa: HostIsa) -> Stage:
@@ -205,7 +205,7 @@ class _RowsOfTiles:
         """Of rows of tiles."""
         return math.prod(self.nest.extents[:-2])
 
-    def strides(self, place: int, conversion: BoundKernel) -> Strides | None:
+    def strides(self, stream: int, conversion: BoundKernel) -> Strides | None:
         """Of a packed stream; None where its rows are not those of tiles, from their first on.
 
         What is written has no padding: all columns of its tiles are the row's, and all rows.
@@ -213,7 +213,7 @@ class _RowsOfTiles:
         (source,), (result,) = conversion.inputs, conversion.outputs
         packs = result.view.spec.dtype.is_block_float
         width = (source if packs else result).view.spec.padded_shape[-1]
-        moves, rows = moves_of(self.nest, place, width), (0 if self.nest.extents[-2] == 1 else 1, 0)
+        moves, rows = moves_of(self.nest, stream, width), (0 if self.nest.extents[-2] == 1 else 1, 0)
         if moves is None or moves[-2:] != [rows, (0, 1)] or not are_whole(moves[:-2]):
             return None
         spec = result.view.spec
@@ -222,7 +222,7 @@ class _RowsOfTiles:
 
     def pays(self, found: _Found) -> bool:
         """Whether rows fit a stack."""
-        return rows_fit_stack([self.bound.kernel.streams[place] for place in found])
+        return rows_fit_stack([self.bound.kernel.streams[stream] for stream in found])
 
     def stage(self, _: KernelBody, __: HostIsa) -> LoopNest:
         """What runs between conversions."""

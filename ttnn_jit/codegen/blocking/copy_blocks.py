@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.copy_folding import only_copies, only_moves
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
-from ttnn_jit.codegen.schedules.host_plan import Again, Blocks, HostLaunch, HostPlan, Rounds, places_by_value
+from ttnn_jit.codegen.schedules.host_plan import Again, Blocks, HostLaunch, HostPlan, Rounds, launch_indices
 from ttnn_jit.codegen.schedules.kernel import Contract
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -86,7 +86,7 @@ def block_copies(plan: HostPlan) -> HostPlan:
         return plan
     launches: list[HostLaunch] = []
     readers = plan.readers
-    _, writers = places_by_value(plan.launches)
+    _, writers = launch_indices(plan.launches)
     for launch in plan.launches:
         copies = _copies_for(launch, launches)
         copied = copies[0].bound.outputs[0] if copies else None
@@ -212,13 +212,13 @@ class _Part:
         spec, own = operand.view.spec, self.access(operand)
         indices: list[Expr] = [Dim(first + k) for k, _ in enumerate(own.extents)]
         indices[self.axis] = total((times(Dim(0), own.extents[self.axis]), indices[self.axis]))
-        places = [substitute(expr, indices) for expr in own.coordinates]
+        coordinates = [substitute(expr, indices) for expr in own.coordinates]
         if operand.value is not self.copied:
-            return Access(own.extents, tuple(places)).address(spec.shape, spec.element_strides)
+            return Access(own.extents, tuple(coordinates)).address(spec.shape, spec.element_strides)
         shape, axis = tuple(self.block.spec.shape), self.axis_of_copied
-        number, places[axis] = divided(places[axis], shape[axis]), remainder(places[axis], shape[axis])
+        number, coordinates[axis] = divided(coordinates[axis], shape[axis]), remainder(coordinates[axis], shape[axis])
         stacked = (self.count, *shape)
-        return Access(own.extents, (number, *places)).address(stacked, dense_strides(stacked))
+        return Access(own.extents, (number, *coordinates)).address(stacked, dense_strides(stacked))
 
 
 def _rounds(parts: Sequence[_Part]) -> list[Rounds]:

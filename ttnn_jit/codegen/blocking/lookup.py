@@ -108,11 +108,11 @@ def _same_tile(body: KernelBody, index: int, root: int) -> bool:
 
 
 def _split(body: KernelBody, root: int, last: int, between: list[int]) -> LookupSplit:
-    places = {index: 1 + k for k, index in enumerate(between)}
-    inner = [with_operands(body.steps[index], lambda operand: places.get(operand, 0)) for index in between]
-    steps = (Load(0, None), *inner, Store(places[last], 1))
+    step_of = {index: 1 + k for k, index in enumerate(between)}
+    inner = [with_operands(body.steps[index], lambda operand: step_of.get(operand, 0)) for index in between]
+    steps = (Load(0, None), *inner, Store(step_of[last], 1))
     function = KernelBody((_BFLOAT16, replace(_BFLOAT16, written=True)), 0, steps, body.numerics)
-    kept = [index for index in range(len(body.steps)) if index == last or index not in places]
+    kept = [index for index in range(len(body.steps)) if index == last or index not in step_of]
     outer = {index: k for k, index in enumerate(kept)}
     rest: list[Step] = [
         with_operands(body.steps[k], outer.__getitem__) if k != last else LookUp(outer[root]) for k in kept

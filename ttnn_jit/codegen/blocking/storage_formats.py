@@ -39,11 +39,11 @@ class Packed:
 
 
 def with_packed(bound: BoundKernel, packed: Mapping[int, Packed], nest: LaunchLoops) -> BoundKernel:
-    """A kernel over the loops of `nest` with some of its streams, by place, in their storage format."""
+    """A kernel over the loops of `nest` with some of its streams, by index, in their storage format."""
     operands, strides, streams = [*bound.operands], [*nest.strides], [*bound.kernel.streams]
-    for place, each in packed.items():
-        operands[place], strides[place] = each.operand, each.strides
-        streams[place] = Stream(each.operand.view.spec.dtype, each.access, written=streams[place].written)
+    for index, each in packed.items():
+        operands[index], strides[index] = each.operand, each.strides
+        streams[index] = Stream(each.operand.view.spec.dtype, each.access, written=streams[index].written)
     kernel = bound.kernel
     assert isinstance(kernel, LoopNest | Contract), "others have a format of their own"
     body = replace(kernel.body, streams=tuple(streams), rank=nest.rank)
@@ -51,14 +51,14 @@ def with_packed(bound: BoundKernel, packed: Mapping[int, Packed], nest: LaunchLo
     return replace(bound.with_operands(operands), kernel=replace(kernel, body=body), loops=loops)
 
 
-def moves_of(nest: LaunchLoops, place: int, width: int) -> list[tuple[int, int]] | None:
+def moves_of(nest: LaunchLoops, index: int, width: int) -> list[tuple[int, int]] | None:
     """Per loop, the rows and columns by which an operand moves in a matrix of `width` columns.
 
     None if it begins elsewhere than at its start, or goes beyond a row's end.
     """
-    moves = [divmod(stride, width) for stride in nest.strides[place]]
+    moves = [divmod(stride, width) for stride in nest.strides[index]]
     along = sum((extent - 1) * column for extent, (_, column) in zip(nest.extents, moves, strict=True))
-    return None if nest.offsets[place] or along >= width else moves
+    return None if nest.offsets[index] or along >= width else moves
 
 
 def in_tiles(moves: Sequence[tuple[int, int]], width: int) -> Strides:
@@ -105,14 +105,14 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     read = [k for k, each in enumerate(bound.inputs) if each.value is unpacking.bound.outputs[0].value]
     if len(read) != 1 or not _is_factor(bound, read[0]):
         return None
-    (place,) = read
-    strides = _strides_of_factor(bound, place, packed.view.spec)
+    (index,) = read
+    strides = _strides_of_factor(bound, index, packed.view.spec)
     if strides is None:
         return None
-    access = bound.kernel.streams[place].access
-    if bound.product.contracted.left != place:
-        access = InnerAccess.CONTIGUOUS if bound.loops.strides[place][-1] == 1 else InnerAccess.STRIDED
-    made = with_packed(bound, {place: Packed(packed, strides, access)}, bound.loops)
+    access = bound.kernel.streams[index].access
+    if bound.product.contracted.left != index:
+        access = InnerAccess.CONTIGUOUS if bound.loops.strides[index][-1] == 1 else InnerAccess.STRIDED
+    made = with_packed(bound, {index: Packed(packed, strides, access)}, bound.loops)
     if made.product.in_pairs is not bound.product.in_pairs:
         return None
     own = reader.converts or Blocks((), reader.name, "panels")
@@ -120,16 +120,16 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
     return replace(reader, ops=(*unpacking.ops, *reader.ops), bound=made, converts=converts)
 
 
-def _is_factor(bound: BoundKernel, place: int) -> bool:
+def _is_factor(bound: BoundKernel, index: int) -> bool:
     """Whether a stream is one factor of a product, and nothing else."""
-    if not isinstance(bound.kernel, Contract) or bound.kernel.factors.count(place) != 1:
+    if not isinstance(bound.kernel, Contract) or bound.kernel.factors.count(index) != 1:
         return False
-    loads = {k for k, step in enumerate(bound.steps) if isinstance(step, Load) and step.stream == place}
+    loads = {k for k, step in enumerate(bound.steps) if isinstance(step, Load) and step.stream == index}
     others = (step for step in bound.steps if not isinstance(step, Product))
     return not any(loads.intersection(operands_of(step)) for step in others)
 
 
-def _strides_of_factor(bound: BoundKernel, place: int, packed: TensorSpec) -> Strides | None:
+def _strides_of_factor(bound: BoundKernel, index: int, packed: TensorSpec) -> Strides | None:
     """The strides of a factor in packed tiles; None if it is not walked from its start, row by row of tiles.
 
     The loops of a right operand walk columns and rows of tiles, those of a left one rows, and terms along these. No
@@ -137,12 +137,12 @@ def _strides_of_factor(bound: BoundKernel, place: int, packed: TensorSpec) -> St
     inside of one. A right operand of one tile's columns has the strides of a column, which is none.
     """
     nest, contracted, width = bound.loops, bound.product.contracted, packed.padded_shape[-1]
-    moves = moves_of(nest, place, width)
+    moves = moves_of(nest, index, width)
     has_whole_steps = nest.extents[-2] % (2 if len(nest.reduced) == 1 else TILE_HEIGHT) == 0
     if moves is None or contracted.is_dots or not has_whole_steps:
         return None
     *outer, terms, columns = moves
-    if contracted.left != place:
+    if contracted.left != index:
         walks = {terms, columns} == {(0, 1), (1, 0)} and width > STRIDES_OF_A_TILE
     else:
         rows = nest.extents[-2 - len(nest.reduced)]

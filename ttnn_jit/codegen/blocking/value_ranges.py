@@ -149,19 +149,19 @@ class ValueRanges:
         if writer is None:
             return ANYTHING
         outputs = len(writer.bound.inputs)
-        place = _same_elements(bound.loops, stream, box, writer.bound.loops, outputs)
-        if place is None:
+        region = _same_elements(bound.loops, stream, box, writer.bound.loops, outputs)
+        if region is None:
             return ANYTHING
         if isinstance(writer.ops[-1], RoutineOp):
-            return self._of_routine(writer.ops[-1], value, place)
-        return self.stored(writer, place, {}) if writer.bound.is_map else ANYTHING
+            return self._of_routine(writer.ops[-1], value, region)
+        return self.stored(writer, region, {}) if writer.bound.is_map else ANYTHING
 
-    def _of_routine(self, op: RoutineOp, value: PlanValue, place: Box) -> Range:
-        if op.operands or len(op.results) != 1 or len(place) != 1:
+    def _of_routine(self, op: RoutineOp, value: PlanValue, region: Box) -> Range:
+        if op.operands or len(op.results) != 1 or len(region) != 1:
             return ANYTHING
         if value not in self._constants:
             (self._constants[value],) = results_of(op, (), self._math, self._numerics)
-        (first, last), values = place[0], self._constants[value]
+        (first, last), values = region[0], self._constants[value]
         part = values.reshape(-1)[first : last + 1]
         return Range(float(part.min()), float(part.max())) if np.isfinite(part).all() else ANYTHING
 
@@ -190,15 +190,15 @@ def _same_elements(nest: LaunchLoops, stream: int, box: Box, other: LaunchLoops,
     start = nest.offsets[stream] - other.offsets[written]
     moves = [(1, start, start)]
     moves += [(step, first * step, last * step) for step, (first, last) in zip(nest.strides[stream], box, strict=True)]
-    place = [(0, 0)] * len(digits)
+    region = [(0, 0)] * len(digits)
     for step, first, last in moves:
         part = _digits(step, first, last, weights, extents)
         if part is None:
             return None
-        place = [(a + c, b + d) for (a, b), (c, d) in zip(place, part, strict=True)]
-    if any(last >= extent for (_, last), extent in zip(place, extents, strict=True)):
+        region = [(a + c, b + d) for (a, b), (c, d) in zip(region, part, strict=True)]
+    if any(last >= extent for (_, last), extent in zip(region, extents, strict=True)):
         return None
-    found = dict(zip(digits, place, strict=True))
+    found = dict(zip(digits, region, strict=True))
     return [found.get(loop, (0, 0)) for loop in range(len(strides))]
 
 
@@ -212,8 +212,8 @@ def _digits(
     if min(step, first) < 0 or (weights and last >= weights[0] * extents[0]) or (last and not weights):
         return None
     found: list[tuple[int, int]] = []
-    for place, (weight, extent) in enumerate(zip(weights, extents, strict=True)):
-        before = weights[place - 1] if place else weight * extent
+    for index, (weight, extent) in enumerate(zip(weights, extents, strict=True)):
+        before = weights[index - 1] if index else weight * extent
         if all(low == high for low, high in found):
             found.append((first % before // weight, last % before // weight))
         elif step % before == 0:

@@ -35,24 +35,26 @@ def in_loops(loops: Sequence[int], lines: Sequence[str]) -> list[str]:
     return [*heads, *(INDENT * len(heads) + line for line in lines)]
 
 
-def write_steps(body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> None:
+def write_steps(body: KernelBody, builder: PythonScalar, elements: Sequence[str]) -> None:
     """Writes a body's steps for one element.
 
     Args:
         body: The steps.
         builder: Gets the statements.
-        places: By stream, the element that is loaded or stored.
+        elements: By stream, the element that is loaded or stored.
     """
     values: list[str] = []
     for step in body.steps:
-        values.append(_written(step, values, body, builder, places))
+        values.append(_written(step, values, body, builder, elements))
 
 
-def _written(step: Step, values: Sequence[str], body: KernelBody, builder: PythonScalar, places: Sequence[str]) -> str:
+def _written(
+    step: Step, values: Sequence[str], body: KernelBody, builder: PythonScalar, elements: Sequence[str]
+) -> str:
     assert not isinstance(step, LookUp | Accumulate | Product), "no steps of one element"
     match step:
         case Load():
-            return str(builder.loaded(places[step.stream], body.streams[step.stream].dtype))
+            return str(builder.loaded(elements[step.stream], body.streams[step.stream].dtype))
         case Cast():
             source, value = body.dtype_of(step.operand), values[step.operand]
             return value if step.dtype is source else str(builder.typecast(value, source, step.dtype, body.numerics))
@@ -60,7 +62,7 @@ def _written(step: Step, values: Sequence[str], body: KernelBody, builder: Pytho
             return str(builder.round_to(_applied(step, values, builder), step.dtype, body.numerics))
         case Store():
             value = builder.stored(values[step.operand], body.streams[step.stream].dtype)
-            builder.lines.append(f"{places[step.stream]} = {value}")
+            builder.lines.append(f"{elements[step.stream]} = {value}")
             return ""
 
 

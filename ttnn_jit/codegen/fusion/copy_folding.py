@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.reading.packing import repacking
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, Places, Readers, places_by_value
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, LaunchIndices, Readers, launch_indices
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.nest.streams import InnerAccess
@@ -63,13 +63,13 @@ def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Ope
 def read_through_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies that all their readers can read through."""
     found: list[HostLaunch | None] = list(plan.launches)
-    readers, writers = places_by_value(plan.launches)
-    for place, copy in enumerate(found):
+    readers, writers = launch_indices(plan.launches)
+    for index, copy in enumerate(found):
         is_between = copy and only_copies(copy.bound) and copy.bound.outputs[0].value not in plan.results
-        folded = _folded(copy, found, place, readers, writers) if copy and is_between else None
+        folded = _folded(copy, found, index, readers, writers) if copy and is_between else None
         if copy is None or folded is None:
             continue
-        found[place] = None
+        found[index] = None
         for reader, through in folded.items():
             found[reader] = through
             readers[copy.bound.inputs[0].value].append(reader)
@@ -77,12 +77,12 @@ def read_through_copies(plan: HostPlan) -> HostPlan:
 
 
 def _folded(
-    copy: HostLaunch, launches: Sequence[HostLaunch | None], place: int, readers: Places, writers: Places
+    copy: HostLaunch, launches: Sequence[HostLaunch | None], index: int, readers: LaunchIndices, writers: LaunchIndices
 ) -> dict[int, HostLaunch] | None:
-    """By place, the later launches that read through `copy`; None if one of its readers cannot."""
+    """By index, the later launches that read through `copy`; None if one of its readers cannot."""
     value = copy.bound.outputs[0].value
-    later = {each: launch for each in readers[value] if each > place and (launch := launches[each]) is not None}
-    if not later or max(writers[value]) > place:
+    later = {each: launch for each in readers[value] if each > index and (launch := launches[each]) is not None}
+    if not later or max(writers[value]) > index:
         return None
     found = {}
     for each, launch in later.items():
@@ -136,28 +136,28 @@ def _packed_again(bound: BoundKernel) -> int:
 def write_for_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies of one shape to another that the launch before can write for."""
     found: list[HostLaunch] = []
-    places: Places = defaultdict(list)  # of those found
-    _, writers = places_by_value(plan.launches)
+    writers_found: LaunchIndices = defaultdict(list)  # of those found
+    _, writers = launch_indices(plan.launches)
     readers = plan.readers
     for launch in plan.launches:
         bound = launch.bound
-        before = places[bound.inputs[0].value] if only_copies(bound) else []
+        before = writers_found[bound.inputs[0].value] if only_copies(bound) else []
         alone = len(writers[bound.outputs[0].value]) == 1
         shaped = _writing_for(launch, found[before[0]], readers) if len(before) == 1 and alone else None
         if shaped is None:
-            _note_written(places, launch, len(found))
+            _note_written(writers_found, launch, len(found))
             found.append(launch)
         else:
-            (place,) = before
+            (index,) = before
             before.clear()
-            _note_written(places, shaped, place)
-            found[place] = shaped
+            _note_written(writers_found, shaped, index)
+            found[index] = shaped
     return replace(plan, launches=tuple(found))
 
 
-def _note_written(places: Places, launch: HostLaunch, place: int) -> None:
+def _note_written(writers_found: LaunchIndices, launch: HostLaunch, index: int) -> None:
     for output in launch.bound.outputs:
-        places[output.value].append(place)
+        writers_found[output.value].append(index)
 
 
 def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> HostLaunch | None:
@@ -169,8 +169,8 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> Host
     old, new = output.view.shape, target.view.shape
     if math.prod(old) != math.prod(new) or access.simplified != reshaped(old, new):
         return None
-    place = View(target.view.spec, reshaped(new, old))
-    found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, place),))
+    view = View(target.view.spec, reshaped(new, old))
+    found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, view),))
     if found is None or found.kernel.streams[-1].access is not writer.bound.kernel.streams[-1].access:
         return None
     return HostLaunch((*writer.ops, *copy.ops), found)

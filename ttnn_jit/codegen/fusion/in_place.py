@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
-from ttnn_jit.codegen.schedules.host_plan import HostPlan, places_by_value
+from ttnn_jit.codegen.schedules.host_plan import HostPlan, launch_indices
 from ttnn_jit.codegen.schedules.kernel import Copy, Kernel, LoopNest
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
@@ -28,23 +28,23 @@ class InPlace:
 def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
     """The arguments that may be written where they lie.
 
-    The new value has the argument's places. One launch makes it, element by element, or one copies the argument and
+    The new value has the argument's addresses. One launch makes it, element by element, or one copies the argument and
     others write parts of the copy. Reads of the argument come before, or are of the very element that is written.
     """
     launches = plan.launches
-    readers, writers = places_by_value(launches)
+    readers, writers = launch_indices(launches)
     for argument, result in plan.updates:
         old, new = plan.arguments[argument], plan.results[result]
         if not writers[new] or plan.results.count(new) > 1 or old.spec is not new.spec:
             continue
-        place, *others = writers[new]
-        first = launches[place].bound
-        if max(readers[old], default=place) > place or not _is_elementwise(first, old):
+        index, *others = writers[new]
+        first = launches[index].bound
+        if max(readers[old], default=index) > index or not _is_elementwise(first, old):
             continue
         if not others:
             yield InPlace(argument, None)
         elif [operand.value for operand in first.inputs] == [old] and _only_copies(first.kernel):
-            yield InPlace(argument, place)
+            yield InPlace(argument, index)
 
 
 def _only_copies(kernel: Kernel) -> bool:
@@ -56,6 +56,6 @@ def _is_elementwise(bound: BoundKernel, old: PlanValue) -> bool:
     if len(bound.outputs) != 1 or not bound.is_map:
         return False
     nest = bound.loops
-    places = list(zip(nest.strides, nest.offsets, strict=True))
-    read = [place for operand, place in zip(bound.inputs, places, strict=False) if operand.value is old]
-    return all(place == places[-1] for place in read)
+    walks = list(zip(nest.strides, nest.offsets, strict=True))
+    read = [walk for operand, walk in zip(bound.inputs, walks, strict=False) if operand.value is old]
+    return all(walk == walks[-1] for walk in read)

@@ -237,18 +237,18 @@ def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue],
     stored: dict[Operand, int] = {}
     for bound in kernels:
         tensors = bound.operands
-        places: dict[int, int] = {}
+        step_of: dict[int, int] = {}
         for index, step in enumerate(bound.steps):
             match step:
                 case Store():
-                    stored[tensors[step.stream]] = tile_of[tensors[step.stream]] = places[step.operand]
+                    stored[tensors[step.stream]] = tile_of[tensors[step.stream]] = step_of[step.operand]
                 case Load() if tensors[step.stream] in tile_of:
-                    places[index] = tile_of[tensors[step.stream]]
+                    step_of[index] = tile_of[tensors[step.stream]]
                 case _:
-                    places[index] = len(steps)
+                    step_of[index] = len(steps)
                     if isinstance(step, Load):
                         tile_of[tensors[step.stream]] = len(steps)
-                    steps.append(with_operands(step, places.__getitem__))
+                    steps.append(with_operands(step, step_of.__getitem__))
     read = dict.fromkeys(operand for bound in kernels for operand in bound.inputs)
     inputs = tuple(operand for operand in read if operand not in stored)
     outputs = tuple(output for output in stored if is_read(output.value))

@@ -18,7 +18,7 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.fusion.copy_folding import only_moves
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, filled_with, kernel_over
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, places_by_value
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, launch_indices
 from ttnn_jit.codegen.schedules.kernel import LoopNest
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.dialects.declared_ops import MovementOp
@@ -60,27 +60,27 @@ class _Padded:
     @property
     def axes(self) -> list[int]:
         """The dimensions that have padding."""
-        places = enumerate(zip(self.ranges, self.spec.shape, strict=True))
-        return [axis for axis, (own, whole) in places if len(own) != whole]
+        dims = enumerate(zip(self.ranges, self.spec.shape, strict=True))
+        return [axis for axis, (own, whole) in dims if len(own) != whole]
 
 
 def read_without_padding(plan: HostPlan) -> HostPlan:
     """The launches without those that pad what elementwise ones read, which are cut where they meet padding."""
     found: list[Sequence[HostLaunch]] = [(launch,) for launch in plan.launches]
-    readers, writers = places_by_value(plan.launches)
+    readers, writers = launch_indices(plan.launches)
     untouched = set(range(len(found)))
-    for value, places in writers.items():
-        padded = _padded([plan.launches[place] for place in places], value)
-        if padded is None or value in plan.results or not untouched.issuperset((*places, *readers[value])):
+    for value, indices in writers.items():
+        padded = _padded([plan.launches[index] for index in indices], value)
+        if padded is None or value in plan.results or not untouched.issuperset((*indices, *readers[value])):
             continue  # or a launch of these is cut for another one
-        cut = _all_cut(padded, [plan.launches[place] for place in readers[value]])
+        cut = _all_cut(padded, [plan.launches[index] for index in readers[value]])
         if cut is None:
             continue
         fill, parts = cut
-        found[places[0] : places[-1] + 1] = [(fill,), *((),) * (len(places) - 1)]
-        for place, own in zip(readers[value], parts, strict=True):
-            found[place] = own
-        untouched.difference_update(places, readers[value])
+        found[indices[0] : indices[-1] + 1] = [(fill,), *((),) * (len(indices) - 1)]
+        for index, own in zip(readers[value], parts, strict=True):
+            found[index] = own
+        untouched.difference_update(indices, readers[value])
     return replace(plan, launches=tuple(itertools.chain.from_iterable(found)))
 
 

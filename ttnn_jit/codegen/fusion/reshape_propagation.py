@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.copy_folding import only_copies
 from ttnn_jit.codegen.schedules.bound_kernel import Operand, is_elementwise
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, places_by_value
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, launch_indices
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.specs.access.access import Access, reshaped
@@ -23,12 +23,12 @@ from ttnn_jit.specs.access.strided_walk import NotStridedError
 def propagate_reshapes(plan: HostPlan) -> HostPlan:
     """Elementwise launches that broadcast what they read repeated, and write in the shape of their readers."""
     launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
-    places, _ = places_by_value(launches)
-    for place, launch in reversed([*enumerate(launches)]):
+    readers, _ = launch_indices(launches)
+    for index, launch in reversed([*enumerate(launches)]):
         value = launch.bound.outputs[0].value
         if value not in plan.results:
-            later = [launches[each] for each in places[value] if each > place]
-            launches[place] = _in_shape_of_readers(launch, later)
+            later = [launches[each] for each in readers[value] if each > index]
+            launches[index] = _in_shape_of_readers(launch, later)
     return replace(plan, launches=tuple(launches))
 
 

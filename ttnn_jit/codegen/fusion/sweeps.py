@@ -80,7 +80,7 @@ class _Kept:
         self.folded: set[int] = set()
         self.reduced_alone: set[int] = set()
         steps = enumerate(body.steps)
-        self._terms = {index: self._placed(index, step) for index, step in steps if isinstance(step, Accumulate)}
+        self._terms = {index: self._source_of(index, step) for index, step in steps if isinstance(step, Accumulate)}
         self.reduced_alone -= {
             operand
             for index, step in enumerate(body.steps)
@@ -101,7 +101,7 @@ class _Kept:
         self.buffers.append(Buffer(kind, COMPUTE_TYPE if is_term else self._body.dtype_of(index)))
         return len(self._body.streams) + len(self.buffers) - 1
 
-    def _placed(self, index: int, step: Accumulate) -> int:
+    def _source_of(self, index: int, step: Accumulate) -> int:
         """The number of the stream or buffer that a reduction is made of."""
         body, sweep, operand = self._body, self._order.sweep, step.operand
         in_rows = body.reduced is not None and body.reduced.loop == 0

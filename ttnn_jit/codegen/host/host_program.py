@@ -120,7 +120,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         named: Of every launch, its kernel's name, the picoseconds that it is predicted to take for an element, and the
             kernel's panels, as `Launch` has them.
     """
-    groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_place)]
+    groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_index)]
     written = _written(launch.bound for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
     between = {value: value.spec for value in written if value not in outputs}
@@ -136,7 +136,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     first_run = {}
     for group in groups:
         first_run[group[0][0]] = len(launches)
-        own = [_launch(each.bound, *named[place], index) for place, each in group]
+        own = [_launch(each.bound, *named[launch_index], index) for launch_index, each in group]
         launches += _round_by_round(
             [_runs(run, each.bound.loops, each.rounds) for run, (_, each) in zip(own, group, strict=True)]
         )
@@ -156,10 +156,10 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     )
 
 
-def _blocks_or_place(each: tuple[int, HostLaunch]) -> object:
+def _blocks_or_index(each: tuple[int, HostLaunch]) -> object:
     """Equal for launches that run block by block together."""
-    place, launch = each
-    return launch.blocks or place
+    launch_index, launch = each
+    return launch.blocks or launch_index
 
 
 def _launch(

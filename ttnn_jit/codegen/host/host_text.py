@@ -45,7 +45,7 @@ def _bytes_met(bound: BoundKernel, operand: Operand, strides: Sequence[int]) -> 
 def loops_text(nest: LaunchLoops) -> str:
     """The extents of a launch's loops, outermost first, and which of them are reduced, or walked as a whole."""
     said = dict.fromkeys(nest.reduced, " reduced") | dict.fromkeys(nest.whole, " whole")
-    return " x ".join(f"{extent}{said.get(nest.rank - place, '')}" for place, extent in enumerate(nest.extents))
+    return " x ".join(f"{extent}{said.get(nest.rank - index, '')}" for index, extent in enumerate(nest.extents))
 
 
 def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Iterator[str]:
@@ -55,22 +55,22 @@ def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Ite
     yield f"  loops {loops_text(bound.loops)}"
     if launch.remark:
         yield f"  {launch.remark}"
-    for place, (operand, strides) in enumerate(zip(bound.operands, bound.loops.strides, strict=True)):
-        yield f"  {_operand(place, operand, strides, bound, names)}"
+    for index, (operand, strides) in enumerate(zip(bound.operands, bound.loops.strides, strict=True)):
+        yield f"  {_operand(index, operand, strides, bound, names)}"
     yield from (f"  {line}" for line in _kernel(bound))
 
 
 def _operand(
-    place: int, operand: Operand, strides: Sequence[int], bound: BoundKernel, names: dict[PlanValue, str]
+    index: int, operand: Operand, strides: Sequence[int], bound: BoundKernel, names: dict[PlanValue, str]
 ) -> str:
     spec = operand.view.spec
     extents = "x".join([*map(str, spec.shape), spec.dtype.mlir])
     name = names.setdefault(operand.value, f"%{len(names)}")
-    way = "reads " if place < len(bound.inputs) else "writes"
-    start = bound.loops.offsets[place]
+    way = "reads " if index < len(bound.inputs) else "writes"
+    start = bound.loops.offsets[index]
     offset = f" from element {start}" if start else ""
-    hint = ", non-temporal stores" if bound.kernel.streams[place].nontemporal else ""
-    return f"s{place} {way} {name}: {extents}, strides {list(strides)}{offset}{hint}"
+    hint = ", non-temporal stores" if bound.kernel.streams[index].nontemporal else ""
+    return f"s{index} {way} {name}: {extents}, strides {list(strides)}{offset}{hint}"
 
 
 def _kernel(bound: BoundKernel) -> Iterator[str]:

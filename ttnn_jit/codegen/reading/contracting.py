@@ -78,9 +78,9 @@ def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Op
     """An operand whose dimensions are named as those of a domain, or not: broadcast along the others."""
     shape = operand.view.shape
     kept = {label for label, extent in zip(own, shape, strict=True) if label in domain and extent == domain[label]}
-    places = {label: place for place, label in enumerate(domain)}
+    dim_of = {label: dim for dim, label in enumerate(domain)}
     extents = tuple(extent if label in kept else 1 for label, extent in domain.items())
-    access = Access(extents, tuple(Dim(places[label]) if label in kept else Const(0) for label in own))
+    access = Access(extents, tuple(Dim(dim_of[label]) if label in kept else Const(0) for label in own))
     return operand.through(access)
 
 

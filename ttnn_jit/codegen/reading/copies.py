@@ -26,9 +26,9 @@ def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
     kernels = _filling(op, result, numerics)
     for value, part in zip(op.operands, op.parts, strict=True):
         is_whole = part.access.extents == whole
-        place = result if is_whole else result.viewed(part.place)
+        target = result if is_whole else result.viewed(part.result_access)
         try:
-            kernels += copies_of(reader.operand(value), part.access, place, numerics)
+            kernels += copies_of(reader.operand(value), part.access, target, numerics)
         except NotStridedError:
             raise refusal(op, NOT_STRIDED) from None
     return kernels
@@ -39,8 +39,8 @@ def filling_kernels(op: FullOp, reader: ModuleReader) -> list[BoundKernel]:
     return [_fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
 
 
-def _fill(place: Operand, number: float, numerics: Numerics) -> BoundKernel:
-    return kernel_over((), (place,), filled_with(number, place.view.spec.dtype), numerics)
+def _fill(target: Operand, number: float, numerics: Numerics) -> BoundKernel:
+    return kernel_over((), (target,), filled_with(number, target.view.spec.dtype), numerics)
 
 
 def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundKernel]:
@@ -49,7 +49,10 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundK
     if background is None:
         return []
     (part,) = op.parts
-    return [_fill(result.viewed(slab.place), background.number, numerics) for slab in around(part, background.extents)]
+    return [
+        _fill(result.viewed(slab.result_access), background.number, numerics)
+        for slab in around(part, background.extents)
+    ]
 
 
 def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
@@ -66,15 +69,15 @@ def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
         raise refusal(view, NOT_STRIDED, "let its divisors divide the extents, or each other") from None
 
 
-def copies_of(source: Operand, access: Access, place: Operand, numerics: Numerics) -> list[BoundKernel]:
+def copies_of(source: Operand, access: Access, target: Operand, numerics: Numerics) -> list[BoundKernel]:
     """The launches that write what `access` names of `source`.
 
     Raises:
         NotStridedError: No loops walk it, nor a dense copy.
     """
     try:
-        return [kernel_over((source.through(access),), (place,), COPY, numerics)]
+        return [kernel_over((source.through(access),), (target,), COPY, numerics)]
     except NotStridedError:
         copied = Operand.new(TensorSpec(source.view.shape, source.view.spec.dtype))
         copy = kernel_over((source,), (copied,), COPY, numerics)
-        return [copy, kernel_over((copied.viewed(access),), (place,), COPY, numerics)]
+        return [copy, kernel_over((copied.viewed(access),), (target,), COPY, numerics)]

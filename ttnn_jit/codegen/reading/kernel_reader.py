@@ -247,7 +247,7 @@ class _Reader:
         self._enter(op, op.body.block, affine_bounds(op), self.depth)
         self.depth -= 1
 
-    def _enter(self, op: Operation, body: Block, bounds: Sequence[int], place: object) -> None:
+    def _enter(self, op: Operation, body: Block, bounds: Sequence[int], loop: object) -> None:
         lower, upper, step = bounds
         trips = max(0, -(-(upper - lower) // step)) if step > 0 else 0
         if trips == 0:
@@ -256,7 +256,7 @@ class _Reader:
         if trips > 1:
             if lower != 0 or upper % step:
                 raise refusal(op, f"it must run from 0 in whole steps, not from {lower} to {upper} by {step}")
-            index = LoopIndex(place, upper, step)
+            index = LoopIndex(loop, upper, step)
         self.known[body.args[0]] = index
         entered = [index] if isinstance(index, LoopIndex) else []
         self.open += entered

@@ -79,10 +79,10 @@ def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -
         NotStridedError: Its elements do not lie in rows of tiles.
     """
     missing = len(part.origin) - len(source.view.shape)
-    block = Access(part.access.extents, part.place.coordinates[missing:])
+    block = Access(part.access.extents, part.result_access.coordinates[missing:])
     whole = len(_parts(result.view.spec)) == 1
     read = source if whole and source.view.access is None else source.through(block)
-    written = result.viewed(None if whole else part.place)
+    written = result.viewed(None if whole else part.result_access)
     return repacking(read, written, numerics)
 
 
@@ -123,15 +123,15 @@ def packing_source(kernel: Copy) -> str:
     loops = kernel.rank + 1
     outer = range(kernel.rank, len(_OWN_LOOPS) - 1, -1)
     moves = [" + ".join(f"i{loop} * params[{loops * (k + 1) + loop}]" for loop in outer) for k in range(2)]
-    places = [
+    addresses = [
         f"{dtype.name.lower()}_at(pointers[{k}] + {dtype.stride_bytes} * ({moves[k]}))"
         for k, dtype in enumerate((read, written))
     ]
     if kernel.repacks:
-        above, inside = _converting(kernel, places)
+        above, inside = _converting(kernel, addresses)
     else:
         above = []
-        inside = [f"source, target = {', '.join(places)}", f"for byte in range({read.itemsize}):"]
+        inside = [f"source, target = {', '.join(addresses)}", f"for byte in range({read.itemsize}):"]
         inside.append(f"{INDENT}target[byte] = source[byte]")
     names = sorted({"called", *(f"{dtype.name.lower()}_at" for dtype in (read, written))})
     lines = [
@@ -147,7 +147,7 @@ def packing_source(kernel: Copy) -> str:
     return "\n".join(lines)
 
 
-def _converting(kernel: Copy, places: Sequence[str]) -> tuple[list[str], list[str]]:
+def _converting(kernel: Copy, addresses: Sequence[str]) -> tuple[list[str], list[str]]:
     """What a kernel that packs or unpacks says above its loops, and inside."""
     packs = kernel.move is Repack.PACKED
     dense, tiles = (0, 1) if packs else (1, 0)
@@ -166,4 +166,4 @@ def _converting(kernel: Copy, places: Sequence[str]) -> tuple[list[str], list[st
     ]
     down = f"params[{(kernel.rank + 1) * (dense + 1) + 1}]"
     bits = packed.traits.magnitude_bits
-    return above, [f"repack({places[dense]}, {down}, {places[tiles]}, {bits}, params[0], params[1])"]
+    return above, [f"repack({addresses[dense]}, {down}, {addresses[tiles]}, {bits}, params[0], params[1])"]

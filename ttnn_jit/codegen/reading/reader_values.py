@@ -15,7 +15,7 @@ from ttnn_jit.process.dataclass import dataclass
 class LoopIndex:
     """A loop from 0 with more than one iteration; affine loops of equal depth and bounds are one and the same."""
 
-    place: object
+    loop: object
     upper: int
     step: int
 

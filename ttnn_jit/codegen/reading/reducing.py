@@ -80,8 +80,8 @@ def reduced_operands(generic: GenericOp, op: TileReduceOp, dim: int, operands: S
     axis, row = dim - missing, without_axes(source.view.shape, (dim - missing,), keep=True)
     if result.view.shape != row:
         own = written[len(written) - len(result.view.shape) :]
-        places = (Const(0) if loop is None or loop < missing else Dim(loop - missing) for loop in own)
-        result = result.viewed(Access(row, tuple(places)))
+        indices = (Const(0) if loop is None or loop < missing else Dim(loop - missing) for loop in own)
+        result = result.viewed(Access(row, tuple(indices)))
     return _in_order(source, result, axis)
 
 
@@ -97,6 +97,6 @@ def _in_order(source: Operand, result: Operand, axis: int) -> ReducedOperands:
         return ReducedOperands((source,), (result,), axis)
     axis = order.index(axis)
     own = result.access
-    places = (Dim(order.index(expr.position)) if isinstance(expr, Dim) else expr for expr in own.coordinates)
-    moved = Access(without_axes(spec.shape, (axis,), keep=True), tuple(places))
+    indices = (Dim(order.index(expr.position)) if isinstance(expr, Dim) else expr for expr in own.coordinates)
+    moved = Access(without_axes(spec.shape, (axis,), keep=True), tuple(indices))
     return ReducedOperands((Operand(source.value, View(spec)),), (result.viewed(moved),), axis)

@@ -39,9 +39,9 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
         return _begun(op, reader)  # nothing is written over it
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [reader.operand(value) for value in (*own, *op.results)]
-    placed = [each.through(access) for each, access in zip(operands, loops.accesses, strict=True)]
-    inputs, outputs = tuple(placed[: len(own)]), tuple(placed[len(own) :])
-    begun, walked = _begun(op, reader) if op.operation.updates else [], _nest(op, loops, placed)
+    walked_operands = [each.through(access) for each, access in zip(operands, loops.accesses, strict=True)]
+    inputs, outputs = tuple(walked_operands[: len(own)]), tuple(walked_operands[len(own) :])
+    begun, walked = _begun(op, reader) if op.operation.updates else [], _nest(op, loops, walked_operands)
     if not walked.whole:  # no result has an element
         nothing = copies_of_nothing(inputs, outputs)
         return [*begun, kernel_over(inputs, outputs, nothing, reader.numerics, loops=walked)]
@@ -79,7 +79,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> La
     addresses = []
     for each in operands:
         access = each.view.access
-        assert access is not None, "every operand of a routine has a place in its loops"
+        assert access is not None, "every operand of a routine has an access in its loops"
         scalar = not each.view.spec.shape and op.operation.takes_scalars
         addresses.append(
             access.address(*(((1,), (1,)) if scalar else (each.view.spec.shape, _strides(each.view.spec))))
@@ -170,8 +170,8 @@ def _loops(kernel: Routine) -> Iterator[str]:
         yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
     arguments: list[str] = []
     for k, (stream, moves) in enumerate(zip(kernel.streams, kernel.moves, strict=True)):
-        place = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
-        address = f"pointers[{k}] + {stream.dtype.stride_bytes} * ({place})"
+        offset = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
+        address = f"pointers[{k}] + {stream.dtype.stride_bytes} * ({offset})"
         packed = stream.dtype.is_block_float  # whose rows lie at distances of their own
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]

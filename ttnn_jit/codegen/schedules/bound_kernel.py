@@ -309,9 +309,9 @@ def exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
-def _begins_lines(spec: TensorSpec, nest: LaunchLoops, place: int) -> bool:
+def _begins_lines(spec: TensorSpec, nest: LaunchLoops, index: int) -> bool:
     """Whether every row that a kernel writes begins a line of the cache, as a tile of block floats always does."""
-    begins = (nest.offsets[place], *nest.strides[place][:-1])
+    begins = (nest.offsets[index], *nest.strides[index][:-1])
     return spec.dtype.is_block_float or all(begin * spec.dtype.itemsize % LINE == 0 for begin in begins)
 
 

@@ -107,20 +107,20 @@ class HostLaunch:
         return " -> ".join(self.operations)
 
 
-Places = Mapping[PlanValue, list[int]]
+LaunchIndices = Mapping[PlanValue, list[int]]
 """Where launches stand, by a value that they read, or that they write; of others, nowhere."""
 
 
-def places_by_value(launches: Sequence[HostLaunch]) -> tuple[Places, Places]:
-    """The places of what reads each value, and of what writes it, in order.
+def launch_indices(launches: Sequence[HostLaunch]) -> tuple[LaunchIndices, LaunchIndices]:
+    """The indices of what reads each value, and of what writes it, in order.
 
     Steps that would ask every launch for every value take quadratic time.
     """
     readers, writers = defaultdict[PlanValue, list[int]](list), defaultdict[PlanValue, list[int]](list)
-    for place, launch in enumerate(launches):
-        for places, operands in ((readers, launch.bound.inputs), (writers, launch.bound.outputs)):
+    for index, launch in enumerate(launches):
+        for indices, operands in ((readers, launch.bound.inputs), (writers, launch.bound.outputs)):
             for value in dict.fromkeys(operand.value for operand in operands):
-                places[value].append(place)
+                indices[value].append(index)
     return readers, writers
 
 
@@ -167,11 +167,11 @@ class HostPlan:
 
         The ops before its last are copies that a launch reads through, as others may too.
         """
-        places, _ = places_by_value(self.launches)
+        indices, _ = launch_indices(self.launches)
         returned = set(self.results)
 
         def read(value: PlanValue) -> set[Operation | Caller]:
-            found: set[Operation | Caller] = {self.launches[place].ops[-1] for place in places[value]}
+            found: set[Operation | Caller] = {self.launches[index].ops[-1] for index in indices[value]}
             return found | {Caller.CALLER} if value in returned else found
 
         return read

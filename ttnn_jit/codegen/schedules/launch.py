@@ -36,7 +36,7 @@ class LaunchLoops:
     Attributes:
         extents: Of the loops, outermost first, at least one; none is 1 but for a single element.
         strides: Per operand, the elements between neighbours along each loop; 0 where the operand is broadcast.
-        offsets: Per operand, the place of the first element that is met.
+        offsets: Per operand, the offset of the first element that is met.
         reduced: Which loops are reduced, 0 being the innermost: several of their elements make one of a result.
         whole: Which others the kernel walks as they are, such as those of a block, a tile, or a routine.
     """
@@ -137,8 +137,8 @@ def reduction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], axis:
     extents = tuple(shape[dim] for dim in order)
     if math.prod(extents[:-1]) == 0:
         return LaunchLoops((0,), ((1,),) * len(operands), (0,) * len(operands))
-    places = [Dim(order.index(dim)) for dim in range(len(shape))]
-    addresses = [substitute(_address(each, shape), places) for each in operands]
+    dims = [Dim(order.index(dim)) for dim in range(len(shape))]
+    addresses = [substitute(_address(each, shape), dims) for each in operands]
     walked = walk((*extents[:-1], max(1, extents[-1])), addresses)
     if walked.extents[-1] != max(1, extents[-1]):
         raise NotStridedError
@@ -248,8 +248,8 @@ def _address_of_tiles(packed: View) -> Expr:
     if packed.access is not None:
         first = [bounds(expr, packed.access.extents)[0] for expr in packed.access.coordinates]
     first = [*first[:-2], first[-2] // TILE_HEIGHT, first[-1] // TILE_WIDTH]
-    places = (total((Dim(axis), Const(start))) for axis, start in enumerate(first))
-    return total(times(place, step * STRIDES_OF_A_TILE) for place, step in zip(places, steps, strict=True))
+    indices = (total((Dim(axis), Const(start))) for axis, start in enumerate(first))
+    return total(times(index, step * STRIDES_OF_A_TILE) for index, step in zip(indices, steps, strict=True))
 
 
 def row_loops(nest: LaunchLoops, right: int) -> int:
@@ -398,7 +398,7 @@ def blocked(nest: LaunchLoops) -> LaunchLoops:
 MOST_STEPS, MOST_APART = 8, 32
 """An innermost loop of fewer steps costs more than its elements; elements further apart share few cache lines."""
 LEAST_AROUND, MOST_AROUND = 16, 1024
-"""Steps of a loop that trades places with it: what they touch stays in the first cache."""
+"""Steps of a loop that is interchanged with it: what they touch stays in the first cache."""
 
 
 def interchanged(nest: LaunchLoops) -> LaunchLoops:

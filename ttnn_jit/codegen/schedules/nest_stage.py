@@ -33,8 +33,8 @@ class NestStage:
         """
         raise NotImplementedError
 
-    def write(self, builder: PythonScalar, places: Sequence[str]) -> None:
-        """Adds the Python statements for one element to `builder`; `places` are where it is, by stream of the stage."""
+    def write(self, builder: PythonScalar, elements: Sequence[str]) -> None:
+        """Adds the Python statements for one element to `builder`; `elements` are where it is, by stream."""
         raise NotImplementedError
 
     def lines(self) -> Iterator[str]:

@@ -42,9 +42,9 @@ class Stage(NestStage):
         """Its loop's."""
         return [self.loop.define(name, module)] if self.loop else []
 
-    def write(self, builder: PythonScalar, places: Sequence[str]) -> None:
+    def write(self, builder: PythonScalar, elements: Sequence[str]) -> None:
         """Those of its steps."""
-        write_steps(self.body, builder, places)
+        write_steps(self.body, builder, elements)
 
     def lines(self) -> Iterator[str]:
         """Its steps."""
@@ -80,7 +80,7 @@ class StageWriter:
     in_place: bool = False
     rank: int = 0
     steps: list[Step] = field(default_factory=list)
-    places: dict[int, int] = field(default_factory=dict)
+    step_of: dict[int, int] = field(default_factory=dict)
     read: dict[int, int] = field(default_factory=dict)
 
     def stage(self, group: Sequence[int]) -> Stage:
@@ -89,22 +89,22 @@ class StageWriter:
         for index in group:
             match step := self.body.steps[index]:
                 case Store():
-                    stored.append((self._place(step.operand), step.stream))
+                    stored.append((self._step_of(step.operand), step.stream))
                     continue
                 case Accumulate():
                     if index in self.folded:
-                        self.steps.append(replace(step, operand=self._place(step.operand)))
+                        self.steps.append(replace(step, operand=self._step_of(step.operand)))
                         stored.append((len(self.steps) - 1, self.accumulated[index]))
                     elif index in self.accumulated:
                         stored.append((self._accumulate(step, self.accumulated[index]), self.accumulated[index]))
                     continue
                 case _:
-                    renamed = with_operands(step, self._place)
-                    self.places[index] = len(self.steps)
+                    renamed = with_operands(step, self._step_of)
+                    self.step_of[index] = len(self.steps)
                     self.steps.append(renamed)
             if index in self.crossing:
-                stored.append((self.places[index], self.crossing[index]))
-        stores = [Store(place, len(self.read) + k) for k, (place, _) in enumerate(stored)]
+                stored.append((self.step_of[index], self.crossing[index]))
+        stores = [Store(source, len(self.read) + k) for k, (source, _) in enumerate(stored)]
         streams = [self.streams[number] for number in self.read]
         streams += [replace(self.streams[number], written=True) for _, number in stored]
         steps = (*self.steps, *stores)
@@ -113,7 +113,7 @@ class StageWriter:
 
     def _accumulate(self, step: Accumulate, number: int) -> int:
         """Where what the buffer shall hold is."""
-        term = self._place(step.operand)
+        term = self._step_of(step.operand)
         if not self.in_place:
             return term
         held = len(self.steps)
@@ -122,11 +122,11 @@ class StageWriter:
         self.steps.append(Apply(combine, (held, term), (), step.dtype, None))
         return held + 1
 
-    def _place(self, operand: int) -> int:
+    def _step_of(self, operand: int) -> int:
         """Where the tile of the whole's step `operand` is, loaded if it is from elsewhere."""
-        if operand not in self.places:
+        if operand not in self.step_of:
             step = self.body.steps[operand]
             number = step.stream if isinstance(step, Load) else self.crossing[operand]
-            self.places[operand] = len(self.steps)
+            self.step_of[operand] = len(self.steps)
             self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
-        return self.places[operand]
+        return self.step_of[operand]

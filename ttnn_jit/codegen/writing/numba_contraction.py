@@ -15,19 +15,19 @@ _INNER = 1
 """Which loop the terms that lie beside each other are along: the one around the innermost."""
 
 
-def chain(product: Contract, builder: PythonScalar, places: Sequence[str]) -> list[str]:
+def chain(product: Contract, builder: PythonScalar, elements: Sequence[str]) -> list[str]:
     """The statements, for loops whose indices are ``i<loop>`` and whose extents ``n<loop>``.
 
     Args:
         product: The kernel.
         builder: Gets what they import.
-        places: By stream, the element that is loaded or stored.
+        elements: By stream, the element that is loaded or stored.
     """
-    stage, own = product.epilogue, [*places, "total"]
+    stage, own = product.epilogue, [*elements, "total"]
     assert stage is not None, "the loop behind a product is chosen before its text is written"
     add = _pairs if product.in_pairs else _products
     multiplied = product.multiplication
-    inside = add(product, builder, places)
+    inside = add(product, builder, elements)
     rounds = multiplied is not None and multiplied.rounds_tiles
     counted, after = _rounding(builder, 2 if product.in_pairs else 1) if rounds else ([], [])
     around = range(_INNER + 1, product.contracted.count + 1)
@@ -67,9 +67,9 @@ def _below(builder: PythonScalar, value: Value, bits: int) -> Value:
     return builder.select(builder.eq(value, high), builder.const(0.0), builder.sub(value, high))
 
 
-def _products(product: Contract, builder: PythonScalar, places: Sequence[str]) -> list[str]:
+def _products(product: Contract, builder: PythonScalar, elements: Sequence[str]) -> list[str]:
     def add() -> None:
-        read = [builder.loaded(places[k], product.streams[k].dtype) for k in product.factors]
+        read = [builder.loaded(elements[k], product.streams[k].dtype) for k in product.factors]
         left, right = (_left_of(product, builder, value, side) for side, value in enumerate(read))
         dropped = product.multiplication and product.multiplication.dropped
         if dropped:
@@ -82,11 +82,11 @@ def _products(product: Contract, builder: PythonScalar, places: Sequence[str]) -
     return [f"for i{_INNER} in range(n{_INNER}):", *(INDENT + line for line in statements(builder, add))]
 
 
-def _pairs(product: Contract, builder: PythonScalar, places: Sequence[str]) -> list[str]:
+def _pairs(product: Contract, builder: PythonScalar, elements: Sequence[str]) -> list[str]:
     def load(shift: int) -> Callable[[], None]:
         def write() -> None:
             for number, (side, k) in enumerate(zip(("left", "right"), product.factors, strict=True)):
-                value = builder.loaded(places[k], product.streams[k].dtype)
+                value = builder.loaded(elements[k], product.streams[k].dtype)
                 bits = builder.bits(_left_of(product, builder, value, number))
                 word = builder.shift_right_zero(bits, builder.int_const(shift)) if shift else builder.int_or(bits, side)
                 builder.lines.append(f"{side} = {word}")

@@ -22,19 +22,19 @@ class SweepWriter:
     Args:
         nest: The sweeps.
         builder: Gets the statements.
-        places: By stream, the element that is loaded or stored.
+        elements: By stream, the element that is loaded or stored.
         loop: The number of the loop: its index is ``i<loop>``, and its extent ``n<loop>``.
     """
 
-    def __init__(self, nest: LoopNest, builder: PythonScalar, places: Sequence[str], loop: int) -> None:
+    def __init__(self, nest: LoopNest, builder: PythonScalar, elements: Sequence[str], loop: int) -> None:
         self._builder = builder
         self._index, self._extent = f"i{loop}", f"n{loop}"
         self._sweeps = nest.all_of(Sweep)
         self._buffers = nest.scratch_of(Buffer)
-        self._streams = len(places)
-        self._places = list(places)
-        for k, buffer in enumerate(self._buffers, len(places)):
-            self._places.append(f"b{k}[{self._index if buffer.kind is BufferKind.ROW else 0}]")
+        self._streams = len(elements)
+        self._elements = list(elements)
+        for k, buffer in enumerate(self._buffers, len(elements)):
+            self._elements.append(f"b{k}[{self._index if buffer.kind is BufferKind.ROW else 0}]")
 
     def text(self) -> tuple[list[str], list[str]]:
         """The memory of the buffers, and the sweeps over a row."""
@@ -54,7 +54,7 @@ class SweepWriter:
         return f"{name} = {function}({count})"
 
     def _sweep(self, sweep: Sweep) -> list[str]:
-        own = [self._places[k] for k in sweep.stage.operands]
+        own = [self._elements[k] for k in sweep.stage.operands]
         if sweep.folds:
             return self._reducing(sweep, own)
         element = statements(self._builder, lambda: sweep.stage.write(self._builder, own))
@@ -63,9 +63,9 @@ class SweepWriter:
 
     def _reducing(self, sweep: Sweep, own: list[str]) -> list[str]:
         """A sweep in blocks; what is reduced of an element is in a variable instead of a buffer."""
-        terms = {fold.terms: self._places[fold.terms] for fold in sweep.folds}
+        terms = {fold.terms: self._elements[fold.terms] for fold in sweep.folds}
         terms |= {k: f"term{k}" for k in terms if self._is_block(k)}
-        own = [terms.get(k, place) for k, place in zip(sweep.stage.operands, own, strict=True)]
+        own = [terms.get(k, each) for k, each in zip(sweep.stage.operands, own, strict=True)]
         element = statements(self._builder, lambda: self._accumulated(sweep, own, terms))
         chains = [f"c{fold.result}[c] = {self._identity(fold)}" for fold in sweep.folds]
         return [
@@ -83,8 +83,8 @@ class SweepWriter:
         ]
 
     def _is_block(self, number: int) -> bool:
-        place = number - self._streams
-        return place >= 0 and self._buffers[place].kind is BufferKind.TERMS
+        index = number - self._streams
+        return index >= 0 and self._buffers[index].kind is BufferKind.TERMS
 
     def _accumulated(self, sweep: Sweep, own: Sequence[str], terms: Mapping[int, str]) -> None:
         sweep.stage.write(self._builder, own)
@@ -103,7 +103,7 @@ class SweepWriter:
 
     def _folded(self, fold: Fold) -> list[str]:
         """The chains folded by halving, and the block's result brought to its level; see swept_loops.py."""
-        chains, level = f"c{fold.result}", f"l{fold.result}[place]"
+        chains, level = f"c{fold.result}", f"l{fold.result}[level]"
         halving = statements(
             self._builder, lambda: self._combine(fold, f"{chains}[c]", f"{chains}[c]", f"{chains}[c + width]")
         )
@@ -114,24 +114,24 @@ class SweepWriter:
             f"{INDENT}for c in range(width):",
             *(INDENT * 2 + line for line in halving),
             f"{INDENT}width >>= 1",
-            "place = 0",
-            "while (number >> place) & 1:",
+            "level = 0",
+            "while (number >> level) & 1:",
             *(INDENT + line for line in pushing),
-            f"{INDENT}place += 1",
+            f"{INDENT}level += 1",
             f"{level} = {chains}[0]",
         ]
 
     def _finished(self, fold: Fold) -> list[str]:
         """The levels of all blocks folded, the last blocks first."""
-        level, result = f"l{fold.result}[place]", f"b{fold.result}[0]"
+        level, result = f"l{fold.result}[level]", f"b{fold.result}[0]"
         joining = statements(self._builder, lambda: self._combine(fold, result, level, result))
         return [
-            "place = 0",
-            "while not (number >> place) & 1: place += 1",
+            "level = 0",
+            "while not (number >> level) & 1: level += 1",
             f"{result} = {level}",
-            "place += 1",
-            "while number >> place:",
-            f"{INDENT}if (number >> place) & 1:",
+            "level += 1",
+            "while number >> level:",
+            f"{INDENT}if (number >> level) & 1:",
             *(INDENT * 2 + line for line in joining),
-            f"{INDENT}place += 1",
+            f"{INDENT}level += 1",
         ]

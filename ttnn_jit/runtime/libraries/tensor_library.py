@@ -116,11 +116,11 @@ class TensorLibrary(ABC):
 
     def same_memory(self, tensors: Sequence[Any]) -> tuple[int, ...]:
         """Per tensor, the first one that has the same elements at the same addresses; () if each is the first."""
-        places: dict[object, int] = {}
+        first_at: dict[object, int] = {}
         first = [
-            places.setdefault((self.address(tensor), self.spec_of(tensor)), at) for at, tensor in enumerate(tensors)
+            first_at.setdefault((self.address(tensor), self.spec_of(tensor)), at) for at, tensor in enumerate(tensors)
         ]
-        return () if len(places) == len(tensors) else tuple(first)
+        return () if len(first_at) == len(tensors) else tuple(first)
 
     # --- How a later call with the same metadata is found -------------------------------------------------------------
 

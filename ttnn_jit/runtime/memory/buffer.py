@@ -47,7 +47,7 @@ ADDRESS_IS_KNOWN = object()
 
 
 _INTERRUPTS = starmap(interrupt_main, repeat(()))
-"""A step of it is an interrupt of the main thread, which comes at the next place where Python looks for one."""
+"""A step of it is an interrupt of the main thread, which comes at the next point where Python looks for one."""
 
 
 class Address(int):
@@ -420,7 +420,7 @@ def host_memory_bytes() -> int:
 
 
 def _pitch(nbytes: int) -> int:
-    """Bytes from one small block to the next: more than its own where neighbours would begin at one place of a page."""
+    """Bytes from one small block to the next: more than its own where neighbours would begin at one page offset."""
     return nbytes + SPREAD if nbytes % 4096 == 0 else nbytes
 
 

@@ -23,11 +23,11 @@ class CapturedTensor:
 
     Attributes:
         spec: Of it.
-        place: The user's line.
+        location: The user's line.
     """
 
     spec: TensorSpec
-    place: Location | None
+    location: Location | None
 
 
 @dataclass(slots=True)
@@ -63,13 +63,13 @@ class CapturedMemory:
             block.spec = spec
             address.__class__ = self._owned
 
-    def take(self, spec: TensorSpec, *, on_purpose: bool, place: Location | None) -> Buffer | None:
+    def take(self, spec: TensorSpec, *, on_purpose: bool, location: Location | None) -> Buffer | None:
         """Memory for a tensor like one that is gone; None if there is none.
 
         Args:
             spec: Of the tensor.
             on_purpose: Whether it takes the other's place, so that no replay warns.
-            place: The user's line.
+            location: The user's line.
         """
         with self._lock:
             self._settle()
@@ -80,7 +80,7 @@ class CapturedMemory:
             block = self._blocks[address]
             if any(block.home.order[at] < block.home.order[address] for at in [*block.home.free]):
                 return None
-            block.given = None if on_purpose else place
+            block.given = None if on_purpose else location
             (self._given.discard if on_purpose else self._given.add)(address)
             buffer = block.home.buffer()
             buffer._home = block.home
@@ -121,7 +121,7 @@ class CapturedMemory:
         yield from [*self._given]
 
     def _warning(self, trace_id: object, address: int, tensor: CapturedTensor) -> str:
-        what = f"{trace_id} uses the memory of a tensor that was freed, {tensor.spec}, met at {tensor.place}"
+        what = f"{trace_id} uses the memory of a tensor that was freed, {tensor.spec}, met at {tensor.location}"
         given = self._blocks[address].given
         if given is None or address in self.freed:
             return (

@@ -21,7 +21,7 @@ def overlap(address: int, spec: TensorSpec, other_address: int, other_spec: Tens
     (low, high), (other_low, other_high) = _bounds(address, spec), _bounds(other_address, other_spec)
     if high <= other_low or other_high <= low:
         return False
-    if spec.dtype.is_block_float or other_spec.dtype.is_block_float:  # whose elements have no place of their own
+    if spec.dtype.is_block_float or other_spec.dtype.is_block_float:  # whose elements have no address of their own
         return True
     import numpy
 
@@ -42,16 +42,16 @@ def meet(written: Sequence[tuple[int, int]], read: Iterable[tuple[int, int]]) ->
         return True
     begins = [begin for begin, _ in ordered]
     for begin, end in read:
-        place = bisect_right(begins, begin)
-        if place and begin < ordered[place - 1][1]:
+        index = bisect_right(begins, begin)
+        if index and begin < ordered[index - 1][1]:
             return True
-        if place < len(begins) and begins[place] < end:
+        if index < len(begins) and begins[index] < end:
             return True
     return False
 
 
 def has_common_elements(spec: TensorSpec) -> bool:
-    """Whether a tensor has more elements than places for them."""
+    """Whether a tensor has more elements than addresses for them."""
     low, high = spec.span
     return spec.volume > high - low + 1
 

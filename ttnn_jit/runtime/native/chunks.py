@@ -71,7 +71,7 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     """
     if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
         return None
-    met = [_elements(launch, place) for place, _ in enumerate(launch.operands)]
+    met = [_elements(launch, index) for index, _ in enumerate(launch.operands)]
     moved = sum(count * itemsize for count, itemsize in zip(met, itemsizes, strict=True))
     time = predicted_ns(launch, min(nbytes, moved))  # of a tensor, a launch may meet a small part
     if time < HOST_COSTS.shared_from_ns:
@@ -165,10 +165,10 @@ def _evenly(elements: int, per_cpu: int) -> int:
     return max(even - even % MIN_ELEMENTS, MIN_ELEMENTS)
 
 
-def _elements(launch: Launch, place: int) -> int:
+def _elements(launch: Launch, index: int) -> int:
     """How many elements of an operand the loops meet."""
     loops = launch.loops
-    strides = launch.params[loops * (1 + place) : loops * (2 + place)]
+    strides = launch.params[loops * (1 + index) : loops * (2 + index)]
     return math.prod(extent for extent, stride in zip(launch.params[:loops], strides, strict=True) if stride)
 
 

@@ -29,10 +29,10 @@ def copy_function(module: ModuleText) -> str:
     with f.count("batch", batches, ("from", source), ("to", target)) as batch:
         read, written = batch.values
         with f.count("row", rows, ("read", read), ("write", written)) as row:
-            place, goal = row.values
-            f.move_bytes(goal, place, row_bytes)
-            f.clear_bytes(f.bytes_on(goal, row_bytes), beside)
-            row.carry(f.bytes_on(place, source_row), f.bytes_on(goal, target_row))
+            source_address, target_address = row.values
+            f.move_bytes(target_address, source_address, row_bytes)
+            f.clear_bytes(f.bytes_on(target_address, row_bytes), beside)
+            row.carry(f.bytes_on(source_address, source_row), f.bytes_on(target_address, target_row))
         f.clear_bytes(row.values[1], below)
         batch.carry(f.bytes_on(read, source_batch), f.bytes_on(written, target_batch))
     return f.ended()

@@ -141,9 +141,9 @@ def _share(module: ModuleText) -> str:
     f.begin(alone)
     _run_alone(f, pool, entry)
     f.begin(publish)
-    places = f.select(is_long, limit, f.select(f.compare("slt", awake, limit), awake, limit), "places")
+    openings = f.select(is_long, limit, f.select(f.compare("slt", awake, limit), awake, limit), "openings")
     f.lock(pool)
-    _publish(f, pool, places)
+    _publish(f, pool, openings)
     sleeps = f.compare("ne", pool.load(Pool.sleepers), 0)
     wakes = f.bit_and(sleeps, is_long, "wakes")
     f.unlock(pool)
@@ -168,7 +168,7 @@ def _run_alone(f: _Function, pool: NativeRecord, entry: NativeRecord) -> None:
     f.give_back()
 
 
-def _publish(f: _Function, pool: NativeRecord, places: Value) -> None:
+def _publish(f: _Function, pool: NativeRecord, openings: Value) -> None:
     """Makes the kernel known to helpers, so many of which may join; the mutex is taken."""
     _, at, gathered, chunks = f.parameters
     pool.store(Pool.chunks, chunks)
@@ -176,7 +176,7 @@ def _publish(f: _Function, pool: NativeRecord, places: Value) -> None:
     pool.store(Pool.pointers, gathered)
     pool.store_atomic(Pool.next_chunk, 0)
     pool.store_atomic(Pool.caller_cpu, f.call(I64, _CPU_SYMBOL, hint="cpu"))
-    pool.store(Pool.places, places)
+    pool.store(Pool.openings, openings)
     pool.add_atomic(Pool.round, 1)
     pool.store(Pool.is_open, 1)
 
@@ -242,10 +242,10 @@ def _help(module: ModuleText) -> str:
     join, idle = f.new_block("join"), f.new_block("idle")
     f.branch(look, 0, TRUE)
     seen, watches = f.begin(look)
-    is_open, places = pool.load(Pool.is_open), pool.load(Pool.places, "places")
+    is_open, openings = pool.load(Pool.is_open), pool.load(Pool.openings, "openings")
     number = pool.load(Pool.round, "round")
-    has_place = f.bit_and(f.compare("ne", is_open, 0), f.compare("sgt", places, 0))
-    f.branch_if(f.bit_and(has_place, f.compare("ne", number, seen, "is.new")), join, idle)
+    has_opening = f.bit_and(f.compare("ne", is_open, 0), f.compare("sgt", openings, 0))
+    f.branch_if(f.bit_and(has_opening, f.compare("ne", number, seen, "is.new")), join, idle)
     f.begin(idle)
     watch, sleep = f.new_block("watch"), f.new_block("sleep")
     f.branch_if(watches, watch, sleep)
@@ -264,15 +264,15 @@ def _help(module: ModuleText) -> str:
     f.call(VOID, KEEP_OFF_SYMBOL, f.parameters[0], *masks)
     f.branch(look, seen, TRUE)
     f.begin(join)
-    _serve(f, pool, places)
+    _serve(f, pool, openings)
     f.branch(look, number, TRUE)
     return f.text
 
 
-def _serve(f: _Function, pool: NativeRecord, places: Value) -> None:
+def _serve(f: _Function, pool: NativeRecord, openings: Value) -> None:
     """Takes part in a kernel; the mutex is taken before and behind."""
-    left = f.sub(places, 1, "places.left")
-    pool.store(Pool.places, left)
+    left = f.sub(openings, 1, "openings.left")
+    pool.store(Pool.openings, left)
     pool.add(Pool.active, 1)
     chunks, at = pool.load(Pool.chunks, "chunks"), pool.load(Pool.entry, "at")
     gathered = pool.load(Pool.pointers, "gathered")

@@ -1,6 +1,6 @@
 """Native code that is mapped without a linker: references are resolved once, when an image is made.
 
-An *image* is an object file in which every reference from one place of the file to another is resolved for the file as
+An *image* is an object file in which every reference from one offset of the file to another is resolved for the file as
 it lies on disk; mapped whole and executable, it runs at any address. Calls of functions elsewhere go through *stubs*
 behind it, each with a slot for the function's address. Behind the stubs stands what a loader has to know, so that it
 need not read the tables of an object file:
@@ -96,7 +96,7 @@ class Image:
 
 
 def _lie_inside(offsets: Any, size: int, nbytes: int) -> bool:
-    """Whether `offsets` are those of places of `nbytes` bytes each in `size`, by symbol."""
+    """Whether `offsets` are those of addresses of `nbytes` bytes each in `size`, by symbol."""
     return isinstance(offsets, dict) and all(
         type(offset) is int and 0 <= offset <= size - nbytes and offset % nbytes == 0 for offset in offsets.values()
     )
@@ -118,13 +118,13 @@ def image_of(object_code: bytes, signature: Any = None) -> bytes:
         if symbol.name and symbol.section == _ELSEWHERE:
             stubs[symbol.name] = len(memory)
             memory += _STUBS[machine]
-    places, zeros = _places_of(sections, _zeros_offset(len(memory)))
+    offsets, zeros = _section_offsets(sections, _zeros_offset(len(memory)))
     for section in sections:
-        if section.type == _RELOCATIONS and section.info in places:
+        if section.type == _RELOCATIONS and section.info in offsets:
             for offset, kind, index, addend in _ROW_OF_RELOCATION.iter_unpack(section.rows(object_code)):
-                value = _address(symbols[index], places, stubs) + addend
-                _resolve(memory, machine, kind, places[section.info] + offset, value)
-    functions = {symbol.name: _address(symbol, places, stubs) for symbol in symbols if symbol.kind == _GLOBAL_FUNCTION}
+                value = _address(symbols[index], offsets, stubs) + addend
+                _resolve(memory, machine, kind, offsets[section.info] + offset, value)
+    functions = {symbol.name: _address(symbol, offsets, stubs) for symbol in symbols if symbol.kind == _GLOBAL_FUNCTION}
     called = {name: stub + _SLOT_OFFSET for name, stub in stubs.items()}
     text = json.dumps([functions, called, zeros, signature], separators=(",", ":")).encode()
     return bytes(memory) + text + _TRAILER.pack(len(memory), _MAGIC)
@@ -180,25 +180,25 @@ def _symbols_of(object_code: bytes, table: _Section, names: int) -> list[_Symbol
     return [_Symbol(text(names + name), kind, section, value) for name, kind, _, section, value, _ in rows]
 
 
-def _places_of(sections: list[_Section], zeros_offset: int) -> tuple[dict[int, int], int]:
+def _section_offsets(sections: list[_Section], zeros_offset: int) -> tuple[dict[int, int], int]:
     """Offsets in the image of the sections that are in memory, by number; and the bytes that start as zeros."""
-    places, zeros = {}, 0
+    offsets, zeros = {}, 0
     for number, section in enumerate(sections):
         if section.flags & _IN_MEMORY:
-            places[number] = section.offset
+            offsets[number] = section.offset
             if section.flags & _WRITTEN:
                 if section.type != _ZEROS:
                     raise InternalError("native code has memory that starts with values and is written")
                 zeros += -zeros % section.alignment
-                places[number] = zeros_offset + zeros
+                offsets[number] = zeros_offset + zeros
                 zeros += section.size
-    return places, zeros
+    return offsets, zeros
 
 
-def _address(symbol: _Symbol, places: Mapping[int, int], stubs: Mapping[str, int]) -> int:
+def _address(symbol: _Symbol, offsets: Mapping[int, int], stubs: Mapping[str, int]) -> int:
     if symbol.section >= _NO_SECTION:
         raise InternalError(f"native code refers to {symbol.name}, which lies in no section")
-    return stubs[symbol.name] if symbol.section == _ELSEWHERE else places[symbol.section] + symbol.value
+    return stubs[symbol.name] if symbol.section == _ELSEWHERE else offsets[symbol.section] + symbol.value
 
 
 # --- References -----------------------------------------------------------------------------------------------------
@@ -209,19 +209,19 @@ _SHIFT_OF_LOW_BITS = {277: 0, 278: 0, 284: 1, 285: 2, 286: 3, 299: 4}
 """R_AARCH64_ADD_ABS_LO12_NC, and those of loads and stores of 8 to 128 bits."""
 
 
-def _resolve(memory: bytearray, machine: int, kind: int, place: int, value: int) -> None:
-    """Have the reference at `place` lead to `value`."""
+def _resolve(memory: bytearray, machine: int, kind: int, offset: int, value: int) -> None:
+    """Have the reference at `offset` lead to `value`."""
     if kind in _X86_64_RELATIVE if machine == _X86_64 else kind == _PREL32:
-        struct.pack_into("<i", memory, place, value - place)
+        struct.pack_into("<i", memory, offset, value - offset)
         return
-    (instruction,) = struct.unpack_from("<I", memory, place)
+    (instruction,) = struct.unpack_from("<I", memory, offset)
     if machine == _AARCH64 and kind == _ADR_PREL_PG_HI21:
-        pages = (value >> 12) - (place >> 12)
+        pages = (value >> 12) - (offset >> 12)
         instruction |= (pages & 3) << 29 | (pages >> 2 & 0x7FFFF) << 5
     elif machine == _AARCH64 and kind in _SHIFT_OF_LOW_BITS:
         instruction |= (value & 0xFFF) >> _SHIFT_OF_LOW_BITS[kind] << 10
     elif machine == _AARCH64 and kind in {_JUMP26, _CALL26}:
-        instruction |= (value - place) >> 2 & 0x3FF_FFFF
+        instruction |= (value - offset) >> 2 & 0x3FF_FFFF
     else:
         raise InternalError(f"native code has a reference of kind {kind}, which no kernel needs")
-    struct.pack_into("<I", memory, place, instruction)
+    struct.pack_into("<I", memory, offset, instruction)

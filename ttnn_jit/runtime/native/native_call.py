@@ -67,7 +67,7 @@ def link(
 
     Launches are left out whose index is one of `without`; the inputs `in_panels` are packed so.
     """
-    runs = [*runs_of([each for place, each in enumerate(plan.launches) if place not in without])]
+    runs = [*runs_of([each for index, each in enumerate(plan.launches) if index not in without])]
     if not runs:
         return None
     called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}

@@ -358,23 +358,23 @@ def factors_of(plan: ProgramPlan) -> Mapping[int, Factor]:
         return {}
     found: dict[int, set[PanelLayout | None]] = {}
     for launch in plan.each_launch:
-        for place, index in enumerate(launch.operands):
+        for operand, index in enumerate(launch.operands):
             if index < len(plan.inputs):
-                found.setdefault(index, set()).add(_layout_of(launch, place, plan.inputs[index]))
+                found.setdefault(index, set()).add(_layout_of(launch, operand, plan.inputs[index]))
     changed = {*plan.results, *(index for index, _ in plan.updates)}
     alike = [(index, next(iter(each))) for index, each in sorted(found.items()) if len(each) == 1]
     usable = [(index, layout) for index, layout in alike if layout is not None and index not in changed]
     return {index: Factor(layout, 1 << k) for k, (index, layout) in enumerate(usable)}
 
 
-def _layout_of(launch: Launch, place: int, spec: TensorSpec) -> PanelLayout | None:
-    if not launch.panels or launch.panels[0] != place or launch.offsets[place] or launch.growth:
+def _layout_of(launch: Launch, operand: int, spec: TensorSpec) -> PanelLayout | None:
+    if not launch.panels or launch.panels[0] != operand or launch.offsets[operand] or launch.growth:
         return None
     if spec.memory_config.buffer_type is not BufferType.DRAM or spec.strides is not None or spec.nbytes < MIN_BYTES:
         return None
     _, width, terms = launch.panels
     (columns, depth), loops = launch.params[:2], launch.loops
-    across, along, *others = launch.params[loops * (1 + place) : loops * (2 + place)]
+    across, along, *others = launch.params[loops * (1 + operand) : loops * (2 + operand)]
     if any(others) or columns * depth != spec.volume or across < 1 or along < 1:
         return None
     layout = _interned(spec, columns, depth, across, along, width, terms)

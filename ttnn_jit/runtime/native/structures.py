@@ -77,7 +77,7 @@ class Pool(Structure):
     is_open = number()  # whether helpers may still join
     active = number()  # helpers that work
     round = number()  # kernels that were shared so far
-    places = number()  # helpers that may still join
+    openings = number()  # helpers that may still join
     limit = number()  # helpers that may join a kernel
     sleepers = number()
     caller_cpu = number()  # of the last caller

@@ -102,8 +102,8 @@ def _faults_in(
 
 def _note_written(launch: Launch, buffers: Sequence[TensorSpec], missing: dict[int, int], times: int = 1) -> None:
     """Count what runs of `launch` write; a buffer of which all is written is not `missing` any more."""
-    for place, index in enumerate(launch.operands[-launch.written :], len(launch.operands) - launch.written):
-        missing[index] = missing.get(index, 0) - times * _items_written(launch, place, buffers[index])
+    for operand, index in enumerate(launch.operands[-launch.written :], len(launch.operands) - launch.written):
+        missing[index] = missing.get(index, 0) - times * _items_written(launch, operand, buffers[index])
         if missing[index] <= 0:
             del missing[index]
 
@@ -153,25 +153,25 @@ def _faults(
         yield f"loops over {list(extents)}"
     if unread := [index for index in operands[: -launch.written] if index in missing]:
         yield f"reads buffer {unread[0]} before it is written"
-    for place, index in enumerate(operands):
-        strides = launch.params[loops * (1 + place) : loops * (2 + place)]
-        if launch.panels and place == launch.panels[0] and any(strides[2:3]):
-            yield f"has operand {place} move along rows, which says that it is in panels"
-        steps = [own[place] for own in launch.steps]
-        yield from _operand_faults(launch, place, (*extents, *counts), (*strides, *steps), buffers[index])
+    for operand, index in enumerate(operands):
+        strides = launch.params[loops * (1 + operand) : loops * (2 + operand)]
+        if launch.panels and operand == launch.panels[0] and any(strides[2:3]):
+            yield f"has operand {operand} move along rows, which says that it is in panels"
+        steps = [own[operand] for own in launch.steps]
+        yield from _operand_faults(launch, operand, (*extents, *counts), (*strides, *steps), buffers[index])
 
 
 def _operand_faults(
-    launch: Launch, place: int, extents: Sequence[int], strides: Sequence[int], spec: TensorSpec
+    launch: Launch, operand: int, extents: Sequence[int], strides: Sequence[int], spec: TensorSpec
 ) -> Iterator[str]:
     """What is wrong with an operand that moves by `strides` along loops, and around them from round to round."""
     by_tiles = _loops_by_tiles(launch, strides) if spec.dtype.is_block_float else ()
-    if not _stays_inside(extents, strides, launch.offsets[place], spec, by_tiles):
-        yield f"leaves the memory of operand {place}, {spec}"
-    if place < len(launch.operands) - launch.written:
+    if not _stays_inside(extents, strides, launch.offsets[operand], spec, by_tiles):
+        yield f"leaves the memory of operand {operand}, {spec}"
+    if operand < len(launch.operands) - launch.written:
         return
-    if (count := _items_written(launch, place, spec)) > spec.items:
-        yield f"writes {count} elements of operand {place}, {spec}"
+    if (count := _items_written(launch, operand, spec)) > spec.items:
+        yield f"writes {count} elements of operand {operand}, {spec}"
 
 
 def _loops_by_tiles(launch: Launch, strides: Sequence[int]) -> Container[int]:
@@ -183,13 +183,13 @@ def _loops_by_tiles(launch: Launch, strides: Sequence[int]) -> Container[int]:
     return (1, 1 + len(launch.reduced)) if contracts and not strides[0] else (0, 1)
 
 
-def _items_written(launch: Launch, place: int, spec: TensorSpec) -> int:
+def _items_written(launch: Launch, operand: int, spec: TensorSpec) -> int:
     """How many items of a result a launch writes; one that stays along a loop which is not cut is written once."""
     loops = launch.loops
     extents = launch.params[:loops]
     if not launch.uncut:
         return math.prod(extents)
-    strides = launch.params[loops * (1 + place) : loops * (2 + place)]
+    strides = launch.params[loops * (1 + operand) : loops * (2 + operand)]
     if spec.dtype.is_block_float:
         by_tiles = _loops_by_tiles(launch, strides)
         extents = tuple(-(-each // STRIDES_OF_A_TILE) if k in by_tiles else each for k, each in enumerate(extents))

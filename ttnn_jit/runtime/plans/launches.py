@@ -81,11 +81,11 @@ class Launch:
         What it meets, reads and writes in all of their rounds lies between these, for extents grow evenly.
         """
         grows = [any(own) for own in self.growth] or [False] * len(counts)
-        kept = [place for place, own in enumerate(grows) if not own]
-        steps = tuple(self.steps[place] for place in kept)
+        kept = [index for index, own in enumerate(grows) if not own]
+        steps = tuple(self.steps[index] for index in kept)
         ends = ({0, count - 1} if own else {0} for own, count in zip(grows, counts, strict=True))
         for rounds in itertools.product(*ends):
-            yield replace(self.in_round(rounds), steps=steps), tuple(counts[place] for place in kept)
+            yield replace(self.in_round(rounds), steps=steps), tuple(counts[index] for index in kept)
 
 
 def _moved(numbers: tuple[int, ...], steps: Sequence[tuple[int, ...]], rounds: Sequence[int]) -> tuple[int, ...]:

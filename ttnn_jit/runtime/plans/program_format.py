@@ -4,7 +4,7 @@
            4  u32 version        16  sha256 of everything from 48           object code, one after the other
 
 No pickle: reading the bytes runs nothing. Running the program runs its machine code, and the checksum shows damage, not
-tampering, so bytes are to be trusted as much as the place that they came from.
+tampering, so bytes are to be trusted as much as the source that they came from.
 """
 
 from __future__ import annotations

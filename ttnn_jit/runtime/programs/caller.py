@@ -75,8 +75,8 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     owned = {i: plan.buffers[i] for i in range(len(plan.inputs), len(plan.buffers)) if i not in in_place}
     # A chip writes such an output where the input lies.
     written_over = plan.written_over_inputs if into is None else {*plan.results}
-    placed = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
-    leases = {i: device.l1.lease(spec) for i, spec in placed.items()}
+    specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
+    leases = {i: device.l1.lease(spec) for i, spec in specs_in_l1.items()}
     _elided = [device.l1.lease(spec) for spec in plan.elided]
     if any(map(in_l1, (*plan.buffers, *plan.elided))):
         device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")

@@ -2,7 +2,7 @@
 
 Its state is two tensors in memory of this package (ttnn_jit/ops/selection/random_numbers.py says what they are), and
 the same words as ttnn's, torch's and numpy's tensors. ttnn's lie on no device, and programs on any device take them:
-`placed` gives them one.
+`on_device_of` gives them one.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def _spec(part: str) -> TensorSpec:
 
 def _write(buffers: dict[str, Buffer], seed: int) -> None:
     for part, numbers in ((DRAW, (0,)), (KEY, words_of(seed))):
-        for place, number in enumerate(numbers):
-            _words(buffers[part], part)[place] = number
+        for index, number in enumerate(numbers):
+            _words(buffers[part], part)[index] = number
 
 
 def _words(buffer: Buffer, part: str) -> ctypes.Array[ctypes.c_uint32]:
@@ -108,7 +108,7 @@ def seeded(seed: int, device: Device | None) -> tuple[Tensor, ...]:
     return tuple(Tensor(_spec(part), device, buffer) for part, buffer in _made(seed).items())
 
 
-def placed(hidden: tuple[Any, ...], library: TensorLibrary, tensors: Sequence[Any]) -> tuple[Any, ...]:
+def on_device_of(hidden: tuple[Any, ...], library: TensorLibrary, tensors: Sequence[Any]) -> tuple[Any, ...]:
     """`hidden`, of which ttnn's tensors of the state lie on the device of `tensors`."""
     if library is not TTNN or not hidden:
         return hidden

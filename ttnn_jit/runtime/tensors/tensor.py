@@ -150,7 +150,7 @@ class Tensor(TensorQueries, TensorOperators):
 
     def to(
         self,
-        place: Device | Layout,
+        device_or_layout: Device | Layout,
         memory_config: MemoryConfig | None = None,
         cq_id: int | None = None,
         *,
@@ -162,21 +162,21 @@ class Tensor(TensorQueries, TensorOperators):
         `mem_config` is another name of it.
 
         Raises:
-            ArgumentError: `place` is neither, or has no command queue `cq_id`.
+            ArgumentError: `device_or_layout` is neither, or has no command queue `cq_id`.
             DeviceError: The device is closed.
             GridError, LayoutError, L1CapacityError: It does not fit.
         """
         own = self.spec.memory_config
         memory_config = mem_config if memory_config is None else memory_config
-        if isinstance(place, Layout):
-            spec = TensorSpec(self.shape, self.dtype, place, own if memory_config is None else memory_config)
+        if isinstance(device_or_layout, Layout):
+            spec = TensorSpec(self.shape, self.dtype, device_or_layout, own if memory_config is None else memory_config)
             return stored_as(self, checked(spec), self._device, "to")
-        check_kind(place, Device, "the place of a tensor")
-        place.require_queue(cq_id, "to")
+        check_kind(device_or_layout, Device, "the device of a tensor")
+        device_or_layout.require_queue(cq_id, "to")
         if memory_config is None:
             memory_config = DRAM_MEMORY_CONFIG if own == HOST_MEMORY_CONFIG else own
         spec = checked(self.spec.with_(memory_config=memory_config))
-        copied: Tensor = place.everywhere(lambda device: stored_as(self, spec, device, "to"))
+        copied: Tensor = device_or_layout.everywhere(lambda device: stored_as(self, spec, device, "to"))
         return copied
 
     def to_torch(self) -> torch.Tensor:
@@ -257,8 +257,8 @@ class Tensor(TensorQueries, TensorOperators):
         """As notebooks show it."""
         spec = self.spec
         where = "the host" if self._device is None else str(self._device)
-        place = f"{'x'.join(map(str, spec.shape))} {spec.dtype.name} {spec.layout.name} on {where}"
-        return tensor_html(spec, self._values_to_show(), place)
+        caption = f"{'x'.join(map(str, spec.shape))} {spec.dtype.name} {spec.layout.name} on {where}"
+        return tensor_html(spec, self._values_to_show(), caption)
 
     def _values_to_show(self) -> numpy.ndarray[Any, Any] | str:
         if not self.is_allocated():

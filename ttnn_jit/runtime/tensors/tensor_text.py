@@ -67,14 +67,14 @@ def tensor_text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str) -> str:
     return _text(spec, values, _Chosen.options)
 
 
-def tensor_html(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str, place: str) -> str:
+def tensor_html(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str, caption: str) -> str:
     """A tensor as a notebook shows it: where it lies, and the text in the short profile, at most 40 lines of it."""
     from html import escape
 
     chosen = _Chosen.options
     lines = _text(spec, values, PrintOptions(_SHORT, chosen.sci_mode, chosen.precision)).splitlines()
     kept = [*lines[: _HTML_LINES - 1], "..."] if len(lines) > _HTML_LINES else lines
-    return f"<div><div>{escape(place)}</div><pre>{escape(chr(10).join(kept))}</pre></div>"
+    return f"<div><div>{escape(caption)}</div><pre>{escape(chr(10).join(kept))}</pre></div>"
 
 
 def _text(spec: TensorSpec, values: numpy.ndarray[Any, Any] | str, options: PrintOptions) -> str:

@@ -150,13 +150,13 @@ class Part:
 
     @property
     def ranges(self) -> tuple[range, ...]:
-        """Per dimension, the block's places in the result."""
+        """Per dimension, the block's indices in the result."""
         steps = self.steps or (1,) * len(self.origin)
         bounds = zip(self.origin, self.access.extents, steps, strict=True)
         return tuple(range(start, start + extent * step, step) for start, extent, step in bounds)
 
     @property
-    def place(self) -> Access:
+    def result_access(self) -> Access:
         """From the block's elements to the result's."""
         indices = (total((times(Dim(axis), part.step), Const(part.start))) for axis, part in enumerate(self.ranges))
         return Access(self.access.extents, tuple(indices))
@@ -179,10 +179,10 @@ def reshaped(old: Sequence[int], new: Sequence[int]) -> Access:
     """The access of a tensor of extents `new` to one of extents `old` with as many elements, in row-major order."""
     rest = total(times(Dim(axis), stride) for axis, stride in enumerate(dense_strides(new)) if new[axis] != 1)
     coordinates: list[Expr] = []
-    for place, extent in reversed(tuple(enumerate(old))):
+    for dim, extent in reversed(tuple(enumerate(old))):
         if extent == 1:
             coordinates.append(Const(0))
-        elif all(other == 1 for other in old[:place]):
+        elif all(other == 1 for other in old[:dim]):
             coordinates.append(rest)
         else:
             coordinates.append(remainder(rest, max(1, extent)))

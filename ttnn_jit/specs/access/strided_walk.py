@@ -61,9 +61,9 @@ def sums_of_parts(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Expr, 
         NotStridedError: They are none.
     """
     digits, forms = _split(extents, exprs)
-    places = {digit: _expr(digit, extent, extents) for digit, extent in digits.items()}
+    index_of = {digit: _expr(digit, extent, extents) for digit, extent in digits.items()}
     return tuple(
-        total([*(times(places[digit], weight) for digit, weight in form.weights.items()), Const(form.constant)])
+        total([*(times(index_of[digit], weight) for digit, weight in form.weights.items()), Const(form.constant)])
         for form in forms
     )
 
@@ -73,11 +73,11 @@ _Digit = tuple[int, int]
 
 
 class _CutError(Exception):
-    """A dimension must be two loops, of which the inner one passes `place` indices."""
+    """A dimension must be two loops, of which the inner one passes `step` indices."""
 
-    def __init__(self, axis: int, place: int) -> None:
+    def __init__(self, axis: int, step: int) -> None:
         super().__init__()
-        self.axis, self.place = axis, place
+        self.axis, self.step = axis, step
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +98,14 @@ def _split(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Mapping[_Digi
         try:
             return digits, [_linear(expr, digits) for expr in exprs]
         except _CutError as cut:
-            cuts = (*cuts[: cut.axis], cuts[cut.axis] | {cut.place}, *cuts[cut.axis + 1 :])
+            cuts = (*cuts[: cut.axis], cuts[cut.axis] | {cut.step}, *cuts[cut.axis + 1 :])
 
 
 def _expr(digit: _Digit, extent: int, extents: Sequence[int]) -> Expr:
     """The index of a loop, of the dimension that it is a part of."""
-    axis, place = digit
-    index = divided(Dim(axis), place)
-    return index if place * extent == extents[axis] else remainder(index, extent)
+    axis, step = digit
+    index = divided(Dim(axis), step)
+    return index if step * extent == extents[axis] else remainder(index, extent)
 
 
 def _digits(extents: Sequence[int], cuts: Sequence[frozenset[int]]) -> dict[_Digit, int]:
@@ -116,10 +116,10 @@ def _digits(extents: Sequence[int], cuts: Sequence[frozenset[int]]) -> dict[_Dig
     """
     digits: dict[_Digit, int] = {}
     for axis, extent in enumerate(extents):
-        places = [1, *sorted(cuts[axis]), extent]
-        if any(above % below for below, above in itertools.pairwise(places)):
+        steps = [1, *sorted(cuts[axis]), extent]
+        if any(above % below for below, above in itertools.pairwise(steps)):
             raise NotStridedError
-        found = {(axis, below): above // below for below, above in itertools.pairwise(places)}
+        found = {(axis, below): above // below for below, above in itertools.pairwise(steps)}
         digits.update(reversed(found.items()))
     return digits
 
@@ -159,8 +159,8 @@ def _divided(form: _Linear, divisor: int, digits: Mapping[_Digit, int]) -> tuple
     if least // divisor == most // divisor:
         carried = least // divisor
         return _Linear(quotient + carried, high), _Linear(rest - carried * divisor, low)
-    for (axis, place), weight in low.items():
+    for (axis, step), weight in low.items():
         inner = divisor // abs(weight) if divisor % abs(weight) == 0 else 0
-        if 1 < inner < digits[axis, place] and digits[axis, place] % inner == 0:
-            raise _CutError(axis, place * inner)
+        if 1 < inner < digits[axis, step] and digits[axis, step] % inner == 0:
+            raise _CutError(axis, step * inner)
     raise NotStridedError

@@ -39,7 +39,7 @@ class DstAccess:
         self._dtype = dtype
         self._constants = constants
         self._new_ops: list[Operation] = []
-        self._place: Operation = compute
+        self._insertion_point: Operation = compute
         self._body = TileBody.of(compute.body.block, tile_type(dtype))
         self._slots = assign_slots(self._body.graph, self._body.graph.source_order)
         self._dst: SSAValue = compute.operands[-1]
@@ -106,7 +106,7 @@ class DstAccess:
         nest.store(nest.accumulated(op, self._body.numbers, slot), slot)
         self._end(nest)
         self._put_before(self._compute)
-        self._place = loops[0]
+        self._insertion_point = loops[0]
 
     def store_result(self) -> None:
         """Writes the nest that stores the result to the output's buffer."""
@@ -116,17 +116,17 @@ class DstAccess:
 
     def replace(self) -> None:
         """Puts the loops in the place of the `linalg.generic`."""
-        if self._place is self._compute:
+        if self._insertion_point is self._compute:
             self._put_before(self._compute)
         else:
-            block = self._place.parent_block()
+            block = self._insertion_point.parent_block()
             assert block is not None, "a linalg.generic and its loops stand in their kernel"
-            block.insert_ops_after(self._new_ops, self._place)
+            block.insert_ops_after(self._new_ops, self._insertion_point)
         erase(self._compute)
 
-    def _put_before(self, place: Operation) -> None:
+    def _put_before(self, anchor: Operation) -> None:
         for op in self._new_ops:
-            insert_before(op, place)
+            insert_before(op, anchor)
         self._new_ops = []
 
     def _compute_and_store(self, step: Step, nest: _Nest, tiles: Tiles) -> None:

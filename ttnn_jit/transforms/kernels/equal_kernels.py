@@ -46,7 +46,7 @@ class _Contents:
         self._number_by_id: dict[int, int] = {}  # of attributes that the module keeps
 
     def of(self, generic: d2m.GenericOp) -> Hashable:
-        """Everything but places in source and the tensors themselves."""
+        """Everything but locations in source and the tensors themselves."""
         content: list[Hashable] = []
         self._add(generic, content, {})
         return tuple(content)

@@ -57,7 +57,7 @@ def _postorder(visit_order: list[list[int]], root: int) -> tuple[int, ...]:
     """Every op after its operands, the root's subtree first; a loop, because trees may be thousands of ops deep."""
     order: list[int] = []
     entered = [False] * len(visit_order)
-    # Ops that the result does not need keep their place after it: a body edited by hand may have some.
+    # Ops that the result does not need keep their position after it: a body edited by hand may have some.
     stack = [(op, False) for op in reversed(range(len(visit_order))) if op != root]
     if root >= 0:
         stack.append((root, False))

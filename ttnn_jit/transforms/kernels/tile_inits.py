@@ -61,5 +61,5 @@ def _collect_tile_ops(loop: ForOp, found: list[Operation]) -> None:
             found.append(op)
 
 
-def _insert_before(place: Operation, tile_op: Operation) -> None:
-    insert_before(d2m.TileInitOp.make(tile_op.name.removeprefix("d2m."), tile_op.location), place)
+def _insert_before(anchor: Operation, tile_op: Operation) -> None:
+    insert_before(d2m.TileInitOp.make(tile_op.name.removeprefix("d2m."), tile_op.location), anchor)

@@ -48,13 +48,13 @@ class ConvertTTNNToTTIR(FunctionPass):
 
     def _precisely(self, op: ttnn.TensorOp) -> Sequence[Any]:
         """The attributes of `op`, with the precision of a product."""
-        place = op.operation.precision_index
-        if place is None or (op.statics[place] is None and not op.operation.has_default_precision):
+        index = op.operation.precision_index
+        if index is None or (op.statics[index] is None and not op.operation.has_default_precision):
             return op.statics
         statics = [*op.statics]
         fp32 = self.fp32_dest_acc or dtype_of(op.result.type) is COMPUTE_TYPE
-        requested = ProductPrecision(None, fp32) if statics[place] is None else ProductPrecision.of(statics[place])
-        statics[place] = str(requested.or_fidelity(MathFidelity[self.math_fidelity]))
+        requested = ProductPrecision(None, fp32) if statics[index] is None else ProductPrecision.of(statics[index])
+        statics[index] = str(requested.or_fidelity(MathFidelity[self.math_fidelity]))
         return statics
 
 

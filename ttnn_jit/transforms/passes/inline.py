@@ -31,7 +31,7 @@ from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 class Inline(ModulePass):
     """Every `func.call` becomes the ops of the function that it calls; private functions that were called go.
 
-    An op keeps its place, and has that of the call behind it. What the module computes in the end is what it would
+    An op keeps its location, and has that of the call behind it. What the module computes in the end is what it would
     compute if the bodies had stood there: fusion knows no calls.
     """
 

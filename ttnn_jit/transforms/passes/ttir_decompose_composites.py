@@ -78,11 +78,11 @@ class DecompositionBuilder(FunctionBuilder):
 
     def __init__(self, op: Operation) -> None:
         super().__init__(TTIR, "", Numerics.IEEE, None)
-        self._place = op.location
+        self._location = op.location
 
     def location_attribute(self, location: Location | None) -> LocationAttr:  # noqa: ARG002 - one for all
         """That of the op that is decomposed."""
-        return self._place
+        return self._location
 
     def results(
         self, operation: Declared, operands: Sequence[Operand], attributes: Sequence[Any], *_: Any, **__: Any

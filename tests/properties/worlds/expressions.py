@@ -27,7 +27,7 @@ _DEPTH = 6
 
 
 @dataclass(frozen=True)
-class Place:
+class Expression:
     """Where an object stands, as an expression; whether a statement can assign to that."""
 
     text: str
@@ -35,17 +35,17 @@ class Place:
     assignable: bool
 
 
-def places(namespace: dict[str, Any]) -> list[Place]:
+def expressions(namespace: dict[str, Any]) -> list[Expression]:
     """Everything of the world that the names of a module lead to; nothing that other worlds could meet."""
-    found: list[Place] = []
+    found: list[Expression] = []
     seen: set[int] = set()
     for name, value in list(namespace.items()):
         if not name.startswith("__") and name not in _HARNESS and not isinstance(value, types.ModuleType):
-            found.append(Place(name, value, True))
+            found.append(Expression(name, value, True))
             _walk(found, seen, name, value, 0)
     program = namespace.get("program")
     if program is not None:
-        found += [Place("program", program, False), *_of_function("program", program)]
+        found += [Expression("program", program, False), *_of_function("program", program)]
     return found
 
 
@@ -55,7 +55,7 @@ def is_of_world(value: object) -> bool:
     return isinstance(module, str) and module.startswith("world_")
 
 
-def _walk(found: list[Place], seen: set[int], text: str, value: Any, depth: int) -> None:
+def _walk(found: list[Expression], seen: set[int], text: str, value: Any, depth: int) -> None:
     if id(value) in seen or depth > _DEPTH or (isinstance(value, _LEAVES) and not is_of_world(type(value))):
         return
     seen.add(id(value))
@@ -63,73 +63,77 @@ def _walk(found: list[Place], seen: set[int], text: str, value: Any, depth: int)
         parts = [*_parts(text, value)]
     except Exception:  # noqa: BLE001 - it answers whatever it likes
         return
-    for place in parts:
-        found.append(place)
-        _walk(found, seen, place.text, place.value, depth + 1)
+    for expression in parts:
+        found.append(expression)
+        _walk(found, seen, expression.text, expression.value, depth + 1)
 
 
-def _parts(text: str, value: Any) -> Iterator[Place]:
+def _parts(text: str, value: Any) -> Iterator[Expression]:
     if type(value) is types.FunctionType:
         yield from _of_function(text, value) if is_of_world(value) else ()
     elif isinstance(value, type):
         yield from _of_class(text, value) if is_of_world(value) else ()
     elif type(value) is functools.partial:
-        yield Place(f"{text}.func", value.func, False)
+        yield Expression(f"{text}.func", value.func, False)
         yield from _of_items(f"{text}.args", value.args)
         yield from _of_items(f"{text}.keywords", value.keywords)
     elif type(value) in {types.MethodType, types.BuiltinMethodType}:
-        yield Place(f"{text}.__self__", value.__self__, False)
+        yield Expression(f"{text}.__self__", value.__self__, False)
     else:
         yield from _of_items(text, value)
         yield from _of_attributes(text, value)
 
 
-def _of_items(text: str, value: Any) -> Iterator[Place]:
+def _of_items(text: str, value: Any) -> Iterator[Expression]:
     if isinstance(value, dict):
         for position, (name, item) in enumerate(dict.items(value)):
             plain = type(name) in {str, int, float, bool, type(None), tuple}
-            yield Place(f"{text}[{name!r}]", item, plain) if plain else Place(f"list({text})[{position}]", name, False)
+            yield (
+                Expression(f"{text}[{name!r}]", item, plain)
+                if plain
+                else Expression(f"list({text})[{position}]", name, False)
+            )
     elif isinstance(value, (list, tuple)):
         kind = list if isinstance(value, list) else tuple
         for index, item in enumerate(kind.__iter__(value)):
-            yield Place(f"{text}[{index}]", item, isinstance(value, list))
+            yield Expression(f"{text}[{index}]", item, isinstance(value, list))
 
 
-def _of_attributes(text: str, value: Any) -> Iterator[Place]:
+def _of_attributes(text: str, value: Any) -> Iterator[Expression]:
     if not (is_of_world(type(value)) or type(value) in _HOLDERS):
         return
     for name, item in list(getattr(value, "__dict__", {}).items()):
         if name.isidentifier() and not name.startswith(_PRIVATE):
-            yield Place(f"{text}.{name}", item, True)
+            yield Expression(f"{text}.{name}", item, True)
     for name in vars(type(value)).get("__slots__", ()):
         if not name.startswith("__") and hasattr(value, name):
-            yield Place(f"{text}.{name}", getattr(value, name), True)
+            yield Expression(f"{text}.{name}", getattr(value, name), True)
 
 
-def _of_class(text: str, kind: type) -> Iterator[Place]:
+def _of_class(text: str, kind: type) -> Iterator[Expression]:
     for name, member in list(vars(kind).items()):
         if isinstance(member, (staticmethod, classmethod)):
-            yield Place(f"vars({text})[{name!r}].__func__", member.__func__, False)
+            yield Expression(f"vars({text})[{name!r}].__func__", member.__func__, False)
         elif isinstance(member, property) and member.fget:
-            yield Place(f"vars({text})[{name!r}].fget", member.fget, False)
+            yield Expression(f"vars({text})[{name!r}].fget", member.fget, False)
         elif isinstance(member, functools.cached_property):
-            yield Place(f"vars({text})[{name!r}].func", member.func, True)
+            yield Expression(f"vars({text})[{name!r}].func", member.func, True)
         elif isinstance(member, types.FunctionType):
-            yield Place(f"{text}.{name}", member, name != "__new__")
+            yield Expression(f"{text}.{name}", member, name != "__new__")
         elif isinstance(member, enum.Enum):
-            yield Place(f"{text}.{name}", member, False)
+            yield Expression(f"{text}.{name}", member, False)
         elif name[0] != "_" and type(member) not in {types.MemberDescriptorType, types.GetSetDescriptorType}:
-            yield Place(f"{text}.{name}", member, True)
+            yield Expression(f"{text}.{name}", member, True)
     if is_of_world(type(kind)):
-        yield Place(f"type({text})", type(kind), False)
+        yield Expression(f"type({text})", type(kind), False)
 
 
-def _of_function(text: str, function: types.FunctionType) -> Iterator[Place]:
-    yield Place(f"{text}.__code__", function.__code__, True)
+def _of_function(text: str, function: types.FunctionType) -> Iterator[Expression]:
+    yield Expression(f"{text}.__code__", function.__code__, True)
     for index, cell in enumerate(function.__closure__ or ()):
         if function.__code__.co_freevars[index] != "__class__" and cell != types.CellType():
-            yield Place(f"{text}.__closure__[{index}].cell_contents", cell.cell_contents, True)
+            yield Expression(f"{text}.__closure__[{index}].cell_contents", cell.cell_contents, True)
     yield from _of_items(f"{text}.__defaults__", function.__defaults__ or ())
     yield from _of_items(f"{text}.__kwdefaults__", function.__kwdefaults__ or {})
     for name, item in list(vars(function).items()):
-        yield Place(f"{text}.{name}", item, True)
+        yield Expression(f"{text}.{name}", item, True)

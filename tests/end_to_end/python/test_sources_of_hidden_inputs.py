@@ -91,7 +91,7 @@ class Scale:
 SCALE = Scale()
 
 
-PLACES = {
+SOURCES = {
     "a global": (lambda x: x * WEIGHT, lambda x: x * WEIGHT),
     "on the left": (lambda x: WEIGHT - x, lambda x: WEIGHT - x),
     "alone": (lambda x: ttnn.abs(WEIGHT) + x, lambda x: WEIGHT.abs() + x),
@@ -127,10 +127,10 @@ PLACES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("source", SOURCES)
 @BOTH
-def test_a_tensor_is_found_wherever_python_finds_it(place, graph_capture):
-    program, expected = PLACES[place]
+def test_a_tensor_is_found_wherever_python_finds_it(source, graph_capture):
+    program, expected = SOURCES[source]
     jitted = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)(program)
     x = whole()
     for _ in range(4):
@@ -138,9 +138,9 @@ def test_a_tensor_is_found_wherever_python_finds_it(place, graph_capture):
     assert jitted.num_entries == 1
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_both_frontends_write_one_text(place):
-    program, _ = PLACES[place]
+@pytest.mark.parametrize("source", SOURCES)
+def test_both_frontends_write_one_text(source):
+    program, _ = SOURCES[source]
     texts = [ttnn_jit.jit(graph_capture=graph_capture)(program).ir(whole()) for graph_capture in (False, True)]
     assert texts[0] == texts[1]
 
@@ -217,7 +217,7 @@ def test_what_hides_a_parameter_is_seen(graph_capture):
                 assert torch.equal(block.jitted(x), x * block.weight)
 
 
-def test_modules_in_a_list_are_told_by_their_place():
+def test_modules_in_a_list_are_told_by_their_index():
     class Stack(torch.nn.Module):
         def __init__(self):
             super().__init__()
