@@ -231,7 +231,7 @@ def test_comparison_mode_runs_a_function_again_with_the_elements_that_it_drew(de
         (lambda _: ttnn.bernoulli(3.0), "must be a tensor"),
     ],
 )
-def test_what_cannot_be_drawn_in_a_function_is_refused_at_its_location(made, message, graph_capture):
+def test_an_invalid_draw_in_a_function_is_refused_at_its_location(made, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(made)(torch.ones(2, 2))
     assert "^" in str(raised.value)

@@ -80,7 +80,7 @@ def test_a_call_that_breaks_a_rule_is_refused_before_anything_happens(device, ar
     assert device.memory_view() == used
 
 
-def test_the_rules_of_layouts_do_not_hold_for_ir(device):
+def test_the_rules_of_layouts_do_not_apply_to_ir(device):
     assert "ttnn.add" in double.ir(tiled(device, memory_config=ttnn.L1_MEMORY_CONFIG))
 
 
@@ -410,7 +410,7 @@ HOST = [
 
 
 @pytest.mark.parametrize(("action", "error", "text"), HOST)
-def test_what_the_host_api_refuses_and_says(device, action, error, text):
+def test_refusals_of_the_host_api_and_their_messages(device, action, error, text):
     compiles = ttnn_jit.cache_info().compiles
     with pytest.raises(error) as raised:
         action(device)

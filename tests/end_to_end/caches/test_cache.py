@@ -224,7 +224,7 @@ ARRAY = np.array([1.0])
     ],
     ids=["array", "item", "length", "environment"],
 )
-def test_what_an_object_answers_is_asked_again_at_every_call(function, change, graph_capture, monkeypatch):
+def test_methods_of_objects_are_called_again_at_every_call(function, change, graph_capture, monkeypatch):
     monkeypatch.setenv("SCALE", "1")
     x = torch.ones(2)
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)

@@ -91,7 +91,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_program_that_says_otherwise_than_its_code_is_refused(damage, saved):
+def test_a_program_that_contradicts_its_code_is_refused(damage, saved):
     header, blobs = saved
     assert Program.from_bytes(program_format.pack(header, blobs)).plan.name == "row_scaled"
     DAMAGES[damage](header)
@@ -102,7 +102,7 @@ def test_a_program_that_says_otherwise_than_its_code_is_refused(damage, saved):
 @pytest.mark.parametrize(
     "damage", [lambda code: code[:-1], lambda code: code[:8], lambda _: b"", lambda code: code[8:]]
 )
-def test_code_that_is_no_image_is_refused(damage, saved):
+def test_code_that_is_not_an_image_is_refused(damage, saved):
     header, blobs = saved
     kernel = launch(header)[0]
     with pytest.raises(ProgramFormatError):
@@ -122,7 +122,7 @@ NO_FUNCTIONS = ("no_such_function", "", "memcpy\0", "memcpyé", "memcpy\ud800", 
 
 
 @pytest.mark.parametrize("symbol", NO_FUNCTIONS, ids=ascii)
-def test_code_that_calls_what_is_not_there_is_refused_before_it_runs(symbol, tmp_path, monkeypatch):
+def test_code_with_unresolved_symbols_is_refused_before_it_runs(symbol, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     program = compiled(lambda x: ttnn.tan(x), torch.randn(64, 64))
     header, blobs = program_format.unpack(program.to_bytes())
@@ -233,7 +233,7 @@ def damage_and_run(seed, count):
 
 @pytest.mark.process
 @pytest.mark.slow
-def test_what_is_accepted_stays_inside_of_its_operands(tmp_path):
+def test_accepted_programs_access_nothing_outside_their_operands(tmp_path):
     root = Path(__file__).parents[3]
     script = (
         f"import sys; sys.path.insert(0, {str(root)!r}); import tests.end_to_end.caches.test_resealed_programs as t; "

@@ -111,13 +111,13 @@ def test_the_activation_of_a_program_config_is_applied_before_the_one_rounding(d
         ({"activations": [ttnn.UnaryWithParam(RELU, 1.0)]}, "takes at most 1 arguments, got 2"),
     ],
 )
-def test_what_is_no_config_and_no_activation_is_refused(device, keywords, text):
+def test_invalid_configs_and_activations_are_refused(device, keywords, text):
     a = on(device, A)
     with pytest.raises(ArgumentError, match=text):
         ttnn.add(a, a, **keywords)
 
 
-def test_operands_that_are_not_there_have_no_activations(device):
+def test_missing_operands_cannot_have_activations(device):
     a = on(device, A)
     for call in (
         lambda: ttnn.exp(a, input_tensor_a_activations=[RELU]),
@@ -189,7 +189,7 @@ def test_a_jitted_function_applies_activations_of_operands_and_of_the_result(dev
         ({"activations": RELU}, "`activations` must be a list"),
     ],
 )
-def test_a_jitted_function_refuses_what_is_no_activation_of_a_call(device, keywords, text):
+def test_a_jitted_function_refuses_an_invalid_activation_of_a_call(device, keywords, text):
     a = on(device, A)
     with pytest.raises(CompileError, match=text):
         ttnn_jit.jit()(lambda x: ttnn.exp(x, **keywords))(a)

@@ -75,7 +75,7 @@ def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
     assert free_for_another_thread()
 
 
-def test_an_interrupt_whose_traceback_is_kept_holds_no_lock_and_no_garbage():
+def test_an_interrupt_whose_traceback_is_kept_holds_no_lock_and_leaks_nothing():
     def work():
         with compiling():
             len(())
@@ -160,7 +160,7 @@ def test_an_interrupted_call_loses_no_memory(kind, device, interrupted_by_a_time
 
 
 @pytest.mark.parametrize("nbytes", [64, 4096, 3 << 20, 20 << 20])
-def test_an_interrupt_while_blocks_die_loses_no_memory(nbytes, interrupted_by_a_timer):
+def test_an_interrupt_while_blocks_are_freed_loses_no_memory(nbytes, interrupted_by_a_timer):
     # Three blocks of 20 MB are more than may be idle, so that memory is unmapped all the time.
     pool = BufferPool(idle_limit=32 << 20)
     for _ in range(400):
@@ -204,7 +204,7 @@ def test_an_interrupt_at_any_event_of_a_trim_loses_no_memory():
         assert number > 3
 
 
-def test_a_big_block_that_dies_passes_an_interrupt_on(monkeypatch, interrupted_by_a_timer):  # noqa: ARG001
+def test_a_large_block_that_is_freed_propagates_an_interrupt(monkeypatch, interrupted_by_a_timer):  # noqa: ARG001
     def interrupted_trim(*_):
         raise KeyboardInterrupt
 
@@ -221,7 +221,9 @@ def test_a_big_block_that_dies_passes_an_interrupt_on(monkeypatch, interrupted_b
     assert pool.statistics().live_bytes == 0
 
 
-def test_an_interrupt_while_tensors_in_l1_come_and_go_is_seen_and_loses_no_room(device, interrupted_by_a_timer):
+def test_an_interrupt_while_tensors_in_l1_are_allocated_and_freed_is_raised_and_leaks_no_l1(
+    device, interrupted_by_a_timer
+):
     x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     in_l1 = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
     calls = [
@@ -256,7 +258,7 @@ def pythons_own_handler():
 
 
 @pytest.mark.usefixtures("pythons_own_handler")
-def test_an_interrupt_waits_for_what_must_not_be_interrupted():
+def test_an_interrupt_is_deferred_within_critical_sections():
     done = []
 
     @interrupts_postponed()

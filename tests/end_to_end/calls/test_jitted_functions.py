@@ -44,7 +44,7 @@ def test_a_value_of_another_shape_lies_where_its_first_operand_does(device):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_returned_argument_gets_the_layout_that_was_asked_for(device, graph_capture):
+def test_a_returned_argument_gets_the_requested_layout(device, graph_capture):
     jitted = ttnn_jit.jit(memory_config=BLOCK, graph_capture=graph_capture)(lambda x, y: (x, y, ttnn.exp(x)))
     x, y = tiled(device), tiled(device, memory_config=BLOCK)
     for _ in range(3):
@@ -56,7 +56,7 @@ def test_a_returned_argument_gets_the_layout_that_was_asked_for(device, graph_ca
     assert jitted(data, data)[0] is data
 
 
-def test_the_environment_asks_for_maximal_block_sharding(device, monkeypatch):
+def test_the_environment_selects_maximal_block_sharding(device, monkeypatch):
     monkeypatch.setenv("TTNN_JIT_OUTPUT_LAYOUT", "max-block-sharded")
     result = ttnn_jit.jit()(programs.cosh)(tiled(device, torch.randn(96, 576)))
     expected = ttnn.create_sharded_memory_config((96, 576), ttnn.CoreGrid(x=6, y=3), ttnn.ShardStrategy.BLOCK)
@@ -117,7 +117,7 @@ def test_max_grid_is_the_last_core(device):
         assert f"grid = #ttcore.grid<{grid}>" in text
 
 
-def test_the_hash_of_a_program_is_one_everywhere(device):
+def test_the_hash_of_a_program_is_the_same_everywhere(device):
     program = ttnn_jit.jit(compile_only=True, enable_cache=False)(programs.cosh)(tiled(device))
     assert program.descriptors[0]["custom_program_hash"] == program.hash
     first = program.descriptors
@@ -212,7 +212,7 @@ def asked_with_a_default(x):
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("function", [asked_for_presence, asked_with_a_default])
-def test_an_attribute_that_was_there_is_missed_when_it_goes_and_told_from_none(function, graph_capture, monkeypatch):
+def test_a_deleted_attribute_is_detected_and_differs_from_none(function, graph_capture, monkeypatch):
     x, jitted = torch.ones(2, 2), ttnn_jit.jit(graph_capture=graph_capture)(function)
     assert jitted(x)[0, 0] == 5.0
     monkeypatch.setattr(OPTIONS, "extra", -1.0, raising=False)
@@ -259,7 +259,7 @@ FIRST = SECOND = Scale(0.5)
         lambda x: x * FIRST.other * getattr(SECOND, "other"),  # noqa: B009 - as a name that is computed
     ],
 )
-def test_a_second_name_of_an_object_may_come_to_mean_another(function, graph_capture, monkeypatch):
+def test_a_second_name_of_an_object_can_be_rebound(function, graph_capture, monkeypatch):
     x, jitted = torch.ones(2, 2), ttnn_jit.jit(graph_capture=graph_capture)(function)
     assert jitted(x)[0, 0] == 0.25
     monkeypatch.setitem(globals(), "SECOND", Scale(4.0))

@@ -129,7 +129,7 @@ ANEW = ["writes"]
 
 @pytest.mark.parametrize("name", GUARDED + ANEW)
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_whatever_a_traced_method_does_with_its_instance_no_call_sees_a_stale_value(name):
+def test_no_use_of_its_instance_makes_a_traced_method_stale(name):
     model, method = traced_model(name)
     for scale in (2.0, 3.0, 3.0, 5.0):
         model.scale = scale
@@ -147,7 +147,7 @@ def test_a_traced_method_that_uses_attributes_alone_compiles_once(name):
 
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_another_object_under_the_instances_name_is_not_taken_for_it(monkeypatch):
+def test_another_object_under_the_instances_name_is_not_mistaken_for_it(monkeypatch):
     _, method = traced_model("passes_another")
     for scale in (2.0, 3.0):
         monkeypatch.setattr(OTHER, "scale", scale)
@@ -167,7 +167,7 @@ def test_a_function_that_is_compiled_at_every_call_says_so_once(name):
 
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_a_traced_method_that_counts_counts_every_call():
+def test_a_traced_method_with_a_counter_counts_every_call():
     model, method = traced_model("keeps_count")
     for calls in (1, 2, 3):
         method(A)
@@ -286,7 +286,7 @@ def test_a_methods_defaults_and_code_that_are_replaced_are_noticed(times):
     assert results() == {-2.0}
 
 
-def test_one_function_may_stand_in_a_class_and_by_itself():
+def test_one_function_can_be_in_a_class_and_outside():
     @ttnn_jit.jit()
     def doubled(x):
         return x + x
@@ -362,7 +362,9 @@ class WithClassMembers:
         (lambda x, a: x * a.cached, "cached", 5.0),
     ],
 )
-def test_an_attribute_that_hides_a_member_of_the_class_is_seen_however_often_it_was_called(program, name, value, calls):
+def test_an_attribute_that_hides_a_member_of_the_class_is_detected_after_any_number_of_calls(
+    program, name, value, calls
+):
     function, argument, x = ttnn_jit.jit()(program), WithClassMembers(), torch.tensor([1.5])
     for _ in range(calls):
         assert function(x, argument).item() == 3.0

@@ -31,7 +31,7 @@ def test_a_copy_writes_into_the_second_tensor_in_its_element_type(way, device):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_assignment_is_a_copy_of_the_element_type_that_is_asked_for(way, cpu_device):
+def test_an_assignment_is_a_copy_of_the_element_type_as_requested(way, cpu_device):
     x = random(5, 33)
     got = WAYS[way](lambda x: ttnn.assign(x, dtype=ttnn.bfloat16))(on_device(x, cpu_device))
     assert torch.equal(ttnn.to_torch(got), x.bfloat16())
@@ -41,7 +41,7 @@ def test_an_assignment_is_a_copy_of_the_element_type_that_is_asked_for(way, cpu_
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint32])
-def test_one_is_added_in_place_and_not_to_what_is_below_zero_if_that_is_skipped(way, dtype, cpu_device):
+def test_plus_one_is_added_in_place_and_negative_elements_are_skipped_on_request(way, dtype, cpu_device):
     start = torch.tensor([0, 5, -1, -7, 2**31 - 1])
     x = start.to(dtype)
     for skips, want in ((False, start + 1), (True, torch.where(x.long() < 0, start, start + 1))):

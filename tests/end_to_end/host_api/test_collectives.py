@@ -73,7 +73,7 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("config", [None, ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG])
-def test_along_one_device_a_collective_is_a_copy_with_the_memory_config_that_is_asked_for(one, call, config):
+def test_along_one_device_a_collective_is_a_copy_with_the_memory_config_as_requested(one, call, config):
     x = on(one, memory_config=ttnn.L1_MEMORY_CONFIG)
     result = call(x) if config is None else call(x, memory_config=config)
     ttnn.deallocate(x)
@@ -246,7 +246,7 @@ def test_a_tensor_is_distributed_and_aggregated_over_a_mesh(mesh):
     assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(there, ttnn.ConcatMeshToTensor(mesh, 0))), X)
 
 
-def test_semaphores_coordinates_and_parts_of_chips_are_kept_and_told_apart(one):
+def test_semaphores_coordinates_and_sub_devices_are_kept_and_compared(one):
     (semaphore,) = semaphores(one, 1)
     ttnn.reset_global_semaphore_value(semaphore, 3)
     assert repr(semaphore).endswith("value=3)")

@@ -36,7 +36,7 @@ def test_a_program_of_two_queues_runs_in_order(two_queues):
     assert [ttnn.to_torch(each)[0, 0].item() for each in outputs] == [1.0, 2.0, 3.0]
 
 
-def test_events_are_numbered_and_say_what_they_are_of(two_queues):
+def test_events_are_numbered_and_print_their_queue(two_queues):
     first, second = ttnn.record_event(two_queues, 0), ttnn.record_event(two_queues, cq_id=1)
     assert first.number < second.number
     assert isinstance(first, ttnn.MeshEvent)

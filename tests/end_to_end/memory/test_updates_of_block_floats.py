@@ -108,7 +108,7 @@ def test_pages_are_packed(device, generator, dtype, jitted):
 
 
 @packed_dtypes
-def test_what_a_function_makes_is_updated_too(device, generator, dtype):
+def test_tensors_that_a_function_creates_are_updated_too(device, generator, dtype):
     """It is no argument, so that its tiles are copied first."""
     source = drawn(generator, dtype, device, 2, HEADS, 64, 64)
     new = drawn(generator, ttnn.bfloat16, device, 1, HEADS, 32, 64)
@@ -138,7 +138,7 @@ def test_numba_alone_packs_the_same(device, generator, dtype):
 
 
 @packed_dtypes
-def test_the_launches_neither_pack_nor_unpack_all_of_a_cache(device, generator, dtype):
+def test_the_launches_pack_and_unpack_only_parts_of_a_cache(device, generator, dtype):
     cache = drawn(generator, dtype, device, 1, HEADS, 2048, 64)
     new = drawn(generator, ttnn.bfloat16, device, 1, HEADS, 1, 64)
     said = str(ttnn_jit.jit(lambda cache, new: ttnn.update_cache(cache, new, 37)).explain(cache, new))

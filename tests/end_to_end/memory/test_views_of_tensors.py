@@ -46,7 +46,7 @@ SHAPES = [
     layout=st.sampled_from([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]),
     way=st.sampled_from(sorted(WAYS)),
 )
-def test_writes_go_where_the_pages_lie(cpu_device, start, steps, layout, way):
+def test_writes_go_to_the_addresses_of_pages(cpu_device, start, steps, layout, way):
     x = torch.randint(-3, 4, start, generator=torch.Generator().manual_seed(len(steps))).float()
 
     def program(given):
@@ -79,7 +79,7 @@ def test_dimensions_of_one_are_added_and_removed_in_place(way, device):
     assert torch.equal(ttnn.to_torch(tensor), torch.full(tuple(tensor.shape), 6.0))
 
 
-def test_a_view_outlives_the_tensor_that_it_is_of(device):
+def test_a_view_outlives_its_base(device):
     x = on_device(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
     view = ttnn.reshape(x, (64, 32))
     assert view.buffer_address() == x.buffer_address()
@@ -89,7 +89,7 @@ def test_a_view_outlives_the_tensor_that_it_is_of(device):
     assert not any(ttnn.to_torch(other).any() for other in others)
 
 
-def test_a_tensor_takes_l1_once_whatever_views_there_are(device):
+def test_a_tensor_is_charged_to_l1_once_for_all_its_views(device):
     before = device.l1.view().used
     x = on_device(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
     taken = device.l1.view().used - before
@@ -99,7 +99,7 @@ def test_a_tensor_takes_l1_once_whatever_views_there_are(device):
     assert device.l1.view().used == before
 
 
-def test_a_view_beside_its_tensor_among_arguments_that_are_written_is_refused(cpu_device):
+def test_a_view_and_its_base_among_written_arguments_are_refused(cpu_device):
     x = on_device(torch.ones(2, 32, 32), cpu_device)
     view = ttnn.reshape(x, (64, 32))
 

@@ -192,7 +192,7 @@ def check(found, subgraph, tensors, units):
 
 @pytest.mark.parametrize("name", SUBGRAPHS)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_part_of_a_model_is_torchs_in_both_frontends(target, name):
+def test_a_part_of_a_model_equals_torch_in_both_frontends(target, name):
     subgraph, on_chip = SUBGRAPHS[name], target != "cpu"
     tensors = tensors_of(subgraph, torch.bfloat16 if on_chip else torch.float32)
     with ttnn.manage_device(0, target=target) as device:

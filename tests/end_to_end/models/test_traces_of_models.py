@@ -70,7 +70,7 @@ def numbers(*values):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_replay_gives_and_writes_what_calls_do(name, target):
+def test_a_replay_returns_and_writes_what_calls_do(name, target):
     function, *makers = OPERATIONS[name]
     device = ttnn.open_device(device_id=0, target=target)
     torch.manual_seed(0)

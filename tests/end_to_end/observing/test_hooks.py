@@ -50,7 +50,7 @@ jitted_before = ttnn_jit.jit()(programs.cosh)
 
 
 @pytest.mark.parametrize(("name", "call"), CALLS.items(), ids=CALLS)
-def test_hooks_are_told_of_each_call_once_before_and_after_it(device, told, name, call):
+def test_hooks_are_called_once_before_and_after_each_call(device, told, name, call):
     x = tensor(device)
     for _ in range(2):
         call(ttnn.clone(x))
@@ -69,7 +69,7 @@ def test_a_jitted_function_is_one_operation_whether_it_was_decorated_before_or_a
     assert told[0][1:] == told[1][1:] == [f"{name}cosh", f"{name}add_mul_exp_sigmoid"] * 3
 
 
-def test_after_the_block_nobody_is_told_and_calls_go_their_own_way(device):
+def test_after_the_block_no_hook_is_called_and_calls_take_the_usual_path(device):
     x = tensor(device)
     before = dict(vars(type(ttnn.exp))), dict(vars(type(jitted_before))), dict(vars(ttnn.Tensor))
     calls = []
@@ -99,7 +99,7 @@ def test_hooks_get_the_arguments_and_the_result_and_may_change_keywords(device):
     assert output is y
 
 
-def test_what_a_hook_calls_is_told_to_none(device, told):
+def test_calls_made_by_a_hook_are_not_reported_to_hooks(device, told):
     def post(_operation, _args, _kwargs, output):
         ttnn.to_torch(ttnn.exp(output))
 
@@ -109,7 +109,7 @@ def test_what_a_hook_calls_is_told_to_none(device, told):
     assert told[0] == ["ttnn.from_torch", "ttnn.neg"]
 
 
-def test_a_call_that_fails_ends_for_no_hook_and_the_next_one_is_told(device, told):
+def test_a_call_that_fails_calls_no_post_hook_and_the_next_one_is_reported(device, told):
     x = tensor(device)
     with pytest.raises(CompileError):
         ttnn.matmul(x, tensor(device)[:5])
@@ -119,7 +119,7 @@ def test_a_call_that_fails_ends_for_no_hook_and_the_next_one_is_told(device, tol
     assert "ttnn.matmul" not in told[1]
 
 
-def test_a_hook_that_returns_something_or_is_none_is_refused(device):
+def test_a_hook_that_returns_a_value_or_is_not_callable_is_refused(device):
     x = tensor(device)
     with (
         pytest.raises(RuntimeError, match=r"Pre-operation hook .* returned 1 but must return None"),
@@ -138,7 +138,7 @@ def test_a_hook_that_returns_something_or_is_none_is_refused(device):
         pass
 
 
-def test_hooks_are_told_of_other_threads_and_compiles_meanwhile_are_none(device, told):
+def test_hooks_see_calls_of_other_threads_but_no_compiles(device, told):
     x = tensor(device)
 
     def work():
@@ -151,14 +151,14 @@ def test_hooks_are_told_of_other_threads_and_compiles_meanwhile_are_none(device,
     assert told[0] == ["ttnn.from_torch", "ttnn.sin", "tests.programs.cosh"]
 
 
-def test_looking_into_a_compile_is_no_operation(device, told):
+def test_inspecting_a_compile_is_no_operation(device, told):
     x = tensor(device)
     jitted_before.explain(x)
     jitted_before.ir(x)
     assert told[0] == ["ttnn.from_torch"]
 
 
-def test_hooks_are_told_of_what_a_trace_captures(device, told):
+def test_hooks_see_the_calls_that_a_trace_captures(device, told):
     x = tensor(device)
     trace = ttnn.begin_trace_capture(device)
     ttnn.exp(x)

@@ -63,7 +63,7 @@ FAULTS += [("comparison", "far", doubled), ("comparison", "far inside", differs)
 
 
 @pytest.mark.parametrize(("observer", "name", "call"), FAULTS)
-def test_a_traceback_has_the_users_frames_alone(x, observer, name, call):
+def test_a_traceback_contains_only_the_users_frames(x, observer, name, call):
     with ExitStack() as stack:
         for context in OBSERVERS[observer]():
             stack.enter_context(context)
@@ -73,7 +73,7 @@ def test_a_traceback_has_the_users_frames_alone(x, observer, name, call):
     assert {file for file in files if "/ttnn_jit/" in file} == set(), name
 
 
-def test_an_error_of_this_package_that_it_did_not_raise_keeps_every_frame(x, monkeypatch):
+def test_an_unexpected_error_inside_this_package_keeps_every_frame(x, monkeypatch):
     ttnn.exp.clear()  # calls before may have had such a tensor
     monkeypatch.setattr(type(ttnn.exp), "_slow_path", len)  # which takes one argument
     with ttnn.register_pre_operation_hook(lambda *_: None), pytest.raises(TypeError) as caught:

@@ -92,14 +92,14 @@ def test_a_suite_for_ttnn_runs_in_several_processes(tmp_path):
     assert "5 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_without_the_plugin_nothing_stands_in(tmp_path):
+def test_without_the_plugin_import_ttnn_finds_nothing(tmp_path):
     written(tmp_path, test_suite="import ttnn\n")
     done = run_pytest(tmp_path, plugin=False)
     assert "No module named 'ttnn'" in done.stdout
     assert done.returncode == 2
 
 
-def test_a_real_ttnn_is_the_one_that_tests_import(tmp_path):
+def test_tests_import_a_real_ttnn_if_there_is_one(tmp_path):
     (tmp_path / "ttnn").mkdir()
     (tmp_path / "ttnn" / "__init__.py").write_text("REAL = True\n")
     written(tmp_path, test_suite="import ttnn\n\ndef test_real():\n    assert ttnn.REAL\n")
@@ -107,7 +107,7 @@ def test_a_real_ttnn_is_the_one_that_tests_import(tmp_path):
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_a_projects_own_device_goes_first(tmp_path):
+def test_a_projects_own_device_fixture_takes_precedence(tmp_path):
     own = """
         import pytest
 
@@ -125,7 +125,7 @@ def test_a_projects_own_device_goes_first(tmp_path):
     ("target", "workers"),
     [("cpu", []), ("file", ["-n", "1"])],
 )
-def test_the_option_chooses_what_every_device_is_opened_as(tmp_path, target, workers):
+def test_the_option_sets_the_target_of_every_device(tmp_path, target, workers):
     named, expected = target, f"{target} {target} 8 {target}"
     if target == "file":
         fields = json.loads(PRESETS["blackhole"].to_json()) | {"name": "narrow", "grid": [8, 3]}
@@ -137,7 +137,7 @@ def test_the_option_chooses_what_every_device_is_opened_as(tmp_path, target, wor
     assert set(re.findall("< (.*) >", done.stdout)) == {expected}
 
 
-def test_the_option_reaches_conftests_and_a_projects_own_device(tmp_path):
+def test_the_option_applies_in_conftests_and_to_a_projects_own_device(tmp_path):
     own = (
         CONFTEST
         + """
@@ -153,7 +153,7 @@ def test_the_option_reaches_conftests_and_a_projects_own_device(tmp_path):
     assert "5 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_without_the_option_the_variable_decides_and_is_as_it_was_afterwards(tmp_path):
+def test_without_the_option_the_variable_sets_the_target_and_is_restored(tmp_path):
     (tmp_path / "desc.json").write_text(PRESETS["cpu"].to_json())
     written(tmp_path, test_suite=REPORT)
     done = run_pytest(tmp_path, "-rP", SYSTEM_DESC_PATH="desc.json")
@@ -186,7 +186,7 @@ def test_an_unknown_target_is_a_usage_error_that_names_it(tmp_path, target):
     assert "Traceback" not in done.stderr
 
 
-def test_suites_run_in_one_process_and_parameters_reach_devices_and_meshes_as_in_the_vendors(tmp_path):
+def test_suites_run_in_one_process_and_fixture_parameters_reach_devices_and_meshes(tmp_path):
     suite = """
         import pytest
         import torch

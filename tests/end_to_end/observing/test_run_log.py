@@ -67,7 +67,7 @@ def test_debug_says_that_a_program_launches_nothing(capsys):
     assert capsys.readouterr().out == "// run lambda launches nothing\n"
 
 
-def test_other_functions_print_nothing_and_take_the_short_way(capsys):
+def test_other_functions_print_nothing_and_take_the_fast_path(capsys):
     jitted = ttnn_jit.jit()(cosh)
     for _ in range(4):
         jitted(torch.ones(2))
@@ -157,7 +157,7 @@ def test_debug_logs_a_line_for_each_launch_and_info_for_each_program(name):
 
 @pytest.mark.process
 @pytest.mark.usefixtures("warm")
-def test_the_more_talkative_variable_counts_and_without_them_nothing_is_logged():
+def test_the_more_verbose_variable_decides_and_without_them_nothing_is_logged():
     assert logged() == logged(TTRT_LOGGER_LEVEL="") == []
     both = logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Trace", TTRT_LOGGER_LEVEL="Info")
     assert both == logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Info", TTRT_LOGGER_LEVEL="Trace")
@@ -166,7 +166,7 @@ def test_the_more_talkative_variable_counts_and_without_them_nothing_is_logged()
 
 @pytest.mark.process
 @pytest.mark.usefixtures("warm")
-def test_an_unknown_level_is_warned_of_and_is_info():
+def test_an_unknown_level_causes_a_warning_and_means_info():
     lines = logged(TTRT_LOGGER_LEVEL="loud")
     assert any("TTRT_LOGGER_LEVEL is 'loud', which is no level: INFO is taken" in line for line in lines)
     assert sum(line.startswith("INFO") for line in lines) == 3
@@ -174,7 +174,7 @@ def test_an_unknown_level_is_warned_of_and_is_info():
 
 
 @pytest.mark.process
-def test_a_program_that_configures_logging_gets_the_lines_where_it_wants_them():
+def test_a_program_that_configures_logging_gets_the_lines_in_its_handlers():
     lines = logged(
         script="import logging, sys\nlogging.basicConfig(format='own %(message)s')\n" + textwrap.dedent(SCRIPT),
         TTRT_LOGGER_LEVEL="DEBUG",

@@ -174,7 +174,7 @@ def absent():
     ],
 )
 @pytest.mark.parametrize("function", ["jitted", "two parameters", "eager", "tile operation"])
-def test_after_warm_calls_it_is_so_too(make, kind, function, warm_calls):
+def test_the_same_holds_after_warm_calls(make, kind, function, warm_calls):
     callee = {
         "jitted": ttnn_jit.jit(doubled),
         "two parameters": partial_of(ttnn_jit.jit(lambda x, n: ttnn.multiply(x, n))),

@@ -158,7 +158,7 @@ CACHES = {"float32": (ttnn.float32, 0, 3e-4), "pages": (ttnn.bfloat16, 2, 0.03),
 @pytest.mark.parametrize(
     ("caches", "graph_capture"), [("pages", False), ("pages", True), ("float32", True), ("bfloat8_b", False)]
 )
-def test_tokens_one_at_a_time_are_what_the_whole_sequence_is_at_once(target, caches, graph_capture):
+def test_tokens_decoded_one_at_a_time_equal_the_whole_sequence(target, caches, graph_capture):
     users, present, prompt, dtype, pages, bound = 32, 2, 32, *CACHES[caches]
     bound = max(bound, 0 if target == "cpu" else 5e-3)
     x, weights = torch.randn(present, prompt + 3, CHANNELS, generator=torch.Generator().manual_seed(2)), weights_of()

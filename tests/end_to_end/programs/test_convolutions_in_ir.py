@@ -158,7 +158,7 @@ def test_an_edited_pool_is_refused_by_its_verifier(old, new, message):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_config_may_be_made_and_changed_inside_a_program(graph_capture):
+def test_a_config_may_be_created_and_changed_inside_a_program(graph_capture):
     def program(x, weight):
         config = ttnn.Conv2dConfig(activation="relu", shard_layout=ttnn.TensorMemoryLayout.HEIGHT_SHARDED)
         config.act_block_h_override = 32
@@ -172,7 +172,7 @@ def test_a_config_may_be_made_and_changed_inside_a_program(graph_capture):
     torch.testing.assert_close(got.reshape(want.shape), want, rtol=1e-5, atol=1e-5)
 
 
-def test_a_config_of_the_world_is_not_changed_by_a_program():
+def test_a_config_from_outside_is_not_changed_by_a_program():
     config = ttnn.Conv2dConfig()
 
     def program(x):

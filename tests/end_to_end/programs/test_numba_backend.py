@@ -35,7 +35,7 @@ def test_whole_programs_match_torch(dtype):
     torch.testing.assert_close(chain, exact, rtol=5e-7 if dtype is torch.float32 else 0, atol=0)
 
 
-def test_strides_broadcasts_and_empty_tensors_are_walked():
+def test_strides_broadcasts_and_empty_tensors_are_traversed():
     add = ttnn_jit.jit(backend="numba")(lambda a, b: ttnn.add(a, b))
     a, b = torch.randn(3, 5, 8), torch.randn(8, 5)
     assert torch.equal(add(a[:, :, ::2], b.T[3:4, :4].T.mT[:, :4]), a[:, :, ::2] + b.T[3:4, :4].T.mT[:, :4])

@@ -206,7 +206,9 @@ AT_THE_DECORATOR = [
 @pytest.mark.parametrize(
     ("function", "marked", "message", "instead"), AT_THE_DECORATOR, ids=lambda v: getattr(v, "__name__", "")
 )
-def test_what_no_call_could_change_is_refused_by_the_decorator_with_carets(function, marked, message, instead):
+def test_constructs_that_no_call_makes_valid_are_refused_by_the_decorator_with_carets(
+    function, marked, message, instead
+):
     with pytest.raises(CompileError) as refused:
         ttnn_jit.tile_op(function)
     assert_points_at(refused.value, function, marked)
@@ -378,7 +380,7 @@ def x(cpu_device):
 @pytest.mark.parametrize(
     ("function", "fault", "marked", "message"), AT_THE_FIRST_CALL, ids=lambda v: getattr(v, "__name__", "")
 )
-def test_what_only_its_body_shows_is_refused_at_the_line_of_the_body(function, fault, marked, message, way, x):
+def test_errors_that_only_the_body_shows_are_refused_at_the_line_of_the_body(function, fault, marked, message, way, x):
     error = refused_at_a_call(function, way, x)
     assert_points_at(error, fault, marked)
     assert message in error.message
@@ -386,7 +388,7 @@ def test_what_only_its_body_shows_is_refused_at_the_line_of_the_body(function, f
 
 @pytest.mark.parametrize("way", ON)
 @pytest.mark.parametrize(("function", "message"), IN_SOME_LINE, ids=lambda v: getattr(v, "__name__", ""))
-def test_what_numba_refuses_is_an_error_of_a_few_lines_in_the_body(function, message, way, x, capsys):
+def test_an_error_of_numba_is_a_short_error_in_the_body(function, message, way, x, capsys):
     error = refused_at_a_call(function, way, x)
     assert capsys.readouterr().out == ""
     lines, first = inspect.getsourcelines(function)
@@ -408,7 +410,7 @@ def refused_at_a_call(function, way, x):
 
 
 @pytest.mark.parametrize("way", ON)
-def test_random_numbers_that_a_module_imports_below_are_refused_at_the_first_call(way, x, monkeypatch):
+def test_random_numbers_whose_module_is_imported_later_are_refused_at_the_first_call(way, x, monkeypatch):
     operation = ttnn_jit.tile_op(draws_what_is_imported_later)
     monkeypatch.setitem(globals(), "later", random)
     with pytest.raises(CompileError, match=r"`later\.gauss` gives another value each time") as refused:
@@ -416,7 +418,7 @@ def test_random_numbers_that_a_module_imports_below_are_refused_at_the_first_cal
     assert_points_at(refused.value, draws_what_is_imported_later, "later.gauss")
 
 
-def test_what_only_looks_like_a_clock_is_compiled(x):
+def test_names_that_only_resemble_clocks_are_compiled(x):
     def function(x):
         return x * INTERVAL + time_of_flight(x) + SETTINGS.random
 

@@ -96,7 +96,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(checkout, installed):
     assert {Path(name).suffix for name in package} == {".py", ".pyi", ".typed"}
 
 
-def test_what_is_installed_from_the_source_distribution_runs_the_demo_and_knows_its_entry_points(installed, tmp_path):
+def test_an_installation_from_the_source_distribution_runs_the_demo_and_has_its_entry_points(installed, tmp_path):
     script = (
         "import ttnn_jit, sys; from importlib.metadata import entry_points, version; "
         "assert version('ttnn_jit') == ttnn_jit.__version__; "

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 
 
-def test_the_table_of_names_is_what_the_code_says():
+def test_the_table_of_names_is_current():
     document = (DOCS / "from_ttnn.md").read_text()
     assert with_table(document) == document, "run `make docs`"
 
@@ -62,7 +62,7 @@ def python_blocks(page):
 
 
 @pytest.mark.parametrize("page", [page for page in sorted(DOCS.glob("*.md")) if python_blocks(page)], ids=str)
-def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_what_stands_below_it(page, capsys):
+def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_the_output_below_it(page, capsys):
     names = {"__name__": page.stem}
     for number, (language, block) in enumerate(blocks := blocks_of(page)):
         if language != "python":

@@ -91,7 +91,7 @@ def test_a_real_ttnn_is_left_alone_and_an_empty_folder_of_that_name_is_not_one(t
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
-def test_the_version_can_be_asked_for(tmp_path, option):
+def test_the_version_option_prints_the_version(tmp_path, option):
     assert python(tmp_path, "-m", "ttnn_jit", option).stdout == f"ttnn_jit {ttnn_jit.__version__}\n"
 
 
@@ -99,7 +99,7 @@ def test_the_version_can_be_asked_for(tmp_path, option):
     ("arguments", "status", "text"),
     [([], 2, "usage:"), (["-x"], 2, "usage:"), (["no.py"], 2, "can't open file"), (["-m", "no"], 1, "No module named")],
 )
-def test_what_cannot_be_run_is_said(tmp_path, arguments, status, text):
+def test_a_script_that_cannot_be_run_is_reported(tmp_path, arguments, status, text):
     done = python(tmp_path, "-m", "ttnn_jit", *arguments)
     assert done.returncode == status
     assert text in done.stderr
@@ -182,7 +182,7 @@ def test_a_child_that_has_an_empty_folder_named_ttnn_imports_our_namespace(tmp_p
     assert done.stdout == "ttnn_jit.ttnn\n", done.stderr
 
 
-def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path):
+def test_a_python_without_ttnn_jit_says_so_each_time_it_imports_ttnn(tmp_path):
     venv.create(tmp_path / "other", with_pip=False)
     text = f"""
         import os
@@ -208,7 +208,7 @@ def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path
         assert f"{tmp_path}/other/bin/python has neither ttnn nor a ttnn_jit" in line
 
 
-def test_an_older_python_is_told_which_one_has_ttnn_jit(tmp_path):
+def test_an_older_python_names_the_one_that_has_ttnn_jit(tmp_path):
     written(tmp_path, STARTS_CHILDREN)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", "import sys; sys.version_info = (3, 9, 0); import ttnn")
     assert done.stderr.count("Traceback") == 1
@@ -302,7 +302,7 @@ def test_importing_a_name_that_is_missing_says_why_and_is_an_import_error(tmp_pa
     assert text in done.stdout, done.stderr
 
 
-def test_asking_whether_a_missing_name_can_be_imported_is_answered_with_no(tmp_path):
+def test_a_missing_name_cannot_be_imported_according_to_python(tmp_path):
     text = """
         import importlib.util
         import ttnn

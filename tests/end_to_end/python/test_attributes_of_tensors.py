@@ -72,7 +72,7 @@ def check(x, graph_capture, numbers, answered):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("kind", TENSORS)
-def test_a_tensor_of_a_library_says_what_it_says_in_a_plain_run(kind, graph_capture):
+def test_attributes_of_a_foreign_tensor_are_those_of_a_plain_run(kind, graph_capture):
     answered = {"x.shape", "x.dtype", "x.ndim", "x.device", "x.itemsize"}
     if kind == "torch":
         answered |= {"x.layout", "x.size()", "x.dim()", "x.is_sparse", "x.is_contiguous()"}
@@ -81,7 +81,7 @@ def test_a_tensor_of_a_library_says_what_it_says_in_a_plain_run(kind, graph_capt
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("target", TTNN)
-def test_a_tensor_of_ttnn_says_what_it_says_eagerly(target, graph_capture):
+def test_attributes_of_a_ttnn_tensor_are_those_of_eager_ttnn(target, graph_capture):
     with ttnn.manage_device(0, target=target) as device:
         x = ttnn.from_torch(torch.arange(2048.0).reshape(32, 64), layout=TTNN[target], device=device)
         check(
@@ -90,7 +90,7 @@ def test_a_tensor_of_ttnn_says_what_it_says_eagerly(target, graph_capture):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_torchs_layout_is_taken_where_ttnns_is(graph_capture):
+def test_torchs_layout_is_accepted_in_place_of_ttnns(graph_capture):
     @jit(graph_capture=graph_capture)
     def program(x):
         says = (x.layout == torch.strided) + (x.layout != ttnn.TILE_LAYOUT) - 2

@@ -43,7 +43,7 @@ def tensors():
 
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_tensor_being_compiled_is_what_calls_bring(name, graph_capture):
+def test_the_class_of_a_tensor_being_compiled_is_that_of_the_calls(name, graph_capture):
     question = QUESTIONS[name]
 
     @jit(graph_capture=graph_capture)
@@ -79,7 +79,7 @@ WITHOUT_SOURCE = {
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
 @pytest.mark.parametrize("question", WITHOUT_SOURCE)
-def test_a_trace_without_source_says_what_calls_bring_or_nothing(question):
+def test_a_trace_without_source_reports_the_class_of_the_calls_or_none(question):
     scope = {"torch": torch, "numpy": numpy, "ttnn": ttnn}
     program = eval(f"lambda x: x * (2.0 + ({question}))", scope)
     for name, x in zip(("torch", "numpy", "ttnn"), tensors(), strict=True):
@@ -95,7 +95,7 @@ def test_a_trace_without_source_says_what_calls_bring_or_nothing(question):
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("cls", [torch.nn.Parameter, torch.FloatTensor])
-def test_what_some_tensors_of_a_library_are_is_not_known(cls, graph_capture):
+def test_the_class_of_some_foreign_tensors_is_unknown(cls, graph_capture):
     jitted = jit(graph_capture=graph_capture)(lambda x: x * (2.0 + isinstance(x, cls)))
     with pytest.raises(UnsupportedFunction, match=f"whether a tensor is a `{cls.__name__}` is not known"):
         jitted(torch.ones(2, 3))

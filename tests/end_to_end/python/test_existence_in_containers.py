@@ -79,7 +79,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("library", MAKE)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("cached", [False, True], ids=["memory", "disk"])
-def test_a_key_that_comes_or_goes_is_seen(name, library, cached, graph_capture):
+def test_an_added_or_removed_key_is_detected(name, library, cached, graph_capture):
     make = MAKE[library]
     start(make())
     function, table = PROGRAMS[name]
@@ -109,7 +109,7 @@ def test_a_key_that_comes_or_goes_is_seen(name, library, cached, graph_capture):
 
 
 @BOTH
-def test_a_key_that_comes_and_goes_is_compiled_twice(graph_capture):
+def test_a_key_that_is_added_and_removed_is_compiled_twice(graph_capture):
     start(torch.ones(2, 2))
     function, table = PROGRAMS["in a dict"]
     jitted, before = ttnn_jit.jit(graph_capture=graph_capture)(function), compiles()
@@ -187,7 +187,7 @@ ASKING = {
 
 @BOTH
 @pytest.mark.parametrize("name", ASKING)
-def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
+def test_a_guard_calls_no_method_of_an_object_of_another_class(name, graph_capture):
     function, attribute, makes = ASKING[name]
     for make in makes:
         start(torch.ones(2, 2))
@@ -204,7 +204,7 @@ def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
         assert not (isinstance(made, collections.defaultdict) and made)
 
 
-def test_a_look_up_on_disk_asks_no_object_of_another_class():
+def test_a_look_up_on_disk_calls_no_method_of_an_object_of_another_class():
     function, attribute, makes = ASKING["an item behind an item"]
     start(torch.ones(2, 2))
     ttnn_jit.jit(function)(torch.ones(2, 2))
@@ -216,7 +216,7 @@ def test_a_look_up_on_disk_asks_no_object_of_another_class():
         assert Noting.asked == ()
 
 
-def test_ttnn_tensors_come_and_go():
+def test_ttnn_tensors_can_be_added_and_removed():
     device = ttnn.open_device(device_id=0)
     tensor = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     start(tensor)

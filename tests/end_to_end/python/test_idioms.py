@@ -238,7 +238,7 @@ def loops_that_count(x):
 
 @pytest.mark.parametrize("capture", [False, True], ids=["ast", "capture"])
 @pytest.mark.parametrize("name", IDIOMS)
-def test_programs_say_what_public_ones_say(name, capture):
+def test_public_idioms_in_programs_have_their_eager_results(name, capture):
     x = torch.randint(-2, 3, (1, 1, 64, 64), generator=torch.Generator().manual_seed(1)).float()
     eager, jitted = IDIOMS[name](on_device(x)), jit(graph_capture=capture)(IDIOMS[name])
     for _ in range(2):
@@ -271,7 +271,7 @@ def the_number_of_a_device(x):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_says_where_and_what_to_do_instead(name):
+def test_a_refusal_has_its_location_and_an_alternative(name):
     function, message = REFUSED[name]
     with pytest.raises(TtnnJitError, match=message) as error:
         jit(graph_capture=False)(function)(on_device(torch.ones(1, 1, 64, 64)))

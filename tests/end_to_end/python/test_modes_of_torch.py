@@ -25,7 +25,7 @@ def said(call: Any) -> list[str]:
 @BOTH
 @pytest.mark.parametrize("warm", [0, 1, 3])
 @pytest.mark.parametrize("twice", [False, True], ids=["two tensors", "one tensor twice"])
-def test_autocast_around_a_call_is_said_once_to_have_no_effect(twice, warm, graph_capture):
+def test_autocast_around_a_call_causes_one_warning(twice, warm, graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def product(x, y):
         return x @ y
@@ -43,7 +43,7 @@ def test_autocast_around_a_call_is_said_once_to_have_no_effect(twice, warm, grap
         assert product(*given).dtype == torch.float32
 
 
-def test_a_function_that_was_compiled_inside_is_the_same_outside():
+def test_a_function_that_was_compiled_under_autocast_is_the_same_outside():
     product = ttnn_jit.jit(lambda x, y: x @ y)
     x, y = whole(), whole()
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -53,7 +53,7 @@ def test_a_function_that_was_compiled_inside_is_the_same_outside():
     assert ttnn_jit.cache_info().compiles == before
 
 
-def test_tensors_of_ttnn_know_nothing_of_autocast():
+def test_autocast_does_not_affect_ttnn_tensors():
     device = ttnn.open_device(device_id=0)
     tensor = ttnn.from_torch(whole(), layout=ttnn.TILE_LAYOUT, device=device)
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -92,7 +92,7 @@ def test_autocast_inside_a_function_is_refused(function, graph_capture):
 
 
 @BOTH
-def test_gradients_are_refused_where_they_are_wanted(graph_capture):
+def test_gradients_are_refused_where_they_are_required(graph_capture):
     jitted, weight = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, y: x + y), whole().requires_grad_()
     x = whole()
     for _ in range(2):
@@ -106,7 +106,7 @@ def test_gradients_are_refused_where_they_are_wanted(graph_capture):
 
 
 @BOTH
-def test_a_default_type_decides_nothing_in_a_program(graph_capture):
+def test_a_default_dtype_has_no_effect_in_a_program(graph_capture):
     jitted, x = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * 2.0), whole()
     for _ in range(2):
         for dtype in (torch.float64, torch.bfloat16, torch.float32):

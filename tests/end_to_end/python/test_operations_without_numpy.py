@@ -49,7 +49,7 @@ def calls(device):
 
 
 @pytest.mark.slow
-def test_every_kind_of_operation_runs_again_where_neither_torch_nor_numpy_can_be_imported(monkeypatch):
+def test_every_kind_of_operation_runs_where_neither_torch_nor_numpy_can_be_imported(monkeypatch):
     device = ttnn.open_device(device_id=0, target="cpu")
     prepared = [(function, jit()(function), arguments) for function, arguments in calls(device)]
     assert len(prepared) > 40

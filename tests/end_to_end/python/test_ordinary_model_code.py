@@ -103,7 +103,7 @@ def test_ordinary_model_code_is_not_compiled_by_the_next_process(process, name, 
 
 @BOTH
 @EVERY_MODEL
-def test_a_change_of_ordinary_model_code_is_seen(process, name, graph_capture):
+def test_a_change_of_ordinary_model_code_is_detected(process, name, graph_capture):
     first = process(name, graph_capture)
     before = first.compiled()
     first.compiled()

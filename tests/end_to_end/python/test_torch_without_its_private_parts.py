@@ -33,7 +33,7 @@ def lacking(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("lacking")
-def test_every_call_gives_what_the_first_gave():
+def test_every_call_returns_the_result_of_the_first():
     compiled = jit()(lambda a, b, scale=2.0: (ttnn.add(a, b) * scale, a))
     big, row = torch.randn(64, 1024, 8), torch.randn(8)
     for _ in range(5):

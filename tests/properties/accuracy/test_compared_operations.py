@@ -118,7 +118,7 @@ def judged(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("operation", JUDGED, ids=str)
-def test_right_results_are_right_and_what_is_further_off_is_not(operation, kind, judged):
+def test_the_verdict_accepts_results_within_the_bound_and_no_others(operation, kind, judged):
     dtype, target = typed(operation, kind)
     if is_excepted(operation, dtype, kind):
         pytest.skip("it is excepted above")

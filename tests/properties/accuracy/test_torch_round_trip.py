@@ -108,7 +108,7 @@ def test_a_tensor_of_one_number_has_the_bits_that_torch_would_give_it(shape, lay
 
 @settings(deadline=None)
 @given(SHAPES, LAYOUTS, LAYOUTS, st.sampled_from(DataType), st.integers(0, 2**16))
-def test_elements_laid_out_anew_keep_their_bits_and_padding_is_zero(shape, first, second, dtype, seed):
+def test_a_change_of_layout_keeps_bits_and_pads_with_zeros(shape, first, second, dtype, seed):
     patterns = torch.randint(0, 2**16, tuple(shape), generator=torch.Generator().manual_seed(seed)).to(torch.int16)
     values = (patterns if dtype.is_integer else patterns.view(torch.bfloat16)).to(dtype.torch)
     source = from_torch(values, spec_of(shape, dtype, first), None)

@@ -142,7 +142,7 @@ def programs(draw):
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @given(program=programs(), shape=st.sampled_from([(32, 64), (64, 96), (5, 37)]))
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, program, shape):
+def test_a_program_of_several_types_has_one_result_in_every_executor(target, program, shape):
     dtypes, calls = program
     builder = ModuleBuilder("program", resolve_target(target), None)
     specs = [TensorSpec(shape, dtype, Layout.TILE) for dtype in dtypes]
@@ -163,7 +163,7 @@ def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, 
             assert_same_bits(got, wanted)
 
 
-def test_a_cast_to_the_type_that_an_operand_was_cast_to_is_no_cast():
+def test_a_cast_to_the_original_type_of_an_operand_is_no_cast():
     x = torch.arange(-64, 64).to(torch.bfloat16).reshape(2, 64)
     twice = ttnn_jit.jit(enable_cache=False)(lambda x: ttnn.typecast(ttnn.typecast(x, ttnn.float32), ttnn.float32))
     assert torch.equal(twice(x), x.float())
@@ -215,7 +215,7 @@ def twice(x, y):
     [rest_of_rounding, behind_an_operation, before_operations_on_the_narrow_type, before_a_sum, twice],
     ids=lambda program: program.__name__,
 )
-def test_a_cast_that_a_program_calls_rounds_inside_a_kernel_too(program, target, graph_capture, fp32_dest_acc):
+def test_an_explicit_cast_rounds_inside_a_kernel_too(program, target, graph_capture, fp32_dest_acc):
     device = ttnn.open_device(target=target)
     numbers_ = torch.randn(2, 64, 64, generator=torch.Generator().manual_seed(0))
     x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in numbers_)
@@ -224,7 +224,7 @@ def test_a_cast_that_a_program_calls_rounds_inside_a_kernel_too(program, target,
     assert torch.equal(ttnn.to_torch(result), ttnn.to_torch(program(x, y)))
 
 
-def test_what_rounding_leaves_is_what_torch_has():
+def test_remainders_of_roundings_are_those_of_torch():
     x = torch.randn(64, 64, generator=torch.Generator().manual_seed(0))
     rest = ttnn_jit.jit(enable_cache=False)(rest_of_rounding)(x, x)
     assert rest.abs().max() > 0

@@ -32,7 +32,7 @@ def points():
 
 
 @pytest.mark.parametrize("operation", WITH_NUMBERS, ids=lambda operation: operation.ttnn_name)
-def test_an_operation_holds_its_bound_at_any_positive_numbers(operation, cpu_device):
+def test_an_operation_is_within_its_bound_for_any_positive_numbers(operation, cpu_device):
     tensors = points()[: len(operation.operands)]
     on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
     names = [attribute.name for attribute in operation.attributes]
@@ -48,7 +48,7 @@ def test_an_operation_holds_its_bound_at_any_positive_numbers(operation, cpu_dev
 
 
 @pytest.mark.parametrize("operation", WITH_NUMBERS, ids=lambda operation: operation.ttnn_name)
-def test_a_number_that_is_nan_leaves_out_nothing_that_the_function_has(operation, cpu_device):
+def test_a_nan_attribute_propagates_through_the_function(operation, cpu_device):
     tensors = points()[: len(operation.operands)]
     on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
     names = [attribute.name for attribute in operation.attributes]

@@ -87,7 +87,7 @@ def test_calls_around_kernels_become_the_text_that_stood_there(target, data):
 @dialects
 @given(data=st.data())
 @quick
-def test_every_entry_point_has_the_bits_of_the_interpreter_that_carries_calls_out(target, dialect, data):
+def test_every_entry_point_has_the_bits_of_the_interpreter_that_executes_calls(target, dialect, data):
     # Under IEEE numerics what fuses decides what is rounded, and calls that stay keep ops from fusing.
     dtypes = _FLOATS if target != "cpu" else (DataType.FLOAT32,)
     parts = parse_module(data.draw(outlined(built(data.draw(programs(target, dtypes=dtypes)), target, dialect))))
@@ -128,7 +128,7 @@ def test_every_stage_takes_functions_and_leaves_a_text_that_can_be_resumed(targe
     ],
     ids=["calls in calls in calls", "several results", "a function called twice", "unused functions", "entry points"],
 )
-def test_the_generator_draws(condition):
+def test_the_generator_produces_every_case(condition):
     texts = programs("cpu").map(lambda program: built(program, "cpu", "ttir")).flatmap(outlined)
     drawn = settings(max_examples=500, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     find(texts, lambda text: condition(parse_module(text)), settings=drawn)

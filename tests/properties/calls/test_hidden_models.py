@@ -136,7 +136,7 @@ def agrees(module: Any, x: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("seed", range(MODELS))
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
-def test_a_model_computes_with_the_weights_that_it_has_now(seed, graph_capture, tmp_path):
+def test_a_model_computes_with_its_current_weights(seed, graph_capture, tmp_path):
     file = tmp_path / "hidden_model.py"
     file.write_text(written(seed))
     x = torch.randint(-2, 3, (4, 4), generator=torch.Generator().manual_seed(seed)).float()

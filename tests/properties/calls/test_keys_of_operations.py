@@ -83,14 +83,14 @@ def content_of(request):
     return content_key(request, lowered, notes_of(lowered)).digest
 
 
-def test_no_two_operations_have_one_fingerprint():
+def test_no_two_operations_have_the_same_fingerprint():
     gradients = {each for function in GRADIENTS.values() for each in function.__ttnn_overloads__}
     declared = {*OPERATIONS, *gradients}
     assert len(declared) > 370
     assert len({each.fingerprint for each in declared}) == len(declared)
 
 
-def test_what_has_one_key_is_one_program(requests):
+def test_equal_keys_are_one_program(requests):
     assert len(requests) > 10_000
     assert len({request.operation for request in requests}) > 340
     assert next(wrong_groups(requests, lambda request: request_key(request).digest), None) is None
@@ -114,7 +114,7 @@ def test_every_part_of_the_key_is_needed(requests):
         assert next(wrong_groups(requests, ignoring), None) is not None, field
 
 
-def test_the_key_that_named_the_operation_of_the_ir_did_not_tell_roundings_apart(requests):
+def test_the_key_with_the_name_of_the_ir_operation_alone_did_not_distinguish_roundings(requests):
     def by_name(request):
         parts = {**request.parts, "operation": request.operation.ttnn_name}
         return keys.Key.here("m", parts, request.options, request.target, function=request.name).digest
@@ -138,7 +138,7 @@ def chosen():
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_no_result_depends_on_what_was_compiled_before_in_this_process_or_another(tmp_path):
+def test_no_result_depends_on_earlier_compiles_in_this_process_or_another(tmp_path):
     folder = tmp_path / "cache"
     alone = run(ALONE, folder, TTNN_JIT_CACHE="0")
     assert sum(len(each) == 64 for each in alone.values()) > len(alone) / 2
@@ -162,7 +162,7 @@ def run(order, folder, **environment):
 
 
 @pytest.mark.parametrize("numbers", [(0.0, -0.0), (-0.0, 0.0)])
-def test_zeros_of_both_signs_are_two_numbers_for_a_routine(numbers, cpu_device):
+def test_zeros_of_both_signs_are_distinct_for_a_routine(numbers, cpu_device):
     x, indices = torch.ones(3, 40), torch.tensor([1, 2], dtype=torch.int32)
     tensors = [ttnn.from_torch(each, device=cpu_device) for each in (x, indices)]
     ttnn_jit.cache_clear()

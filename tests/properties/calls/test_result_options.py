@@ -305,7 +305,7 @@ def device_of(target: str) -> Any:
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @settings(max_examples=drawn(400), deadline=None)
 @given(case=cases())
-def test_eager_calls_and_those_of_both_frontends_ask_the_same(target, case):
+def test_eager_calls_and_both_frontends_apply_the_same_checks(target, case):
     assert difference(case, device_of(target)) is None
 
 
@@ -343,7 +343,7 @@ def host_calls(name: str, device: Any) -> Iterator[tuple[Callable[..., Any], dic
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @pytest.mark.parametrize("name", [name for name in HOST if creation_of(getattr(ttnn, name)) is not None])
-def test_functions_of_the_host_ask_the_same_in_programs(name, target):
+def test_host_functions_apply_the_same_checks_in_programs(name, target):
     device = device_of(target)
     for call, tensors in host_calls(name, device):
         with warnings.catch_warnings():

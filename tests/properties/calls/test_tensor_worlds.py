@@ -30,7 +30,7 @@ def sees_what_python_sees(seed, library, graph_capture, tally=None):
 @pytest.mark.slow
 @BOTH
 @EACH
-def test_a_compiled_function_sees_what_python_sees(library, graph_capture):
+def test_a_compiled_function_sees_the_changes_that_python_sees(library, graph_capture):
     tally = Tally()
     for seed in range(drawn(WORLDS)):
         sees_what_python_sees(seed, library, graph_capture, tally)
@@ -44,5 +44,5 @@ def test_a_compiled_function_sees_what_python_sees(library, graph_capture):
 @EACH
 @settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**48))
-def test_so_it_does_in_models_that_nobody_chose(library, graph_capture, seed):
+def test_random_models_see_the_changes_that_python_sees(library, graph_capture, seed):
     sees_what_python_sees(seed, library, graph_capture)

@@ -136,7 +136,7 @@ class World:
 
 @settings(max_examples=100, deadline=None)
 @given(STEPS)
-def test_random_programs_of_traces_read_what_first_fit_places_where_they_read(steps):
+def test_random_traces_read_the_memory_that_first_fit_assigns(steps):
     world = World()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of tensors that are gone

@@ -110,7 +110,7 @@ def threads(request, monkeypatch):
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("threads", [1, 2], indirect=True)
 @pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
-def test_a_replay_gives_the_bits_of_a_run(target, threads):  # noqa: ARG001
+def test_a_replay_has_the_bits_of_a_run(target, threads):  # noqa: ARG001
     @settings(max_examples=25, deadline=None)
     @given(programs(), st.sampled_from(SHAPES), st.sampled_from([ttnn.float32, ttnn.bfloat16]))
     def check(program, shape, dtype):

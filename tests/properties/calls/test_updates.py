@@ -129,19 +129,19 @@ def check(source, layout, graph_capture, convert):
 
 @settings(max_examples=40, deadline=None)
 @given(source=programs(methods=True), layout=st.sampled_from(sorted(ARGUMENTS)), graph_capture=st.booleans())
-def test_random_programs_write_as_torch_does(source, layout, graph_capture):
+def test_random_programs_write_as_in_torch(source, layout, graph_capture):
     check(source, layout, graph_capture, torch.clone)
 
 
 @settings(max_examples=15, deadline=None)
 @given(source=programs(methods=False), layout=st.sampled_from(sorted(ARGUMENTS)), graph_capture=st.booleans())
-def test_random_programs_write_as_numpy_does(source, layout, graph_capture):
+def test_random_programs_write_as_in_numpy(source, layout, graph_capture):
     check(source, layout, graph_capture, lambda memory: memory.numpy().copy())
 
 
 @settings(max_examples=15, deadline=None)
 @given(source=programs(methods=True))
-def test_both_frontends_write_the_same_and_the_interpreter_finds_it(source):
+def test_both_frontends_and_the_interpreter_write_the_same(source):
     a, b = (torch.randint(-3, 4, SHAPE).float() for _ in range(2))
     function = function_of(source, ttnn)
     ast, traced = (ttnn_jit.jit(graph_capture=capture)(function) for capture in (False, True))

@@ -127,13 +127,13 @@ def check(source, layout, graph_capture, convert):
 
 @settings(max_examples=60, deadline=None)
 @given(program=programs("torch"), graph_capture=st.booleans())
-def test_views_are_written_as_torch_writes_them(program, graph_capture):
+def test_views_are_written_as_in_torch(program, graph_capture):
     check(*program, graph_capture, torch.clone)
 
 
 @settings(max_examples=40, deadline=None)
 @given(program=programs("numpy"), graph_capture=st.booleans())
-def test_views_are_written_as_numpy_writes_them(program, graph_capture):
+def test_views_are_written_as_in_numpy(program, graph_capture):
     check(*program, graph_capture, lambda memory: memory.numpy().copy())
 
 
@@ -155,7 +155,7 @@ def test_both_frontends_write_one_text_for_views(program):
 
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_strides_of_a_reshape_are_those_that_numpy_finds(data):
+def test_strides_of_a_reshape_are_those_of_numpy(data):
     start = numpy.zeros((4, 6, 2), numpy.int8)[:: data.draw(st.sampled_from([1, 2])), :: data.draw(st.integers(1, 2))]
     array = start.transpose(data.draw(st.permutations(range(3)))) if data.draw(st.booleans()) else start
     new = data.draw(shapes(array.size))
@@ -188,7 +188,7 @@ def test_a_write_into_an_expanded_tensor_is_an_error_as_in_torch(graph_capture):
 
 
 @BOTH
-def test_a_reshape_that_may_be_a_copy_is_refused_where_that_matters(graph_capture):
+def test_a_reshape_that_may_be_a_copy_is_refused_where_that_is_observable(graph_capture):
     def run(x, write):
         flat = (x + 1.0).reshape(-1)
         if write:
@@ -205,7 +205,7 @@ def test_a_reshape_that_may_be_a_copy_is_refused_where_that_matters(graph_captur
 
 
 @BOTH
-def test_torch_views_that_there_are_not_are_refused_as_torch_does(graph_capture):
+def test_views_that_torch_cannot_make_are_refused_as_in_torch(graph_capture):
     def run(x):
         return x.view(-1)
 
@@ -217,7 +217,7 @@ def test_torch_views_that_there_are_not_are_refused_as_torch_does(graph_capture)
 
 
 @BOTH
-def test_a_view_that_is_returned_is_memory_of_its_own_and_an_argument_itself(graph_capture):
+def test_a_returned_view_has_memory_of_its_own_and_a_returned_argument_is_itself(graph_capture):
     def run(x):
         flat = x.view(-1)
         flat += 1.0
@@ -235,7 +235,7 @@ FOUND = torch.zeros(4, 6)
 
 
 @BOTH
-def test_views_of_a_tensor_that_the_function_finds_are_written_at_every_call(graph_capture):
+def test_views_of_a_hidden_input_are_written_at_every_call(graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x):
         flat = FOUND.view(-1)
@@ -249,7 +249,7 @@ def test_views_of_a_tensor_that_the_function_finds_are_written_at_every_call(gra
         assert torch.equal(FOUND, torch.full((4, 6), 2.0 * times))
 
 
-def test_a_trace_refuses_memory_of_a_found_tensor_that_it_does_not_follow():
+def test_a_trace_refuses_writes_into_unknown_views_of_a_hidden_input():
     @ttnn_jit.jit(graph_capture=True)
     def run(x):
         diagonal = FOUND.diagonal()

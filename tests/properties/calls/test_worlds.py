@@ -39,7 +39,7 @@ def sees_what_python_sees(seed, graph_capture, tally=None):
 
 @pytest.mark.slow
 @BOTH
-def test_a_compiled_function_sees_what_python_sees(graph_capture):
+def test_a_compiled_function_sees_the_changes_that_python_sees(graph_capture):
     tally = Tally()
     for seed in range(drawn(WORLDS)):
         sees_what_python_sees(seed, graph_capture, tally)
@@ -54,7 +54,7 @@ def test_a_compiled_function_sees_what_python_sees(graph_capture):
 # No smaller seed is a smaller world: `reduced` makes those.
 @settings(max_examples=50, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**48))
-def test_so_it_does_in_worlds_that_nobody_chose(graph_capture, seed):
+def test_random_programs_see_the_changes_that_python_sees(graph_capture, seed):
     sees_what_python_sees(seed, graph_capture)
 
 

@@ -69,7 +69,7 @@ def guarded(module, operands, isa, *, start):
 
 @settings(max_examples=30, deadline=None)
 @given(case=products(), start=st.booleans())
-def test_around_edges_the_bits_are_the_interpreters_and_no_access_leaves_an_operand(case, start):
+def test_at_image_borders_the_bits_are_the_interpreters_and_no_access_leaves_an_operand(case, start):
     transposes, operands = case
     module = scheduled(product_of(transposes), operands)
     want = interpreted(module, operands)
@@ -92,7 +92,7 @@ def dots(draw):
 
 @settings(max_examples=16, deadline=None)
 @given(case=dots(), start=st.booleans())
-def test_dot_products_beside_each_other_have_the_interpreters_bits_and_no_access_leaves_an_operand(case, start):
+def test_adjacent_dot_products_have_the_interpreters_bits_and_no_access_leaves_an_operand(case, start):
     transposes, operands = case
     program = product_of(transposes)
     assert "dot products beside each other" in str(ttnn_jit.jit()(program).explain(*operands))
@@ -124,7 +124,7 @@ def regrouped(draw):
 
 @settings(max_examples=15, deadline=None)
 @given(case=regrouped())
-def test_a_product_reads_through_movements_with_the_bits_of_what_they_make(case):
+def test_a_product_reads_through_movements_with_the_bits_of_materialized_operands(case):
     operands, orders, (rows, terms, columns) = case
     shapes = (math.prod(rows), math.prod(terms)), (math.prod(terms), math.prod(columns))
 

@@ -54,7 +54,7 @@ def in_both_ways(program, tensors, *, most_bytes=1, most_blocks=64):
     most=st.tuples(st.sampled_from([1, 500, 3000]), st.sampled_from([4, 64])),
     biased=st.booleans(),
 )
-def test_convolutions_of_any_shape_have_the_bits_of_the_whole(
+def test_blocked_convolutions_of_any_shape_have_the_bits_of_unblocked_ones(
     batch, size, channels, kernel, stride, padding, dtype, layout, target, most, biased
 ):
     device = DEVICES[target]
@@ -102,7 +102,7 @@ MOVES = {
     after=st.sampled_from(["nothing", "relu", "sum", "residual"]),
     read_too=st.sampled_from(["no", "returned", "computed with", "multiplied twice"]),
 )
-def test_chains_of_copies_have_the_bits_of_the_whole(shape, moves, last, flat, dtype, after, read_too):
+def test_chains_of_blocked_copies_have_the_bits_of_unblocked_ones(shape, moves, last, flat, dtype, after, read_too):
     def moved(x):
         for name in (*moves, last):
             x = MOVES[name](x)

@@ -149,7 +149,7 @@ def function_of(source):
 
 @settings(max_examples=40, deadline=None)
 @given(program=spellings(), graph_capture=st.booleans(), dtype=st.sampled_from([torch.float32, torch.bfloat16]))
-def test_a_function_of_rows_is_one_launch_that_reads_its_input_once_in_every_spelling(program, graph_capture, dtype):
+def test_a_row_function_is_one_launch_that_reads_its_input_once_in_every_spelling(program, graph_capture, dtype):
     source, name, shape = program
     _, golden, others = PROGRAMS[name]
     columns = shape if name == "scores" else (COLUMNS,)

@@ -113,7 +113,7 @@ def function_of(source, namespace):
 @pytest.mark.parametrize("graph_capture", [False, True])
 @settings(max_examples=25, deadline=None)
 @given(program=programs(), seed=st.integers(0, 99))
-def test_random_programs_of_layers_are_what_torch_makes_of_them(graph_capture, program, seed):
+def test_random_layer_programs_equal_torch(graph_capture, program, seed):
     source, shapes = program
     generator = torch.Generator().manual_seed(seed)
     tensors = [

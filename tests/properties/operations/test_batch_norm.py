@@ -51,7 +51,9 @@ def in_float64(x, mean, var, weight, bias, *, is_training):
     way=st.sampled_from(list(WAYS)),
     seed=st.integers(0, 99),
 )
-def test_training_normalises_by_the_batch_and_moves_the_statistics_in_place(shape, rank, given, way, seed, cpu_device):
+def test_training_normalises_by_the_batch_and_updates_the_statistics_in_place(
+    shape, rank, given, way, seed, cpu_device
+):
     x, numbers = operands(shape[:rank], seed, given=given)
     on_device = [
         None if each is None else ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device)
@@ -70,7 +72,7 @@ def test_training_normalises_by_the_batch_and_moves_the_statistics_in_place(shap
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_inference_normalises_by_the_statistics_and_leaves_them(way, dtype, device, cpu_device):
+def test_inference_normalises_by_the_statistics_and_does_not_change_them(way, dtype, device, cpu_device):
     x, numbers = operands((3, 33, 5, 32), 5, given=[True] * 4)
     x, numbers = x.to(dtype), [each.to(dtype) for each in numbers]
     want = in_float64(x, *numbers, is_training=False)
@@ -93,7 +95,7 @@ def test_the_statistics_of_torchs_tensors_are_written_by_a_jitted_function():
     torch.testing.assert_close(numbers[0], moved, rtol=1e-5, atol=1e-6)
 
 
-def test_a_result_is_written_where_the_caller_says(cpu_device):
+def test_a_result_is_written_into_the_callers_tensor(cpu_device):
     x, numbers = operands((2, 5, 32, 32), 2, given=[True] * 4)
     on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in (x, *numbers)]
     for is_training in (False, True):
@@ -127,7 +129,7 @@ def test_a_result_is_written_where_the_caller_says(cpu_device):
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_does_not_fit_a_norm_is_refused_where_it_stands(call, said, graph_capture):
+def test_mismatched_operands_of_a_norm_are_refused_at_their_location(call, said, graph_capture):
     with pytest.raises(CompileError, match=said) as caught:
         ttnn_jit.jit(graph_capture=graph_capture)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__

@@ -119,14 +119,14 @@ def shifted_cases():
 
 
 @pytest.mark.parametrize(("operation", "tensors", "statics", "want"), list(shifted_cases()))
-def test_what_depends_on_differences_keeps_its_digits_far_from_zero(operation, tensors, statics, want):
+def test_composites_of_differences_keep_their_digits_far_from_zero(operation, tensors, statics, want):
     """A mean is rounded there by as much as an eighth of a deviation."""
     got = ttnn_jit.jit()(calls(operation, statics))(*tensors)
     got = got[0] if isinstance(got, tuple) else got
     torch.testing.assert_close(got.double(), want, rtol=4e-6, atol=8e-6)
 
 
-def test_the_spread_of_equal_elements_is_zero_however_large_they_are():
+def test_the_variance_of_equal_elements_is_zero_at_any_magnitude():
     for number in (1e-30, 0.1, 1e5, 1.1e30):
         x = torch.full((7, 33), number)
         for function in (ttnn.var, ttnn.std):
@@ -154,7 +154,7 @@ def test_any_of_the_optional_tensors_may_be_missing(operation, shape, given, eps
     torch.testing.assert_close(got.double(), want, rtol=1e-4, atol=1e-3)
 
 
-def test_what_is_not_given_is_said_in_the_ir_and_believed():
+def test_omitted_operands_are_recorded_in_the_ir_and_read_from_it():
     x, w = torch.randn(4, 40), torch.randn(40)
     text = ttnn_jit.jit()(lambda x, w: ttnn.layer_norm(x, weight=w)).ir(x, w, stage="frontend")
     assert "operandSegmentSizes = array<i32: 1, 1, 0, 0>" in text
@@ -195,7 +195,7 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_does_not_fit_is_refused_by_name_where_it_stands(call, said, graph_capture):
+def test_mismatched_operands_are_refused_by_name_at_their_location(call, said, graph_capture):
     with pytest.raises(CompileError, match=said) as caught:
         ttnn_jit.jit(graph_capture=graph_capture)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__

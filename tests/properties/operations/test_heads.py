@@ -44,7 +44,7 @@ def check(found, query, key, value):
 
 @settings(max_examples=20, deadline=None)
 @given(extents=EXTENTS, transposes=st.booleans(), apart=st.booleans(), graph_capture=st.booleans())
-def test_rows_of_heads_one_after_the_other_are_split(extents, transposes, apart, graph_capture):
+def test_rows_of_concatenated_heads_are_split(extents, transposes, apart, graph_capture):
     query, key, value = heads_of(extents)
     heads, kv_heads = query.shape[1], key.shape[1]
     given = [rows_of(query), rows_of(key, value)] if apart else [rows_of(query, key, value)]
@@ -96,7 +96,7 @@ def test_sharded_rows_hold_groups_as_in_ttnn(target):
 
 @settings(max_examples=15, deadline=None)
 @given(extents=EXTENTS, padding=st.integers(0, 2), graph_capture=st.booleans())
-def test_heads_of_users_are_split_and_put_together(extents, padding, graph_capture):
+def test_heads_of_users_are_split_and_concatenated(extents, padding, graph_capture):
     users, kv_heads, sharing, width = extents[1:]
     heads = kv_heads * sharing
     rows = torch.randn(1, 1, users, (heads + 2 * kv_heads) * width)
@@ -120,7 +120,7 @@ def test_heads_of_users_are_split_and_put_together(extents, padding, graph_captu
 
 @settings(max_examples=15, deadline=None)
 @given(extents=EXTENTS, graph_capture=st.booleans())
-def test_heads_put_together_are_rows(extents, graph_capture):
+def test_concatenated_heads_are_rows(extents, graph_capture):
     query, *_ = heads_of(extents)
 
     @jit(graph_capture=graph_capture)
@@ -138,7 +138,7 @@ def test_heads_put_together_are_rows(extents, graph_capture):
 
 
 @pytest.mark.parametrize("sharded", [False, True])
-def test_heads_of_users_lie_where_they_are_wanted(device, sharded):
+def test_heads_of_users_have_the_requested_memory_config(device, sharded):
     x = ttnn.from_torch(torch.randn(1, 1, 8, 6 * 32).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
     config = ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG if sharded else ttnn.L1_MEMORY_CONFIG
     found = ttnn.experimental.nlp_create_qkv_heads_decode(x, num_heads=4, num_kv_heads=1, memory_config=config)
@@ -180,7 +180,7 @@ NLP = ttnn.experimental
         ),
     ],
 )
-def test_what_has_no_such_heads_is_refused_where_it_stands(call, said, graph_capture):
+def test_tensors_without_such_heads_are_refused_at_their_location(call, said, graph_capture):
     with pytest.raises(CompileError, match=said) as caught:
         jit(graph_capture=graph_capture)(call)(torch.zeros(2, 4, 48))
     assert caught.value.location.file == __file__

@@ -65,7 +65,7 @@ def wanted(golden, dtype, a, b):
     seed=st.integers(0, 99),
     traced=st.booleans(),
 )
-def test_a_quotient_is_exact_and_0_where_the_divisor_is(name, dtype, shapes, seed, traced):
+def test_a_quotient_is_exact_and_0_where_the_divisor_is_0(name, dtype, shapes, seed, traced):
     function, golden = FUNCTIONS[name]
     a, b = elements(dtype, shapes[0], seed), elements(dtype, shapes[1], seed + 1)
     want = wanted(golden, dtype, a, b)
@@ -142,7 +142,7 @@ def test_pythons_operators_on_bits_are_those_of_integers(way, device):
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_does_not_fit_is_refused_where_it_stands(program, said, graph_capture):
+def test_unsupported_integer_operands_are_refused_at_their_location(program, said, graph_capture):
     with pytest.raises(CompileError, match=said) as caught:
         jit(graph_capture=graph_capture)(program)(torch.rand(4, 40))
     assert caught.value.location.file == __file__

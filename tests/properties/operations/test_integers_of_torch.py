@@ -218,7 +218,7 @@ def listed(results):
 
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=CALLS, laid=st.sampled_from([*LAYOUTS]), capture=st.booleans(), numpy=st.booleans())
-def test_every_operation_computes_with_them_as_torch_does_or_refuses_them(drawn, laid, capture, numpy):
+def test_every_operation_computes_integers_as_torch_does_or_refuses_them(drawn, laid, capture, numpy):
     check(drawn, laid, capture, numpy)
 
 
@@ -337,7 +337,7 @@ def carried_out(steps, values, ours):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=chains(), shape=st.sampled_from([(7,), (3, 5), (33, 40)]), capture=st.booleans(), data=st.data())
-def test_programs_of_several_types_have_the_numbers_and_the_types_of_torch(program, shape, capture, data):
+def test_programs_of_several_types_have_the_results_and_types_of_torch(program, shape, capture, data):
     dtypes, steps = program
     given_ = [
         data.draw(tensors(shape, dtype if dtype is not torch.float32 else torch.int8)).to(dtype) for dtype in dtypes

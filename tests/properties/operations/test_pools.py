@@ -70,7 +70,7 @@ def test_a_pool_of_largest_elements_has_torchs_bits(arguments, dilation, ceil, d
 
 @settings(max_examples=2, deadline=None)  # numba compiles each
 @given(arguments=pools(), dilation=DILATIONS, ceil=st.booleans(), **WHERE)
-def test_the_indices_of_largest_elements_are_torchs(arguments, dilation, ceil, target, layout, is_flat):
+def test_the_indices_of_maxima_are_torchs(arguments, dilation, ceil, target, layout, is_flat):
     assume_windows(arguments, dilation)
     x = tensor_of(arguments, f32, specials=target == "cpu")
     want, positions = functional.max_pool2d(channels_first(x), *arguments[4:], dilation, ceil, return_indices=True)
@@ -268,7 +268,7 @@ def test_a_sampled_image_is_torchs_in_float64(shape, extents, align, batched, mo
     assert_near(ttnn.to_torch(got), want.reshape(wanted), magnitudes.reshape(wanted) + 1, 8, dtype, more=UNIT[dtype])
 
 
-def test_positions_that_are_no_numbers_sample_zeros(cpu_device):
+def test_nan_coordinates_sample_zeros(cpu_device):
     x = ttnn.from_torch(random((1, 3, 3, 2), f32, 1), device=cpu_device)
     grid = torch.tensor([math.nan, 0.0, math.inf, 0.0, 0.0, -math.inf, 1e30, -1e30]).reshape(1, 1, 4, 2)
     got = ttnn.to_torch(ttnn.grid_sample(x, ttnn.from_torch(grid, device=cpu_device)))
@@ -278,7 +278,7 @@ def test_positions_that_are_no_numbers_sample_zeros(cpu_device):
 @pytest.mark.parametrize("target", DEVICES)
 @pytest.mark.parametrize(("align", "batched"), [(False, False), (True, True)])
 @pytest.mark.parametrize("mode", ["nearest", "bilinear"])
-def test_a_grid_that_was_computed_before_samples_as_its_positions_do(align, batched, target, mode):
+def test_a_precomputed_grid_samples_as_its_coordinates_do(align, batched, target, mode):
     device = DEVICES[target]
     x = random((2, 5, 300, 3), bf16, 1)
     grid = torch.rand((2, 3, 4, 2), generator=torch.Generator().manual_seed(2)) * 2.6 - 1.3
@@ -296,7 +296,7 @@ def test_a_grid_that_was_computed_before_samples_as_its_positions_do(align, batc
     torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=2.0**-6, atol=2.0**-6)
 
 
-def test_grids_are_computed_before_on_the_host(device):
+def test_grids_are_precomputed_on_the_host(device):
     grid = ttnn.from_torch(torch.zeros(1, 2, 2, 2), device=device)
     with pytest.raises(ArgumentError, match="of one on the host"):
         ttnn.prepare_grid_sample_grid(grid, [1, 4, 4, 8])

@@ -55,7 +55,7 @@ def assert_equal(results, want):
 
 
 @pytest.mark.parametrize(("operation", "index", "dtype"), EXAMPLES)
-def test_every_executor_and_frontend_gives_what_torch_does(operation, index, dtype, device):
+def test_every_executor_and_frontend_sorts_as_torch_does(operation, index, dtype, device):
     shapes, statics = operation.examples[index]
     xs = [*operands(operation, shapes, statics, dtype)]
     names = [parameter.name for parameter in operation.attributes]
@@ -85,7 +85,7 @@ def test_every_executor_and_frontend_gives_what_torch_does(operation, index, dty
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([0.0, -0.0, 1.0, -2.0, torch.inf, -torch.inf, torch.nan]), max_size=40), st.booleans())
-def test_a_sort_is_stable_and_takes_nan_for_the_largest_element(values, descending):
+def test_a_sort_is_stable_and_treats_nan_as_the_largest_element(values, descending):
     x = torch.tensor(values)
     found, indices = jit()(lambda x: ttnn.sort(x, descending=descending))(x)
     keys, order = np.nan_to_num(x.numpy(), nan=0.0), np.isnan(x.numpy())

@@ -111,7 +111,7 @@ def test_a_text_with_one_character_damaged_gives_a_result_or_an_error_at_its_loc
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
+def test_a_module_with_one_change_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
     draw = random.Random(seed)
     for _ in range(30):
         module = parse_module(draw.choice(texts), "damaged.mlir")
@@ -201,7 +201,7 @@ def refusal(module):
         lambda text: text + text,
     ],
 )
-def test_coarser_damages_end_in_the_same_ways(damage, texts, tmp_path, capsys):
+def test_larger_damage_ends_in_the_same_ways(damage, texts, tmp_path, capsys):
     damaged_texts = {text: damage(text) for text in texts}
     for damaged in dict.fromkeys(damaged_texts.values()):  # some are alike
         if damaged not in damaged_texts:  # nothing to damage
@@ -218,7 +218,7 @@ def test_lines_may_end_as_on_windows(texts, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["folder.mlir", "folder.ttjp", "none.ttjp", "empty.ttjp", "text.ttjp", "bytes.mlir"])
-def test_what_is_no_file_of_ours_is_an_error_that_names_it(name, tmp_path, capsys):
+def test_a_foreign_file_is_an_error_that_names_it(name, tmp_path, capsys):
     (tmp_path / "folder.mlir").mkdir()
     (tmp_path / "folder.ttjp").mkdir()
     (tmp_path / "empty.ttjp").write_bytes(b"")

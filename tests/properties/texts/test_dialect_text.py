@@ -189,7 +189,7 @@ modules = st.one_of(tensor_modules(), kernel_modules()).map(Drawn)
 @pytest.mark.slow
 @SETTINGS
 @given(modules)
-def test_a_module_comes_back_from_its_text(drawn: Drawn) -> None:
+def test_a_module_round_trips_through_its_text(drawn: Drawn) -> None:
     module = drawn.module
     verify(module)
     text = print_module(module)
@@ -203,7 +203,7 @@ def test_a_module_comes_back_from_its_text(drawn: Drawn) -> None:
 @pytest.mark.slow
 @SETTINGS
 @given(modules)
-def test_locations_come_back_from_the_text(drawn: Drawn) -> None:
+def test_locations_round_trip_through_the_text(drawn: Drawn) -> None:
     module = drawn.module
     text = print_module(module, locations=True)
     again = parse_module(text)
@@ -215,7 +215,7 @@ def test_locations_come_back_from_the_text(drawn: Drawn) -> None:
 
 @SETTINGS
 @given(specs())
-def test_a_spec_comes_back_from_its_type(spec: TensorSpec) -> None:
+def test_a_spec_round_trips_through_its_type(spec: TensorSpec) -> None:
     text = f"func.func private @f({tensor_type(spec)})"
     function = parse_module(text).body.block.first_op
     assert isinstance(function, func.FuncOp)
@@ -226,6 +226,6 @@ def test_a_spec_comes_back_from_its_type(spec: TensorSpec) -> None:
 
 @settings(max_examples=500, deadline=None, database=None)
 @given(float32_values)
-def test_a_float_comes_back_from_its_text(value: float) -> None:
+def test_a_float_round_trips_through_its_text(value: float) -> None:
     module = parse_module(f"module attributes {{a = {float_text(value, Float32Type())} : f32}} {{\n}}")
     assert module.attributes["a"] == FloatAttr(value, f32)

@@ -145,7 +145,7 @@ def edited_and_run(program, stage, expressions, and_edited=lambda _: None):
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(list(PROGRAMS)), st.sampled_from(list(STAGES)), st.tuples(inside(SHAPE[0]), inside(SHAPE[1])))
-def test_an_edited_map_gives_what_it_says_or_an_error_at_its_location(program, stage, expressions):
+def test_an_edited_map_gives_its_result_or_an_error_at_its_location(program, stage, expressions):
     edited_and_run(program, stage, expressions)
 
 
@@ -159,7 +159,7 @@ def test_a_reduction_loop_reads_an_edited_view_or_a_copy_of_it_or_is_refused(pro
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_kernels_whose_views_no_loops_walk_together_are_not_run_as_one(stage):
+def test_kernels_whose_views_no_common_loops_traverse_are_not_fused(stage):
     assert edited_and_run(cut_in_threes, stage, ("d1 floordiv 2", "d0"))
 
 

@@ -84,7 +84,7 @@ FAMILIES = ["transposes", "steps", "extremes", "folds", "casts", "sweeps"]
 @pytest.mark.parametrize("family", [transposes, steps, extremes, folds, casts, sweeps], ids=FAMILIES)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data(), start=st.booleans(), seed=st.integers(0, 2**20))
-def test_every_host_has_the_interpreters_bits_and_reads_no_more_than_operands(family, data, start, seed):
+def test_every_host_has_the_interpreters_bits_and_reads_only_operands(family, data, start, seed):
     specs, calls = data.draw(family())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(register_moves, "POOLED_RESULT_BYTES", 0)

@@ -44,7 +44,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(folder, mode):
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o711])
-def test_a_folder_that_others_may_enter_and_not_write_to_is_used_as_mkdir_leaves_it(folder, mode):
+def test_a_folder_that_others_may_enter_but_not_write_to_is_used_with_the_mode_of_mkdir(folder, mode):
     folder.mkdir()
     folder.chmod(mode)
     before = os.umask(0)
@@ -78,7 +78,7 @@ def test_a_folder_of_somebody_else_is_not_used(folder, monkeypatch):
         assert store.get("program:a") is None
 
 
-def test_a_file_in_the_folders_place_is_said_once(folder):
+def test_a_file_in_the_folders_place_is_reported_once(folder):
     folder.write_text("")
     with closing(DiskStore(folder)) as store:
         with pytest.warns(RuntimeWarning, match="failed: .*File exists"):
@@ -86,14 +86,14 @@ def test_a_file_in_the_folders_place_is_said_once(folder):
         assert store.get("program:a") is None
 
 
-def test_a_folder_that_cannot_be_looked_into_counts_as_empty(tmp_path):
+def test_a_folder_that_cannot_be_read_counts_as_empty(tmp_path):
     store = DiskStore(tmp_path / ("n" * 300))
     assert store.usage() == (0, 0)
     store.clear()
 
 
 @pytest.mark.parametrize(("mode", "uses"), [(0o777, False), (0o1777, True), (0o775, False), (0o755, True)])
-def test_a_folder_in_one_that_others_may_write_to_is_used_only_if_they_cannot_exchange_it(tmp_path, mode, uses):
+def test_a_folder_in_one_that_others_may_write_to_is_used_only_if_they_cannot_replace_it(tmp_path, mode, uses):
     parent = tmp_path / "parent"
     (parent / "between").mkdir(parents=True)
     if os.geteuid() == 0:
@@ -110,7 +110,7 @@ def test_a_folder_in_one_that_others_may_write_to_is_used_only_if_they_cannot_ex
     )
 
 
-def test_a_folder_that_is_exchanged_is_judged_anew(store, folder, tmp_path):
+def test_a_replaced_folder_is_checked_again(store, folder, tmp_path):
     store.set("program:a", b"code")
     folder.rename(tmp_path / "elsewhere")
     folder.mkdir(mode=0o700)
@@ -125,7 +125,7 @@ def test_a_folder_that_is_exchanged_is_judged_anew(store, folder, tmp_path):
     assert list(folder.iterdir()) == []
 
 
-def test_a_link_to_a_folder_is_as_good_as_what_it_leads_to(tmp_path):
+def test_a_link_to_a_folder_is_treated_as_its_target(tmp_path):
     (tmp_path / "own").mkdir(mode=0o700)
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)

@@ -60,7 +60,7 @@ def seen(**now):
     return now.get
 
 
-def test_a_program_is_found_while_what_its_compile_read_is_as_it_was(store):
+def test_a_program_is_found_while_everything_that_its_compile_read_is_unchanged(store):
     programs = Manifest(store)
     programs.store(key(), [("SCALE", "float:2"), ("helper", "code:1")], content(), b"program")
     assert programs.lookup(key(), seen(SCALE="float:2", helper="code:1")).program == b"program"
@@ -124,7 +124,7 @@ def test_an_evicted_program_is_a_miss(store):
         ({"versions": Versions("compiler", "llvm 2", "python")}, "LLVM"),
     ],
 )
-def test_every_contribution_makes_a_key_of_its_own_and_is_named(changes, name):
+def test_every_contribution_changes_the_key_and_is_named(changes, name):
     other = key(**changes)
     assert other.digest != key().digest
     assert [difference.name for difference in differences(key().contributions, other.contributions)] == [name]
@@ -139,21 +139,21 @@ def test_equal_keys_have_equal_digests():
     assert differences(key().contributions, key().contributions) == ()
 
 
-def test_a_difference_reads_as_from_and_to():
+def test_a_difference_prints_as_from_and_to():
     (found,) = differences(key().contributions, told(argument_factor=2).contributions)
     assert str(found) == "argument factor: float 0.5 -> int:2"
     (found,) = differences(key().contributions, key(parts=tuple(PARTS.items())[:2]).contributions)
     assert str(found) == "argument factor: float 0.5 -> absent"
 
 
-def test_scalars_go_by_type_and_bits():
+def test_scalars_are_keyed_by_type_and_bits():
     values = [1, True, 1.0, 0.0, -0.0, 0, False, None, "1", b"1", float("nan"), float("inf"), (1,), [1], {"a": 1}]
     assert len({typed_text(value) for value in values}) == len(values)
     assert typed_text(float("nan")) == typed_text(float("nan"))
     assert typed_text([1.0, (2,)]) == typed_text([1.0, (2,)])
 
 
-def test_specs_go_by_all_of_their_fields():
+def test_specs_are_keyed_by_all_of_their_fields():
     config = create_sharded_memory_config((64, 64), CoreGrid(x=2, y=2), ShardStrategy.BLOCK)
     other = create_sharded_memory_config((64, 64), CoreGrid(x=2, y=1), ShardStrategy.BLOCK)
     specs = [
@@ -243,7 +243,7 @@ def test_code_of_no_program_is_assembled_once_and_again_where_it_is_damaged(stor
     assert store.usage()[0] == 0
 
 
-def test_every_edit_of_the_compiler_is_another_compiler(tmp_path, monkeypatch):
+def test_every_edit_of_the_compiler_changes_its_identity(tmp_path, monkeypatch):
     package, linked = tmp_path / "package", tmp_path / "linked"
     for folder in (package / "room", linked):
         folder.mkdir(parents=True)

@@ -55,7 +55,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_native_code_that_was_resealed_reads_as_absent_and_is_assembled_anew(damage, store):
+def test_resealed_native_code_reads_as_absent_and_is_assembled_anew(damage, store):
     name, sound = launch_code_in(store)
     store.set(name, DAMAGES[damage](sound))
     loader = native._Loader()
@@ -127,7 +127,7 @@ SCRIPT = """
 
 @pytest.mark.process
 @pytest.mark.parametrize("damage", ["text", "an image without functions"])
-def test_a_call_in_a_new_process_goes_on_with_resealed_native_code(damage, tmp_path):
+def test_a_call_in_a_new_process_continues_with_resealed_native_code(damage, tmp_path):
     script = tmp_path / "model.py"
     script.write_text(textwrap.dedent(SCRIPT))
 

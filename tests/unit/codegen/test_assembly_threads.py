@@ -45,7 +45,7 @@ def test_little_text_starts_no_thread():
     assert {symbol for symbol, _ in begun.images({})} == {"f3", "f4"}
 
 
-def test_what_is_abandoned_leaves_no_thread():
+def test_an_abandoned_assembly_leaves_no_thread():
     before = threading.active_count()
     AssemblyThreads(modules(), host_isa()).abandon()
     assert threading.active_count() <= before

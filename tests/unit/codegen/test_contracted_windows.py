@@ -78,7 +78,9 @@ def test_windows_with_long_runs_are_not_packed(inputs, reads):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("stride", [(1, 1), (2, 1)])
 @pytest.mark.parametrize("layout", [ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT])
-def test_padded_images_are_copied_and_multiplied_one_by_one_with_the_bits_of_all(layout, stride, dtype, monkeypatch):
+def test_padded_images_are_copied_and_multiplied_one_by_one_with_the_bits_of_the_whole_batch(
+    layout, stride, dtype, monkeypatch
+):
     more = {"padding": (1, 2, 0, 1), "conv_config": ttnn.Conv2dConfig(output_layout=layout, activation="relu")}
     x = ttnn.from_torch(random((3, 8, 11, 16), dtype, 1), device=DEVICE)
 

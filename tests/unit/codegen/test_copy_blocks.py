@@ -57,7 +57,7 @@ def test_blocks_of_any_size_have_the_bits_of_the_whole(nbytes, stride, target, m
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_follows_a_product_is_cut_with_it(target, monkeypatch):
+def test_readers_of_a_product_are_blocked_with_it(target, monkeypatch):
     device = ttnn.open_device(device_id=0, target=target)
     residual = images(device, 32)
     program, x = convolving(device, residual=residual), images(device)
@@ -75,7 +75,7 @@ def test_a_copy_that_is_small_stays_whole(cpu_device):
     assert blocks_of(jitted, x) == 1
 
 
-def test_there_are_no_more_blocks_than_are_worth_their_launches(cpu_device, monkeypatch):
+def test_there_are_no_more_blocks_than_pay_for_their_launches(cpu_device, monkeypatch):
     monkeypatch.setattr(copy_blocks, "MOST_BYTES", 1)
     monkeypatch.setattr(copy_blocks, "MOST_BLOCKS", 8)
     program, x = convolving(cpu_device), images(cpu_device)

@@ -106,7 +106,7 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their
     assert cpu.bound.kernel.one_loop
 
 
-def test_a_scratch_serves_again_once_its_tile_was_read():
+def test_scratch_memory_is_reused_once_its_tile_was_read():
     found = stages_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=MAX_STAGE_INSTRUCTIONS[1])
     assert (len(found.stages), len(found.scratch)) == (40, 2)
     for stage in found.stages:
@@ -138,7 +138,7 @@ def test_stages_leave_the_order_of_their_stores_to_the_kernel():
     assert kernel.text.count("fence seq_cst") == 1
 
 
-def test_values_that_many_steps_share_keep_a_chain_whole():
+def test_values_with_many_readers_keep_a_chain_in_one_stage():
     shared = [("exp", 0), ("sigmoid", 0), ("tanh", 0), ("add", 1, 2), ("multiply", 4, 3), ("add", 5, 1)]
     assert stages_of(body_of(tile_specs(1, F32), shared), each=MAX_STAGE_INSTRUCTIONS[1] // 3) is None
 
@@ -149,7 +149,7 @@ def test_an_input_that_many_steps_read_is_loaded_by_each_stage():
     assert [0 in stage.operands for stage in found.stages] == [True, True]
 
 
-def test_a_short_end_of_two_vectors_does_not_pay_for_what_crosses_the_cut():
+def test_a_short_tail_of_two_vectors_does_not_pay_for_values_that_cross_the_cut():
     body = body_of(tile_specs(1), [("exp", 0), ("tanh", 1), ("sigmoid", 2), ("neg", 3)])
     each = MAX_STAGE_INSTRUCTIONS[2] // 2
     assert len(stages_of(body, each=each, vectors=2).stages) == 2
@@ -160,14 +160,14 @@ def test_a_short_end_of_two_vectors_does_not_pay_for_what_crosses_the_cut():
         assert len(fission.stages if fission else [body]) == stages
 
 
-def test_bodies_that_do_not_walk_one_run_stay_whole():
+def test_bodies_with_strided_operands_stay_whole():
     specs = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((1, 40), F32)]
     assert stages_of(from_memory(body_of(specs, ladder(12)))) is None
     strided = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((64, 40), F32, strides=(80, 2))]
     assert stages_of(from_memory(body_of(strided, ladder(12)))) is None
 
 
-def test_the_text_of_stages_holds_no_shape():
+def test_the_text_of_stages_contains_no_shape():
     kernels = [
         kernel_of(body_of(tile_specs(31, shape=shape), ladder(31), target="wormhole_b0"), host_isa())
         for shape in [(256, 256), (512, 512)]
@@ -176,7 +176,7 @@ def test_the_text_of_stages_holds_no_shape():
     assert kernels[0].stages > 1
 
 
-def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_them():
+def test_stages_forward_even_and_odd_elements_of_bfloat16_separately():
     calls = [("add", 0, 1), ("multiply", 2, 0.25), ("exp", 3), ("sigmoid", 4)]
     body = body_of(tile_specs(2, shape=(256, 256)), calls)
     found = stages_of(body, each=MAX_STAGE_INSTRUCTIONS[2] // 2, vectors=2)

@@ -29,7 +29,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("chosen", PROGRAMS, ids=["one loop", "several", "table"])
-def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(chosen):
+def test_every_step_returns_a_plan_and_does_not_change_its_input(chosen):
     plan = host_plan(scheduled(*PROGRAMS[chosen]), None)
     (launch,) = plan.launches
     unchosen = replace(launch, bound=replace(launch.bound, kernel=LoopNest(launch.bound.kernel.body)))
@@ -70,12 +70,12 @@ NESTS = {
 }
 
 
-def test_every_way_to_run_stages_has_a_nest_here():
+def test_every_kind_of_loops_over_stages_is_in_the_test():
     assert set(NESTS) == set(Loops)
 
 
 @pytest.mark.parametrize("program", [*NESTS.values(), PROGRAMS["a table of lgamma"]], ids=[*map(str, NESTS), "table"])
-def test_a_kind_of_stage_that_the_writer_does_not_know_is_refused_not_left_out(program):
+def test_a_kind_of_stage_that_the_writer_does_not_know_is_refused(program):
     class Unknown:
         pass
 
@@ -92,7 +92,7 @@ UNREAD = [("exp", 0), ("softmax", 0, -1, False), ("permute", 0, (1, 0)), ("sum",
 
 @pytest.mark.parametrize("unread", UNREAD, ids=[name for name, *_ in UNREAD])
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_what_nothing_reads_is_no_launch(unread, target):
+def test_a_launch_without_readers_is_removed(unread, target):
     """No pass leaves such kernels; texts that were edited have them, and so do calls of whose results some are read."""
     spec = TensorSpec((64, 64), DataType.FLOAT32, Layout.TILE)
     alone = scheduled([spec], [("neg", 0)], target=target)

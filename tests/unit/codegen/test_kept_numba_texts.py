@@ -42,18 +42,18 @@ def test_a_source_is_compiled_once_and_others_by_themselves(kept):
     assert len(kept) == 3
 
 
-def test_what_is_no_module_of_that_name_is_made_anew(kept):
+def test_a_module_of_another_name_is_compiled_anew(kept):
     first = in_another_process("f", "a")
     kept.update(dict.fromkeys(kept, b"define void @g("))
     assert in_another_process("f", "a") not in {first, "define void @g("}
 
 
-def test_a_function_that_one_process_alone_knows_is_not_kept(kept):
+def test_a_function_that_is_known_to_one_process_alone_is_not_stored(kept):
     in_another_process("f", "twice()", is_local=True)
     assert not kept
 
 
-def test_nothing_is_kept_beyond_the_block():
+def test_nothing_is_stored_after_the_block():
     kept = []
     with texts_kept_by(lambda *_: kept.append(1) or b""):
         pass

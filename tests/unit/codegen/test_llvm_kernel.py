@@ -138,11 +138,11 @@ def test_every_operation_is_whole_vectors_in_registers_and_calls_no_libm(isa):
         assert operation.tile_name in exempt or not list(filter(STACK_STORE.match, loop)), operation.tile_name
 
 
-def test_tile_names_tell_operations_apart():
+def test_kernel_names_distinguish_operations():
     assert len(OPERATION_OF_TILE) == sum(isinstance(operation, Elementwise) for operation in DECLARED)
 
 
-def test_the_text_holds_no_shape():
+def test_the_text_contains_no_shape():
     isa = host_isa()
     shapes = [(128, 128), (64, 128), (2, 96, 32)]
     assert len({text_of(cosh(shape=shape), isa) for shape in shapes}) == 1
@@ -246,13 +246,13 @@ def test_a_body_that_is_not_optimised_is_whole_vectors_and_keeps_at_most_one_on_
 
 
 @pytest.mark.parametrize(("isa", "early"), [(AVX512, True), (AVX2, False)], ids=str)
-def test_long_bodies_with_registers_to_spare_are_given_a_chunk_that_was_loaded_before_the_last_store(isa, early):
+def test_long_bodies_with_free_registers_load_a_chunk_before_the_last_store(isa, early):
     text = text_of(cosh(), isa)
     assert (f"%m = phi <{isa.lanes} x float>" in text) is early
     assert "phi <" not in text_of(scheduled([TensorSpec((32, 32), F32)], [("add", 0, 0)]), isa)
 
 
-def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
+def test_independent_ops_are_interleaved():
     tree = [("add", 0, 1), ("add", 2, 3), ("add", 4, 5), ("sigmoid", 6)]
     specs = [TensorSpec((32, 32), F32)] * 4
     (body,) = read_kernels(scheduled(specs, tree))
@@ -262,7 +262,7 @@ def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
 
 
 @pytest.mark.parametrize(("inputs", "lines"), [(1, 0), (2, 4), (8, 16), (16, 0)])
-def test_kernels_of_several_inputs_ask_for_their_lines_ahead(inputs, lines):
+def test_kernels_of_several_inputs_prefetch_their_lines(inputs, lines):
     specs = [TensorSpec((64, 64), F32, Layout.TILE)] * inputs
     sums = [("add", 0 if k == 1 else inputs + k - 2, k) for k in range(1, inputs)] or [("abs", 0)]
     loop = hot_loop(assembly_of(kernel_in(scheduled(specs, sums), AVX512), AVX512))
@@ -295,7 +295,7 @@ def test_no_program_calls_a_function_of_libm(target, isa):
 
 @pytest.mark.parametrize("dtype", [F32, BF16], ids=["f32", "bf16"])
 @pytest.mark.parametrize("program", ["cosh", "tree"])
-def test_tails_of_rows_call_nothing_where_lanes_can_be_masked(program, dtype):
+def test_tails_of_rows_are_masked_where_lanes_can_be_masked(program, dtype):
     calls = re.compile(r"^\s+(call|callq|bl)\s", re.MULTILINE)
     assert not calls.search(listing_of(program, AVX512, "cpu", (40, 197), dtype))
     assert calls.search(listing_of(program, AVX2, "cpu", (40, 197), dtype))

@@ -75,7 +75,7 @@ def tripled(monkeypatch):
 
 @pytest.mark.usefixtures("tripled")
 @pytest.mark.parametrize(("program", "sums"), [(NEGATED, False), (ADDED_UP, True)], ids=["blocks", "rows"])
-def test_a_kind_of_stage_that_no_writer_names_runs_in_blocks_and_in_rows_in_native_code_and_in_python(program, sums):
+def test_a_new_kind_of_stage_runs_in_blocks_and_in_rows_in_native_code_and_in_python(program, sums):
     x = np.random.default_rng(1).integers(-99, 99, (64, 100)).astype(np.float32)  # whose sums are exact
     wanted = 3 * x.sum(1, keepdims=True) if sums else 3 * x
     module = scheduled(*program)
@@ -89,12 +89,12 @@ def test_a_kind_of_stage_that_no_writer_names_runs_in_blocks_and_in_rows_in_nati
 
 
 @pytest.mark.usefixtures("tripled")
-def test_a_kind_of_stage_says_itself_what_a_reader_of_the_host_stage_is_shown_of_a_sweep():
+def test_a_kind_of_stage_prints_itself_in_the_host_stage():
     assert "  t0 = three times s0\n" in host_text(host_program.host_plan(scheduled(*ADDED_UP), host_isa()))
 
 
 @pytest.mark.usefixtures("tripled")
-def test_a_strip_of_tiles_runs_a_kind_of_stage_that_no_writer_names():
+def test_a_strip_of_tiles_runs_a_new_kind_of_stage():
     (launch,) = host_program.host_plan(scheduled(*STRIPS), host_isa()).launches
     assert launch.bound.kernel.loops is Loops.STRIPS
     assert "call void @ttnn_jit.loop(" in kernel_of(launch.bound.kernel, host_isa()).text

@@ -86,7 +86,7 @@ def programs(draw):
 @PACKED
 @given(calls=programs())
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
-def test_movements_among_arithmetic_have_one_result_whatever_computes_them(target, packed, calls):
+def test_movements_among_arithmetic_have_one_result_in_every_executor(target, packed, calls):
     rng = np.random.default_rng(len(calls))
     stored = [
         np.frombuffer(codec.packed(rng.standard_normal((40, 48)).astype(np.float32), packed), np.uint8)

@@ -53,7 +53,7 @@ def test_a_kernel_that_another_program_has_is_not_assembled_again(name, monkeypa
     assert len(assembled) == len(kernels) == 3
 
 
-def test_a_host_without_vectors_is_served_by_numba_and_told_once(monkeypatch):
+def test_a_host_without_vectors_uses_numba_and_warns_once(monkeypatch):
     def refused(*_):
         raise ArgumentError("no kernels are generated for this host")
 
@@ -79,12 +79,12 @@ def asking_for_a_backend(text):
             yield node.lineno
 
 
-def test_nothing_asks_for_a_backend_by_its_name():
+def test_no_code_branches_on_the_name_of_a_backend():
     texts = {path.name: path.read_text() for path in PACKAGE.rglob("*.py")}
     asking = {name: [*asking_for_a_backend(text)] for name, text in texts.items() if "backend" in text}
     assert {name: lines for name, lines in asking.items() if lines} == {}
 
 
 @pytest.mark.parametrize("text", ['options.backend == "numba"', '"ttnn" != backend', "match backend:\n case _: pass"])
-def test_asking_for_a_backend_by_its_name_is_noticed(text):
+def test_a_branch_on_the_name_of_a_backend_is_detected(text):
     assert [*asking_for_a_backend(text)] == [1]

@@ -48,7 +48,7 @@ def request_of(program, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("program", [layers, one_tensor_or_two, views, numbers])
-def test_a_program_whose_equal_kernels_are_lowered_once_is_the_one_that_shows_its_stages(program, target):
+def test_a_program_that_lowers_equal_kernels_once_equals_the_one_that_shows_its_stages(program, target):
     request = request_of(program, target)
     unseen = compile_program(request, use_disk=False).program
     seen = compile_program(request, use_disk=False, keep_texts=True).program

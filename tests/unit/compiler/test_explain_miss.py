@@ -20,13 +20,13 @@ GONE = "nothing differs, but the program is no longer on disk"
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_call_that_is_a_hit_says_so_for_functions_and_operations(name):
+def test_a_call_that_is_a_hit_reports_it_for_functions_and_operations(name):
     assert explain_miss(REQUESTS[name]) == "the disk cache is empty"
     compile_program(REQUESTS[name], use_disk=True)
     assert explain_miss(REQUESTS[name]) == HIT
 
 
-def test_a_global_that_took_several_values_is_a_hit_at_each_and_told_at_another(monkeypatch):
+def test_a_global_with_several_values_is_a_hit_for_each_and_is_named_for_another(monkeypatch):
     for value in (2.0, 3.0):
         monkeypatch.setattr("tests.unit.compiler.test_driver.SCALE", value)
         compile_program(FUNCTION, use_disk=True)
@@ -38,7 +38,7 @@ def test_a_global_that_took_several_values_is_a_hit_at_each_and_told_at_another(
     assert line.startswith("read SCALE: float:")
 
 
-def test_what_the_compile_is_told_is_told_by_name():
+def test_the_inputs_of_a_compile_are_named_in_a_miss():
     compile_program(FUNCTION, use_disk=True)
     other = dataclasses.replace(FUNCTION, arguments={"x": SPEC, "y": 0.5}, options=CompileOptions(fuse=False))
     assert [line.partition(":")[0] for line in explain_miss(other).splitlines()] == ["argument y", "option fuse"]
@@ -66,7 +66,7 @@ def test_a_function_of_the_same_name_in_another_file_is_another_function():
     assert [line.partition(":")[0] for line in explain_miss(moved).splitlines()] == ["argument x"]
 
 
-def test_a_program_that_was_removed_is_no_hit():
+def test_a_removed_program_is_a_miss():
     compile_program(FUNCTION, use_disk=True)
     store = store_of(Environment.read())
     ((manifest, kept),) = [(name, store.get(name)) for name in store.names(MANIFEST)]
@@ -76,7 +76,7 @@ def test_a_program_that_was_removed_is_no_hit():
     assert explain_miss(FUNCTION) == GONE
 
 
-def test_a_manifest_without_programs_is_no_hit():
+def test_a_manifest_without_programs_is_a_miss():
     compile_program(FUNCTION, use_disk=True)
     store = store_of(Environment.read())
     (manifest,) = store.names(MANIFEST)

@@ -51,7 +51,7 @@ def calls_of_steps(depth, device, monkeypatch):
     return calls
 
 
-def test_each_layer_of_a_program_is_as_much_work_for_the_host_as_the_one_before(cpu_device, monkeypatch):
+def test_the_work_of_the_host_compile_grows_linearly_with_the_layers(cpu_device, monkeypatch):
     calls_of_steps(1, cpu_device, monkeypatch)
     few, more, most = (calls_of_steps(depth, cpu_device, monkeypatch) for depth in (6, 12, 18))
     assert most - more < 1.02 * (more - few)

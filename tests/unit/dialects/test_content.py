@@ -40,7 +40,7 @@ def test_contents_are_equal_exactly_where_texts_are(first, second):
 
 
 @given(expressions())
-def test_what_a_frontend_leaves_is_valid(expression):
+def test_a_frontend_produces_a_valid_module(expression):
     verify(of_expression(expression))
 
 
@@ -75,7 +75,7 @@ def test_the_bits_of_constants_are_content():
     assert content_of(lowered(zero)) != content_of(lowered(negative_zero))
 
 
-def test_a_compile_that_nobody_looks_into_prints_no_module(monkeypatch):
+def test_a_compile_that_nobody_inspects_prints_no_module(monkeypatch):
     def cube(x):
         return ttnn.multiply(ttnn.multiply(x, x), x)
 

@@ -49,7 +49,7 @@ def test_appending_links_ops_as_adding_one_by_one_does(there, more):
     assert appended == [(block, before, after) for _, before, after in links(ops)]
 
 
-def test_ops_that_were_taken_stand_nowhere():
+def test_ops_that_were_taken_out_have_no_parent():
     ops, block = constants(3), Block()
     append(block, ops)
     assert take_ops(block) == ops
@@ -71,7 +71,7 @@ def standing(block, ops):
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_the_ops_of_a_block_are_those_that_a_walk_through_it_finds(count):
+def test_the_ops_of_a_block_are_those_that_iteration_finds(count):
     block = Block(made := constants(count))
     assert ops_of(block) == list(block.ops) == made
 
@@ -93,7 +93,7 @@ def test_detaching_links_the_neighbours_as_xdsl_does(index):
     assert standing(quick, ours) == standing(slow, theirs)
 
 
-def test_an_op_that_stands_nowhere_may_be_detached():
+def test_an_op_without_a_parent_may_be_detached():
     (op,) = constants(1)
     detach(op)
     assert links([op]) == [(None, None, None)]
@@ -109,7 +109,7 @@ def nested():
     return outer, around, after
 
 
-def test_an_erased_op_reads_nothing_any_more_nor_does_what_stands_in_it():
+def test_an_erased_op_and_its_nested_ops_have_no_operands():
     outer, around, after = nested()
     erase(around)
     assert uses_of(outer.result) == [(after, 0)]
@@ -117,7 +117,7 @@ def test_an_erased_op_reads_nothing_any_more_nor_does_what_stands_in_it():
     assert links([around]) == [(None, None, None)]
 
 
-def test_what_is_erased_is_freed_without_a_collection():
+def test_an_erased_op_is_freed_without_a_collection():
     """Ops, results, uses, blocks and regions refer to each other in circles."""
     outer, around, after = nested()
     (region,) = around.regions

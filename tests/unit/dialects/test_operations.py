@@ -56,7 +56,7 @@ def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation:
     assert built.statics == tuple(numbers)
 
 
-def test_an_op_that_is_no_operation_of_the_users_has_no_declaration() -> None:
+def test_an_op_that_is_no_user_operation_has_no_declaration() -> None:
     assert operation_of(ttnn.GetDeviceOp.make()) is None
 
 
@@ -127,6 +127,6 @@ def _nest(shard: SSAValue) -> list[Operation]:
 
 
 @pytest.mark.parametrize("name", BUILDS)
-def test_an_op_comes_back(name: str) -> None:
+def test_an_op_round_trips(name: str) -> None:
     argument_types, build = BUILDS[name]
     assert comes_back(module_of(argument_types, build))

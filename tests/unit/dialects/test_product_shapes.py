@@ -30,7 +30,7 @@ def product(a, b, result, transposes="transpose_a = false, transpose_b = false")
         ((2, 3, 4), (4, 6), (2, 3, 7), "Output must have the same number of columns as input B"),
     ],
 )
-def test_shapes_that_make_no_product_are_refused_in_the_words_of_tt_mlir(a, b, result, said):
+def test_invalid_shapes_of_a_product_are_refused_with_the_message_of_tt_mlir(a, b, result, said):
     with pytest.raises(VerifyException, match=said):
         parse_module(product(a, b, result)).verify()
 
@@ -42,7 +42,7 @@ def test_vectors_and_batches_that_broadcast_are_products_here(a, b, result):
     parse_module(product(a, b, result)).verify()
 
 
-def test_an_edited_dump_is_refused_in_these_words():
+def test_an_edited_dump_is_refused_with_this_message():
     text = ttnn_jit.jit()(lambda x, y: ttnn.matmul(x, y)).ir(torch.ones(32, 64), torch.ones(64, 96), stage="frontend")
     with pytest.raises(VerifyException, match="Output must have the same number of columns as input B"):
         parse_module(text.replace("32x96", "32x97")).verify()

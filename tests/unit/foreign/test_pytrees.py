@@ -60,14 +60,14 @@ def test_a_pytree_maps_leaf_by_leaf_and_keeps_its_classes(tree):
 
 
 @pytest.mark.parametrize("tree", PYTREES, ids=lambda tree: type(tree).__name__)
-def test_a_pytree_comes_back_from_json(tree):
+def test_a_pytree_round_trips_through_json(tree):
     back = from_json(to_json(tree, lambda cls: cls.__name__), CLASSES.__getitem__)
     assert back == tree
     assert type(back) is type(tree)
 
 
 @pytest.mark.parametrize("key", [(1, "a"), (0.0, (True, None)), -0.0, 1.0, True], ids=repr)
-def test_keys_of_a_dict_come_back_from_json(key):
+def test_keys_of_a_dict_round_trip_through_json(key):
     written = json.loads(json.dumps(to_json({key: 1}, str)))
     assert repr(from_json(written, CLASSES.__getitem__)) == repr({key: 1})
 
@@ -83,7 +83,7 @@ class Triple(tuple):
 @pytest.mark.parametrize(
     "tree", [{Colour.RED: 1}, {b"key": 1}, Triple([1, 2, 3]), Noted(1)], ids=lambda tree: type(tree).__name__
 )
-def test_what_would_come_back_as_something_else_is_not_written_down(tree):
+def test_a_value_that_would_not_round_trip_is_not_serialized(tree):
     with pytest.raises(TypeError, match="cannot be written down"):
         to_json(tree, str)
 
@@ -109,7 +109,7 @@ def test_a_record_that_hides_its_own_parts_is_a_record_of_its_fields():
 
 
 @pytest.mark.parametrize("change", ["append(2.0)", "clear()", "__setitem__(0, 2.0)", "__setitem__(0, [1.0])"])
-def test_the_parts_of_a_pytree_tell_whether_it_was_changed(change):
+def test_the_parts_of_a_pytree_show_whether_it_was_changed(change):
     value = {"a": [1.0], "b": 2.0}
     before = parts_of(value)
     assert all(map(operator.is_, before, parts_of(value)))
@@ -122,7 +122,7 @@ def test_a_dataclass_of_this_package_is_a_leaf():
     assert items_of(MemoryConfig()) is None
 
 
-def test_a_dataclass_whose_module_is_not_known_is_a_record_of_the_user():
+def test_a_dataclass_of_an_unknown_module_is_a_user_record():
     homeless = dataclasses.make_dataclass("Homeless", ["value"], namespace={"__module__": None})
     assert list(leaves(homeless([1, 2]))) == [1, 2]
 
@@ -166,7 +166,7 @@ def written(tree):
 
 
 @given(PYTREES_OF_ANY_KIND)
-def test_leaves_and_structure_make_up_the_pytree_again(tree):
+def test_leaves_and_structure_reconstruct_the_pytree(tree):
     for flat in (flatten(tree), flatten(tree, "it")):
         again = flat.treedef.unflatten(flat.leaves)
         assert written(again) == written(tree)
@@ -191,7 +191,7 @@ def test_a_leaf_is_a_pytree():
 
 
 @given(PYTREES_OF_ANY_KIND)
-def test_a_container_at_several_paths_has_its_leaves_in_each(tree):
+def test_a_container_at_several_paths_has_its_leaves_at_each(tree):
     flat = flatten([tree, {"a": tree}, tree], "it")
     assert flat.leaves == leaves(tree) * 3
     assert written(flat.treedef.unflatten(flat.leaves)) == written([tree, {"a": tree}, tree])

@@ -116,7 +116,7 @@ def is_missed(space, arguments):
 
 @pytest.mark.parametrize("argument", [False, True], ids=["global", "argument"])
 @pytest.mark.parametrize("member", listed(MEMBERS))
-def test_what_an_attribute_reads_is_seen(member, argument):
+def test_the_reads_of_an_attribute_are_recorded(member, argument):
     missed = []
     for beside, expression in itertools.product(BESIDE, listed(EXPRESSIONS)):
         if beside != "nothing" and expression not in {"v.m", "getattr(v, 'm', 7)", "v.q"}:

@@ -38,6 +38,6 @@ def test_operations_of_the_real_namespace_compile():
 
 
 @pytest.mark.parametrize("function", [lambda x: ttnn.all_gather(x), lambda x: ttnn.mul(x, x)])
-def test_what_we_lack_or_refuse_under_that_name_is_refused(function):
+def test_missing_and_refused_names_are_refused(function):
     with pytest.raises(UnsupportedFunction, match=r"Function (all_gather|mul) not supported"):
         ttnn_jit.jit()(function)(torch.randn(4, 4))

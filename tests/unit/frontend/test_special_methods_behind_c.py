@@ -149,7 +149,7 @@ class Multiplied:
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 @pytest.mark.parametrize("base", ["", "float", "list", "type", "functools.partial"])
 @pytest.mark.parametrize("name", METHODS)
-def test_what_c_asks_of_an_operand_is_seen(base, name, graph_capture):
+def test_methods_that_c_code_calls_on_an_operand_are_recorded(base, name, graph_capture):
     if graph_capture and base:
         return  # it observes as the other does
     world = World(name, METHODS[name][0], base)
@@ -183,7 +183,7 @@ WRAPPERS = {
 
 @pytest.mark.parametrize("base", ["float", "list"])
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_so_is_what_it_asks_a_method_that_is_no_plain_function(wrapper, base):
+def test_methods_that_are_no_plain_functions_are_recorded_too(wrapper, base):
     missed = []
     for name, (body, _) in METHODS.items():
         world = World(name, body, base)
@@ -196,7 +196,7 @@ def test_so_is_what_it_asks_a_method_that_is_no_plain_function(wrapper, base):
 
 @pytest.mark.parametrize("base", ["float", "list", "dict"])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_that_a_class_is_given_later_is_seen(base, name):
+def test_a_method_that_is_added_to_a_class_later_is_detected(base, name):
     world, missed = World(name, METHODS[name][0], base), []
     method = world.without_method()
     for text, program in world.programs():
@@ -219,7 +219,7 @@ def compiled(program, graph_capture=False):
         return None
 
 
-def test_most_of_these_expressions_are_asked_and_their_programs_kept():
+def test_most_of_these_expressions_call_methods_and_their_programs_are_kept():
     worlds = [World(name, body) for name, (body, _) in METHODS.items()]
     asked = [program for world in worlds for _, program in world.programs() if world.other_number(program) is not None]
     kept = [result for result in map(compiled, asked) if result is not None and not result.opaque]
@@ -229,7 +229,7 @@ def test_most_of_these_expressions_are_asked_and_their_programs_kept():
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", ANSWERS)
-def test_what_c_makes_of_an_answer_is_what_python_makes_of_it(name):
+def test_conversions_of_results_of_methods_are_those_of_python(name):
     wrong = []
     for answer in ANSWERS[name]:
         world = World(name, f"return {answer}")

@@ -63,7 +63,7 @@ def test_a_power_among_other_ops_has_the_bits_that_it_has_alone(operation: Opera
 
 
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
-def test_permutations_of_bytes_take_the_place_of_the_divider(operation: Operation) -> None:
+def test_byte_permutations_replace_division(operation: Operation) -> None:
     (body,) = read_kernels(scheduled([TensorSpec((32, 32), BF16, Layout.TILE)], [(operation.name, 0)]))
     isa = replace(AVX512, avx512_vbmi=True, features="+avx512vbmi")
     loop = kernel_of(body, isa).text.partition("\nat.loop:")[2].partition("\nat.loop.done:")[0]

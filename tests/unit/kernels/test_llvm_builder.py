@@ -158,7 +158,7 @@ INT64S = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3)
 
 
 @given(BODIES, st.lists(st.tuples(INT64S, INT64S), min_size=1, max_size=4))
-def test_a_function_computes_what_its_blocks_say(body, calls):
+def test_a_function_computes_the_code_of_its_blocks(body, calls):
     f = function_of("a", "b")
     f.give_back(build(f, body, [*f.parameters, i64(5)])[-1])
     compiled = native(f.text, "f", 2)
@@ -167,7 +167,7 @@ def test_a_function_computes_what_its_blocks_say(body, calls):
 
 
 @given(BODIES, BODIES, st.tuples(INT64S, INT64S))
-def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, arguments):
+def test_a_region_computes_the_same_in_the_function_that_contains_it(body, before, arguments):
     """Behind code of the function's own, whose names and blocks are others."""
     inner = Builder(ModuleText())
     parameters = [inner.new(I64, name) for name in ("x", "y")]
@@ -191,7 +191,7 @@ def test_the_type_of_values_decides_the_instruction():
         assert f" = {instruction}\n" in f"{f.text}\n"
 
 
-def test_constants_fold_and_what_changes_nothing_vanishes():
+def test_constants_and_neutral_operations_fold():
     f = function_of("n")
     (n,) = f.parameters
     before = len(f.body.code)
@@ -204,13 +204,13 @@ def test_constants_fold_and_what_changes_nothing_vanishes():
     assert len(f.body.code) == before
 
 
-def test_names_are_hints_as_long_as_they_are_free():
+def test_hints_become_names_while_they_are_free():
     f = function_of("n")
     (n,) = f.parameters
     assert [f.add(n, 1, "n"), f.add(n, 2, "x"), f.add(n, 3, "x"), f.add(n, 4)] == ["%n.1", "%x", "%x.1", "%v1"]
 
 
-def test_what_is_rare_costs_nothing_on_the_common_path():
+def test_rare_code_costs_nothing_on_the_common_path():
     f = function_of("n")
     (n,) = f.parameters
     with f.when(f.compare("eq", n, 0), "rare", ("found", n), is_rare=True) as branch:
@@ -220,14 +220,14 @@ def test_what_is_rare_costs_nothing_on_the_common_path():
     assert "branch_weights" in f.text
 
 
-def test_a_division_says_that_it_takes_long():
+def test_the_cost_of_a_division_is_high():
     f = FunctionBuilder("f", ModuleText(), [Parameter("x", FLOAT)])
     f.div(*f.parameters * 2)
     *_, work = f.body.code[-1]
     assert work is Work.DIVISION
 
 
-def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
+def test_constants_of_a_region_are_values_of_the_function_that_contains_it():
     vector = FLOAT.times(4)
     inner = Builder(ModuleText())
     x = inner.new(vector, "x")
@@ -243,7 +243,7 @@ def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
     assert "add <4 x i32> %v1, %three" in f.text
 
 
-def test_declarations_come_by_themselves_once():
+def test_declarations_are_added_once_when_needed():
     module = ModuleText()
     f = FunctionBuilder("f", module, [Parameter("to", PTR), Parameter("n", I64)])
     to, n = f.parameters
@@ -255,7 +255,7 @@ def test_declarations_come_by_themselves_once():
 
 
 @pytest.mark.parametrize("ends", [False, True])
-def test_a_loop_that_says_not_how_it_ends_is_a_mistake_of_its_writer(ends):
+def test_a_loop_without_an_end_condition_is_an_error(ends):
     f = function_of("n")
 
     def loop():

@@ -29,10 +29,10 @@ def texts_in(path: Path) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_file_beside_the_builder_spells_llvm(path):
+def test_no_file_but_the_builder_contains_llvm_text(path):
     assert [(line, text) for line, text in texts_in(path) if INSTRUCTION.search(text)] == []
 
 
-def test_the_builder_is_where_its_text_stands():
+def test_the_builder_is_in_the_listed_files():
     found = [text for path in BUILDER.glob("*.py") for _, text in texts_in(path) if INSTRUCTION.search(text)]
     assert len(found) > 10

@@ -87,7 +87,7 @@ def test_a_number_may_stand_on_the_left(symbol):
     assert ops.calls == [(REFLECTED[symbol], [(3, 40), 2.0])]
 
 
-def test_what_writes_nothing_where_there_is_nothing_to_do_gives_its_operand():
+def test_operations_without_effect_return_their_operand():
     ops = Listing()
     (x,) = ops.values([X])
     assert x is ops.reshaped(x, [3, 40]) is ops.part(x, 1, 0, 40) is ops.rounded(x, DataType.BFLOAT16)
@@ -96,7 +96,7 @@ def test_what_writes_nothing_where_there_is_nothing_to_do_gives_its_operand():
     assert [name for name, _ in ops.calls] == ["slice"] * 2
 
 
-def test_what_is_no_operation_is_said_by_its_name():
+def test_an_unknown_operation_is_refused_by_its_name():
     with pytest.raises(AttributeError, match="there is no operation 'meen' to call"):
         SpecOps().meen(X)
 
@@ -158,7 +158,7 @@ def test_a_composite_may_call_operations_of_several_results():
     assert builder.finished((values.handle, values.spec), wanted) not in topk.results
 
 
-def test_eager_calls_give_tensors_and_names_are_ttnns():
+def test_eager_calls_return_tensors_and_names_are_ttnns():
     x = ttnn.from_torch(torch.arange(12.0).reshape(3, 4))
     with ttnn.manage_device(0, target="cpu") as device:
         ops, x = EagerOps(), x.to(device)

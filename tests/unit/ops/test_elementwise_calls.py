@@ -81,7 +81,7 @@ def test_sigmoid_accurate_takes_the_flag_that_ttnn_has(device):
         assert torch.equal(ttnn.to_torch(got), want)
 
 
-def test_logit_limits_its_argument_where_it_is_asked_to(cpu_device):
+def test_logit_clamps_its_argument_on_request(cpu_device):
     x = torch.tensor([[-1.0, 0.0, 0.1, 0.25, 0.5, 0.500001, 0.9, 1.0, 2.0, torch.nan]])
     for eps in (None, 0.0, 0.125, 0.6):
         got = ttnn.to_torch(ttnn.logit(on(cpu_device, x), eps=eps))

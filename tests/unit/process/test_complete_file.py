@@ -27,7 +27,7 @@ def refused(path):
     return error.value
 
 
-def test_what_has_no_room_is_named_and_what_was_there_stays(tmp_path):
+def test_an_error_about_a_full_disk_names_the_file_and_keeps_the_old_one(tmp_path):
     path = tmp_path / "weights"
     path.write_bytes(b"old")
     with little_room():
@@ -37,7 +37,7 @@ def test_what_has_no_room_is_named_and_what_was_there_stays(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_where_nothing_can_lie_the_users_own_path_is_named(tmp_path):
+def test_an_error_about_an_unwritable_path_names_the_users_path(tmp_path):
     folder, file = tmp_path / "folder", tmp_path / "file"
     folder.mkdir()
     file.touch()

@@ -23,7 +23,7 @@ def functools_memos(tree):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_no_file_of_these_rooms_names_a_memo_of_functools(path):
+def test_no_file_of_these_rooms_uses_a_cache_of_functools(path):
     assert list(functools_memos(ast.parse(path.read_text()))) == []
 
 
@@ -41,7 +41,7 @@ def test_equal_arguments_are_computed_once_until_the_memo_is_cleared():
     assert (doubled(3), seen, doubled.__doc__) == (6, [3, 3], "Twice.")
 
 
-def test_a_memo_of_bounded_size_forgets_what_was_asked_longest_ago():
+def test_a_bounded_memo_evicts_the_least_recently_used_entry():
     seen = []
 
     @memoized(maxsize=1)

@@ -58,7 +58,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 @pytest.mark.parametrize("package", FOLDERS)
-def test_every_folder_is_looked_at(package):
+def test_every_folder_is_checked(package):
     assert any(module.startswith(f"{package}.") for module in modules())
 
 
@@ -79,7 +79,7 @@ TYPING = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
         "try:\n    import a.first\nexcept ImportError:\n    pass",
     ],
 )
-def test_an_import_back_closes_a_circle(back):
+def test_an_import_back_is_a_circle(back):
     texts = {"a": "", "a.first": "from a.second import y", "a.second": back}
     assert circle(texts) in (["a.first", "a.second", "a.first"], ["a.second", "a.first", "a.second"])
 

@@ -18,7 +18,7 @@ def files():
     return {*PACKAGE.rglob("*.py"), *(PACKAGE / "cache").rglob("*.py"), *(PACKAGE / "kernels").rglob("*.py")}
 
 
-def test_no_module_stands_outside_a_room():
+def test_no_module_is_outside_a_room():
     assert {path.stem for path in PACKAGE.glob("*.py")} == LOOSE
 
 

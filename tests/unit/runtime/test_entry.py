@@ -25,7 +25,7 @@ def table_of(kernel, operands):
 
 
 @pytest.mark.parametrize("gives_lock_away", [False, True])
-def test_kernels_get_the_addresses_and_none_comes_back(gives_lock_away):
+def test_kernels_get_the_addresses_and_none_is_returned(gives_lock_away):
     seen = []
     kernel = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint64), ctypes.c_void_p)(lambda p, _: seen.append(p[0]))
     table, keeps = table_of(kernel, operands=1)
@@ -38,14 +38,14 @@ def test_kernels_get_the_addresses_and_none_comes_back(gives_lock_away):
     del keeps
 
 
-def test_what_is_no_number_is_refused_before_anything_runs():
+def test_invalid_numbers_are_refused_before_anything_runs():
     with pytest.raises(TypeError, match="int"):
         entry(gives_lock_away=False)(0, 0, "x")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nanosleep is POSIX's")
 @pytest.mark.parametrize("gives_lock_away", [False, True])
-def test_other_threads_run_meanwhile_where_the_lock_is_given_away_and_only_there(gives_lock_away):
+def test_other_threads_run_only_in_calls_that_release_the_lock(gives_lock_away):
     # nanosleep takes the address of seconds and nanoseconds, and one that may be null: a kernel of two buffers.
     nanosleep = ctypes.CDLL(None).nanosleep
     table, keeps = table_of(nanosleep, operands=2)

@@ -72,7 +72,7 @@ def in_a_thread(function):
     return results[0]
 
 
-def test_a_helper_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
+def test_a_helper_thread_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
     def leave_twice():
         helper, usable = Helper(keep_off), os.sched_getaffinity(0)
         first = helper.meet_caller()
@@ -89,7 +89,7 @@ def test_a_helper_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
 @pytest.mark.parametrize(
     ("triple", "pause"), [("x86_64-linux", "pause"), ("aarch64-linux", "yield"), ("riscv64-linux", None)]
 )
-def test_a_caller_that_spins_says_so_to_its_cpu(triple, pause):
+def test_a_spinning_caller_uses_the_pause_instruction(triple, pause):
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
@@ -98,7 +98,7 @@ def test_a_caller_that_spins_says_so_to_its_cpu(triple, pause):
     assert pause is None or f"\t{pause}" in listing
 
 
-def test_a_thread_that_its_user_has_bound_to_one_cpu_stays(keep_off):
+def test_a_thread_bound_to_one_cpu_stays_there(keep_off):
     def stay():
         cpu = min(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cpu})

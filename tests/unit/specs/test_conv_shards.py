@@ -37,7 +37,7 @@ def result_config(own, layout, given_config=ttnn.DRAM_MEMORY_CONFIG, **fields):
     transpose_shards=st.booleans(),
     block=st.sampled_from([0, 32, 64, 96]),
 )
-def test_shards_hold_the_result_and_no_core_is_left_without_one(
+def test_shards_cover_the_result_and_no_core_is_empty(
     rows, channels, layout, grid, is_product, tiled, transpose_shards, block
 ):
     own = shards(rows, channels, grid=grid, is_product=is_product, tiled=tiled)
@@ -51,7 +51,7 @@ def test_shards_hold_the_result_and_no_core_is_left_without_one(
 
 
 @given(count=st.integers(1, 3000), most=st.integers(1, 130), multiple=st.integers(1, 4))
-def test_as_many_parts_as_leave_none_empty(count, most, multiple):
+def test_the_number_of_parts_leaves_none_empty(count, most, multiple):
     def is_full(parts):
         size = -(-count // (parts * multiple)) * multiple
         return size * (parts - 1) < count
@@ -75,7 +75,7 @@ def test_as_many_parts_as_leave_none_empty(count, most, multiple):
         (shards(96, 352), BLOCK, 18, [32, 64]),
     ],
 )
-def test_known_results(own, layout, cores, shape):
+def test_shards_of_known_convolutions(own, layout, cores, shape):
     spec = result_config(own, layout).shard_spec
     assert (spec.num_cores(), list(spec.shape)) == (cores, shape)
 
@@ -92,6 +92,6 @@ def test_a_sharded_input_keeps_its_cores_unless_others_are_asked_for():
     assert result_config(own, None) is None
 
 
-def test_a_layout_of_no_convolution_is_refused():
+def test_an_impossible_layout_of_a_convolution_is_refused():
     with pytest.raises(ArgumentError, match="by height, width or block"):
         result_config(shards(32, 32), ttnn.TensorMemoryLayout.INTERLEAVED)

@@ -65,7 +65,7 @@ def test_two_dimensions_over_two_chips_wrap_to_the_next_chip_at_column_eight():
     assert wide.core(3, 8) == PhysicalCore(1, 3, 0)
 
 
-def test_results_of_a_map_are_indices_in_the_list_of_chips_and_no_ids():
+def test_results_of_a_map_are_indices_into_the_list_of_chips_and_not_ids():
     """N19d: the specification calls them chip indices; a device over chips 4 to 7 has a map that leads to 0 to 3."""
     later = DeviceLayout.of_mesh((2, 2), (4, 5, 6, 7))
     assert later.mapping.at((8, 8)) == (3, 0, 0)

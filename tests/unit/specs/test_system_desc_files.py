@@ -53,7 +53,7 @@ def refusal(path):
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda desc: desc.name)
-def test_what_a_target_prints_reads_as_that_very_target(tmp_path, preset):
+def test_the_printed_form_of_a_target_parses_to_the_same_target(tmp_path, preset):
     assert read_target(written(tmp_path, preset.to_json())) is preset
 
 
@@ -79,7 +79,7 @@ def test_an_unknown_field_is_named_with_the_file_and_the_fields_there_are(tmp_pa
     assert all(field in text for field in FIELDS)
 
 
-def test_of_a_misspelt_field_what_was_written_is_named(tmp_path):
+def test_an_error_about_a_misspelt_field_names_the_written_one(tmp_path):
     misspelt = WORMHOLE.to_json().replace('"l1_bytes"', '"l1_byte"')
     assert "`l1_byte` is no field of one" in refusal(written(tmp_path, misspelt))
 
@@ -93,11 +93,11 @@ def test_a_field_of_another_kind_is_named_with_its_value(tmp_path_factory, name,
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '"grid"', "[1, 2]"])
-def test_what_is_no_json_object_is_said_to_be_none(tmp_path, text):
+def test_a_file_that_is_no_json_object_is_reported(tmp_path, text):
     assert "is not a system description: it is no JSON object" in refusal(written(tmp_path, text))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path, monkeypatch):
+def test_a_missing_file_is_named(tmp_path, monkeypatch):
     path = str(tmp_path / "none.json")
     assert "cannot be read: No such file or directory" in refusal(path)
     monkeypatch.setenv("SYSTEM_DESC_PATH", path)
@@ -106,7 +106,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("data", [b"\x10\0\0\0TTSY\0\0", b"\x90\x01\0\0\x10\0\0\0TTSY\0\0", b"\xff\xfe\0", b"TTSY\x80"])
-def test_the_vendors_flatbuffer_and_other_binary_files_are_told_what_to_do(tmp_path, data):
+def test_errors_about_the_vendors_flatbuffer_and_other_binary_files_show_an_alternative(tmp_path, data):
     path = tmp_path / "system_desc.ttsys"
     path.write_bytes(data)
     text = refusal(str(path))
@@ -134,7 +134,7 @@ def test_limits_that_an_older_description_lacks_are_those_of_its_chip(tmp_path):
     assert read_target(written(tmp_path, system(older))) is WORMHOLE
 
 
-def test_chips_that_are_alike_are_one_target_and_others_are_refused(tmp_path):
+def test_equal_chips_are_one_target_and_different_ones_are_refused(tmp_path):
     assert read_target(written(tmp_path, system(chip(), chip()))) is WORMHOLE
     text = refusal(written(tmp_path, system(chip(), chip(arch="Blackhole"))))
     assert "its chips differ" in text
@@ -155,7 +155,7 @@ def test_chips_that_are_alike_are_one_target_and_others_are_refused(tmp_path):
         ({"l1_unreserved_base": None}, "`l1_unreserved_base` is None"),
     ],
 )
-def test_a_field_of_a_chip_that_makes_no_sense_is_named(tmp_path, change, text):
+def test_an_impossible_field_of_a_chip_is_named(tmp_path, change, text):
     assert text in refusal(written(tmp_path, system(chip(**change))))
 
 

@@ -81,7 +81,7 @@ def calls_of_a_compile(count, target, written=chain):
     ("target", "written"),
     [("cpu", chain), ("wormhole_b0", chain), ("wormhole_b0", squares), ("cpu", separate)],
 )
-def test_ten_more_operations_cost_what_ten_fewer_did(target, written, monkeypatch):
+def test_compile_time_work_grows_linearly_with_the_operations(target, written, monkeypatch):
     monkeypatch.setattr(Code, "assemble", lambda code: dict.fromkeys(code.texts, b""))
     calls_of_a_compile(3, target, written)  # what is done once per process is done now
     few, some, many = (sum(calls_of_a_compile(count, target, written).values()) for count in (20, 40, 80))
@@ -101,7 +101,7 @@ def ir_left_by_a_compile(count, target, written):
 
 
 @pytest.mark.parametrize(("target", "written"), [("cpu", chain), ("wormhole_b0", squares)])
-def test_a_compile_leaves_no_more_for_the_collector_the_longer_the_program(target, written, monkeypatch):
+def test_a_compile_leaves_no_garbage_that_grows_with_the_program(target, written, monkeypatch):
     monkeypatch.setattr(Code, "assemble", lambda code: dict.fromkeys(code.texts, b""))
     ir_left_by_a_compile(3, target, written)
     few, many = (ir_left_by_a_compile(count, target, written) for count in (5, 40))

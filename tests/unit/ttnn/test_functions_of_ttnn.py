@@ -50,12 +50,12 @@ NAMED = [name for name, value in functions() if callable(value) and not isinstan
 
 
 @pytest.mark.parametrize(("name", "same"), ONE_OBJECT.items())
-def test_what_ttnn_has_as_one_object_is_one(name, same):
+def test_one_object_of_ttnn_is_one_object_here(name, same):
     assert getattr(ttnn, name) is getattr(ttnn, same)
     assert getattr(ttnn, name).python_fully_qualified_name == f"ttnn.{same}"
 
 
-def test_no_other_two_names_are_one_operation():
+def test_no_other_two_names_are_the_same_operation():
     found: dict[int, str] = {}
     for name, value in functions():
         if hasattr(value, "golden_function") and name not in ONE_OBJECT and name != "experimental.view":
@@ -94,7 +94,7 @@ def test_every_function_of_every_module_is_an_operation_or_declared_or_makes_pla
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_name_that_jit_refuses_is_refused_where_it_is_written_and_its_function_is_not(graph_capture):
+def test_a_name_that_jit_refuses_is_refused_at_its_location_and_its_function_is_accepted(graph_capture):
     class Holder:
         mul = staticmethod(ttnn.multiply)
 

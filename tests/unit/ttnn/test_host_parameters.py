@@ -77,7 +77,7 @@ def others(declared, samples, without):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_table_is_the_signature(name):
+def test_the_table_has_the_signatures(name):
     declared, own = FUNCTIONS[name], inspect.signature(attrgetter(name)(ttnn)).parameters.values()
     assert [each.name for each in declared.parameters] == [each.name for each in own]
     for each, written in zip(declared.parameters, own, strict=True):
@@ -122,7 +122,7 @@ def fields_read(function, arguments, seen):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_a_body_does_not_read_is_declared_without_effect_and_nothing_else(name):
+def test_exactly_the_parameters_that_a_body_does_not_read_are_declared_without_effect(name):
     declared = FUNCTIONS[name]
     function = inspect.unwrap(declared.function)
     arguments = getattr(function, "__ttnn_arguments__", None)
@@ -145,7 +145,7 @@ def test_a_keyword_that_a_function_lacks_is_refused_at_the_call_with_those_it_ha
 
 
 @pytest.mark.parametrize(("name", "parameter"), [case for case in PARAMETERS if case[1].is_required], ids=id_of)
-def test_an_argument_that_is_missing_is_named(name, parameter, samples):
+def test_a_missing_argument_is_named(name, parameter, samples):
     with pytest.raises(CallError, match=rf"'{parameter.name}'"):
         attrgetter(name)(ttnn)(**others(FUNCTIONS[name], samples, parameter))
 
@@ -179,7 +179,7 @@ def test_two_names_of_one_parameter_do_not_go_together(name, parameter, samples)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_goes_straight_to_a_body_is_what_binding_would_give_it(name, samples):
+def test_arguments_on_the_fast_path_are_what_binding_would_produce(name, samples):
     declared = FUNCTIONS[name]
     values = [None, True, 1, 0.5, "text", *samples.values()]
     named = {each.name: each for each in declared.parameters}
@@ -204,7 +204,7 @@ def test_what_goes_straight_to_a_body_is_what_binding_would_give_it(name, sample
         ("Sequence[int | str] | None", [1, "a"], (1, "a")),
     ],
 )
-def test_a_value_is_bound_to_what_python_has(annotation, value, bound):
+def test_a_value_is_bound_as_a_python_object(annotation, value, bound):
     found = kind_of(annotation, __name__).bind(value, None, "it")
     assert (found, type(found)) == (bound, type(bound))
 

@@ -191,7 +191,7 @@ def test_a_function_has_the_vendors_parameters_and_defaults(name):
     assert found == stated
 
 
-def test_every_deviation_says_why():
+def test_every_deviation_has_a_reason():
     assert all(len(row["reason"].split()) > 2 for row in DEVIATIONS.values())
     assert {function for function, _ in DEVIATIONS} <= {*SIGNATURES}
 
