@@ -1,4 +1,4 @@
-"""Every argument of every operation and host function, two values each, and what each call gives in a process.
+"""Every argument of every operation and host function, with two values each, and the result of each call.
 
     python -m tests.argument_walk ORDER [NAME...]
 

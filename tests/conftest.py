@@ -1,4 +1,4 @@
-"""What every test gets: a disk cache of its own, and devices of each target."""
+"""Fixtures of every test: an own disk cache, and devices of each target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damages to texts and modules, drawn from a seeded generator: what an editor, a disk or a careless pass leaves."""
+"""Damage to texts and modules, from a seeded generator: mistakes of an editor, a disk or a wrong pass."""
 
 from __future__ import annotations
 

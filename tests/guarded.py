@@ -1,4 +1,4 @@
-"""Memory between pages that nobody may touch: an access beyond either end kills the process."""
+"""Memory between inaccessible pages: an access beyond either end kills the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of host functions that compute: a sound one of each, and another value for every argument.
+"""Calls of host functions that compute: a valid call of each, and another value for every argument.
 
 Tensors are descriptions, of which every process makes the same elements.
 """

@@ -1,4 +1,4 @@
-"""How much of what there is a run of the tests takes: examples of properties, cases of products of parameters.
+"""The share of the tests that a profile runs: examples of properties, cases of products of parameters.
 
 Of a product, as few cases stand for all as show every value of every parameter.
 """

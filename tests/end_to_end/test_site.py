@@ -1,4 +1,4 @@
-"""The pages of the documentation that are made of the code."""
+"""The generated pages of the documentation."""
 
 from __future__ import annotations
 

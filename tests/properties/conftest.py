@@ -1,4 +1,4 @@
-"""What every property gets: programs that are in memory alone."""
+"""Fixtures of every property: programs that are cached in memory only."""
 
 from __future__ import annotations
 

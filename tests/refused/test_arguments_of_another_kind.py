@@ -1,4 +1,4 @@
-"""What the host API says to an argument that is something else than it takes; nothing is allocated or compiled."""
+"""Errors of the host API for arguments of a wrong type; nothing is allocated or compiled."""
 # ruff: noqa: ARG005 - every action is given the device
 
 from __future__ import annotations

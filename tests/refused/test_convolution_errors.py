@@ -1,4 +1,4 @@
-"""Convolutions, pools and resampled images that are refused: by name, in a program at its location; nothing is left."""
+"""Errors of convolutions, pools and resampling: by name, in a program at their location; no state is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What wrong tensors, functions and cores are told at a call, to the letter."""
+"""Exact messages about wrong tensors, functions and cores at a call."""
 
 # ruff: noqa: ARG005 - every action is given the device
 

@@ -1,4 +1,4 @@
-"""Every error of the host API and of a jitted call, to the letter; nothing is allocated, compiled or counted."""
+"""Exact messages of all errors of the host API and of a jitted call; nothing is allocated, compiled or counted."""
 
 # ruff: noqa: ARG005 - every action is given the device
 

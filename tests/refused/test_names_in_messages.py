@@ -1,4 +1,4 @@
-"""What is wrong with a call is told by the name of the argument, keyword or option."""
+"""Errors about a call name the argument, keyword or option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers that contain themselves, or are too deep to be walked, are refused by the argument's name."""
+"""Recursive and too deeply nested containers are refused by the name of the argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every program of programs.py is refused, with the text and at the columns that stand under its faulty line."""
+"""Every program of programs.py is refused with the message and columns below its offending line."""
 
 from __future__ import annotations
 

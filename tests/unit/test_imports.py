@@ -1,4 +1,4 @@
-"""No two modules of the package need each other: one of them can be read, tested and moved without the other."""
+"""No two modules of the package import each other, so that one can be read, tested and moved alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python shows of the package and its decorator: what users write, and no more."""
+"""Introspection of the package and its decorator shows public names and no more."""
 
 from __future__ import annotations
 

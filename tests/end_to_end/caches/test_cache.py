@@ -1,4 +1,4 @@
-"""Calls, programs, and the two caches behind them, as a user sees them."""
+"""Calls, programs, and the two caches of programs, from a user's point of view."""
 
 from __future__ import annotations
 

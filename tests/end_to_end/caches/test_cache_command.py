@@ -1,4 +1,4 @@
-"""`ttnn-jit cache`: on every kind of folder it says what is there, and changes nothing unless it clears."""
+"""`ttnn-jit cache` reports the content of any folder; only `clear` changes it."""
 
 from __future__ import annotations
 

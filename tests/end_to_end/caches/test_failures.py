@@ -1,4 +1,4 @@
-"""A failed compile leaves nothing behind, and nothing is written that was not asked for."""
+"""A failed compile leaves no state behind, and a call writes only into the cache folder."""
 
 from __future__ import annotations
 

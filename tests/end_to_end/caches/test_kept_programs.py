@@ -1,4 +1,4 @@
-"""How many programs a function keeps in memory: the least recently used go, and its caller is told why."""
+"""The number of programs that a function keeps in memory: the least recently used are evicted, with a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program whose bytes are whole but say something else is refused, or touches nothing beyond its operands."""
+"""A manipulated program with a valid checksum is refused, or accesses nothing outside its operands."""
 
 from __future__ import annotations
 

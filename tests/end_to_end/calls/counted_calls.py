@@ -1,4 +1,4 @@
-"""The program that test_warm_instructions.py counts the instructions of: warm calls of every kind, between signals."""
+"""The program whose instructions test_warm_instructions.py counts: warm calls of every kind, between signals."""
 
 from __future__ import annotations
 

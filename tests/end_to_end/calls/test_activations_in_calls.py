@@ -1,4 +1,4 @@
-"""Activations that a call applies to its result or to its operands, however they are named."""
+"""Activations that a call applies to its result or its operands, in every form of their names."""
 
 from __future__ import annotations
 

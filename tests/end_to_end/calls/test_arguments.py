@@ -1,4 +1,4 @@
-"""What a jitted function takes, and what it says to the rest."""
+"""The arguments that a jitted function accepts, and the errors for all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be asked of a jitted function can be asked of a method, with the arguments of its call."""
+"""`ir`, `explain` and the like of a jitted method take the arguments of its call."""
 
 from __future__ import annotations
 

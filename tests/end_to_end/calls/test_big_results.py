@@ -1,4 +1,4 @@
-"""Kernels that touch more than the last cache holds: their stores are non-temporal, and go where that is allowed."""
+"""Kernels whose data exceeds the last cache use non-temporal stores where these are possible."""
 
 from __future__ import annotations
 

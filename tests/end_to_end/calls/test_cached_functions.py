@@ -1,4 +1,4 @@
-"""`functools.lru_cache` in compiled functions: what it remembers is what Python would be given."""
+"""`functools.lru_cache` in compiled functions: results are those of Python's cache."""
 
 from __future__ import annotations
 

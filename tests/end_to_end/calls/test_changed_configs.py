@@ -1,4 +1,4 @@
-"""Configs and shard specs may change after they are made: every call goes by what they say then, checked then."""
+"""Configs and shard specs may be changed: every call uses and checks their current values."""
 
 import copy
 import functools

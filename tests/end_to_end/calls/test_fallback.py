@@ -1,4 +1,4 @@
-"""``@jit(fallback=True)`` with torch tensors and numpy arrays: the plain function, on the callers' own tensors."""
+"""``@jit(fallback=True)`` with torch tensors and numpy arrays: the plain function on the caller's tensors."""
 
 from __future__ import annotations
 

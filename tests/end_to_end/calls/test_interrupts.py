@@ -1,4 +1,4 @@
-"""A KeyboardInterrupt anywhere in a call ends that call alone: the next one gives what it would have given."""
+"""A KeyboardInterrupt at any point of a call ends only that call: the next one has its normal result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a jitted function and its keywords do: where results lie, fallback, grids, hashes, the account of L1."""
+"""A jitted function and its options: memory configs of results, fallback, grids, hashes, the account of L1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods read their instance and their class, and no call sees a stale one."""
+"""Methods read their instance and their class, and no call uses a stale value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments that are objects of the user's: what a program reads of them is guarded, and they are no part of keys."""
+"""Arguments that are objects of user classes: the attributes that a program reads are guarded, not parts of keys."""
 
 import argparse
 import functools

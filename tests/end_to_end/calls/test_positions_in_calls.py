@@ -1,4 +1,4 @@
-"""Positions that change with every token, given as numbers: one program serves all of them."""
+"""Positions that change with every token, passed as numbers: one program serves all of them."""
 
 from __future__ import annotations
 

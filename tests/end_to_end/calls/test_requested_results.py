@@ -1,4 +1,4 @@
-"""What a call inside a jitted function asks of its result: `dtype` and `activations`, as eagerly; not where it lies."""
+"""Result options of calls in a jitted function: `dtype` and `activations` as eagerly; no memory config."""
 
 from __future__ import annotations
 

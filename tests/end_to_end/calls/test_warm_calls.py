@@ -1,4 +1,4 @@
-"""The third call and later ones, which take the short way: they refuse and notice what the first would."""
+"""Later calls, which take the fast path, refuse and detect the same as the first call."""
 
 from __future__ import annotations
 

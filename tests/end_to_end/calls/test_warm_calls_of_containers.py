@@ -1,4 +1,4 @@
-"""Warm calls with lists, tuples, dicts and records: they refuse and notice what the first would."""
+"""Warm calls with lists, tuples, dicts and records refuse and detect the same as the first call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a warm call costs, kernel included, counted instead of timed."""
+"""The cost of a warm call, kernel included, in counted instructions."""
 
 from __future__ import annotations
 

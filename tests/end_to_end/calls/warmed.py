@@ -1,4 +1,4 @@
-"""What the tests of warm calls have in common."""
+"""Shared helpers of the tests of warm calls."""
 
 from __future__ import annotations
 

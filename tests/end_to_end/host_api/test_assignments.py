@@ -1,4 +1,4 @@
-"""Functions made of others: copies into tensors, repeated rows, layouts by older names, slices of shards."""
+"""Functions built on others: copies into tensors, repeated rows, old names of layouts, slices of shards."""
 
 from __future__ import annotations
 

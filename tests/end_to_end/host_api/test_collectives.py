@@ -1,4 +1,4 @@
-"""Collectives and the names around them: along one device they copy, along several they are refused."""
+"""Collectives and their helpers: along one device they copy, along several they are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complex tensors: their parts, and what operations make of them, against torch's complex numbers."""
+"""Complex tensors: their parts and the operations on them, against torch's complex numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions with tensors from wherever programs have them."""
+"""Convolutions of host, device, mesh, torch and numpy tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indices of embeddings: of ttnn's shapes and types, and refused by their type before anybody reads them."""
+"""Indices of embeddings: shapes and types as in ttnn; a wrong type is refused before any element is read."""
 
 from __future__ import annotations
 

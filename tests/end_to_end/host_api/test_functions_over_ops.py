@@ -1,4 +1,4 @@
-"""Functions of the host API that programs may call are written once, for eager calls and for programs."""
+"""Host functions that programs may call have one implementation for eager calls and programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that indices name are copied by a loop of our own: every type and layout, dense or not, without numba."""
+"""Gathered rows are copied by a loop without numba: every type and layout, dense or strided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is prepared for `group_norm` on a chip: every mask covers its group, and what is padded is unpadded."""
+"""Prepared parameters of `group_norm`: every mask covers its group, and padding is removed."""
 
 from __future__ import annotations
 

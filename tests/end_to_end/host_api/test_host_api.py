@@ -1,4 +1,4 @@
-"""The host API: what code written for ttnn finds, and what it does."""
+"""The host API: names that code for ttnn uses, and their behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of the host API around movement: patterns, random tensors, elements that are found."""
+"""Host functions around movement: patterns, random tensors, searches for elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies where a trace reads and writes: memory that is freed, used again, shared by views, given back."""
+"""Memory that a trace reads and writes: freed, reused, shared by views, and returned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Meshes: a call with tensors of a mesh is that call on each device, and mappers say which device has what."""
+"""Meshes: a call with tensors of a mesh runs on each device, and mappers define the distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs import ttnn's modules by their own paths, its extension's too, and find what is here."""
+"""Programs import modules of ttnn and of its extension by their own paths."""
 
 import re
 import subprocess

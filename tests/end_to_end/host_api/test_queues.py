@@ -1,4 +1,4 @@
-"""Command queues and events: every call is done when it returns, and a queue that does not exist is an error."""
+"""Command queues and events: every call has completed when it returns; a missing queue is an error."""
 
 from __future__ import annotations
 

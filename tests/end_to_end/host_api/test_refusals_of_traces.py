@@ -1,4 +1,4 @@
-"""What a capture and its trace refuse, and what a capture goes on after."""
+"""Calls that are refused while a trace is captured, and captures that continue afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of convolutions lie in L1 as their config says, with the numbers of those in DRAM."""
+"""Results of convolutions in L1 have the memory config of their config and the values of results in DRAM."""
 
 from __future__ import annotations
 

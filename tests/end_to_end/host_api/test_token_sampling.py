@@ -1,4 +1,4 @@
-"""`ttnn.sampling`: what may be drawn, and how often, against torch in float64."""
+"""`ttnn.sampling`: the possible samples and their frequencies, against torch in float64."""
 
 import math
 

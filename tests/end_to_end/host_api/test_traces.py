@@ -1,4 +1,4 @@
-"""Traces: what is called while one is captured runs when it is executed, by one native call, on the same tensors."""
+"""Traces: captured calls run when the trace is executed, by one native call, on the same tensors."""
 
 from __future__ import annotations
 

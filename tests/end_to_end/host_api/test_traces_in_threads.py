@@ -1,4 +1,4 @@
-"""Traces where several threads, or several devices, are at work."""
+"""Traces with several threads or several devices."""
 
 from __future__ import annotations
 

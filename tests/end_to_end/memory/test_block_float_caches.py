@@ -1,4 +1,4 @@
-"""Caches of keys and values in blocks of floats: what decoders read from them and write into them, against float64."""
+"""Key and value caches of block floats: reads and writes of decoders, against float64."""
 
 from __future__ import annotations
 

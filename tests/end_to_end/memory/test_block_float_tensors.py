@@ -1,4 +1,4 @@
-"""Tensors of block floats: what is stored, byte for byte, and what operations make of them."""
+"""Tensors of block floats: their bytes, and operations on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`copy.copy`, `copy.deepcopy` and `collections.deque` in jitted functions: as Python, in both frontends."""
+"""`copy.copy`, `copy.deepcopy` and `collections.deque` in jitted functions behave as in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DRAM has the size that the target says: what does not fit is refused by name, and nothing is lost."""
+"""DRAM has the size of the target: overflow is refused by name, and no memory is lost."""
 
 from __future__ import annotations
 

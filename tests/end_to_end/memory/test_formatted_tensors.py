@@ -1,4 +1,4 @@
-"""`format_input_tensor`, `format_output_tensor`, and arguments of creation and movement that public programs give."""
+"""`format_input_tensor`, `format_output_tensor`, and arguments of creation and movement in public programs."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Tensors of integers, from the host and back, in compiled functions of all kinds of tensors, and what is refused."""
+"""Integer tensors: conversion, compiled functions of all kinds of tensors, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that no device has the L1 for does not compile; one for which there is no room now does not run."""
+"""A program that exceeds every device's L1 does not compile; one that exceeds the free L1 does not run."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What models hold in memory, in bytes of plans and of the pool: what is dead is used again, and goes back."""
+"""Memory of models, in bytes of plans and of the pool: dead buffers are reused and returned."""
 
 from __future__ import annotations
 

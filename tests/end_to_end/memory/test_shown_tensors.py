@@ -1,4 +1,4 @@
-"""What shows a tensor shows what is known of it while a function is compiled, once, and in both frontends alike."""
+"""Printing a tensor in a compiled function prints its known properties, once, in both frontends alike."""
 # ruff: noqa: T201, T203 - what is tested
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a program writes into its arguments: seen by later reads, done when the program has run, or not at all."""
+"""Updates of arguments: later reads see them, and they are complete after the program or do not happen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Updates of caches in block floats pack the rows that are written where they lie, and touch nothing else."""
+"""Updates of block-float caches pack the written rows in place and access nothing else."""
 
 from __future__ import annotations
 

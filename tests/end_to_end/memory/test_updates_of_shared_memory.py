@@ -1,4 +1,4 @@
-"""Programs that write where arguments share memory, or into parts of them, write what torch would, or are refused."""
+"""Updates of arguments that share memory, or of slices of them, equal torch or are refused."""
 
 from __future__ import annotations
 

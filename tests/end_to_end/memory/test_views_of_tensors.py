@@ -1,4 +1,4 @@
-"""Views of ttnn's tensors: a reshape that keeps the pages lies in its operand's memory, eagerly and in programs."""
+"""Views of ttnn tensors: a reshape that keeps the pages shares its operand's memory, eagerly and in programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views without dimensions of torch's tensors and numpy's arrays are tensors: writes reach what they lie in."""
+"""Zero-dimensional views of torch tensors and numpy arrays are tensors: writes reach their base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of updates have in common."""
+"""Shared helpers of the tests of updates."""
 
 from __future__ import annotations
 

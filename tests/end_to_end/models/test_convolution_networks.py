@@ -1,4 +1,4 @@
-"""Parts of convolutional networks, written as public programs write them: both targets and frontends, against torch."""
+"""Parts of convolutional networks in the style of public programs: both targets and frontends, against torch."""
 
 from __future__ import annotations
 

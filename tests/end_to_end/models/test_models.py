@@ -1,4 +1,4 @@
-"""Whole models, written as programs for a card are, against torch: eagerly on both targets, and jitted on cpu."""
+"""Whole models in the style of programs for a card, against torch: eagerly on both targets, and jitted on cpu."""
 
 import ast
 import math

@@ -1,4 +1,4 @@
-"""What public programs of encoders, Falcon-7B and convolutional networks do with layouts and heads."""
+"""Idioms of public encoders, Falcon-7B and convolutional networks with layouts and heads."""
 
 from __future__ import annotations
 

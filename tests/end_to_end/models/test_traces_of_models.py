@@ -1,4 +1,4 @@
-"""What models are made of, in traces: a replay gives what a call gives, also where it writes into a cache."""
+"""Parts of models in traces: a replay equals a call, also when it writes into a cache."""
 
 from __future__ import annotations
 

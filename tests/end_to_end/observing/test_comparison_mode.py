@@ -1,4 +1,4 @@
-"""Comparison mode: operations beside their goldens, each on its own and in a chain; what is not compared is told."""
+"""Comparison mode: operations against their goldens, one by one and in a chain; uncompared ones are reported."""
 
 from __future__ import annotations
 

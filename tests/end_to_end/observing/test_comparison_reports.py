@@ -1,4 +1,4 @@
-"""Reports of comparisons: records of all processes that compare at a time reach one report, each once."""
+"""Reports of comparisons: each record of all concurrent processes is in one report exactly once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks are told of every operation, of each once, and calls pay nothing for them where there are none."""
+"""Hooks see every operation exactly once, and cost nothing if there are none."""
 
 from __future__ import annotations
 

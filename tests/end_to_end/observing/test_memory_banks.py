@@ -1,4 +1,4 @@
-"""`ttnn.get_memory_view`: what lies in the banks of a device's memory."""
+"""`ttnn.get_memory_view`: the banks of a device's memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who observes operations stands in no traceback: hooks, comparison mode and the tracer show the user's frames."""
+"""Hooks, comparison mode and the tracer do not appear in tracebacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs of operations that ran: what made a tensor (`ttnn.tracer`), what happened meanwhile (`ttnn.graph`)."""
+"""Graphs of executed operations: producers of tensors (`ttnn.tracer`), events in order (`ttnn.graph`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One operation of every family, through everything that stands behind the decorator and behind eager ttnn."""
+"""One operation of every family in all features of the decorator and of eager ttnn."""
 
 from __future__ import annotations
 

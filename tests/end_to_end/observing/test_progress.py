@@ -1,4 +1,4 @@
-"""Long compiles and conversions say on a terminal how far they are; nothing is said elsewhere, nor of short ones."""
+"""Long compiles and conversions show progress on a terminal; short ones and other outputs show nothing."""
 
 from __future__ import annotations
 

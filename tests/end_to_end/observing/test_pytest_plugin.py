@@ -1,4 +1,4 @@
-"""``pytest -p ttnn_jit.pytest_plugin``: test suites written for ttnn run as they are."""
+"""``pytest -p ttnn_jit.pytest_plugin``: test suites for ttnn run unchanged."""
 
 from __future__ import annotations
 

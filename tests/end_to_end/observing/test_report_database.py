@@ -1,4 +1,4 @@
-"""`ttnn.CONFIG.enable_logging`: the report in SQLite that the vendor's visualizer opens."""
+"""`ttnn.CONFIG.enable_logging`: the SQLite report that the vendor's visualizer opens."""
 
 from __future__ import annotations
 

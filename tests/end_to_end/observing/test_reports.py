@@ -1,4 +1,4 @@
-"""What `explain` counts, how a notebook shows it, and what program descriptors hold."""
+"""Counts of `explain`, its table in a notebook, and the content of program descriptors."""
 
 from __future__ import annotations
 

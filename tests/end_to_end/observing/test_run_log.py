@@ -1,4 +1,4 @@
-"""What runs is printed with `debug=True` and logged at the level that the environment asks for."""
+"""Executed programs are printed with `debug=True` and logged at the level of the environment variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The traceback of a user's mistake has the user's frames alone."""
+"""The traceback of a user error has only the user's frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention blocks of models: whole sequences against torch in float64, and one token at a time as all at once."""
+"""Attention blocks of models: whole sequences against torch in float64, and token by token against the whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions, pools and resampled images as text, in the interpreter, and in the second backend."""
+"""Convolutions, pools and resampling as text, in the interpreter, and in the second backend."""
 
 from __future__ import annotations
 

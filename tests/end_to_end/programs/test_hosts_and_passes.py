@@ -1,4 +1,4 @@
-"""Hosts that no native code is generated for, and passes of the user's own."""
+"""Hosts without native vector code, and user-defined passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of the host API that lay tensors out do in jitted functions what they do eagerly."""
+"""Host functions that change layouts behave in jitted functions as eagerly."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""`backend="numba"` as a user sees it: the same programs, the same face, source to read."""
+"""`backend="numba"` from a user's point of view: the same programs and interface, and readable source."""
 
 from __future__ import annotations
 

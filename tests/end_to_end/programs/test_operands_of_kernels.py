@@ -1,4 +1,4 @@
-"""On a chip target a jitted product or reduction takes the operands that the ttnn.jit document lists, and no others."""
+"""On a chip target a jitted product or reduction accepts exactly the operands of the ttnn.jit document."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""On a chip target what other operations made need not be whole tiles: what reads it is no kernel of the program's."""
+"""On a chip target results that are not whole tiles are read by launches of the host program."""
 
 from __future__ import annotations
 

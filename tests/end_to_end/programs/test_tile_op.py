@@ -1,4 +1,4 @@
-"""`tile_op` as its user sees it: in jitted and eager code, on both backends, never stale."""
+"""`tile_op` from a user's point of view: in jitted and eager code, on both backends, never stale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `tile_op` refuses: at the decorator what no call could change, else at the first call; where, with carets."""
+"""Refusals of `tile_op`, with carets: at the decorator if no call could be valid, else at the first call."""
 
 # ruff: noqa: F821, PLR0402, PLW0603, PTH123, T201 - what is refused
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CHANGELOG.md has the form that it names, and its latest release is the package's version."""
+"""CHANGELOG.md has its declared format, and its latest release is the package's version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is handed to others: the source distribution is the whole checkout, the wheel is the package and no more."""
+"""The source distribution is the whole checkout, and the wheel is exactly the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/ shows is current and runs."""
+"""Tables in docs/ are current, and their snippets run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table says which environment variables there are: the command, the page and the code agree with it."""
+"""The command, the page and the code agree with one table of environment variables."""
 
 from __future__ import annotations
 

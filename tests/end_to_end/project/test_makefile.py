@@ -1,4 +1,4 @@
-"""`make` installs torch's CPU build where it can, and goes on where it cannot."""
+"""`make` installs torch's CPU build if it can, and continues without it otherwise."""
 
 from __future__ import annotations
 

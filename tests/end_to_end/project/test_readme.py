@@ -1,4 +1,4 @@
-"""What README.md and the pages of docs/ show is what happens, and what they name is there."""
+"""Output, commands and links in README.md and the pages of docs/ are real."""
 
 from __future__ import annotations
 

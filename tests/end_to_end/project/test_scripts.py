@@ -1,4 +1,4 @@
-"""``python -m ttnn_jit``: scripts that say `import ttnn` run as Python runs them."""
+"""``python -m ttnn_jit``: scripts that say `import ttnn` run as under plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: stages by hand give what the compiler gives."""
+"""The command line: stages run by hand have the results of the compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of hidden inputs have in common."""
+"""Shared helpers of the tests of hidden inputs."""
 
 from __future__ import annotations
 

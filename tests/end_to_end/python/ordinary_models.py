@@ -1,4 +1,4 @@
-"""Models as people write them: modules with a `program(x)`, or with a `model` whose `forward` is compiled."""
+"""Models in ordinary style: modules with a `program(x)`, or with a `model` whose `forward` is compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tensor says of itself in a jitted function is what it says in a plain run, or is refused by its name there."""
+"""Attributes of a tensor in a jitted function equal those of a plain run, or are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a jitted function learns of the class of its tensors: that of the tensors of its calls, or it is refused."""
+"""The class of a tensor in a jitted function is that of its calls, or is refused."""
 
 from __future__ import annotations
 

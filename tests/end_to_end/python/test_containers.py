@@ -1,4 +1,4 @@
-"""Tensors in containers and records go in and come out; methods, nested functions and comprehensions work."""
+"""Tensors in containers and records as arguments and results; methods, nested functions and comprehensions."""
 
 from __future__ import annotations
 

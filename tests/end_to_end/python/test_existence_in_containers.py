@@ -1,4 +1,4 @@
-"""Whether a container has something is read, also where that is a tensor; a guard asks no object of another class."""
+"""Membership in a container is guarded, also for tensors; a guard calls no method of a foreign object."""
 
 from __future__ import annotations
 

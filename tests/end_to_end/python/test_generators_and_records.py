@@ -1,4 +1,4 @@
-"""Generators that are sent to, thrown into and closed, and dataclasses with code of their own, as in a plain run."""
+"""Generators with send, throw and close, and dataclasses with user code behave as in a plain run."""
 
 from __future__ import annotations
 

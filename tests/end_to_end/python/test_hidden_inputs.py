@@ -1,4 +1,4 @@
-"""Tensors that a jitted function finds by a path are inputs of its program: fetched at each call, kept by nobody."""
+"""Hidden inputs: tensors that a jitted function reads by a path are read at each call and kept alive by nobody."""
 
 from __future__ import annotations
 

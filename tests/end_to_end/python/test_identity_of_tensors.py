@@ -1,4 +1,4 @@
-"""Which tensors are one object: a program that asks is that of calls alike, and one that does not pays nothing."""
+"""Identity of tensors: a program that tests it is guarded by it, and others pay nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What public programs write around their operations, inside jitted functions: as it is eagerly, in both frontends.
+"""Idioms of public programs inside jitted functions have the eager results, in both frontends.
 
 PYTEST_DONT_REWRITE: jitted functions here have assertions of their own.
 """

@@ -1,4 +1,4 @@
-"""Integers and bools of torch and numpy are what they are there: computed exactly, or refused by name."""
+"""Integers and bools of torch and numpy keep their types: exact results, or a refusal by name."""
 
 from __future__ import annotations
 

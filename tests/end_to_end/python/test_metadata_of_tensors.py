@@ -1,4 +1,4 @@
-"""What a jitted function learns of a tensor without its elements is what it learns at run time, in both frontends."""
+"""Metadata of tensors in a jitted function equal those at run time, in both frontends."""
 
 from __future__ import annotations
 

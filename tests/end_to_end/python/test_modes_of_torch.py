@@ -1,4 +1,4 @@
-"""Modes of torch around a call and inside a compiled function: what has no effect is said, or refused."""
+"""Modes of torch around a call and inside a compiled function: those without effect warn or are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that were compiled run without torch and numpy, eagerly and jitted: no element passes through them."""
+"""Compiled operations run without torch and numpy, eagerly and jitted."""
 
 from __future__ import annotations
 

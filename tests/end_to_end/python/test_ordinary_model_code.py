@@ -1,4 +1,4 @@
-"""Ordinary model code is compiled once, not at each call or by each process; a change is seen all the same."""
+"""Ordinary model code is compiled once, for all calls and processes, and changes are detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's own statements inside jitted functions mean what they mean outside, in both frontends with one text.
+"""Python statements inside jitted functions behave as outside, in both frontends with one text.
 
 PYTEST_DONT_REWRITE: jitted functions here have assertions of their own.
 """

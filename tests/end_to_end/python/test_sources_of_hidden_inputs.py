@@ -1,4 +1,4 @@
-"""A tensor is found wherever Python finds it: by globals, closures, attributes, items, modules of torch."""
+"""Hidden inputs are found through globals, closures, attributes, items and torch modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program asks of a tensor as an object, its class and attributes that it was given, is read."""
+"""The class of a tensor and attributes that were set on it are guarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A torch that lacks what the short calls use of its private parts: they take the longer way, and give the same."""
+"""With a torch that lacks private functions of the fast path, calls take the slow path and have equal results."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""torch tensors that say they are dense on the CPU and have nothing there, and torch's tracers."""
+"""torch tensors that claim to be dense on the CPU but have no memory, and torch's tracers."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""A ttnn tensor is an ordinary object of Python's in eager code: true, and iterated by its first dimension."""
+"""A ttnn tensor in eager code is an ordinary Python object: true, and iterable along its first dimension."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""With numpy alone: jitted functions of numpy arrays work, eager ttnn works, and what needs torch says so."""
+"""Without torch: jitted functions of numpy arrays and eager ttnn work, and functions that need torch say so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison mode over all operations: what they give is right, and what is a little further off, or NaN, is not."""
+"""Comparison mode accepts the results of all operations, and rejects slightly larger errors and NaN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products whose rows or columns are fewer than a vector has lanes, of operands with nothing readable around them."""
+"""Products with fewer rows or columns than vector lanes, of operands between inaccessible pages."""
 
 import ctypes
 import itertools

@@ -1,4 +1,4 @@
-"""Tensors whose tiles are not all whole are packed where they lie, and read as movements have them: the exact bytes."""
+"""Tensors with partial tiles are packed in place, and read through movements, with exact bytes."""
 
 from __future__ import annotations
 

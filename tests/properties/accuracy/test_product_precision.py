@@ -1,4 +1,4 @@
-"""Products on chip targets: what the matrix engine leaves of their factors, and how it adds up, stated in float64."""
+"""Products on chip targets: truncated factors and rounded sums, modelled in float64."""
 
 import functools
 

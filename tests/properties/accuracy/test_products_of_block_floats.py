@@ -1,4 +1,4 @@
-"""Products by block floats, which kernels unpack as they read them, with the bits of unpacking first."""
+"""Products that unpack block floats while reading have the bits of unpacking first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Special values, written down from C99's Annex F, IEEE 754 and, for rsqrt, C23: in both dtypes, on both numerics.
+"""Special values of C99's Annex F, IEEE 754 and, for rsqrt, C23: in both dtypes, on both numerics.
 
 The expected values are the standard's, not the code's. A device stores NaN in bfloat16 as infinity (docs/numerics.md).
 """

@@ -1,4 +1,4 @@
-"""Elements keep their bits on any way from layout to layout, config to config, type to type, memory to memory."""
+"""Elements keep their bits through any change of layout, config, type and memory."""
 
 from __future__ import annotations
 

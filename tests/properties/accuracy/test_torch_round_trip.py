@@ -1,4 +1,4 @@
-"""from_torch and to_torch lose nothing: any shape, layout, strides, and any bits."""
+"""from_torch and to_torch preserve all bits for any shape, layout and strides."""
 
 import ctypes
 import math

@@ -1,4 +1,4 @@
-"""Random trees of every operation on every kind of number: each step within its bound, the fused whole bit for bit.
+"""Random trees of all operations on all kinds of numbers: each step within its bound, the fused tree bit for bit.
 
 A step is compared with its golden in float64 on the very values that reach it, so that the bounds of a tree are those
 of its steps; fusing changes no bit, in float32 on the cpu target and on chip targets, so that they are those of the

@@ -1,4 +1,4 @@
-"""Casts between all element types: one rounding of floats, exact between integers, whatever computes them."""
+"""Casts between all element types: one rounding of floats, exact between integers, in every executor."""
 
 from __future__ import annotations
 

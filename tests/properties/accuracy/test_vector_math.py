@@ -1,4 +1,4 @@
-"""Properties of the numpy primitives, which the native code is compared with."""
+"""Properties of the numpy primitives, the reference of the native code."""
 
 from __future__ import annotations
 

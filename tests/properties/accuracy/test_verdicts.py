@@ -1,4 +1,4 @@
-"""The verdict on a result: what is rounded once is right, and what is further off is wrong."""
+"""The verdict on a result: correctly rounded results are accepted, and results beyond the bound are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations with numbers hold their bounds whatever the numbers are, and not only at those that declarations test."""
+"""Operations with numeric attributes are within their bounds for any values of these."""
 
 from __future__ import annotations
 

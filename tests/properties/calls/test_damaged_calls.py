@@ -1,4 +1,4 @@
-"""Calls with a damaged argument: each works, or is refused by name and leaves nothing behind."""
+"""Calls with an invalid argument either work or are refused by name and leave no state behind."""
 
 from __future__ import annotations
 

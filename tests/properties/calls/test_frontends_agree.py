@@ -1,4 +1,4 @@
-"""For straight-line and unrolled code both frontends leave one text, locations included."""
+"""Both frontends produce one text for straight-line and unrolled code, locations included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules of several functions compute at every entry point what they would if bodies stood where the calls are."""
+"""Every entry point of a module with several functions computes the result of its inlined body."""
 
 from __future__ import annotations
 

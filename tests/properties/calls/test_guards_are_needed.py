@@ -1,4 +1,4 @@
-"""Without any one kind of guard, the worlds find a number that Python does not give."""
+"""Without any one kind of guard, some random world has a result that differs from Python's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every argument that chooses anything reaches the key: what has one key is one program, in memory and on disk.
+"""Every argument with an effect is in the key: equal keys are one program, in memory and on disk.
 
 All calls of `tests/argument_walk.py` are asked for their keys; some run in processes that share a cache folder, in
 several orders, and must give what each gives alone, without a folder.

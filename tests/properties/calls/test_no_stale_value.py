@@ -1,4 +1,4 @@
-"""Whatever changes between calls, the next call sees it."""
+"""The next call sees every change between calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool never hands out memory that somebody still owns."""
+"""The pool never allocates memory that is still owned."""
 
 import itertools
 

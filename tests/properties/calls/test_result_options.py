@@ -1,4 +1,4 @@
-"""What calls ask of their results is one thing in eager calls, in both frontends, and beside torch's tensors.
+"""Result options have the same rules in eager calls, in both frontends, and for torch tensors.
 
 Cases are drawn of all functions that take result options, with the arguments that their declarations are tested with
 (tests/argument_walk.py), by position and by name. Nothing is compiled: an eager call is asked what it would compile.

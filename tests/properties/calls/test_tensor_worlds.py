@@ -1,4 +1,4 @@
-"""In random models of tensors that may be one object, a call sees what Python sees, and changes nothing."""
+"""In random models whose tensors may be one object, a call has Python's result, and changes nothing else."""
 
 from __future__ import annotations
 

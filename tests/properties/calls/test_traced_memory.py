@@ -1,4 +1,4 @@
-"""Where tensors lie that are freed and allocated again is what first fit says, and replays read what lies there."""
+"""Addresses of tensors that are freed and allocated again follow first fit, and replays read these addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs that are captured and replayed give the bits of running them again on the same inputs."""
+"""Replays of random captured programs have the bits of running them again on the same inputs."""
 
 from __future__ import annotations
 

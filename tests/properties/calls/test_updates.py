@@ -1,4 +1,4 @@
-"""Random programs of reads and writes, on arguments that may share memory, are what torch and numpy make of them."""
+"""Random programs of reads and writes, on arguments that may share memory, equal torch and numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs of views, of writes through them and of reads: what torch and numpy make of them, or an error."""
+"""Random programs of views, writes through them and reads equal torch and numpy, or are refused."""
 
 from __future__ import annotations
 

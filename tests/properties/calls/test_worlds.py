@@ -1,4 +1,4 @@
-"""In random worlds, changed at random between calls and edited between processes, a call sees what Python sees."""
+"""In random worlds, changed between calls and edited between processes, a call has Python's result."""
 
 from __future__ import annotations
 

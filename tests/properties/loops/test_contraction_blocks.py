@@ -1,4 +1,4 @@
-"""Products around the edges of tiles, panels and blocks: the stated bits, and no access beyond an operand."""
+"""Products at the boundaries of tiles, panels and blocks: the documented bits, and no access beyond an operand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Softmax, norms and masked scores as users write them by hand: in any spelling one launch, which reads its input once.
+"""Softmax, norms and masked scores written by hand, in any spelling: one launch, which reads its input once.
 
 Stated by the bytes of the plan: those of the distinct tensors that enter and leave. The numbers are torch's in float64.
 """

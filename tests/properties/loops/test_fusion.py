@@ -1,4 +1,4 @@
-"""Fusion and scheduling on random programs: the target's limits hold, nothing is lost, no bit changes."""
+"""Fusion and scheduling of random programs: within the target's limits, complete, bit for bit equal."""
 
 import numpy as np
 import pytest

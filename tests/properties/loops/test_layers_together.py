@@ -1,4 +1,4 @@
-"""Random programs of what layers of models are made of, beside movements: each is what torch makes of it in float64."""
+"""Random programs of model layers and movements equal torch in float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that unpack block floats, and pack them, strip by strip: the bits of launches of their own that do it."""
+"""Loops that unpack and pack block floats strip by strip have the bits of separate launches."""
 
 from __future__ import annotations
 

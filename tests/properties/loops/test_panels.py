@@ -1,4 +1,4 @@
-"""Weights in panels: whatever is done with one, its products and elements are those of a tensor that stays plain."""
+"""Packed weights: products and elements equal those of an unpacked tensor after any sequence of uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels with a reduction loop in every stage's text: the interpreter gives native code's bits, torch the values."""
+"""Kernels with a reduction loop in every stage's text: the interpreter has native bits, torch the values."""
 
 from __future__ import annotations
 

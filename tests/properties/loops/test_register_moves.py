@@ -1,4 +1,4 @@
-"""Copies whose elements are permuted in registers: they have the bits of numpy's."""
+"""Copies that permute elements in registers have the bits of numpy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands that lie alike on cores are taken together, whatever the kinds of their shardings are called."""
+"""Operands with equal shards on equal cores are accepted together, whatever their kind of sharding."""
 
 from __future__ import annotations
 

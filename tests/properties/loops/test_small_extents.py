@@ -1,4 +1,4 @@
-"""Operations with a dimension give what torch gives of tensors with few dimensions, and with extents of 0 and 1."""
+"""Operations with a dimension equal torch for tensors with few dimensions, and with extents of 0 and 1."""
 
 from __future__ import annotations
 

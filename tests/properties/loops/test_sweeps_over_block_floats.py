@@ -1,4 +1,4 @@
-"""Reductions of rows, and what is joined with them, that unpack block floats and pack them for 32 rows at a time.
+"""Reductions of rows, and operations fused with them, that unpack and pack block floats, 32 rows at a time.
 
 Their bits are those of launches of their own that do it.
 """

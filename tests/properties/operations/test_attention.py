@@ -1,4 +1,4 @@
-"""Attention of every form is torch's in float64: of whole sequences, of one position, in pages, of a part, of two."""
+"""Attention in every form against torch in float64: sequences, single positions, pages, chunks, two sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`batch_norm`, whose statistics training writes, in every executor against torch in float64."""
+"""`batch_norm`, whose statistics are updated in training, in every executor against torch in float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations written in terms of others: every one against torch in float64, and what is not given is not there."""
+"""Composites against torch in float64, with optional operands omitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix products: one stated chain of additions per element, whatever surrounds it, and errors within a bound."""
+"""Matrix products: one documented chain of additions per element in any context, and errors within a bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that a jitted function makes: of one number, or a sequence; in both frontends, every executor and target."""
+"""Tensors that a jitted function creates, of one number or a sequence, in both frontends and every executor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows cut into heads and put together again: every head is where a loop over heads puts it."""
+"""Rows split into heads and concatenated: every head equals that of a reference loop."""
 
 from __future__ import annotations
 

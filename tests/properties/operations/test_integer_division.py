@@ -1,4 +1,4 @@
-"""Quotients, remainders, divisors and multiples of integers, and operators on their bits: exact in every executor."""
+"""Quotients, remainders, divisors and multiples of integers, and bitwise operators: exact in every executor."""
 
 from __future__ import annotations
 

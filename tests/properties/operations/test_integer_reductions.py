@@ -1,4 +1,4 @@
-"""Reductions of integers: exact, of which the low bits are kept, in every executor; and reductions made of others."""
+"""Reductions of integers: the low bits of the exact result in every executor; and reductions built on others."""
 
 from __future__ import annotations
 

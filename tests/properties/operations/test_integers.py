@@ -1,4 +1,4 @@
-"""Every operation that takes integers, in every type of them: exact, whatever computes it."""
+"""Every operation on integers, in every integer type: exact in every executor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers and bools of torch and numpy: every operation computes with them as torch does, or refuses them by name."""
+"""Every operation on integers and bools of torch and numpy equals torch, or is refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes into caches of keys and values: every position of every user lies where its number or its page says."""
+"""Writes into key and value caches: the position of every user is selected by number, index or page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that move elements: every bit arrives where torch puts it, alone, chained and read through views."""
+"""Movements: every bit is where torch puts it, alone, chained and read through views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools and images of other sizes: any of them against torch in float64."""
+"""Pools and resampled images against torch in float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written in terms of a product of matrices: agrees with torch, in one launch, rounded once."""
+"""Operations built on a product of matrices equal torch, in one launch, rounded once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions: bits that depend on the reduced extents alone, errors within a bound, and softmax as one launch."""
+"""Reductions: bits depend only on the reduced extents, errors are within a bound, and softmax is one launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rotary embeddings are products of complex numbers, however their pairs of channels lie."""
+"""Rotary embeddings are products of complex numbers, for every arrangement of their channel pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that are loops of their own: topk and embedding against torch, in every executor and frontend."""
+"""Routines: topk and embedding against torch, in every executor and frontend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running sums and products, and the index of the largest element: as torch has them, whatever is there."""
+"""Running sums and products, and the index of the largest element, as in torch, for any values."""
 
 from __future__ import annotations
 

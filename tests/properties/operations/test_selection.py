@@ -1,4 +1,4 @@
-"""Operations whose indices depend on elements, and triangles: in every executor and frontend as torch has them."""
+"""Operations whose indices depend on elements, and triangles, as in torch, in every executor and frontend."""
 
 from __future__ import annotations
 

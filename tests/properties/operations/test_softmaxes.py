@@ -1,4 +1,4 @@
-"""Softmax and its kin against torch in float64: stable both ways, of scores with masks, in place."""
+"""Softmax and its variants against torch in float64: both stable forms, masked scores, in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sparse_matmul`: products of wanted matrices only, in the bits of `matmul`, against torch in float64."""
+"""`sparse_matmul`: the selected products only, with the bits of `matmul`, against torch in float64."""
 
 from __future__ import annotations
 

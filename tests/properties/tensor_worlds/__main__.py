@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - a command
-"""``python -m tests.properties.tensor_worlds``: attacks the compiler with many models, and prints what beats it."""
+"""``python -m tests.properties.tensor_worlds``: tests the compiler on many models, and prints counterexamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two makers of native code, LLVM vectors with functions of our own and numba with libm, on the same inputs.
+"""Two code generators, LLVM vectors with own functions and numba with libm, on the same inputs.
 
 Exact operations have equal bits. Functions differ by no more than the bounds that each side states.
 """

@@ -1,4 +1,4 @@
-"""A damaged module ends in a result or in an error at a location of its text, whatever the damage; and nothing else."""
+"""A damaged module gives a result or an error at a location of its text, and nothing else."""
 
 from __future__ import annotations
 

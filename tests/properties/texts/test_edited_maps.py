@@ -1,4 +1,4 @@
-"""A dump in which the map of a view was edited gives what the map says, in every executor, or an error at its line."""
+"""A dump with an edited map of a view gives the result of that map in every executor, or an error at its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dump of a reduction loop in which one line was edited gives what it says, or an error at its location."""
+"""A dump of a reduction loop with one edited line gives its result, or an error at its location."""
 
 from __future__ import annotations
 

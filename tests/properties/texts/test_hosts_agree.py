@@ -1,4 +1,4 @@
-"""Kernels whose text differs most between hosts: every host's has the interpreter's bits and stays in its operands."""
+"""Kernels whose text differs most between hosts have the interpreter's bits on every host and stay in bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native kernels of every instruction set at hand against the tile interpreter, bit for bit."""
+"""Native kernels of every available instruction set against the tile interpreter, bit for bit."""
 
 import math
 

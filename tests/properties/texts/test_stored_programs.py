@@ -1,4 +1,4 @@
-"""Programs as bytes and on disk: all of it comes back, or nothing does."""
+"""Programs as bytes and on disk round trip completely, or read as absent."""
 
 import shutil
 import sqlite3

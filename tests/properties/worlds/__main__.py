@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - a command
-"""``python -m tests.properties.worlds``: attacks the compiler with many worlds, and prints those that beat it."""
+"""``python -m tests.properties.worlds``: tests the compiler on many worlds, and prints counterexamples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a world and its changes, compiled and plain side by side, and says where they differ."""
+"""Runs a world and its changes, compiled and plain, and reports where they differ."""
 
 from __future__ import annotations
 

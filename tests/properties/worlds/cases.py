@@ -1,4 +1,4 @@
-"""Makes random cases: a world, and changes and edits that mostly matter to what its program gives."""
+"""Makes random cases: a world, and changes and edits that mostly affect the result of its program."""
 
 from __future__ import annotations
 

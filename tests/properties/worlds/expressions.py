@@ -1,4 +1,4 @@
-"""Where the objects of a loaded world stand, as expressions: found by walking from a module's names."""
+"""Expressions of the objects of a loaded world, found by traversing a module's names."""
 
 from __future__ import annotations
 

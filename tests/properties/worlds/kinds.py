@@ -1,4 +1,4 @@
-"""The kinds of guards that a compile leaves; each can be left out, so that a test sees that it is needed."""
+"""The kinds of guards of a compile; each can be disabled, so that a test can show that it is needed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a form is one text
-"""Ways to make values: what ``{0}`` names, ``{1}`` and ``{2}`` as each table says."""
+"""Expressions that create values: ``{0}`` is the name, ``{1}`` and ``{2}`` are defined by each table."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a form is one text
-"""Changes of a loaded world: statements that both of its copies carry out."""
+"""Changes of a loaded world: statements that run in both of its copies."""
 
 from __future__ import annotations
 

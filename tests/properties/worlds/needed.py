@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - a command
-"""Random worlds that beat a compiler without guards of one kind.
+"""Random worlds that are counterexamples for a compiler without guards of one kind.
 
 ``python -m tests.properties.worlds.needed`` looks for them.
 The seeds are those of `cases.case_of` as the generator is now: after a change of it they are looked for again.

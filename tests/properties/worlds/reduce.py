@@ -1,4 +1,4 @@
-"""Makes a failing case small, and writes it down as a script."""
+"""Reduces a failing case, and writes it as a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tensor of one element that computes at once, in Python: what a program's plain run is given."""
+"""A tensor of one element that computes at once, in Python, for the plain run of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generator knows of a value of a world: enough to write expressions that read a number of it."""
+"""Descriptions of values of a world, from which the generator writes expressions that read a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of codegen's choices turns off what it says."""
+"""The benchmark of codegen's choices disables the choice that it names."""
 
 from dataclasses import replace
 

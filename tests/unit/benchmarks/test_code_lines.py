@@ -1,4 +1,4 @@
-"""What counts as a line of code, and the counts of a checkout by room."""
+"""The definition of a line of code, and the counts of a checkout by room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two checkouts compared: intervals of ratios, the verdict on a row, and which package a process imports."""
+"""Comparison of two checkouts: intervals of ratios, the verdict on a row, and the imported package."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The committed polynomials are what the fits give, and every other constant what its formula gives."""
+"""The committed polynomials equal their fits, and every other constant equals its formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The driver of the benchmarks: what it keeps, what it goes on with, and how it counts a kernel's work."""
+"""The benchmark driver: kept steps, resumed runs, and the counted work of a kernel."""
 
 import json
 import math

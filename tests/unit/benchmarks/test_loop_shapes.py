@@ -1,4 +1,4 @@
-"""The programs that stand for the shapes of loops: each has the loop that it is named after."""
+"""The programs for the shapes of loops: each has the loop of its name."""
 
 from typing import get_args
 from unittest import mock

@@ -1,4 +1,4 @@
-"""What a checkout compiles, replayed: which combinations there are, and how two sets of hashes are compared."""
+"""Replay of a checkout: its combinations, and the comparison of two sets of hashes."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The section of docs/accuracy.md on operations that add up: every one of them is there, and within its bound."""
+"""The section of docs/accuracy.md on summing operations: complete, and within bounds."""
 
 from __future__ import annotations
 

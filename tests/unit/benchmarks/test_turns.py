@@ -1,4 +1,4 @@
-"""Contenders that take turns: what they compute is what torch computes in float64, and ratios are of the best peer."""
+"""Alternating contenders: their results equal torch in float64, and ratios are to the best peer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of what public programs use of ttnn."""
+"""The page on the use of ttnn in public programs."""
 
 from __future__ import annotations
 

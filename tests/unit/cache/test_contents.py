@@ -1,4 +1,4 @@
-"""What is in a cache folder is told as it is, damage included, and left as it is."""
+"""The content of a cache folder is reported, damage included, and not changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The disk store: it keeps what it was given, trusts nobody else's folder, and never breaks a call."""
+"""The disk store keeps its entries, trusts only the user's folders, and never breaks a call."""
 
 from __future__ import annotations
 

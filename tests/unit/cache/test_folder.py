@@ -1,4 +1,4 @@
-"""The folder of the disk cache: it must be the user's, or one that nobody else could have written."""
+"""The folder of the disk cache must be the user's, or one that nobody else could have written to."""
 
 from __future__ import annotations
 

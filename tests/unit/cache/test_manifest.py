@@ -1,4 +1,4 @@
-"""Keys by contribution, and programs found by what their compiles read."""
+"""Keys by contribution, and programs that are found by the reads of their compiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries whose checksum is right and whose content is not: they read as absent, and are made anew."""
+"""Manipulated entries with a valid checksum read as absent, and are made anew."""
 
 from __future__ import annotations
 

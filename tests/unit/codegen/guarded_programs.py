@@ -1,4 +1,4 @@
-"""Programs whose operands lie beside memory that nobody may touch, run by the text of any host."""
+"""Programs whose operands lie between inaccessible pages, run by the text of any host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that several threads assemble: the images, in whatever order, are those of one thread."""
+"""Modules that several threads assemble: the images equal those of one thread, in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which ops may be computed by the functions that are shorter for bfloat16."""
+"""Ops that may be computed by the short functions for bfloat16."""
 
 from __future__ import annotations
 

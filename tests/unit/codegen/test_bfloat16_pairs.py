@@ -1,4 +1,4 @@
-"""The vectors of a chunk are rounded together: every lane as if it were alone."""
+"""The vectors of a chunk are rounded together: every lane has the result of a separate rounding."""
 
 from __future__ import annotations
 

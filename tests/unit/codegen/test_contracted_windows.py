@@ -1,4 +1,4 @@
-"""Products read the windows of a tensor where they lie, with the bits of a product of matrices."""
+"""Products read the windows of a tensor without a copy, with the bits of a product of matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies that a product alone reads, as its rows, are made a block at a time; no bit depends on the blocks."""
+"""Copies that only a product reads, as its rows, are made block by block; no bit depends on the blocks."""
 
 from __future__ import annotations
 

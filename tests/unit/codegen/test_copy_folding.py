@@ -1,4 +1,4 @@
-"""Launches that only move elements are folded into those that read them, or that write what they copy."""
+"""Launches that only move elements are folded into their readers, or into the producers that they copy."""
 
 from __future__ import annotations
 

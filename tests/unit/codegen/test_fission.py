@@ -1,4 +1,4 @@
-"""Bodies of many inputs run in stages, block by block: which do, and that the bits stay those of the whole."""
+"""Bodies with many inputs run in stages, block by block: the choice of stages, and equal bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of the host's compile: functions from plans to plans, each of which chooses one thing."""
+"""The steps of the compile for the host: functions from plans to plans, each with one decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What numba makes of a source is kept, and another process asks numba for nothing."""
+"""numba's output for a source is stored, and another process does not run numba."""
 
 from __future__ import annotations
 

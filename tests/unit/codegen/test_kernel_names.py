@@ -1,4 +1,4 @@
-"""Names of kernels, by which object code is kept: equal names mean equal code, and launches of one kind."""
+"""Names of kernels, the keys of object code: equal names mean equal code, and launches of one kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops of a launch: what collapses to one run, and what does not."""
+"""Loops of a launch: dimensions that collapse into one run, and those that do not."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The generated text and what the assembler makes of it."""
+"""The generated text and its assembly."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Long functions of one bfloat16 are looked up in kernels that meet enough of them."""
+"""Long functions of one bfloat16 are looked up in kernels with enough elements."""
 
 from __future__ import annotations
 

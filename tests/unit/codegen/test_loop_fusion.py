@@ -1,4 +1,4 @@
-"""Which kernels the host runs as one loop, and that the bits stay those of kernels that store every tensor."""
+"""Kernels that the host runs as one loop have the bits of kernels that store every tensor."""
 
 from __future__ import annotations
 

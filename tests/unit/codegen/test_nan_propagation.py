@@ -1,4 +1,4 @@
-"""Where NaN on the way are looked for in the result alone, and that replacing them late gives the bits of doing so."""
+"""Detection of NaN in the result alone: where it is legal, and equal bits after late replacement."""
 
 from __future__ import annotations
 

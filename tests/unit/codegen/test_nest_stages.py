@@ -1,4 +1,4 @@
-"""A kind of stage is one class: every way to run stages runs one that nothing but this file knows."""
+"""A kind of stage is one class: all loops over stages run a kind that only this file defines."""
 
 from __future__ import annotations
 

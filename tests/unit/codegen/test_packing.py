@@ -1,4 +1,4 @@
-"""Kernels that pack and unpack block floats: the bytes of the format, whatever the host's vectors."""
+"""Kernels that pack and unpack block floats produce the bytes of the format for all vector widths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elementwise launches read what is padded where it lies, and one row of padding; no bit depends on it."""
+"""Elementwise launches read padded operands without a copy, and one row of padding; no bit depends on it."""
 
 from __future__ import annotations
 

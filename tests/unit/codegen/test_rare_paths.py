@@ -1,4 +1,4 @@
-"""Rare paths are assembled once, apart from the kernels that call them; what kernels share is written once."""
+"""Rare paths are assembled once, separately from their kernels; shared ones are emitted once."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Backends: one table of them, one class, and nothing else that knows them by name."""
+"""Backends: one table, one class, and no code that branches on their names."""
 
 from __future__ import annotations
 

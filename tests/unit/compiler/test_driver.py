@@ -1,4 +1,4 @@
-"""One compile for functions and for eager operations: the same stages, the same keys, the same ways to disk."""
+"""One compile for functions and eager operations: the same stages, keys and look-ups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that hold the same are lowered once where nobody looks, and nothing differs from where somebody does."""
+"""Equal kernels are lowered once if nobody inspects the stages, with the same result as otherwise."""
 
 from __future__ import annotations
 

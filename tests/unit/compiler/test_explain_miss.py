@@ -1,4 +1,4 @@
-"""Why the disk has no program for a call, told by what differs."""
+"""The reason for a miss on disk, by the contributions that differ."""
 
 from __future__ import annotations
 

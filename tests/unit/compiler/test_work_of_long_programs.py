@@ -1,4 +1,4 @@
-"""How much a compile does for a long program, in calls of functions, which no load of the machine changes."""
+"""The work of a compile for a long program, in counted function calls."""
 
 from __future__ import annotations
 

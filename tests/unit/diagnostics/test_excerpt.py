@@ -1,4 +1,4 @@
-"""What an error shows of the user's source."""
+"""The excerpt of the user's source in an error."""
 
 from __future__ import annotations
 

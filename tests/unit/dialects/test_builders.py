@@ -1,4 +1,4 @@
-"""Cheap constructors give what xDSL's own give."""
+"""Cheap constructors produce the results of xDSL's own."""
 
 import math
 import struct

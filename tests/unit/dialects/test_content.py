@@ -1,4 +1,4 @@
-"""The content of a module is its text without locations and without the price of printing."""
+"""The content of a module equals its text without locations, at less cost than printing."""
 
 from hypothesis import given
 

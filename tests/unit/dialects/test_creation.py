@@ -1,4 +1,4 @@
-"""Ops made the quick way are the ops that xDSL makes."""
+"""Quickly created ops equal the ops that xDSL creates."""
 
 import pytest
 from xdsl.dialects import affine, arith, memref, scf

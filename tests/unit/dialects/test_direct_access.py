@@ -1,4 +1,4 @@
-"""Names of operands, results and regions that are read directly give what xDSL's own accessors give."""
+"""Direct access to operands, results and regions equals xDSL's own accessors."""
 
 from itertools import product
 

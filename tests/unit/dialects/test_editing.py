@@ -1,4 +1,4 @@
-"""What is changed the quick way stands as if xDSL had changed it."""
+"""Quick edits have the result of xDSL's edits."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""A builder that knows no rules of ``@jit`` writes what the passes make of the other dialect, and calls."""
+"""A builder without rules of ``@jit`` produces the same ops as the passes, and calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions are programs, and which calls are none: what is wrong, where, and what to do instead."""
+"""Entry points and invalid calls: the error, its location, and an alternative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locations in the user's file stay with ops, in text and through rewrites."""
+"""Locations in the user's file are kept in ops, in text and through rewrites."""
 
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, ModuleOp, UnknownLoc
 from xdsl.ir import Operation

@@ -1,4 +1,4 @@
-"""Every op builds, verifies, prints and parses back; the derived ones know their declaration."""
+"""Every op builds, verifies, prints and parses back; derived ops know their declaration."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What the parser takes beside what the printer writes, and what it says of text that is wrong."""
+"""Text that the parser accepts beyond the printer's, and errors about invalid text."""
 
 import pytest
 

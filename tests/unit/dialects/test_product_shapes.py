@@ -1,4 +1,4 @@
-"""What the verifier says of products whose shapes do not fit: the words of tt-mlir's."""
+"""The verifier's errors about mismatched shapes of products: tt-mlir's messages."""
 
 import pytest
 import torch

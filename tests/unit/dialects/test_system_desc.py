@@ -1,4 +1,4 @@
-"""The target of a module stands in its text."""
+"""The target of a module is in its text."""
 
 from dataclasses import replace
 

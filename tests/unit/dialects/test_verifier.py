@@ -1,4 +1,4 @@
-"""What the verifier refuses, and how it says so."""
+"""Refusals of the verifier and their messages."""
 
 import pytest
 from xdsl.dialects.builtin import TensorType, f32

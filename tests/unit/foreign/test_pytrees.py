@@ -1,4 +1,4 @@
-"""Pytrees: what counts as a container, and that each keeps its class and what it holds beside its items."""
+"""Pytrees: the containers, and that each keeps its class and its state beside its items."""
 
 from __future__ import annotations
 

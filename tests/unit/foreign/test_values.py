@@ -1,4 +1,4 @@
-"""One key of scalars, for every cache: what its equality tells apart."""
+"""One key of scalars for every cache: values that it distinguishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a special method of the user's may answer, and expressions of which C, or Python, asks it."""
+"""Possible results of user-defined special methods, and expressions in which C or Python calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A `ttnn` namespace that only traces: what the frontends need of the real one, and nothing of the layers above."""
+"""A `ttnn` namespace for tracing only: the part of the real one that frontends need, without the layers above."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an attribute reads is seen, by whatever object in the class it is made and in whatever way it is asked for."""
+"""Reads of an attribute are recorded for any kind of descriptor and any form of access."""
 
 from __future__ import annotations
 

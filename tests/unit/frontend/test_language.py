@@ -1,4 +1,4 @@
-"""The Python that both frontends take; each program is lowered both ways and must give one text, locations included."""
+"""The Python of both frontends; each program is lowered by both and must give one text, locations included."""
 # ruff: noqa: E702, E731, F842, PLC2401, RET504 - programs are written as users write them
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What may be called at compile time is said once, and a call that Python refuses is refused with Python's words."""
+"""One table lists the functions of compile time, and a call that Python refuses has Python's message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the real ttnn is installed, its op objects mean our operations of their names."""
+"""If the real ttnn is installed, its op objects denote the operations of their names here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What C asks an operand by a special method of the user's is seen, whatever function or operator of Python's asks.
+"""User-defined special methods that C code calls on an operand are recorded, for all functions and operators.
 
 The rule is one for all of them: a program is opaque, or its guard sees that the code behind the method reads something
 else; and what C makes of the method's answer is what it makes of it in Python, an exception included.

@@ -1,4 +1,4 @@
-"""Code that the guard would run again is not run again if it does something else each time."""
+"""A guard runs user code again only if that has no side effect."""
 # ruff: noqa: ARG005 - programs are written as users write them
 
 from __future__ import annotations

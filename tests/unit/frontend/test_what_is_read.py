@@ -1,4 +1,4 @@
-"""A change of anything that a compile read makes its guard false, whichever frontend read it."""
+"""A change of any value that a compile read makes its guard false, in both frontends."""
 # ruff: noqa: ARG005 - programs are written as users write them
 
 from __future__ import annotations

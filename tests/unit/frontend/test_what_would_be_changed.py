@@ -1,4 +1,4 @@
-"""A compiled function changes nothing outside itself: what would is refused, or opaque, so that each call does it."""
+"""Side effects of a compiled function are refused, or make it opaque, so that each call has them."""
 
 from __future__ import annotations
 

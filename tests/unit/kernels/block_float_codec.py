@@ -1,4 +1,4 @@
-"""Block floats one element at a time, in the words of their specification: what the project's own codecs must equal."""
+"""Block floats one element at a time, as specified: the reference of the project's own codecs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images of aarch64 code on any host: an emulator runs what a NEON machine would.
+"""Images of aarch64 code on any host: an emulator of a NEON machine.
 
 Unicorn (QEMU's translator as a library) executes the instructions; the arithmetic is IEEE 754 in software.
 """

@@ -1,4 +1,4 @@
-"""A loop around what LlvmVector writes, compiled and called on numpy arrays: the smallest stand-in for a kernel.
+"""A loop around the output of LlvmVector, compiled and called on numpy arrays: the smallest kernel.
 
 Code for another architecture is called in an emulator.
 """

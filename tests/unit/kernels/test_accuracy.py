@@ -1,4 +1,4 @@
-"""How good each function is: f32 against float64, bf16 against correct rounding, special values against C99."""
+"""Accuracy of each function: f32 against float64, bf16 against correct rounding, special values against C99."""
 
 from __future__ import annotations
 

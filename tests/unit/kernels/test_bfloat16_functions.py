@@ -1,4 +1,4 @@
-"""Functions that are shorter for bfloat16 give the bfloat16 of the float32 functions, for every argument."""
+"""Short bfloat16 functions equal the rounded float32 functions for every argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Powers of bfloat16 have the bits that float32 arithmetic gives, whatever elements stand beside them."""
+"""Powers of bfloat16 have the bits of float32 arithmetic beside any other elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels of numba call is compiled once, whichever kernel says it."""
+"""Functions that numba kernels call are compiled once for all kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which instruction set a host gets."""
+"""The instruction set of a host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that the builder of LLVM functions makes do what their `with` blocks say."""
+"""Functions of the LLVM builder do what their `with` blocks say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LLVM is written in one place: no file beside the builder spells an instruction, a label or a phi node."""
+"""No file but the builder writes an LLVM instruction, a label or a phi node."""
 
 from __future__ import annotations
 

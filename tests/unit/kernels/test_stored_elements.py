@@ -1,4 +1,4 @@
-"""Formats that are only stored: bytes, conversion there and back, where they are named, what refuses them."""
+"""Storage-only formats: bytes, conversions, names, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of activations that are written in another way than they are defined."""
+"""Bodies of activations whose implementation differs from their definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What declarations say of themselves is true: laws, kinds of parameters, rules of results."""
+"""Facts of declarations are true: laws, kinds of parameters, rules of results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that are written in terms of others: every adapter of the protocol gives the calls of one declaration."""
+"""Decomposed operations: every adapter of the protocol produces the calls of one declaration."""
 
 from __future__ import annotations
 

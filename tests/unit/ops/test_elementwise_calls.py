@@ -1,4 +1,4 @@
-"""The next number, polynomials, and further names: as torch has them, eagerly, jitted, on both targets."""
+"""nextafter, polynomials, and further names, as in torch: eagerly, jitted, on both targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keywords that choose a declaration, keywords of several names, and formulas that chip targets have of their own."""
+"""Keywords that select a declaration, keywords with several names, and formulas for chip targets."""
 
 from __future__ import annotations
 

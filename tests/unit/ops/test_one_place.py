@@ -1,4 +1,4 @@
-"""What an operation is stands in one place: no other room names one."""
+"""An operation is defined in one declaration: no other room names it."""
 
 from __future__ import annotations
 

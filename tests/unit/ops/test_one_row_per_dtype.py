@@ -1,4 +1,4 @@
-"""What an element type is stands in one row of traits: no other file tells members apart."""
+"""An element type is defined in one row of traits: no other file branches on its members."""
 
 from __future__ import annotations
 

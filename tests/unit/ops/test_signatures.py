@@ -1,4 +1,4 @@
-"""What a caller's tools see of operations: signatures, help, stubs, and the names that torch has for them."""
+"""Operations in a caller's tools: signatures, help, stubs, and their names in torch."""
 
 from __future__ import annotations
 

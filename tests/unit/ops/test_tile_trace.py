@@ -1,4 +1,4 @@
-"""Python scalar functions written down as calls of the emit protocol, and their text."""
+"""Python scalar functions traced to calls of the emit protocol, and their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties that are computed once, and hold no lock meanwhile."""
+"""Cached properties, which hold no lock while they are computed."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What imports make is not walked by the next small collection of garbage."""
+"""Objects of imports are not traversed by the next small garbage collection."""
 
 import gc
 import sys

@@ -1,4 +1,4 @@
-"""Files that are complete or not there (`process/complete_file.py`)."""
+"""Files are written completely or not at all (`process/complete_file.py`)."""
 
 from __future__ import annotations
 

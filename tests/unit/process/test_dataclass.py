@@ -1,4 +1,4 @@
-"""`process.dataclass` is compared with Python's own, on random classes."""
+"""`process.dataclass` against Python's own, on random classes."""
 
 import copy
 import dataclasses

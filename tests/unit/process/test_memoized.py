@@ -1,4 +1,4 @@
-"""Memos of functions whose arguments may be extents go through one decorator."""
+"""Memos of functions whose arguments may be extents use one decorator."""
 
 import ast
 from pathlib import Path

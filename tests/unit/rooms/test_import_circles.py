@@ -1,4 +1,4 @@
-"""A file can be read with what it imports read before it: no modules import each other in a circle.
+"""No modules import each other in a circle.
 
 Imports inside functions and for type checkers count as those at the top do: whoever reads follows them too.
 """

@@ -1,4 +1,4 @@
-"""A newcomer guesses the file: rooms hold everything, and no two files share a name."""
+"""Rooms contain all files, and no two files share a name."""
 
 from __future__ import annotations
 

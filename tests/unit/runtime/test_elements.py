@@ -1,4 +1,4 @@
-"""What checks of indices and sparsities ask of tensors, against the same by torch."""
+"""Checks of indices and sparsities against the same checks in torch."""
 
 from __future__ import annotations
 

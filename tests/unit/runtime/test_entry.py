@@ -1,4 +1,4 @@
-"""Builtin functions around native code: what they take, give, and let others do."""
+"""Builtin functions around native code: arguments, results, and the release of the lock."""
 
 import ctypes
 import sys

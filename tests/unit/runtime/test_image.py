@@ -1,4 +1,4 @@
-"""Object files as images: mapped anywhere they run as they are. Code for aarch64 runs in an emulator."""
+"""Object files as images run unchanged wherever they are mapped. Code for aarch64 runs in an emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A helper thread on the CPU of its caller moves away, within what its user allows."""
+"""A helper thread on the CPU of its caller moves away, within its CPU affinity."""
 
 from __future__ import annotations
 

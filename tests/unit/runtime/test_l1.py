@@ -1,4 +1,4 @@
-"""The account of L1: what each core holds, what does not fit, and what there was at most."""
+"""The account of L1: the content of each core, overflow, and the high-water mark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of a program's operations, as programs hold them."""
+"""The stored names of a program's operations."""
 
 from __future__ import annotations
 

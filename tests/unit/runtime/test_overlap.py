@@ -1,4 +1,4 @@
-"""Whether any of many tensors that are written lies where another does."""
+"""Overlap of written tensors with others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repeats of launches run as their launches would one after the other, and are checked without being unrolled."""
+"""Repeats of launches run like their unrolled launches, and are checked without unrolling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs as JSON: what was written comes back, and nothing else is taken for a spec."""
+"""Specs as JSON round trip, and invalid JSON is refused."""
 
 from __future__ import annotations
 

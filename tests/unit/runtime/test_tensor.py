@@ -1,4 +1,4 @@
-"""Tensors: storage, conversion, life and death."""
+"""Tensors: storage, conversion, lifetime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors are printed as ttnn prints them, and numpy reads those of the host."""
+"""Tensors print as in ttnn, and numpy reads host tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels shared among threads: the same bits for any number of them, from any caller, and in a forked child."""
+"""Kernels shared among threads have the same bits for any number of them, from any caller, and in a forked child."""
 
 from __future__ import annotations
 

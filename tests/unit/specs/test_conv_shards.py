@@ -1,4 +1,4 @@
-"""Where ttnn puts the result of a convolution: the arithmetic of its shards."""
+"""The shards of a convolution's result, computed as in ttnn."""
 
 from __future__ import annotations
 

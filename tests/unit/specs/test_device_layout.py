@@ -1,4 +1,4 @@
-"""The device specification: its nine maps, meshes that give them, tensors on them, what is refused."""
+"""The device specification: its nine maps, meshes, tensors on them, and refusals."""
 
 from __future__ import annotations
 

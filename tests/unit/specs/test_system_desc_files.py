@@ -1,4 +1,4 @@
-"""Files that SYSTEM_DESC_PATH names: our JSON, the JSON of the vendor's tools, and what is neither."""
+"""Files of SYSTEM_DESC_PATH: our JSON, the JSON of the vendor's tools, and invalid ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tensor layout specification: its worked examples, random layouts against a naive model, what is refused."""
+"""The tensor layout specification: its worked examples, random layouts against a naive model, and refusals."""
 
 from __future__ import annotations
 

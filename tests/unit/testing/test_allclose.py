@@ -1,4 +1,4 @@
-"""`ttnn_jit.testing`: units in the last place, and what counts as close."""
+"""`ttnn_jit.testing`: units in the last place, and the definition of close."""
 
 import math
 

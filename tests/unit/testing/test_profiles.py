@@ -1,4 +1,4 @@
-"""How many examples properties draw: tests/sampling.py."""
+"""The number of examples of a property: tests/sampling.py."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

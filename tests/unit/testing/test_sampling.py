@@ -1,4 +1,4 @@
-"""Which cases of a product `make test` runs: tests/sampling.py."""
+"""The cases of a product that `make test` runs: tests/sampling.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fusion rules of chip targets, each at its edge, and those of the cpu target."""
+"""The fusion rules of chip targets, each at its limit, and those of the cpu target."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A compile does a fixed amount of work per operation: counted, not timed."""
+"""A compile does a constant amount of work per operation: counted, not timed."""
 
 import gc
 import sys

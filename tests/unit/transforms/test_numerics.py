@@ -1,4 +1,4 @@
-"""Where tiles are rounded, widened and narrowed; which folds are exact."""
+"""Rounding, widening and narrowing of tiles, and exact folds."""
 
 import math
 import re

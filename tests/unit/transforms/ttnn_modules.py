@@ -1,4 +1,4 @@
-"""TTNN modules as the frontends leave them, built op by op."""
+"""TTNN modules in the form of the frontends, built op by op."""
 
 from __future__ import annotations
 

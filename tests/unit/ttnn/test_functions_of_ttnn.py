@@ -1,4 +1,4 @@
-"""Functions of the namespace are the objects that ttnn's are: one for all names of a function, which knows its own."""
+"""Functions of the namespace are objects as in ttnn: one for all names of a function, which knows its own name."""
 
 from __future__ import annotations
 

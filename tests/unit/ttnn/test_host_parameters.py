@@ -1,4 +1,4 @@
-"""Functions of the host API say what they are in one place: what binds, refuses and documents them agrees with it.
+"""The signature of a host function is its declaration: binding, errors and documentation agree with it.
 
 Every call here is derived from the declarations, so that a new function needs no test of these.
 """

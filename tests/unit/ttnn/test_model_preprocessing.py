@@ -1,4 +1,4 @@
-"""Parameters of torch models as ttnn tensors."""
+"""Conversion of parameters of torch models to ttnn tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of ttnn: here, refused with a reason, or not here yet; and names that nobody has."""
+"""Names of ttnn: supported, refused with a reason, or missing; and names that nobody has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names without arithmetic: each imports, and behaves as ttnn documents it."""
+"""Names without arithmetic can be imported, and behave as ttnn documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ttnn.Tensor(...)`, and what tensors tell of themselves."""
+"""`ttnn.Tensor(...)`, and properties of tensors."""
 
 from __future__ import annotations
 

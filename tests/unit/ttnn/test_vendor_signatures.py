@@ -1,4 +1,4 @@
-"""The parameters of every function against the vendor's: names, order, and what each is when it is not given.
+"""The parameters of every function against the vendor's: names, order, and defaults.
 
 `tests/vendor/signatures.tsv` has the vendor's signatures, as facts: names, kinds and defaults. `deviations.tsv` has
 what is otherwise here on purpose, each with its reason; one that is not otherwise any more is an error too.

@@ -1,4 +1,4 @@
-"""An eager operation that ran on such tensors before goes straight to its program, and no call is wrong for that."""
+"""An eager operation with known tensor specs goes straight to its program, and stays correct."""
 
 import itertools
 import math
