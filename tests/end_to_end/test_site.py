@@ -43,7 +43,7 @@ def test_every_arrow_of_the_picture_points_downwards_in_the_order_that_the_linte
 
 
 def closure(arrows):
-    """Per box all that a path leads to, by Warshall's algorithm."""
+    """Box -> all boxes that a path leads to, by Warshall's algorithm."""
     names = sorted({*arrows, *(name for others in arrows.values() for name in others)})
     below = {name: {*arrows.get(name, ())} for name in names}
     for middle in names:

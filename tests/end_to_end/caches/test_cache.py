@@ -183,7 +183,7 @@ def test_a_second_process_compiles_and_assembles_nothing_and_never_imports_xdsl(
     script.write_text(textwrap.dedent(SCRIPT))
     first, second = run_script(script), run_script(script)
     assert first[0] == second[0]
-    assert first[1] == "[1, 0, true, 2]"  # the kernel, and what launches kernels
+    assert first[1] == "[1, 0, true, 2]"  # the kernel, and the function that launches kernels
     assert second[1] == "[0, 1, false, 0]"
     script.write_text("# moved down by a line\n" + textwrap.dedent(SCRIPT))
     assert run_script(script)[1].startswith("[0, 1")
@@ -194,7 +194,7 @@ def test_a_second_process_compiles_and_assembles_nothing_and_never_imports_xdsl(
 
 
 class Settings:
-    """An object of the user's, with state that no path leads to."""
+    """A user object with state that no path leads to."""
 
     scale = 2.0
 

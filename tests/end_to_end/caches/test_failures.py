@@ -21,7 +21,7 @@ from ttnn_jit.specs.options import BACKENDS, Environment
 
 @pytest.fixture(autouse=True)
 def cache_below(tmp_path, monkeypatch):
-    """In the folder that tests look through."""
+    """The folder in which tests look for new files."""
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path / "ttnn_jit_cache"))
 
 

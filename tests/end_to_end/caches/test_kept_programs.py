@@ -23,7 +23,7 @@ X = torch.ones(2, 2)
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    """A limit that is soon reached."""
+    """A limit that is reached quickly."""
     monkeypatch.setattr(kept_programs, "PROGRAMS_KEPT", LIMIT)
 
 
@@ -44,7 +44,7 @@ def scaled():
 
 
 def call_quietly(function, *args):
-    """A call twice, so that the second goes straight to its program, without warnings."""
+    """Calls twice, so that the second call uses the fast path, without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         function(*args)
@@ -60,7 +60,7 @@ def test_a_new_number_at_each_call_keeps_a_limited_number_of_programs_and_no_mor
         programs += [weakref.ref(each) for each in function._variants.programs()][-1:]
         assert function.num_entries == min(number + 1, LIMIT)
     gc.collect()
-    assert sum(each() is not None for each in programs) <= LIMIT + 4  # and those of the inline cache
+    assert sum(each() is not None for each in programs) <= LIMIT + 4  # and the calls of the inline cache
 
 
 def test_an_eager_operation_keeps_a_limited_number_of_programs_and_calls(cpu_device):

@@ -110,7 +110,7 @@ def test_code_that_is_not_an_image_is_refused(damage, saved):
 
 
 def calling(code, symbol):
-    """The image with every function elsewhere that it calls under another name."""
+    """The image with every external function that it calls renamed."""
     (start, magic) = struct.unpack("<I4s", code[-8:])
     functions, called, *rest = json.loads(code[start:-8])
     assert called
@@ -168,7 +168,7 @@ def test_a_stored_program_of_other_inputs_is_compiled_anew():
 
 
 class GuardedPool:
-    """Gives intermediates between guard pages."""
+    """Allocates intermediates between guard pages."""
 
     def __init__(self, start):
         self._start = start
@@ -189,7 +189,7 @@ def between_guards(spec, start):
 
 def run_between_guards(program):
     if any(spec.nbytes > 1 << 24 for spec in program.plan.buffers):
-        return  # more than is worth mapping
+        return  # too much to map
     for start in (False, True):
         caller.HOST_POOL = GuardedPool(start)
         memories = [between_guards(spec, start) for spec in (*program.plan.inputs, *program.plan.outputs)]
@@ -197,7 +197,7 @@ def run_between_guards(program):
 
 
 def in_blocks():
-    """A program with repeats in a repeat."""
+    """A program with nested repeats."""
     attention_row_blocking.least_bytes = lambda: 0.0
     attention_row_blocking.BLOCK_BYTES, attention_row_blocking._ROWS = 0, 3
     tensors = [torch.randn(2, 3, 10, 8) for _ in range(3)]
@@ -207,7 +207,7 @@ def in_blocks():
 
 
 def damage_and_run(seed, count):
-    """In a process of its own, for an access beyond an operand ends it."""
+    """Runs in its own process, because an access beyond an operand kills it."""
     draw = random.Random(seed)
     rows = torch.randn(5, 7).T
     saved = [
@@ -241,4 +241,4 @@ def test_accepted_programs_access_nothing_outside_their_operands(tmp_path):
     command = [sys.executable, "-W", "error", "-c", f"{script}t.damage_and_run(seed=0, count=1600)"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 100  # or there was nothing to see
+    assert int(done.stdout) > 100  # otherwise nothing was tested

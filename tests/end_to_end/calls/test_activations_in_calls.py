@@ -39,7 +39,7 @@ def on(device, x, dtype=ttnn.float32):
 
 
 def rounded_once(result, expected, dtype):
-    """Of bfloat16: within half a unit of the reference in float64, and a hundredth for float32 inside."""
+    """For bfloat16: within half a unit of the float64 reference, plus a hundredth for float32 intermediates."""
     if dtype is ttnn.float32:
         torch.testing.assert_close(result.double(), expected, rtol=3e-6, atol=1e-6)
         return

@@ -125,7 +125,7 @@ def test_operands_broadcast_as_torch_broadcasts(shapes, expected):
 
     result = both(a, b)
     assert result.shape == expected
-    # Held to torch only in shape and in exact operations; exp has tests of its own.
+    # Compared with torch only in shape and for exact operations; exp has tests of its own.
     exp = ttnn_jit.jit()(lambda v: ttnn.exp(v))(a)
     assert torch.equal(result, exp * b - a)
 

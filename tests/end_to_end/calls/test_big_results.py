@@ -20,7 +20,7 @@ MEGABYTE_OF_ELEMENTS = 1 << 18
 
 @pytest.fixture
 def nothing_fits(monkeypatch):
-    """Every kernel counts as larger than the caches; nothing compiled before or after is taken for it."""
+    """Every kernel counts as larger than the caches, and no cached program is used."""
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     monkeypatch.setattr(bound_kernel, "SHARE_OF_LAST_CACHE", 0)

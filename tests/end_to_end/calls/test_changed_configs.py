@@ -295,7 +295,7 @@ def test_a_program_changes_only_configs_that_it_created(pair):
             ttnn_jit.jit()(function)(*args)
 
 
-# --- Checked where they are used --------------------------------------------------------------------------------------
+# --- Checked at their use ---------------------------------------------------------------------------------------------
 
 
 def test_fields_change_one_after_the_other_and_are_checked_by_the_call(pair):

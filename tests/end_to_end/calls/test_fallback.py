@@ -25,7 +25,7 @@ KINDS = {
 
 
 def eager(function, *tensors, target="cpu", **keywords):
-    """What the function gives on ttnn tensors, as torch tensors."""
+    """The result of the function on ttnn tensors, as torch tensors."""
     with ttnn.open_device(target=target) as device:
         layout = ttnn.ROW_MAJOR_LAYOUT if target == "cpu" else ttnn.TILE_LAYOUT
         moved = [ttnn.from_torch(tensor, layout=layout, device=device) for tensor in tensors]
@@ -38,7 +38,7 @@ def alias(x, y):
 
 def until_small(x, y):
     steps = 0
-    while steps < random.randrange(3, 4):  # a call that no compile makes
+    while steps < random.randrange(3, 4):  # a call that cannot be compiled
         x, steps = ttnn.multiply(x, 0.5), steps + 1
     return ttnn.add(x, y)
 

@@ -21,7 +21,7 @@ A = torch.randn(4, 6)
 
 
 def interrupted(call, event_number):
-    """Runs `call` and interrupts it at that event of Python's, a function entered or left; the interrupt if it came."""
+    """Runs `call` and interrupts it at the given event of Python's profiler; returns the interrupt if it came."""
     count = 0
 
     def profile(frame, event, _):
@@ -64,7 +64,7 @@ def free_for_another_thread():
 def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
     events = random.Random(int(cached))
     function = jit(enable_cache=cached)(lambda x, scale: ttnn.exp(x) * scale)
-    function(A, -1.0)  # what a process does once is done
+    function(A, -1.0)  # one-time work of a process is done
     for number in range(60):
         scale = number + 0.5
         interrupted(lambda scale=scale: function(A, scale), int(events.choice([100, 1_000, 10_000]) * events.random()))
@@ -107,12 +107,12 @@ def test_a_warm_call_that_was_interrupted_leaves_nothing_behind():
 
 @pytest.fixture
 def interrupted_by_a_timer(monkeypatch):
-    """Runs something for a while, and lets a timer's signal end it wherever it then is; counts errors nobody saw."""
+    """Runs a function for a while and interrupts it by a timer's signal; counts swallowed errors."""
     unseen = []
     monkeypatch.setattr(sys, "unraisablehook", unseen.append)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     draw = random.Random(0)
-    gc.disable()  # its callbacks, hypothesis has one, swallow what is raised in them
+    gc.disable()  # its callbacks, of which hypothesis has one, swallow exceptions
 
     def run(step):
         until = time.monotonic() + 0.02
@@ -153,7 +153,7 @@ def test_an_interrupted_call_loses_no_memory(kind, device, interrupted_by_a_time
     gc.collect()
     before = HOST_POOL.statistics().live_bytes
     for _ in range(500):
-        kept = []  # a block that dies while an interrupt comes is another matter
+        kept = []  # interrupts while a block is freed are tested separately
         assert interrupted_by_a_timer(lambda kept=kept: kept.append(function(x))) == []
         kept.clear()
         assert HOST_POOL.statistics().live_bytes == before
@@ -161,7 +161,7 @@ def test_an_interrupted_call_loses_no_memory(kind, device, interrupted_by_a_time
 
 @pytest.mark.parametrize("nbytes", [64, 4096, 3 << 20, 20 << 20])
 def test_an_interrupt_while_blocks_are_freed_loses_no_memory(nbytes, interrupted_by_a_timer):
-    # Three blocks of 20 MB are more than may be idle, so that memory is unmapped all the time.
+    # Three blocks of 20 MB exceed the limit of idle memory, so that memory is unmapped all the time.
     pool = BufferPool(idle_limit=32 << 20)
     for _ in range(400):
         kept = []
@@ -171,7 +171,7 @@ def test_an_interrupt_while_blocks_are_freed_loses_no_memory(nbytes, interrupted
             kept.clear()
 
         unseen = interrupted_by_a_timer(step)
-        if nbytes < BIG_BYTES:  # else Python may swallow one where a finalizer begins, which has lost nothing
+        if nbytes < BIG_BYTES:  # otherwise Python may swallow one at the start of a finalizer, without a loss
             assert unseen == []
         unseen.clear()
         kept.clear()
@@ -191,7 +191,7 @@ def test_an_interrupt_at_any_event_of_a_trim_loses_no_memory():
             count = 3 * (16 << 20) // nbytes
             blocks = [pool.allocate(nbytes) for _ in range(count)]
             size_class = blocks[0].home
-            size_class.trim_above = count  # nothing is trimmed before it is asked for
+            size_class.trim_above = count  # nothing is trimmed before a request
             blocks.clear()
             size_class.trim_above = 0
             came = interrupted(lambda pool=pool, size_class=size_class: pool.trim(size_class), number)
@@ -244,14 +244,14 @@ def test_an_interrupt_while_tensors_in_l1_are_allocated_and_freed_is_raised_and_
         assert interrupted_by_a_timer(step) == []
         kept.clear()
         if device.memory_view().used != before:
-            gc.collect()  # a call that was interrupted may leave a cycle, and the collector is off
+            gc.collect()  # an interrupted call may leave a cycle, and the collector is off
         view = device.memory_view()
         assert (view.used, view.tensors) == (before, tensors)
 
 
 @pytest.fixture
 def pythons_own_handler():
-    """Python's own handler of interrupts, which a shell's background jobs start without."""
+    """Installs Python's own handler of interrupts, which background jobs of a shell lack."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -88,7 +88,7 @@ def test_where_a_result_lies_is_ignored_inside_jit_with_one_warning(device):
 
 def test_fallback_runs_the_plain_function_and_says_so_once(device):
     def scaled(x):
-        return ttnn.mul(x, 0.5)  # an alias that only eager ttnn has
+        return ttnn.mul(x, 0.5)  # an alias of eager ttnn only
 
     jitted = ttnn_jit.jit(fallback=True)(scaled)
     with pytest.warns(UserWarning, match="scaled runs as plain Python: Function mul not supported"):
@@ -162,7 +162,7 @@ def shards_of_64(corner):
 
 @pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
 def test_a_circular_buffer_is_a_shard_only_on_the_cores_of_the_kernel(target, tmp_path, monkeypatch):
-    """They are those of the result, or of the first operand that is sharded."""
+    """The descriptors are those of the result, or of the first sharded operand."""
     monkeypatch.chdir(tmp_path)
     here, there = shards_of_64((0, 0)), shards_of_64((2, 3))
     with ttnn.open_device(device_id=0, target=target) as fresh:
@@ -196,7 +196,7 @@ def test_the_account_of_l1_charges_tensors_between_kernels_that_the_host_runs_as
 
 
 class Options:
-    """What a model is configured with; `extra` may be set."""
+    """A configuration of a model; `extra` may be set."""
 
 
 OPTIONS = Options()
@@ -219,12 +219,12 @@ def test_a_deleted_attribute_is_detected_and_differs_from_none(function, graph_c
     assert jitted(x)[0, 0] == 3.0
     monkeypatch.undo()
     assert jitted(x)[0, 0] == 5.0
-    again = ttnn_jit.jit(graph_capture=graph_capture)(function)  # which finds both on disk
+    again = ttnn_jit.jit(graph_capture=graph_capture)(function)  # both are found on disk
     assert again(x)[0, 0] == 5.0
 
 
 class Scale:
-    """Of two names that may mean one object: what is read of it by one is guarded for the other."""
+    """Two names may refer to one object: a read through one of them is guarded for the other."""
 
     def __init__(self, scale):
         self.scale = scale

@@ -115,7 +115,7 @@ def scaled(model, x):
 
 
 def traced_model(name):
-    """An instance of a class whose method `name` is traced, as a decorator in the class body would have it."""
+    """An instance of a class whose method `name` is traced, as by a decorator in the class body."""
     traced = ttnn_jit.jit(graph_capture=True)(getattr(Careless, name))
     model = type("Model", (Careless,), {name: traced})()
     return model, getattr(model, name)

@@ -180,7 +180,7 @@ def test_a_warm_call_with_constants_and_defaults_stays_within_a_budget_of_byteco
 
     x = on(device, 32, 32)
     for tensor, budget in ((x, 195), (torch.ones(32, 32), 155)):
-        for scale in (2.0, 3.0):  # one after the other: both are kept
+        for scale in (2.0, 3.0):  # alternately: both programs are kept
             for _ in range(3):
                 scaled(tensor, scale)
         assert opcodes_of(lambda tensor=tensor: scaled(tensor, 3.0)) <= budget
@@ -441,7 +441,7 @@ def test_a_warm_call_of_any_number_of_arguments_refuses_what_the_first_would_ref
 
 
 def opcodes_of(call):
-    """Bytecode instructions that `call` executes, its own few included: what an interpreter does, without a clock."""
+    """Bytecode instructions that `call` executes, including its own few: an interpreter's work, without a clock."""
     count = 0
 
     def tracer(frame, event, _):

@@ -12,7 +12,7 @@ def on(device, *shape):
 
 
 def warmed(function, *tensors):
-    """`function` compiled, after enough calls with these tensors for the short way."""
+    """`function` compiled, and called with these tensors until it uses the fast path."""
     compiled = jit(function)
     for _ in range(3):
         compiled(*tensors)

@@ -54,7 +54,7 @@ def test_the_result_has_the_requested_type_and_memory_config(layout, dtype, devi
     )  # fmt: skip
     assert (got.dtype, got.memory_config()) == (dtype, ttnn.L1_MEMORY_CONFIG)
     assert_near(ttnn.to_torch(got), 2.0**-6)
-    assert x.is_allocated()  # as it is in DRAM
+    assert x.is_allocated()  # as in DRAM
 
 
 @pytest.mark.parametrize("requested", [None, ttnn.float32])
@@ -104,7 +104,7 @@ def test_numpy_arrays_are_convolved_and_pooled():
 
 
 class Layer:
-    """A layer that keeps the weights that its first call prepared, as many public models do."""
+    """A layer that stores the weights that its first call prepared, as many public models do."""
 
     def __init__(self):
         self.weight, self.bias = ttnn.from_torch(WEIGHT), None

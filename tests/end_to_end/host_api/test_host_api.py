@@ -84,7 +84,7 @@ def test_a_jitted_function_and_the_eager_operation_of_its_name_and_text_are_two_
     function.__name__ = name
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
     x = tiled(device)
-    for _ in range(4):  # the warm ways of both count as the first ones do
+    for _ in range(4):  # warm calls of both count like first ones
         assert torch.equal(jitted(x).to_torch(), operation(x).to_torch())
         assert device.num_program_cache_entries() == 2
     device.clear_program_cache()
@@ -267,7 +267,7 @@ def test_a_sharded_config_without_a_spec_means_the_operands_shards(device):
 @pytest.mark.parametrize("kind", ["BLOCK", "HEIGHT", "WIDTH"])
 def test_a_product_in_shards_without_a_spec_lies_over_the_cores_of_its_first_operand(device, kind):
     config = getattr(ttnn, f"L1_{kind}_SHARDED_MEMORY_CONFIG")
-    weight, whole = tiled(device, torch.eye(64).repeat(1, 2)), X.bfloat16().float()  # what a chip takes as it is
+    weight, whole = tiled(device, torch.eye(64).repeat(1, 2)), X.bfloat16().float()  # unchanged on a chip
     for given, cores in ((BLOCK, BLOCK.shard_spec.grid), (None, ttnn.CoreRangeSet(ttnn.CoreRange((0, 0), (7, 7))))):
         product = ttnn.matmul(tiled(device, whole, memory_config=given), weight, memory_config=config)
         spec = product.memory_config().shard_spec

@@ -17,7 +17,7 @@ LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 @st.composite
 def patterns(draw):
-    """A shape, a pattern with the lengths that it needs, and what it gives, stated by reshapes and a permutation."""
+    """A shape, a pattern with its lengths, and the expected result by reshapes and a permutation."""
     extents = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
     names = list("abcde"[: len(extents)])
     order = draw(st.permutations(range(len(names))))
@@ -32,7 +32,7 @@ def patterns(draw):
 
 
 def _grouped(draw, names):
-    """Groups of neighbours, and of each all names but one."""
+    """Groups of neighbouring names, and the known lengths: all but one per group."""
     groups, lengths = [], []
     while names:
         size = draw(st.integers(1, len(names)))

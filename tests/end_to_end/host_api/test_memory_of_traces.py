@@ -77,7 +77,7 @@ def test_a_replay_warns_of_freed_tensors_that_it_reads_whose_memory_nobody_reuse
     with pytest.warns(UserWarning, match=gone):
         ttnn.execute_trace(device, trace)
     assert same(result, expected)
-    ttnn.execute_trace(device, trace)  # it is said once
+    ttnn.execute_trace(device, trace)  # the warning comes once
     assert same(result, expected)
 
 
@@ -132,7 +132,7 @@ def test_inputs_that_are_freed_in_any_order_and_allocated_again_are_what_a_repla
 
 
 def test_an_input_that_is_freed_in_a_trace_is_allocated_again_at_the_address_that_the_trace_reads(device):
-    # As models do whose first operation frees its input in L1: the trace reads what is written there before each run.
+    # As in models whose first operation frees its input in L1: the trace reads new data at that address in each run.
     x = on(device, memory_config=ttnn.L1_MEMORY_CONFIG)
     address, spec = x.buffer_address(), x.spec
 
@@ -162,7 +162,7 @@ def test_views_of_captured_tensors_share_their_memory_as_they_do_eagerly(device,
         ttnn.add_(view, twos[:32])
         return base, view, ttnn.multiply(base, 2.0)
 
-    program()  # so that views come from the warm path eagerly
+    program()  # so that eager views use the warm path
     ttnn.copy_host_to_device_tensor(numbers(1.0), x)
     trace, (base, view, doubled) = captured(device, program)
     assert base.buffer_address() == view.buffer_address() != doubled.buffer_address()

@@ -17,7 +17,7 @@ def two_queues():
 
 
 def test_a_program_of_two_queues_runs_in_order(two_queues):
-    # As public programs do: writes on queue 1, operations on queue 0, events between them.
+    # As in public programs: writes on queue 1, operations on queue 0, events between them.
     device = two_queues
     host = [ttnn.from_torch(torch.full((32, 32), float(i)), layout=ttnn.TILE_LAYOUT) for i in range(3)]
     x = ttnn.allocate_tensor_on_device(ttnn.Shape([32, 32]), ttnn.float32, ttnn.TILE_LAYOUT, device)
@@ -71,7 +71,7 @@ def test_events_are_numbered_and_print_their_queue(two_queues):
 def test_a_queue_that_does_not_exist_is_an_error_by_name(device, two_queues, call):
     x = ttnn.full((32, 32), 1.0, ttnn.float32, ttnn.TILE_LAYOUT, device)
     y = ttnn.full((32, 32), 1.0, ttnn.float32, ttnn.TILE_LAYOUT, two_queues)
-    for _ in range(3):  # the second call of an operation and later ones go another way
+    for _ in range(3):  # the second and later calls of an operation use another path
         if "begin_trace_capture" not in call.__code__.co_names:
             call(y, 1)
             call(x, 0)

@@ -29,7 +29,7 @@ def arguments(request):
 
 
 def chances():
-    """Of each index, by user."""
+    """The probability of each index, by user."""
     logits = LOGITS[0, 0].double() * TEMPERATURE.double()[:, None]
     ordered, indices = torch.softmax(logits, -1).sort(-1, descending=True)
     before = ordered.cumsum(-1) - ordered

@@ -84,7 +84,7 @@ def test_another_device_runs_while_one_captures(device, cpu_device):
 
 
 def repeated(x):
-    """Its steps lie in one another's memory in a trace, and in that of the result."""
+    """Its intermediates share memory in a trace, and so does the result."""
     for _ in range(4):
         x = ttnn.softmax(ttnn.matmul(ttnn.exp(x), x), dim=-1)
     return x

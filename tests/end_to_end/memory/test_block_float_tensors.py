@@ -27,7 +27,7 @@ INF, NAN = float("inf"), float("nan")
 
 KERNEL_STAGES = ("d2m-generic-tile-compute-loops", "d2m-op-scheduler", "d2m-insert-dst-register-access")
 
-# Of the specification: a row, and of both types the shared exponent, the codes and the numbers.
+# From the specification: a row and, for both types, the shared exponent, the codes and the numbers.
 EXAMPLES = {
     "basic": (
         [1, -0.5, 3.14159265, 0.1, 1.99, 0.0078125, -0.0, 2],
@@ -367,7 +367,7 @@ def test_the_module_spells_block_floats_as_tiles_and_reads_them_back(device):
 @DTYPES
 @pytest.mark.parametrize("spread", [0, 1, 12, 255])
 def test_all_bfloat16_bit_patterns_are_packed_like_their_float32_values(dtype, spread):
-    """Its kernel cuts and rounds in 15 bits, what float32 needs 24 for."""
+    """The kernel truncates and rounds to 15 bits, where float32 has 24."""
     generator = np.random.default_rng(spread)
     highest = generator.integers(0, 256, (256, 16, 1))
     exponents = np.clip(highest - generator.integers(0, spread + 1, (256, 16, 16)), 0, 255).reshape(256, 256)

@@ -84,7 +84,7 @@ def test_a_cast_ends_a_kernel_of_the_target_and_is_named(target):
         assert {pair.predicate for pair in report.not_fused} == {"element_types"}
         exact = (x + 1).double().exp().clamp(max=2**31 - 1).to(torch.int32)
         result = jitted(given).to_torch()
-        near = (x + 1).abs() < 12  # where float32 has every integer below
+        near = (x + 1).abs() < 12  # every integer below it is a float32
         assert torch.equal(result[near], (exact & x)[near])
         assert torch.equal(result, program(given).to_torch())
 

@@ -102,7 +102,7 @@ def test_every_name_with_an_underscore_that_ttnn_has_writes_into_its_first_opera
     x, y = whole(), whole()
     for name, (operation, *_) in IN_PLACE.items():
         if operation.name in IN_PLACE:
-            continue  # it has no other form to compare with
+            continue  # there is no other form to compare with
         others = [on_device(device, y)] * (operation.arity - operation.optional_operands - 1)
         plain = attrgetter(operation.name)(ttnn)(on_device(device, x), *others)
         given = on_device(device, x)
@@ -131,7 +131,7 @@ def test_a_result_that_does_not_fit_is_refused_and_nothing_is_written(jitted, de
     assert torch.equal(ttnn.to_torch(given), x)
 
 
-# --- Torch's and numpy's own ways -----------------------------------------------------------------------------------
+# --- Idioms of torch and numpy ----------------------------------------------------------------------------------------
 
 
 def methods(x, y):
@@ -285,7 +285,7 @@ def test_a_leaf_that_requires_a_gradient_is_written_only_under_no_grad():
     assert x.detach().sum() == 24
 
 
-# --- Tensors that the function finds --------------------------------------------------------------------------------
+# --- Hidden inputs ----------------------------------------------------------------------------------------------------
 
 
 class Cache:

@@ -11,7 +11,7 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 
-USERS, HEADS, POSITIONS = 3, 2, 70  # the last tiles of positions are not whole
+USERS, HEADS, POSITIONS = 3, 2, 70  # the last tiles of positions are partial
 BLOCK, BLOCKS = 32, 4
 
 packed_dtypes = pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b], ids=lambda dtype: dtype.name.lower())
@@ -29,7 +29,7 @@ def of_integers(values, device):
 
 
 def repacked(values, like):
-    """What a tensor of these numbers holds in the element type of `like`."""
+    """These numbers rounded to the element type of `like`."""
     return ttnn.to_torch(ttnn.from_torch(values, dtype=like.dtype, layout=ttnn.TILE_LAYOUT))
 
 
@@ -109,7 +109,7 @@ def test_pages_are_packed(device, generator, dtype, jitted):
 
 @packed_dtypes
 def test_tensors_that_a_function_creates_are_updated_too(device, generator, dtype):
-    """It is no argument, so that its tiles are copied first."""
+    """The cache is no argument, so that its tiles are copied first."""
     source = drawn(generator, dtype, device, 2, HEADS, 64, 64)
     new = drawn(generator, ttnn.bfloat16, device, 1, HEADS, 32, 64)
 
@@ -153,7 +153,7 @@ _NO_ACCESS = 0
 @ways
 @packed_dtypes
 def test_pages_of_memory_without_written_rows_are_neither_read_nor_written(device, generator, dtype, jitted):
-    """All that lies in other pages is made inaccessible meanwhile: an access would kill the process."""
+    """All other pages are made inaccessible: an access would kill the process."""
     positions, at = 4096, 37
     cache = drawn(generator, dtype, device, 1, 1, positions, 64)
     new = drawn(generator, ttnn.bfloat16, device, 1, 1, 1, 64)

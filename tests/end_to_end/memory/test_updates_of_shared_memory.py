@@ -64,7 +64,7 @@ def test_arguments_that_overlap_partly_are_refused_and_nothing_is_written(first,
 
 @EVERY_LIBRARY
 def test_warm_calls_see_that_arguments_share_memory(library, cpu_device):
-    """Once a call is warm, the kernel writes where the argument lies."""
+    """In a warm call the kernel writes directly into the argument."""
     jitted = ttnn_jit.jit()(crossed_in_place)
     make, read = (
         (lambda _, t: ttnn.from_torch(t, device=cpu_device), ttnn.to_torch) if library == "ttnn" else LIBRARIES[library]
@@ -108,7 +108,7 @@ def test_warm_calls_that_write_many_tensors_refuse_two_that_overlap():
 
 
 def text_of_a_warm_call(count, device, monkeypatch):
-    """The lines of the function behind warm calls of a program that writes so many caches."""
+    """The lines of the generated function for warm calls of a program that writes this many caches."""
     lines = []
 
     def defined(name, text, *arguments, **named):

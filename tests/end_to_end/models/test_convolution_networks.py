@@ -143,7 +143,7 @@ class UNetUp:
 
 
 class ResNet:
-    """Of parts of tiles towards its end, and rows behind its pools."""
+    """A network with partial tiles towards its end, and row-major tensors after its pools."""
 
     channels = 3
 
@@ -186,7 +186,7 @@ def test_a_block_is_torchs_eagerly_and_under_both_frontends(block, target):
         assert ttnn.pearson_correlation_coefficient(want.float(), got.float()) > 0.9995
         assert float((got.double() - want).abs().max()) <= 2.0**-6 * float(want.abs().max())
     assert torch.equal(*jitted)
-    assert target == "cpu" or torch.equal(jitted[0], eager)  # on cpu what is fused is rounded once
+    assert target == "cpu" or torch.equal(jitted[0], eager)  # on cpu fused operations round once
 
 
 def test_an_activation_of_another_config_is_seen(cpu_device):

@@ -173,7 +173,7 @@ SUBGRAPHS = {
 
 
 def tensors_of(subgraph, dtype):
-    """Activations and tables as they are, weights small enough that results are about 1."""
+    """Activations and tables unchanged, weights scaled so that results are about 1."""
     generator = torch.Generator().manual_seed(11)
     made = [torch.randn(shape, generator=generator) for shape in subgraph.shapes]
     scaled = [x if shape[0] in {1, TOKENS, len(made[0])} else x / math.sqrt(shape[0])

@@ -28,7 +28,7 @@ def conv2d(x, weight, bias):
 
 
 def prepared(device):
-    """The weight and the bias of `conv2d` where a first call left them."""
+    """The weight and the bias of `conv2d` as a first call prepared them."""
     weight, bias = (
         ttnn.from_torch(torch.randn(shape), dtype=ttnn.bfloat16) for shape in ((16, 8, 3, 3), (1, 1, 1, 16))
     )

@@ -48,7 +48,7 @@ def wrong_golden(x):
 
 
 def made_wrong():
-    """An operation that is not what its golden says."""
+    """An operation that differs from its golden."""
 
     def doubled(x):
         return x * 2.0
@@ -380,7 +380,7 @@ LEAKY, CUBE = (
     ],
 )
 def test_the_activations_of_a_call_are_part_of_its_golden(device, call, meant):
-    """Of the records' own figures: a golden without them is far from the result, and from what torch says."""
+    """Figures of the records themselves: without activations the golden is far from the result and from torch's."""
     x = tensor(device)
     given = ttnn.to_torch(x).double()
     assert torch.allclose(ttnn.to_torch(call(x)).double(), meant(given), rtol=0.05, atol=0.05)
@@ -402,7 +402,7 @@ def test_a_golden_takes_activations_as_ttnn_s_own_goldens_do():
 
 @pytest.mark.usefixtures("comparing", "raising")
 def test_a_function_made_of_operations_is_compared_inside_and_its_result_goes_on_in_the_chain(device):
-    """The convolution's result has the shape of its input, whose golden it does not take over."""
+    """The convolution's result has the shape of its input, but must not inherit its golden."""
     x, weight = tensor(device, torch.randn(1, 1, 64, 32)), ttnn.from_torch(torch.randn(32, 32, 3, 3), ttnn.bfloat16)
     sizes = {"in_channels": 32, "out_channels": 32, "batch_size": 1, "input_height": 8, "input_width": 8}
     got = ttnn.conv2d(input_tensor=ttnn.relu(x), weight_tensor=weight, device=device, kernel_size=3, padding=1, **sizes)

@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 
 @pytest.fixture
 def told():
-    """The names of the operations that began, and of those that ended."""
+    """The names of the operations that started, and of those that completed."""
     begun, ended = [], []
     with (
         ttnn.register_pre_operation_hook(lambda op, *_: begun.append(op.python_fully_qualified_name)),

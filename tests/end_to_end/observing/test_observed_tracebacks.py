@@ -57,7 +57,7 @@ FAULTS = [
     (observer, name, call)
     for observer in OBSERVERS
     for name, call in MISTAKES.items()
-    if (observer, name) != ("nobody", "method")  # methods are observed functions for as long as somebody observes
+    if (observer, name) != ("nobody", "method")  # methods are observed functions while anybody observes
 ]
 FAULTS += [("comparison", "far", doubled), ("comparison", "far inside", differs)]
 
@@ -74,7 +74,7 @@ def test_a_traceback_contains_only_the_users_frames(x, observer, name, call):
 
 
 def test_an_unexpected_error_inside_this_package_keeps_every_frame(x, monkeypatch):
-    ttnn.exp.clear()  # calls before may have had such a tensor
+    ttnn.exp.clear()  # earlier calls may have had such a tensor
     monkeypatch.setattr(type(ttnn.exp), "_slow_path", len)  # which takes one argument
     with ttnn.register_pre_operation_hook(lambda *_: None), pytest.raises(TypeError) as caught:
         ttnn.exp(x)

@@ -95,7 +95,7 @@ def test_a_graph_is_written_as_a_picture_as_json_and_for_graphviz(device, tmp_pa
 
 
 def test_no_line_of_a_picture_runs_through_a_box(device):
-    """What is used many rows further down passes the boxes between; weights stand above what uses them."""
+    """A line to a box many rows below passes between the boxes; weights are above their users."""
     with ttnn.tracer.trace() as graph:
         x = y = tensor(device)
         for _ in range(3):
@@ -123,7 +123,7 @@ def assert_no_line_runs_through_a_box(boxes, lines):
 
 
 def layers(device, count):
-    """A model of layers that are alike, each with weights of its own, one tensor that all read, and a residual."""
+    """A model of equal layers, each with its own weights, one tensor that all read, and a residual."""
     with ttnn.tracer.trace() as graph:
         mask = tensor(device)
         y = ttnn.exp(tensor(device))
@@ -143,7 +143,7 @@ def test_layers_that_repeat_are_drawn_once_however_many_they_are(device, count):
     assert len(once) == len(graph) - 9 * (count - 1)
     assert all(source < node.number for node in once for source, _ in node.inputs)
     assert len(drawn(graph)[0]) == len(once)
-    assert len(graph.to_json()) == len(graph)  # which has every one
+    assert len(graph.to_json()) == len(graph)  # the whole graph has every one
 
 
 def test_parts_that_do_not_repeat_are_drawn_in_columns_no_taller_than_a_screen(device):
@@ -307,7 +307,7 @@ def test_without_dispatch_nothing_runs_and_shapes_and_memory_are_reported(device
 
 
 def test_without_dispatch_circular_buffers_count_in_l1_while_their_program_runs(device):
-    """Of what lies in DRAM too: its tiles go through L1. They are those of the program's descriptor."""
+    """Also for tensors in DRAM, whose tiles pass through L1. The buffers are those of the program's descriptor."""
     x = ttnn.from_torch(torch.ones(64, 64), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
     function = ttnn_jit.jit(lambda x: ttnn.exp(x))
     program = ttnn_jit.jit(lambda x: ttnn.exp(x), compile_only=True)(x)

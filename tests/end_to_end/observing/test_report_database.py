@@ -18,7 +18,7 @@ from ttnn_jit.ttnn.observing.comparison_mode import ComparisonWarning
 
 @pytest.fixture
 def report(tmp_path):
-    """Turns logging on, with these settings, in a ``with``; then what a table holds."""
+    """Enables logging with these settings, in a ``with``; then reads a table."""
     settings = {"root_report_path": tmp_path, "report_name": "run"}
 
     @contextmanager
@@ -147,7 +147,7 @@ def test_a_tensor_that_is_written_twice_has_the_comparison_of_the_second_time(re
 
 
 def test_memory_configs_are_written_as_the_visualizer_reads_them(report, device):
-    """Its patterns of layouts and shards, restated."""
+    """The visualizer's patterns of layouts and shards, restated."""
     sharded = ttnn.create_sharded_memory_config(
         (128, 64), core_grid=ttnn.CoreGrid(y=2, x=2), strategy=ttnn.ShardStrategy.HEIGHT
     )

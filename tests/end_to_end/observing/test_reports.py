@@ -63,7 +63,7 @@ def test_the_capacity_is_that_of_the_target(target, wide):
 
 
 def runs_of(text, what):
-    """How often lines with `what` run on one core, by the bounds of the loops in the text."""
+    """The number of times that lines with `what` run on one core, by the bounds of the loops in the text."""
     total, trips = 0, [1]
     for line in text.splitlines():
         bounds = [int(bound) for bound in re.findall(r"(?:=|to|step) (?:%c)?(\d+)", line)] if ".for " in line else [1]
@@ -156,7 +156,7 @@ def test_a_report_names_the_joins_repeats_and_copies_of_the_host():
     of_softmax = next(number for number, launch in enumerate(report.launches) if "divide" in launch.ops)
     assert {pair.launch for pair in report.not_fused if pair.consumer in {"divide", "sum"}} == {of_softmax}
     assert "not fused: sum into divide" not in str(report) + report._repr_html_()  # which one launch runs as one
-    assert str(report).index(f"launch {of_softmax}: ") < str(report).index("kernel 0")  # launches are what runs
+    assert str(report).index(f"launch {of_softmax}: ") < str(report).index("kernel 0")  # launches run, not kernels
     pieces = [launch.nbytes for launch in report.launches if launch.ops == ("concat",)]
     assert pieces == [2 * 8 * 16 * 4, 2 * 8 * 16 * 4]
 

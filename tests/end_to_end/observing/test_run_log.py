@@ -108,7 +108,7 @@ def logged(*, script=SCRIPT, **variables):
 
 @pytest.fixture(scope="module")
 def compiled_programs(tmp_path_factory):
-    """A folder with the programs of `SCRIPT` on disk."""
+    """A folder with the stored programs of `SCRIPT`."""
     folder = tmp_path_factory.mktemp("programs")
     logged(TTNN_JIT_CACHE_DIR=str(folder))
     return folder
@@ -116,7 +116,7 @@ def compiled_programs(tmp_path_factory):
 
 @pytest.fixture
 def warm(compiled_programs, monkeypatch):
-    """Processes find the programs of `SCRIPT` on disk; elsewhere the first of a test compiles them."""
+    """Processes find the programs of `SCRIPT` on disk; otherwise the first process of a test compiles them."""
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(compiled_programs))
 
 
@@ -128,7 +128,7 @@ def test_trace_logs_a_line_for_each_operation_that_runs():
     lines = logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Trace")
     ops = [line for line in lines if line.startswith("TRACE")]
     cosh = [line for line in ops if " cosh op " in line]
-    # The numbers of a program stand for tensors: `full`.
+    # The numbers of a program are tensors: `full`.
     names = [line.rpartition(": ")[2] for line in cosh if "ttnn.full" not in line]
     assert names == OPS * 8
     assert [line for line in ops if "exp op 0: ttnn.exp" in line] == [

@@ -85,7 +85,7 @@ KEPT = []
 
 @dataclass(frozen=True)
 class Keeping(ModulePass):
-    """Keeps the module, to look at it when all has run."""
+    """Keeps the module for the test to inspect."""
 
     name = "keeping"
 

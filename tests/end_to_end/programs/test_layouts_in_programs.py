@@ -64,7 +64,7 @@ def on(device, x, layout=ttnn.TILE_LAYOUT, memory_config=None):
 @given(names=st.lists(st.sampled_from([*MOVES]), min_size=1, max_size=6), capture=st.booleans())
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 def test_a_program_gives_its_tensors_the_layouts_of_eager_calls(target, names, capture):
-    if target == "wormhole_b0":  # whose kernels take no other layouts in a jitted function
+    if target == "wormhole_b0":  # chip kernels take no other layouts in a jitted function
         names = [name for name in names if name not in {"compute", "scale", "float32", "l1"}] or ["rows"]
     device = ttnn.open_device(device_id=0, target=target)
     x = on(device, torch.randn(64, 96))
@@ -174,7 +174,7 @@ VIEWS = {
     "first": lambda x: ttnn.repeat(x[:1], (2, 1, 1)),
     "backwards": lambda x: ttnn.flip(x, [1]),
 }
-"""Of a tensor of 2x64x96."""
+"""The memory configs of a tensor of 2x64x96."""
 
 
 @settings(max_examples=40, deadline=None)
@@ -232,7 +232,7 @@ def test_an_operation_in_a_program_has_the_requested_dtype(device, name, dtype):
         assert torch.equal(jitted.to_torch(), eager.to_torch())
 
 
-# --- Layouts that calls ask for -------------------------------------------------------------------------------------
+# --- Requested layouts ------------------------------------------------------------------------------------------------
 
 BLOCK = ttnn.create_sharded_memory_config(
     (64, 192), core_grid=ttnn.CoreGrid(y=2, x=2), strategy=ttnn.ShardStrategy.BLOCK

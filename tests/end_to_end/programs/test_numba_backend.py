@@ -99,7 +99,7 @@ def test_numba_serves_a_host_without_fma_natively(monkeypatch):
     stored_programs.IN_MEMORY.clear()
     ttnn_jit.cache_clear()
     x = torch.randn(5, 5)
-    # Warnings are errors here: nobody is told of the backend that was asked for.
+    # Warnings are errors here: an explicit backend causes none.
     result = ttnn_jit.jit(backend="numba")(programs.cosh)(x)
     torch.testing.assert_close(result, torch.cosh(x))
     assert ttnn_jit.cache_info().entries > 0

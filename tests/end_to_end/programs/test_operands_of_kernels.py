@@ -161,7 +161,7 @@ CONFIGS = {
     "sharded": (blocks((128, 192), 3, 2), blocks((192, 512), 4, 6), (4, 2)),
     "one of each": (blocks((128, 192), 3, 2), None, (8, 4)),
 }
-"""Configs of both factors, and the columns and rows of cores that hold the product of 128x192 and 192x512."""
+"""Memory configs of both factors, and the columns and rows of cores of the product of 128x192 and 192x512."""
 
 
 @pytest.mark.parametrize("capture", [False, True])

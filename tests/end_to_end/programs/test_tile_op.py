@@ -31,13 +31,13 @@ def scaled(x):
 
 @ttnn_jit.tile_op(golden=lambda x: 3.0 * torch.tanh(x / 3.0))
 def softcap(x):
-    """Limits x to (-3, 3), smoothly."""
+    """Limits x to (-3, 3) smoothly."""
     return CAP * math.tanh(scaled(x))
 
 
 @ttnn_jit.tile_op
 def steps(x, y):
-    """Needs the number behind a value, so that it is scalar code by numba."""
+    """Needs a concrete number, and is therefore compiled by numba."""
     return int(x) + 0.5 * y
 
 

@@ -46,7 +46,7 @@ def test_an_xdsl_command_that_uses_nothing_of_ours_does_not_load_the_compiler():
 
 @pytest.fixture
 def xdsl_opt(tmp_path):
-    """The command, in an environment where this package is installed as pyproject.toml says."""
+    """The command, in an environment where this package is installed according to pyproject.toml."""
     entry_points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     installed = tmp_path / "ttnn_jit-0.dist-info"
     installed.mkdir()

@@ -41,7 +41,7 @@ def test_the_command_prints_and_writes_the_table(tmp_path, capsys):
 
 def test_every_name_is_honoured_ignored_or_refused_and_never_two_of_these():
     for name in ttnn.__all__:
-        assert getattr(ttnn, name) is not None or name in {"CONFIG_OVERRIDES", "CONFIG_PATH"}  # of variables not set
+        assert getattr(ttnn, name) is not None or name in {"CONFIG_OVERRIDES", "CONFIG_PATH"}  # variables not set
     assert set(WITHOUT_EFFECT) <= set(ttnn.__all__)
     assert not set(ABSENT) & set(ttnn.__all__)
     assert dir(ttnn) == sorted(ttnn.__all__)
@@ -92,7 +92,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def shown_by_examples(tmp_path_factory):
-    """What each script prints, all in one process: a process for a script is of test_scripts.py."""
+    """The output of each script, all in one process: test_scripts.py has a process per script."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "run_each.py").write_text(RUN_EACH)
     command = [sys.executable, "-m", "ttnn_jit", "run_each.py", *map(str, EXAMPLES)]

@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture
 def setup(tmp_path):
-    """Sets up an environment whose Python writes down how pip is called, instead of calling it."""
+    """Sets up an environment whose Python records the calls of pip instead of running them."""
     scripts = tmp_path / "venv" / "bin"
     scripts.mkdir(parents=True)
     python = scripts / "python"

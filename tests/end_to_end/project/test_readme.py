@@ -28,7 +28,7 @@ def blocks(language, text=TEXT):
 
 
 def run(source):
-    """What the file model.py of this text leaves."""
+    """The output of the file model.py with this text."""
     linecache.cache["model.py"] = len(source), None, source.splitlines(keepends=True), "model.py"
     names = {"__name__": "model"}
     exec(compile(source, "model.py", "exec"), names)

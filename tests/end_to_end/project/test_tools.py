@@ -86,7 +86,7 @@ def test_a_program_that_makes_a_tensor_and_moves_another_runs_after_any_stage(de
 
 @pytest.fixture
 def of_two_functions(tmp_path):
-    """A text whose two programs share a function, and what the programs are, in Python."""
+    """A text whose two programs share a function, and the Python functions of these programs."""
     text = """
 #dram = #ttnn.buffer_type<dram>
 #l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>

@@ -23,11 +23,11 @@ TENSORS = {
 TTNN = {"cpu": ttnn.TILE_LAYOUT, "wormhole_b0": ttnn.TILE_LAYOUT}
 NUMBERS = itertools.count()
 CHANGES = ("pin_memory", "backward", "deallocate")
-"""What does something, and says nothing."""
+"""Calls that have an effect and return nothing of interest."""
 
 
 def comparing(expression, wanted):
-    """A program that doubles its tensor where `expression` is not what is `wanted`, of that type."""
+    """A program that doubles its tensor if `expression` is not `wanted`, of that type."""
     text = f"def f(x):\n    v = {expression}\n    return x * (1 if v == WANTED and isinstance(v, KIND) else 2)\n"
     file = f"<attribute {next(NUMBERS)}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
@@ -37,7 +37,7 @@ def comparing(expression, wanted):
 
 
 def sayings(x):
-    """Expression -> its value in a plain run, of attributes and of methods that need no argument; no tensors."""
+    """Expression -> its value in a plain run, for attributes and methods without arguments; no tensors."""
     found = {}
     for name in dir(type(x)):
         if name.startswith("_") or name.endswith("_") or name in CHANGES:

@@ -50,7 +50,7 @@ def test_the_class_of_a_tensor_being_compiled_is_that_of_the_calls(name, graph_c
     def program(x):
         return x * (2.0 + question(x))
 
-    for x in tensors():  # one after the other: what is on disk is of a library
+    for x in tensors():  # one after the other: a stored program is for one library
         if graph_capture and program_needs(name, x):
             with pytest.raises(UnsupportedFunction, match="graph_capture=True") as error:
                 program(x)
@@ -61,7 +61,7 @@ def test_the_class_of_a_tensor_being_compiled_is_that_of_the_calls(name, graph_c
 
 
 def program_needs(name, x):
-    """Whether a trace would answer something else: its stand-ins are of a class of their own."""
+    """Whether a trace would have another answer, because its proxies have a class of their own."""
     if name in {"type", "class", "subclass"}:
         return True
     return isinstance(x, torch.Tensor) and name in {"torch", "ttnn", "is_tensor", "match"}

@@ -121,11 +121,11 @@ def test_a_key_that_is_added_and_removed_is_compiled_twice(graph_capture):
     assert compiles() == before + 2
 
 
-# --- What a guard asks ----------------------------------------------------------------------------------------------
+# --- Calls of a guard -------------------------------------------------------------------------------------------------
 
 
 class Noting:
-    """Notes who asks it."""
+    """Records calls of its methods."""
 
     asked: tuple[str, ...] = ()
 
@@ -144,7 +144,7 @@ class Noting:
 
 
 class Missing(dict):
-    """Notes what it lacks."""
+    """Records missing keys."""
 
     def __missing__(self, key: object) -> torch.Tensor:
         Noting.asked += (f"missing {key!r}",)
@@ -152,7 +152,7 @@ class Missing(dict):
 
 
 class Listed(list):
-    """Notes who looks into it."""
+    """Records look-ups."""
 
     def __getitem__(self, key: Any) -> Any:
         Noting.asked += (f"[{key!r}]",)

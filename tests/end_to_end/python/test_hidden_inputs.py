@@ -48,7 +48,7 @@ LIBRARIES = {
 
 
 class Model:
-    """One weight, two layers of one weight each, a table of one."""
+    """One weight, two layers with one weight each, and a table with one."""
 
     def __init__(self, make: Any) -> None:
         self.weight = make()
@@ -174,7 +174,7 @@ class Model:
 
 
 def loaded(folder: Path, first: int, second: int, graph_capture: bool) -> Any:
-    """The module of a program with such weights, loaded as another process would, and its function never called."""
+    """The module of a program with such weights, loaded as by another process; its function was never called."""
     file = folder / f"weights_{first}_{second}" / "of_a_model.py"
     file.parent.mkdir()
     file.write_text(PROGRAM.format(first=first, second=second))
@@ -210,7 +210,7 @@ def test_a_program_on_disk_for_other_weights_is_not_taken(tmp_path):
     sys.modules.pop("of_a_model")
 
 
-# --- What is refused ------------------------------------------------------------------------------------------------
+# --- Refusals ---------------------------------------------------------------------------------------------------------
 
 
 HOLDER = types.SimpleNamespace(layers=[types.SimpleNamespace(weight=None)])

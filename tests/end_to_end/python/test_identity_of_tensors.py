@@ -50,7 +50,7 @@ def program(body: str, *, has_source: bool = True) -> Any:
 
 
 def put(function: Any, tensor: Any) -> None:
-    """Have its names lead to `tensor`."""
+    """Binds its names to `tensor`."""
     function.__globals__["GLOBAL"] = function.__globals__["OBJECT"].w = tensor
     function.__globals__["TABLE"] = {tensor: 7.0} if type(tensor).__hash__ else {}
 
@@ -73,7 +73,7 @@ def number(result: Any) -> float:
 
 
 def calls(make: Any) -> list[tuple[Any, Any, Any]]:
-    """Two arguments, and the tensor that is found: every way in which three may be one."""
+    """Two arguments and the hidden tensor, in every combination of identities."""
     one, two, three = make(), make(), make()
     ways = [(one, one, three), (one, two, three), (one, two, one), (one, two, two), (one, one, one)]
     return [*ways, *ways, *reversed(ways)]

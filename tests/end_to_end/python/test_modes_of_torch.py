@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, UnsupportedFunction
 
 
 def said(call: Any) -> list[str]:
-    """What a call warns of."""
+    """The warnings of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()

@@ -14,7 +14,7 @@ from ttnn_jit.ops import OPERATIONS, Elementwise, Reduction
 from ttnn_jit.specs.dtypes import FLOATS
 
 EXAMPLES_OF_A_KIND = 4
-"""Operations of one family have one way in which they run, but for those that look at elements before."""
+"""Operations of one family run in the same way, except those that check elements first."""
 
 
 def chosen():

@@ -19,7 +19,7 @@ from ttnn_jit.diagnostics.errors import (
     CompileError,
 )
 
-# --- Where tensors are found ----------------------------------------------------------------------------------------
+# --- Sources of tensors -----------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -339,7 +339,7 @@ def test_an_object_that_is_a_key_is_guarded_by_identity_even_if_it_leads_to_a_te
             assert torch.equal(program(x), x * layer.weight * scales.get(layer, 3.0))
 
 
-# --- Beside ---------------------------------------------------------------------------------------------------------
+# --- Other values -----------------------------------------------------------------------------------------------------
 
 
 def test_inspection_of_a_program_names_its_hidden_inputs():
@@ -376,7 +376,7 @@ class Scaled(torch.nn.Module):
 @pytest.mark.parametrize("graph_capture", [False, True])
 def test_modules_are_found_in_a_list_with_deleted_items(graph_capture):
     layers = torch.nn.ModuleList(Scaled() for _ in range(4))
-    del layers[0]  # what torch leaves is an ordered dict
+    del layers[0]  # torch keeps an ordered dict
 
     @ttnn_jit.jit(graph_capture=graph_capture)
     def program(x):
@@ -393,7 +393,7 @@ def test_modules_are_found_in_a_list_with_deleted_items(graph_capture):
 
 
 class Once:
-    """What `sorted` compares is not followed: a program that sorts such serves one call."""
+    """Comparisons in `sorted` are not followed: a program that sorts such objects serves one call."""
 
     def __lt__(self, _: object) -> bool:
         return False

@@ -14,7 +14,7 @@ PARTS += ["_dynamo.guards.TensorGuards", "_dynamo.guards", "_dynamo"]
 
 
 def takes_nothing():
-    """As a guard of a later torch might."""
+    """A guard as a later torch might have it."""
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def test_every_call_returns_the_result_of_the_first():
 
 @pytest.fixture
 def tracers_of_torch():
-    """Loaded while torch has all of its parts: `make_fx` imports what needs them."""
+    """Loaded while torch has all of its parts, because the import of `make_fx` needs them."""
     make_fx(torch.neg)(A)
 
 

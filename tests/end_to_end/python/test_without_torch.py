@@ -149,7 +149,7 @@ print("FAILURES", json.dumps(failures))
 
 @pytest.fixture(scope="module")
 def failures():
-    """What the programs raise, by name; all of them run in one process, which knows no torch."""
+    """The exceptions of the programs, by name; all run in one process without torch."""
     programs = {name: textwrap.dedent(text) for name, text in PROGRAMS.items()}
     command = [sys.executable, "-c", WITHOUT_TORCH + RUN]
     done = subprocess.run(command, input=json.dumps(programs), capture_output=True, text=True, check=True)

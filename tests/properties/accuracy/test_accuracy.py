@@ -24,7 +24,7 @@ FRACTION = 0.005  # of the sample of `make accuracy`
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Beside other workers, threads of torch's wait for each other longer than they compute."""
+    """Limits torch's threads, which wait for each other longer than they compute beside other workers."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -46,7 +46,7 @@ EXPONENTS = (
 
 
 def test_pow_of_every_bfloat16_is_within_the_error_of_the_rounded_float32_result():
-    """A float32 within 1.5 units, rounded once more: half a unit of bfloat16 and 1.5 of its 2**-16."""
+    """The bound of a float32 within 1.5 units, rounded once more: half a unit of bfloat16 and 1.5 of its 2**-16."""
     every = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(torch.bfloat16)
     x = every.repeat(len(EXPONENTS))
     y = torch.tensor(EXPONENTS).bfloat16().repeat_interleave(len(every))
@@ -66,7 +66,7 @@ def test_polygamma_is_within_its_bound_at_the_worst_samples_of_every_order(order
 
 @pytest.mark.parametrize("order", [1, 2, 5, 10, 11, 20, 30])
 def test_polygamma_of_every_order_is_accurate_below_zero_too(order):
-    """Products of as many factors lose a unit for each; ttnn goes to order 10, and torch has no end."""
+    """Products of n factors lose a unit per factor; ttnn supports orders to 10, torch any order."""
     generator = torch.Generator().manual_seed(order)
     special = torch.tensor([0.0, -1.0, -2.0, -0.5, -1.5, 0.5, 1.0, 1e-30, -1e-30, 1e30, -200.25, 3e38])
     x = torch.cat([special, torch.rand(116, generator=generator) * 60 - 30])
@@ -96,7 +96,7 @@ def elementwise_lines():
 
 
 def worst_arguments():
-    """What the committed page names, by operation."""
+    """The entries of the committed page, by operation."""
     lines = (line.split(" | ") for line in elementwise_lines())
     cells = {line[0].split("`")[1]: line[COLUMNS.index("worst argument")] for line in lines}
     for operation in operations_on(FLOATS):

@@ -10,13 +10,13 @@ from ttnn_jit import ttnn
 
 IDS = [f"{each.name}-{len(each.operands)}-{index}" for index, each in enumerate(OF_ELEMENTS)]
 STEP = 211
-"""Of the numbers that bfloat16 has; `python -m benchmarks.accuracy.derivatives` goes through all."""
+"""A sample of the bfloat16 numbers; `python -m benchmarks.accuracy.derivatives` checks all."""
 POINTS = [
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, -3.0, 1e-30, -1e-30, 1e-38, 1e-40, 1e20, -1e20, 3e38, -3e38, 2e-26,
     11.4375, -11.4375, 22.875, -22.875, 88.0, 89.0, -88.0, -104.0, 127.0, 128.0, -126.0, -149.0, 44.5, -44.5, -8.5625,
     0.99609375, 1.0078125, -0.99609375, 1.4609375, -1.5, 2.359375, -22.75, 7.5, -12.625,
 ]  # fmt: skip
-"""Where functions are steep or flat, have zeros or ends, and where squares and exponentials leave float32."""
+"""Numbers where functions are steep or flat, have zeros or ends, and where squares overflow float32."""
 
 
 def test_every_stated_derivative_belongs_to_an_existing_function():

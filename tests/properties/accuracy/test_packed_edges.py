@@ -23,7 +23,7 @@ EXTENTS = st.sampled_from([1, 2, 5, 16, 31, 32, 33, 64, 70])
 
 @st.composite
 def moved(draw):
-    """(tensor, calls): a tensor that is moved about and packed, and unpacked again."""
+    """(tensor, calls): a tensor that is moved, packed, and unpacked again."""
     shape = tuple(draw(st.lists(EXTENTS, min_size=1, max_size=4)))
     dtype = draw(st.sampled_from([DataType.FLOAT32, DataType.BFLOAT16]))
     calls, own = [], shape

@@ -18,13 +18,13 @@ BITS = {torch.float32: 23, torch.bfloat16: 7}
 
 
 def cut(values, bits):
-    """Numbers in float64 with so many bits behind the leading one, toward zero."""
+    """Numbers in float64 truncated toward zero to this many bits behind the leading one."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.trunc(np.ldexp(mantissa, bits + 1)), exponent - bits - 1)
 
 
 def factors(a, b, fidelity):
-    """What the engine multiplies, and the part of the product that it leaves out."""
+    """The factors of the engine, and the part of the product that it omits."""
     first, second = min(10, BITS[a.dtype]), min(9, BITS[b.dtype])
     kept = {"LoFi": (6, 4), "HiFi2": (6, second)}.get(fidelity, (first, second))
     left, right = (cut(x.double().numpy(), bits) for x, bits in zip((a, b), kept, strict=True))
@@ -54,7 +54,7 @@ def product(a, b, fidelity, fp32_dest_acc):
 
 
 def drawn(shape, dtype, generator):
-    """Numbers of a few exponents, so that float64 holds their sums."""
+    """Numbers of a few exponents, so that their sums are exact in float64."""
     signs = torch.randint(0, 2, shape, generator=generator) * 2 - 1
     return (
         signs * (1 + torch.rand(shape, generator=generator)) * 2.0 ** torch.randint(-3, 4, shape, generator=generator)

@@ -39,7 +39,7 @@ def product(left, right, is_transposed):
 
 
 def tiles(spec, seed, *, wild):
-    """Packed tiles: of any bytes, or of numbers near 1, among them groups of zeros."""
+    """Packed tiles: of any bytes, or of numbers near 1 with some groups of zeros."""
     rng = np.random.default_rng(seed)
     stored = rng.integers(0, 256, (spec.items, spec.dtype.itemsize), dtype=np.uint8)
     if not wild:
@@ -92,7 +92,7 @@ def assert_same_numbers(got, wanted):
 
 
 def factors(rows, terms, columns, batches, is_transposed, types):
-    """The specs of two factors in tiles, with these dimensions before their last two."""
+    """The specs of two tiled factors, with these dimensions before their last two."""
     shapes = (rows, terms), (columns, terms) if is_transposed else (terms, columns)
     return [
         TensorSpec((*batch, *shape), dtype, Layout.TILE)
@@ -101,7 +101,7 @@ def factors(rows, terms, columns, batches, is_transposed, types):
 
 
 def values_of(spec, seed):
-    """Elements, or packed tiles whose groups have usual exponents, or some of them such that elements are denormal."""
+    """Elements, or packed tiles with ordinary exponents in all groups, or with denormal elements in some."""
     if not spec.dtype.is_block_float:
         values = np.random.default_rng(seed).standard_normal(tuple(spec.shape)).astype(np.float32)
         return bfloat16(values) if spec.dtype is DataType.BFLOAT16 else values
@@ -195,7 +195,7 @@ def test_packed_weights_are_unpacked_in_the_launch_that_multiplies_by_them(rows,
     packed=st.sampled_from(PACKED),
 )
 def test_a_product_of_concatenated_heads_multiplies_by_packed_tiles(heads, size, rows, columns, is_transposed, packed):
-    """Terms are in two loops then, of which the inner one must hold whole tiles."""
+    """The terms are two loops in this case, and the inner one must cover whole tiles."""
     left = TensorSpec((heads, rows, size), DataType.BFLOAT16)
     right = TensorSpec((columns, heads * size) if is_transposed else (heads * size, columns), packed, Layout.TILE)
     calls = [

@@ -58,7 +58,7 @@ def test_rounding_to_bf16_is_torchs_and_nan_stays_nan(shape, layout, seed):
 
 
 def nearest_bfloat16(value):
-    """The bfloat16 nearest to a number, the even one of two: by the distances of all three that are near."""
+    """The bfloat16 nearest to a number, ties to even: by the distances of all three neighbours."""
     upper = int(torch.tensor(float(value)).view(torch.int32)) >> 16
     near = [torch.tensor(upper + step, dtype=torch.int16).view(torch.bfloat16).item() for step in (-1, 0, 1)]
     return min(enumerate(near), key=lambda each: (abs(Fraction(each[1]) - Fraction(value)), (upper + each[0] - 1) % 2))[
@@ -69,7 +69,7 @@ def nearest_bfloat16(value):
 @settings(max_examples=100, deadline=None)
 @given(st.integers(128, 255), st.integers(-60, 60), st.integers(24, 44), st.sampled_from([-1, 0, 1]))
 def test_wider_numbers_are_rounded_to_bf16_once(significand, exponent, bits, step):
-    between = Fraction(2 * significand + 1) * (1 + step * Fraction(1, 2**bits))  # a tie, or right beside one
+    between = Fraction(2 * significand + 1) * (1 + step * Fraction(1, 2**bits))  # a tie, or directly beside one
     wide = [torch.tensor([float(between * Fraction(2) ** exponent)], dtype=torch.float64)]
     wide.append(torch.tensor([int(between * 2**bits)]))
     for source in wide:

@@ -58,12 +58,12 @@ def numbers(dtype):
 
 
 def reference(given, target):
-    """By float64 and int64, which hold every number of each type."""
+    """The cast by float64 and int64, which represent every number of each type."""
     if target.dtype is torch.bool:
         return given != 0
     if given.dtype.is_floating_point and not target.dtype.is_floating_point:
         info = torch.iinfo(target.dtype)
-        if target.dtype is torch.int64:  # whose largest number float64 has not
+        if target.dtype is torch.int64:  # its largest number is not a float64
             numbers = given.double().nan_to_num(0.0, 2.0**64, -(2.0**64)).tolist()
             return torch.tensor([max(info.min, min(info.max, int(number))) for each in numbers for number in each])
         return given.double().nan_to_num(0.0).clamp(info.min, info.max).to(torch.int64).to(target.dtype)
@@ -81,7 +81,7 @@ def reference(given, target):
 
 
 def nearest(number, bits):
-    """The float of so many bits that is nearest to a whole number, the even one of two."""
+    """The float with this many bits that is nearest to an integer, ties to even."""
     unit = max(0, abs(number).bit_length() - bits)
     quotient, rest = divmod(abs(number), 1 << unit)
     up = 2 * rest > 1 << unit or (2 * rest == 1 << unit and quotient % 2)
@@ -89,9 +89,9 @@ def nearest(number, bits):
 
 
 def as_array(tensor, dtype=None):
-    """What lies in memory of it, or of block floats of `dtype` that it becomes."""
+    """The stored bytes of it, or of its cast to block floats of `dtype`."""
     if dtype is not None and dtype.is_block_float:
-        # Which bits a NaN has is nobody's promise, and those of one decide what it is packed as.
+        # The bits of a NaN are undefined, and block floats are packed by the bits.
         return np.frombuffer(packed(torch.where(tensor.isnan(), torch.nan, tensor).numpy(), dtype), np.uint8)
     return (tensor.view(torch.uint16) if tensor.dtype is torch.bfloat16 else tensor).numpy()
 

@@ -22,7 +22,7 @@ VALUES = [as_float32(value) for value in (1e-3, 0.75, 1.0, 2.5, 100.0)]
 
 
 def points():
-    """Every 97th number of bfloat16, and the ends, in three orders."""
+    """Every 97th number of bfloat16, and the extremes, in three orders."""
     patterns = torch.arange(-(2**15), 2**15, 97, dtype=torch.int32).to(torch.int16)
     ends = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, torch.inf, -torch.inf, torch.nan, 3e38, -3e38, 1e-40])
     x = torch.cat([patterns.view(torch.bfloat16).float(), ends])

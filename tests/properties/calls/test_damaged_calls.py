@@ -53,7 +53,7 @@ BAD = [0, -1, 7, 2.5, 1e30, float("nan"), "nearest", "none", None, (2,), (0, -3)
 
 @st.composite
 def damaged_calls(draw):
-    """A call's name, the shapes and element types of its tensors, and its keywords, with one or two damages."""
+    """A call's name, the shapes and element types of its tensors, and its keywords, with one or two invalid parts."""
     name = draw(st.sampled_from([*CALLS]))
     _, shapes, keywords = CALLS[name]
     shapes, dtypes, given_ = [list(shape) for shape in shapes], [FLOAT] * len(shapes), dict(FINE)
@@ -79,7 +79,7 @@ def no_disk_cache():
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_else_to_collect():
-    """What other tests left is looked through once, not at every call."""
+    """Garbage of other tests is collected once, not at every call."""
     gc.collect()
     gc.freeze()
 
@@ -92,7 +92,7 @@ def state_of(device):
 
 
 def refusal_of(run, tensors):
-    """What the call says that it is refused for; empty of one that works."""
+    """The refusal of the call; empty if it works."""
     try:
         run(*tensors)
     except TtnnJitError as error:

@@ -34,7 +34,7 @@ def jitted(x):
 
 
 class ProgramWriter:
-    """Writes a random function, statement by statement; what is drawn decides everything."""
+    """Writes a random function, statement by statement, from the draws."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw

@@ -64,7 +64,7 @@ def test_calls_become_the_text_that_stood_there(target, dialect, data):
     leave_entry_point(parts, MAIN)
     assert_round_trip(parts)
     assert calls_of(functions_of(parts)[0]) == []
-    for each in (module, parts):  # a part of ttnn ops asks for the device by itself
+    for each in (module, parts):  # a part with ttnn ops gets the device by itself
         pipeline.run(each, CompileOptions(), until=pipeline.STAGES[0])
     assert print_module(parts) == print_module(module)
 
@@ -88,7 +88,7 @@ def test_calls_around_kernels_become_the_text_that_stood_there(target, data):
 @given(data=st.data())
 @quick
 def test_every_entry_point_has_the_bits_of_the_interpreter_that_executes_calls(target, dialect, data):
-    # Under IEEE numerics what fuses decides what is rounded, and calls that stay keep ops from fusing.
+    # Under IEEE numerics fusion decides where values are rounded, and remaining calls prevent fusion.
     dtypes = _FLOATS if target != "cpu" else (DataType.FLOAT32,)
     parts = parse_module(data.draw(outlined(built(data.draw(programs(target, dtypes=dtypes)), target, dialect))))
     literal = parts.clone()

@@ -96,7 +96,7 @@ CHANGES = (
 
 @pytest.fixture(autouse=True)
 def no_disk_cache() -> None:
-    """A model that is loaded again finds its programs on disk."""
+    """A reloaded model finds its programs on disk."""
 
 
 def written(seed: int) -> str:
@@ -156,6 +156,6 @@ def test_a_model_computes_with_its_current_weights(seed, graph_capture, tmp_path
 
 
 def kept(met: dict[int, weakref.ref[torch.Tensor]], module: Any) -> list[torch.Tensor]:
-    """Tensors that the model has no more, and that something keeps alive."""
+    """Tensors that the model no longer has but that are still alive."""
     now = {id(tensor) for tensor in tensors_of(module)}
     return [tensor for reference in met.values() if (tensor := reference()) is not None and id(tensor) not in now]

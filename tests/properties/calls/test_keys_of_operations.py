@@ -39,12 +39,12 @@ SHARED = {"divide", "div_bw", "rdiv_bw", "split"}
 
 
 class Requested(Exception):  # noqa: N818 - it is none
-    """What a call would compile."""
+    """The compile request of a call."""
 
 
 @pytest.fixture(scope="module")
 def requests():
-    """What every call of the walk compiles, each once, by the name of its function."""
+    """The compile requests of every call of the walk, each once, by the name of its function."""
     found = {}
 
     def requested(request, **_):
@@ -65,7 +65,7 @@ def requests():
 
 
 def wrong_groups(requests, key_of):
-    """Requests of which some have one key and not one content, by key."""
+    """Requests with equal keys and different content, by key."""
     groups = defaultdict(list)
     for request in requests:
         groups[key_of(request)].append(request)
@@ -75,7 +75,7 @@ def wrong_groups(requests, key_of):
 
 
 def content_of(request):
-    """What the program of a request says; its error, if it has none."""
+    """The text of the program of a request; its error, if it has none."""
     try:
         lowered = request.lower()
     except TtnnJitError as error:
@@ -124,11 +124,11 @@ def test_the_key_with_the_name_of_the_ir_operation_alone_did_not_distinguish_rou
 
 
 ONE_OF = {"sample": 48, "fuzz": 1}
-"""By profile, of how many functions one has its calls run; all of them take seven minutes."""
+"""Profile -> the share of functions whose calls run: one in so many; all of them take seven minutes."""
 
 
 def chosen():
-    """The functions whose calls run: those of several declarations that share a name, and one of a few others."""
+    """The functions whose calls run: those with several declarations of one name, and one of a few others."""
     several = {name for name, function in functions().items() if len([*function.__ttnn_overloads__]) > 1}
     one_of = ONE_OF.get(settings.get_current_profile_name(), 12)
     return [
@@ -148,7 +148,7 @@ def test_no_result_depends_on_earlier_compiles_in_this_process_or_another(tmp_pa
 
 
 def run(order, folder, **environment):
-    """What each call gives in a process that makes all of them in an order."""
+    """The result of each call in a process that makes all of them in an order."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.argument_walk", order, *chosen()],
         capture_output=True,

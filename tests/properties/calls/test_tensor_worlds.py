@@ -17,7 +17,7 @@ EACH = pytest.mark.parametrize("library", LIBRARIES)
 
 @pytest.fixture(autouse=True)
 def no_disk_cache():
-    """Models have programs on disk."""
+    """Programs of models are stored on disk."""
 
 
 def sees_what_python_sees(seed, library, graph_capture, tally=None):
@@ -34,7 +34,7 @@ def test_a_compiled_function_sees_the_changes_that_python_sees(library, graph_ca
     tally = Tally()
     for seed in range(drawn(WORLDS)):
         sees_what_python_sees(seed, library, graph_capture, tally)
-    # Most programs compile; what a trace does not see is refused.
+    # Most programs compile; reads that a trace does not record are refused.
     assert tally.counts["values"] > tally.counts["calls"] / (3 if graph_capture else 2)
     assert tally.counts["refused"] < tally.counts["calls"] * (0.6 if graph_capture else 0.1)
 

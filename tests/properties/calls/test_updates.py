@@ -21,7 +21,7 @@ STAGE = "d2m-insert-dst-register-access"
 
 @st.composite
 def indices(draw, shape):
-    """An index, as text, and the shape that it gives."""
+    """An index, as text, and the shape of its result."""
     parts, extents = [], []
     for extent in shape[: draw(st.integers(1, len(shape)))]:
         if draw(st.integers(0, 3)) == 0:
@@ -50,7 +50,7 @@ def fits(shape, part):
 
 @st.composite
 def operands(draw, values, part, *, into_slice):
-    """A number, or a tensor that broadcasts to a part, as text.
+    """A number, or a tensor that broadcasts to a slice, as text.
 
     It is a copy where it may overlap in part with what is written: torch refuses that, or leaves the result open.
     """
@@ -63,7 +63,7 @@ def operands(draw, values, part, *, into_slice):
 
 @st.composite
 def programs(draw, *, methods):
-    """The source of a function that reads and writes parts of its arguments, and what it makes of them."""
+    """The source of a function that reads and writes slices of its arguments, and its results."""
     values, lines = [("a", SHAPE, False), ("b", SHAPE, False)], []
     kinds = ["slice", "compute", "update", "update", "item", "item", "again"] + ["method"] * methods
     for number in range(draw(st.integers(1, 7))):
@@ -105,7 +105,7 @@ ARGUMENTS = {
 
 
 def called(function, memory, views):
-    """The results of a call, in the memory as it is then; and the indices of arguments among them."""
+    """The results of a call, with their memory at that time; and the indices of arguments among them."""
     arguments = views(memory)
     results = function(*arguments)
     found = [torch.as_tensor(result).clone() for result in results]

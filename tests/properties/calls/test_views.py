@@ -21,7 +21,7 @@ NAMES = {"ttnn": ttnn, "torch": torch, "numpy": numpy}
 
 @st.composite
 def shapes(draw, volume):
-    """Extents that hold so many elements."""
+    """Extents of shapes with this many elements."""
     extents = []
     for factor in (2, 2, 2, 3):
         if volume % factor == 0:
@@ -62,7 +62,7 @@ def views(draw, name, value, library):
 
 @st.composite
 def writes(draw, name, value, values):
-    """A write into a tensor, as text; of another one a copy, for torch refuses what overlaps in part."""
+    """A write into a tensor, as text; another tensor is copied first, because torch refuses partial overlap."""
     other = draw(st.sampled_from(["2.0", "-1.0", *(f"({each} + 0.0)" for each in values)]))
     whole = [f"{name} += {other}", f"{name} -= {other}", f"{name}[...] = {other}"]
     if not value.shape:
@@ -73,7 +73,7 @@ def writes(draw, name, value, values):
 
 @st.composite
 def programs(draw, library):
-    """The source of a function whose every statement the library carries out, and the layout of its arguments."""
+    """The source of a function whose every statement the library executes, and the layout of its arguments."""
     layout = draw(st.sampled_from(sorted(ARGUMENTS)))
     memory = torch.ones(ARGUMENTS[layout][0])
     a, b = ARGUMENTS[layout][1](memory if library == "torch" else memory.numpy())

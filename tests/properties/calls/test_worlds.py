@@ -24,7 +24,7 @@ BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capt
 
 @pytest.fixture(autouse=True)
 def no_disk_cache():
-    """Worlds have programs on disk."""
+    """Programs of worlds are stored on disk."""
 
 
 def sees_what_python_sees(seed, graph_capture, tally=None):
@@ -43,7 +43,7 @@ def test_a_compiled_function_sees_the_changes_that_python_sees(graph_capture):
     tally = Tally()
     for seed in range(drawn(WORLDS)):
         sees_what_python_sees(seed, graph_capture, tally)
-    # Most programs of these worlds compile, and what changes is mostly read.
+    # Most programs of these worlds compile, and most changes are read.
     assert tally.counts["values"] > tally.counts["calls"] / 2
     assert tally.counts["refused"] < tally.counts["calls"] / 4
     assert tally.counts["other values"] > tally.counts["calls"] / 20
@@ -51,7 +51,7 @@ def test_a_compiled_function_sees_the_changes_that_python_sees(graph_capture):
 
 @pytest.mark.slow
 @BOTH
-# No smaller seed is a smaller world: `reduced` makes those.
+# A smaller seed is not a smaller world: `reduced` makes those.
 @settings(max_examples=50, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**48))
 def test_random_programs_see_the_changes_that_python_sees(graph_capture, seed):
