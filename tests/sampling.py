@@ -17,7 +17,7 @@ Values = frozenset[Hashable]
 
 
 def drawn(stated: int) -> int:
-    """How many examples are drawn where a number is stated: those that never change find little more."""
+    """The number of drawn examples for a stated number: examples that never change find little more."""
     match settings.get_current_profile_name():
         case "fuzz":
             return 4 * stated
@@ -28,7 +28,7 @@ def drawn(stated: int) -> int:
 
 
 def covering(cases: Mapping[str, Values]) -> set[str]:
-    """The names of few cases whose values are those of all (a greedy set cover, hence the same ones each time).
+    """The names of few cases that contain all values (a greedy set cover, hence the same ones each time).
 
     Among equals a hash of the name decides: two functions of one product show other combinations of its values.
     """
@@ -44,7 +44,7 @@ def covering(cases: Mapping[str, Values]) -> set[str]:
 
 
 def values_of(item: pytest.Function) -> Values:
-    """What a case has of every `parametrize`, whose arguments vary together, and of every fixture with parameters."""
+    """The value that a case has for every `parametrize`, whose arguments vary together, and every fixture parameter."""
     left = dict(item.callspec.params)
     values = set()
     for mark in item.iter_markers("parametrize"):
@@ -55,7 +55,7 @@ def values_of(item: pytest.Function) -> Values:
 
 
 def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """The items that stand for all, in their order, and the rest.
+    """The selected items, in their order, and the rest.
 
     Whatever has one parameter, or none, stands for itself.
     """

@@ -66,7 +66,7 @@ FLOATS = [ttnn.float32, ttnn.bfloat16]
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 def test_no_word_is_drawn_as_the_end_of_a_half_open_interval(dtype, target):
-    """The fractions that words stand for, in groups of one end, of the other, and of both, and all between."""
+    """The fractions of random words, in groups: the one end, the other, both, and all between."""
     last = 2**RESOLUTION
     few, most = torch.arange(0, 1024), torch.arange(last - 1024, last)
     between = torch.arange(7, last, 4096)

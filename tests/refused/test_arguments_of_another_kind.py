@@ -33,7 +33,7 @@ def on(device):
 
 def quantized():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch is about to do without them
+        warnings.simplefilter("ignore")  # torch is about to be uninstalled for this test
         return torch.quantize_per_tensor(X, 0.1, 0, torch.quint8)
 
 

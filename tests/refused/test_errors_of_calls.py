@@ -68,7 +68,7 @@ def test_an_output_tensor_that_was_deallocated_is_refused_before_anything_runs(d
 
 
 def test_a_compiled_program_names_the_arguments_that_it_takes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # `compile_only` writes below the current folder
+    monkeypatch.chdir(tmp_path)  # `compile_only` writes to the current folder
     program = ttnn_jit.jit(compile_only=True)(lambda x: x * 2.0)(X)
     with pytest.raises(ValueError, match="argument 0 is a ") as raised:
         program(X)

@@ -348,7 +348,7 @@ HOST = [
     (
         lambda d: tiled(
             d,
-            torch.randn(256, 32),  # its shards lie on cores of the device, the last ones of the grid hold none
+            torch.randn(256, 32),  # its shards lie on cores of the device, and the last cores of the grid hold none
             memory_config=ttnn.create_sharded_memory_config((512, 32), ttnn.CoreGrid(x=1, y=16), BLOCK),
         ),
         RuntimeError,

@@ -22,7 +22,7 @@ SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
 
 
 def in_blocks(monkeypatch, rows):
-    """Have every attention run in blocks of about so many rows; none: in no blocks."""
+    """Makes every attention run in blocks of about this many rows; with None, without blocks."""
     monkeypatch.setattr(attention_row_blocking, "least_bytes", lambda: 0 if rows else math.inf)
     monkeypatch.setattr(attention_row_blocking, "BLOCK_BYTES", 0)
     monkeypatch.setattr(attention_row_blocking, "MOST_BLOCKS", 1 << 30)
@@ -30,7 +30,7 @@ def in_blocks(monkeypatch, rows):
 
 
 def blocks_of(function, *tensors):
-    """How many blocks each launch runs in, and of how many rows at most."""
+    """The number of blocks of each launch, and their largest number of rows."""
     return [
         tuple(map(int, each)) for each in re.findall(r"in (\d+) blocks of (\d+) rows", str(function.explain(*tensors)))
     ]
@@ -133,7 +133,7 @@ def test_columns_that_are_masked_for_a_whole_block_are_skipped_and_no_bit_change
 
 @pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16])
 def test_any_number_of_causal_blocks_needs_the_same_number_of_launches_in_the_plan(dtype, monkeypatch, cpu_device):
-    """A block of rows meets as many columns more as the one before it, in every head."""
+    """Each block of rows attends to that many more columns than the one before it, in every head."""
     in_blocks(monkeypatch, 32)
     launches, runs = [], []
     for positions in (256, 512):
@@ -160,7 +160,7 @@ def by_hand(masked):
 
 
 def test_columns_that_may_be_unmasked_are_computed(monkeypatch):
-    """A mask that is an argument, numbers that are only large, and a pass that notices the columns."""
+    """A mask that is an argument, numbers that are merely large, and a pass that uses the columns."""
     in_blocks(monkeypatch, 32)
     tensors = [torch.randn(1, 4, 128, 16) for _ in range(3)]
     mask = torch.zeros(1, 1, 128, 128).masked_fill(torch.ones(128, 128).triu(1).bool(), -math.inf)
@@ -239,14 +239,14 @@ def test_small_scores_are_not_blocked_and_large_ones_are_in_no_more_blocks_than_
 
 
 def packed_as(dtype, tensors):
-    """These tensors in tiles on a device without a chip's rules, each of its type."""
+    """These tensors tiled on a device without a chip's rules, each of its type."""
     device = ttnn.open_device(device_id=0, target="cpu")
     on_device = zip(tensors, dtype, strict=True)
     return [ttnn.from_torch(each, dtype=own, layout=ttnn.TILE_LAYOUT, device=device) for each, own in on_device]
 
 
 def attend_by_hand(q, k, v):
-    """Causal, its queries multiplied as they are given."""
+    """Causal attention whose queries are multiplied unchanged."""
     scores = ttnn.matmul(q, k, transpose_b=True)
     mask = ttnn.triu(ttnn.full((1, 1, q.shape[2], q.shape[2]), -math.inf, dtype=ttnn.float32), 1)
     return ttnn.matmul(ttnn.softmax(ttnn.add(scores, mask)), v)
@@ -281,7 +281,7 @@ def test_blocks_of_packed_queries_keys_and_values_have_the_bits_of_all_rows_at_o
 )
 @example(heads=4, parts=(4, 16), rows=32, layout=ttnn.TILE_LAYOUT, merged=True)
 def test_rows_that_the_result_stores_in_several_loops_are_all_written(heads, parts, rows, layout, merged):
-    """What writes in another shape, whose tiles have padding, meets rows of a head in two loops."""
+    """A launch that writes in another shape with padded tiles traverses rows of a head in two loops."""
     device = ttnn.open_device(device_id=0, target="cpu")
     positions = math.prod(parts)
     tensors = [torch.randn(1, heads, positions, 32) for _ in range(3)]

@@ -62,7 +62,7 @@ def interpreted(module, operands):
 
 
 def guarded(module, operands, isa, *, start):
-    """The result by native code whose operands lie beside pages that nobody may touch."""
+    """The result of native code whose operands lie next to inaccessible pages."""
     (result,) = guarded_programs.guarded(module, [for_interpreter(x) for x in operands], isa, start=start)
     return result
 
@@ -108,7 +108,7 @@ ORDERS = list(itertools.permutations(range(4)))
 
 @st.composite
 def regrouped(draw):
-    """Two tensors of four dimensions, and orders of these in which each is a matrix of two rows' and two of terms."""
+    """Two tensors of four dimensions, and orders of these: each is a matrix of two row and two term dimensions."""
     rows, columns = (draw(st.tuples(st.integers(1, 5), st.integers(1, 9))) for _ in range(2))
     terms = draw(st.tuples(st.integers(1, 4), st.sampled_from([1, 3, 16, 17, 32, 40])))
     operands, orders = [], []

@@ -27,7 +27,7 @@ def blocks_of(function, *tensors):
 
 
 def in_both_ways(program, tensors, *, most_bytes=1, most_blocks=64):
-    """Results in blocks, results of the whole, and how many blocks there were; results of both live together."""
+    """Results in blocks, results of the whole, and the number of blocks; both results are alive together."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(copy_blocks, "MOST_BYTES", most_bytes)
         monkeypatch.setattr(copy_blocks, "MOST_BLOCKS", most_blocks)

@@ -44,7 +44,7 @@ def _module(program, target):
 
 
 def _arrays(specs, seed):
-    """Random bit patterns: NaN, infinities, denormals and all."""
+    """Random bit patterns, including NaN, infinities and denormals."""
     generator = np.random.default_rng(seed)
     arrays = []
     for spec in specs:
@@ -55,7 +55,7 @@ def _arrays(specs, seed):
 
 
 def _assert_equal_bits(ours, theirs):
-    """Bits are equal, any NaN equals any NaN."""
+    """Asserts equal bits, except that any NaN equals any NaN."""
     assert len(ours) == len(theirs)
     for our, their in zip(ours, theirs, strict=True):
         assert our.dtype == their.dtype

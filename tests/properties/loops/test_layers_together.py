@@ -14,12 +14,12 @@ from torch.nn import functional
 from ttnn_jit import jit, ttnn
 
 MOST = 20_000
-"""Elements of a value."""
+"""The elements of a value."""
 ACTIVATIONS = {None: lambda y: y, "relu": torch.relu, "silu": functional.silu, "gelu": functional.gelu}
 
 
 class InTorch:
-    """What the programs call, in torch."""
+    """The functions that the programs call, in torch."""
 
     softmax, sum, mean, tanh, tril = torch.softmax, torch.sum, torch.mean, torch.tanh, torch.tril
     concat, permute, reshape, flip, roll = torch.cat, torch.permute, torch.reshape, torch.flip, torch.roll

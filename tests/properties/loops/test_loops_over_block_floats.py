@@ -23,7 +23,7 @@ SHAPES = [(32, 32), (64, 96), (32, 320), (2, 3, 32, 256), (2, 64, 288), (40, 70)
 
 
 def values_of(spec, rng):
-    """Elements, or packed tiles, as they are stored; of any numbers but those whose sums and products are none."""
+    """Elements, or stored packed tiles, of any numbers except those whose sums or products are NaN."""
     if spec.dtype.is_block_float:
         stored = rng.integers(0, 256, (spec.items, spec.dtype.itemsize), dtype=np.uint8)
         stored[:, :64] = np.where(rng.random((spec.items, 64)) < 0.2, rng.integers(0, 9), rng.integers(100, 140))

@@ -156,7 +156,7 @@ def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leav
 
 
 def live_bytes(device):
-    """What tensors of a device hold, those that users allocate and those that operations make."""
+    """The bytes of a device's tensors, those that users allocate and those of operations."""
     return HOST_POOL.statistics().live_bytes + device.first_fit.statistics().live_bytes
 
 
@@ -166,7 +166,7 @@ def live_bytes(device):
 def test_a_constant_weight_is_packed_once_and_uses_no_second_memory(request, target, dtype, product):
     device = request.getfixturevalue(target)
     w, x = made(device, random((256, 512), dtype, 1)), made(device, random((32, 256), dtype, 2))
-    gc.freeze()  # what other tests left is neither looked through nor freed below
+    gc.freeze()  # garbage of other tests is neither traversed nor freed below
     before = live_bytes(device)
     results = used(w, x, product=product)
     assert panels.is_packed(w) == (device.target.name == "cpu" or dtype is torch.bfloat16)
@@ -284,7 +284,7 @@ def test_a_packed_weight_may_be_written_in_the_call_under_another_name(cpu_devic
 
 
 def test_a_thread_that_reads_a_weight_while_another_packs_it_gets_its_elements(cpu_device):
-    """A finalizer of the user's may run at any allocation; so may what a signal calls."""
+    """A user finalizer may run at any allocation; so may a signal handler."""
     w, x = made(cpu_device, random((256, 256), torch.float32, 1)), made(cpu_device, random((16, 256), torch.float32, 2))
     pack = panels.PanelLayout.pack
 
@@ -300,7 +300,7 @@ def test_a_thread_that_reads_a_weight_while_another_packs_it_gets_its_elements(c
 
 
 def test_threads_that_multiply_read_and_write_see_complete_weights(cpu_device):
-    """The weight is all one number at any time; so is every result, but for a write that falls into a product."""
+    """The weight is one number throughout at any time; so is every result, unless a write coincides with a product."""
     w, x = made(cpu_device, torch.ones(256, 256)), made(cpu_device, torch.ones(16, 256))
     wrong, done = [], threading.Event()
 

@@ -31,7 +31,7 @@ EXTENTS = st.one_of(st.sampled_from([32, 64, 96, 544]), st.integers(1, 70), st.s
 
 
 def numbers(spec):
-    """Every element another, as far as there are enough bit patterns."""
+    """All elements are different, as far as there are enough bit patterns."""
     return np.arange(spec.volume, dtype=np.uint32).astype(BIT_TYPES[spec.dtype]).reshape(tuple(spec.shape))
 
 

@@ -40,12 +40,12 @@ def spec_of(shape, kind, x, y):
 
 @cache
 def shardings(shape):
-    """Every (kind, cores across, cores down) by which cores hold whole tiles of the shape."""
+    """Every (kind, cores across, cores down) whose cores hold whole tiles of the shape."""
     return [each for each in itertools.product(KINDS, EXTENTS, EXTENTS) if spec_of(shape, *each) is not None]
 
 
 def tile_cores(spec, kind, x):
-    """The core of every tile, written down from what ttnn's documentation says of each kind."""
+    """The core of every tile, according to ttnn's documentation of each kind."""
     height, width = torch.Size(spec.shape[:-1]).numel() // 32, spec.shape[-1] // 32
     down, across = (extent // 32 for extent in spec.memory_config.shard_spec.shape)
     return {

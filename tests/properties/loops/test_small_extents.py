@@ -36,7 +36,7 @@ ALONG_ONE = {
 
 
 def in_torch(function, x, dim):
-    """What torch gives; None where it refuses."""
+    """The result of torch; None if it refuses."""
     try:
         return function(x.double(), dim)
     except (IndexError, RuntimeError):

@@ -88,7 +88,7 @@ def test_reductions_of_rows_of_block_floats_have_the_interpreters_bits(target, c
 
 
 def softmax_of(shape, *types):
-    """A softmax by hand of a tensor, cast to each of these types before."""
+    """A softmax by hand of a tensor that is cast to each of these types first."""
     spec = TensorSpec(shape, types[0], Layout.TILE)
     axis = (len(shape) - 1,)
     calls = [("max", 0, axis, True), ("subtract", 0, 1), ("exp", 2), ("sum", 3, axis, True), ("divide", 3, 4)]
@@ -100,7 +100,7 @@ def softmax_of(shape, *types):
 def test_a_sweep_over_rows_unpacks_its_inputs_and_packs_its_outputs(shape, packed):
     module, spec = softmax_of(shape, packed)
     launches = generate(module, host_isa()).host.launches
-    is_whole = shape[-2] % 32 == 0  # else zeros around what is packed are written by launches of their own
+    is_whole = shape[-2] % 32 == 0  # otherwise zeros around packed elements are written by separate launches
     assert launches[0].bound.kernel.loops is Loops.TILE_ROWS
     how = "unpacked and packed" if is_whole else "unpacked"
     rows = math.prod(shape[:-1])

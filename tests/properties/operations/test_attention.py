@@ -32,7 +32,7 @@ def tensors_of(sizes, keys=None):
 
 
 def attention(query, key, value, *, mask=None, causal=False, scale=None):
-    """Torch's, of heads that share keys."""
+    """Attention of torch with shared key heads."""
     query, key, value = (each.double() for each in (query, key, value))
     mask = mask.double() if mask is not None and mask.dtype is not torch.bool else mask
     function = torch.nn.functional.scaled_dot_product_attention
@@ -40,7 +40,7 @@ def attention(query, key, value, *, mask=None, causal=False, scale=None):
 
 
 def with_sink(query, key, value, sink, mask, scale):
-    """Row by row: what the sink weighs is lost."""
+    """Row by row; the weight of the sink is dropped."""
     sharing = query.shape[1] // key.shape[1]
     key, value = (each.double().repeat_interleave(sharing, 1) for each in (key, value))
     scores = query.double() @ key.mT * scale + torch.zeros(mask.shape).double().masked_fill(~mask, -math.inf)

@@ -173,7 +173,7 @@ def outputs_of_gradients(draw):
         )
     )
     flags = st.lists(st.booleans(), min_size=len(shapes) - 1, max_size=len(shapes))
-    wanted = draw(st.none() | flags.filter(lambda each: any(each[: len(shapes) - 1])))  # a program gives something
+    wanted = draw(st.none() | flags.filter(lambda each: any(each[: len(shapes) - 1])))  # a program must have a result
     return operation, shapes, statics, given, wanted
 
 

@@ -28,7 +28,7 @@ from ttnn_jit.transforms import pipeline
 CONTRACTIONS = [each for each in ops.OPERATIONS if isinstance(each, ops.Contraction)]
 SMALLEST_NORMAL = 2.0**-126
 AS_JITTED = {f32: EXACTLY, bf16: ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4)}
-"""What jitted functions ask of a chip where nobody asks anything, by the element type of the result."""
+"""The default options of a chip's products, by the element type of the result."""
 
 
 def matmul(a, b):
@@ -36,7 +36,7 @@ def matmul(a, b):
 
 
 def nearest_float32(exact):
-    """A fraction to the nearest float32, ties to even, without bounds to its exponent."""
+    """A fraction to the nearest float32, ties to even, with unbounded exponent."""
     if exact == 0:
         return 0.0
     exponent = math.frexp(float(exact))[1] - 24  # the quotient has 24 bits, or 25 where float() carried
@@ -47,7 +47,7 @@ def nearest_float32(exact):
 
 
 def chain(left, right, *, pairs):
-    """One element by exact arithmetic, a rounding after every addition; for finite operands and sums."""
+    """One element by exact arithmetic, rounded after every addition; for finite operands and sums."""
     order = list(range(len(left)))
     if pairs:
         order = [k for i in range(0, len(order), 2) for k in (i + 1, i)]
@@ -85,7 +85,7 @@ EXTENTS = st.one_of(st.integers(1, 40), st.sampled_from([DEPTH + 1, ROWS + 3]))
 
 @st.composite
 def products(draw):
-    """Shapes that torch.matmul takes, and which matrices are stored transposed."""
+    """Shapes that torch.matmul accepts, and which matrices are stored transposed."""
     rows, inner, columns = draw(EXTENTS), draw(EXTENTS), draw(st.one_of(EXTENTS, st.just(COLUMNS + 5)))
     batch = draw(st.lists(st.integers(1, 3), max_size=2))
     left, right = ([draw(st.sampled_from([1, extent])) for extent in batch] for _ in range(2))

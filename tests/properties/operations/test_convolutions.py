@@ -37,7 +37,7 @@ def assert_near(got, want, magnitudes, terms, dtype, *, more=0.0):
 
 @st.composite
 def convolutions(draw):
-    """The arguments of a call by name, and what tensors are."""
+    """The arguments of a call by name, and which of them are tensors."""
     rank = 2
     groups = draw(st.integers(1, 3))
     inputs, outputs = groups * draw(st.integers(1, 5)), groups * draw(st.integers(1, 4))
@@ -117,11 +117,11 @@ RESULT_OPTIONS = {
         ]
     ),
 }
-"""Where a result lies, in which form, and of which type."""
+"""The memory config, layout and dtype of a result."""
 
 
 def run_as(run, function, *tensors):
-    """What `function` gives eagerly, or compiled by either frontend."""
+    """The result of `function` eagerly, or compiled by either frontend."""
     return function(*tensors) if run == "eager" else ttnn_jit.jit(graph_capture=run == "capture")(function)(*tensors)
 
 

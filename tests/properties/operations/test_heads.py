@@ -11,7 +11,7 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 
 EXTENTS = st.tuples(*(st.integers(1, most) for most in (3, 35, 3, 3, 40)))
-"""Batch, positions, heads of keys, heads of queries for each, channels of one."""
+"""Batch, positions, heads of keys, heads of queries for each, channels per head."""
 FRONTENDS = pytest.mark.parametrize("graph_capture", [False, True])
 
 
@@ -24,12 +24,12 @@ def heads_of(extents):
 
 
 def rows_of(*heads):
-    """The heads of each tensor beside one another, and the tensors beside one another."""
+    """The heads of each tensor concatenated, and the tensors concatenated."""
     return torch.cat([each[:, head] for each in heads for head in range(each.shape[1])], -1)
 
 
 def rows_of_groups(query, key, value):
-    """Group by group the queries that share a key, the key and the value."""
+    """Group by group: the queries that share a key, the key and the value."""
     sharing = query.shape[1] // key.shape[1]
     groups = range(key.shape[1])
     parts = [(query[:, g * sharing : (g + 1) * sharing], key[:, g : g + 1], value[:, g : g + 1]) for g in groups]
@@ -143,7 +143,7 @@ def test_heads_of_users_have_the_requested_memory_config(device, sharded):
     config = ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG if sharded else ttnn.L1_MEMORY_CONFIG
     found = ttnn.experimental.nlp_create_qkv_heads_decode(x, num_heads=4, num_kv_heads=1, memory_config=config)
     assert [each.memory_config().memory_layout for each in found] == [config.memory_layout] * 3
-    if sharded:  # a core for every user, with its heads padded to whole tiles
+    if sharded:  # one core per user, with its heads padded to whole tiles
         assert [each.memory_config().shard_spec.shape for each in found] == [(32, 32)] * 3
         assert [each.memory_config().shard_spec.num_cores() for each in found] == [8] * 3
     joined = torch.cat([ttnn.to_torch(each).reshape(1, 1, 8, -1) for each in found], -1)

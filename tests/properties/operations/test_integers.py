@@ -42,7 +42,7 @@ def arguments(arity, dtype):
 
 
 def reference(operation, tensors):
-    """Torch's own integers where it computes with that type, else those of 64 bits, cut to its width."""
+    """Torch's own integers if it computes with that type, otherwise 64-bit ones, truncated to its width."""
     dtype = tensors[0].dtype
     wide = tensors if dtype in {torch.int32, torch.uint8} else [tensor.to(torch.int64) for tensor in tensors]
     return operation.golden(torch, *wide).to(torch.int64).to(dtype)
@@ -50,7 +50,7 @@ def reference(operation, tensors):
 
 def test_operations_support_all_integer_types_or_none():
     narrow = {dtype for dtype in INTEGERS if dtype.compute.is_signed and not dtype.is_compute_type}
-    rest = INTEGERS - narrow  # whose kernels shift zeros in
+    rest = INTEGERS - narrow  # kernels shift zeros in
     assert {operation.dtypes & rest for operation in ELEMENTWISE} == {frozenset(), rest}
 
 

@@ -20,7 +20,7 @@ UPDATE, FILL = ttnn.experimental.paged_update_cache, ttnn.experimental.paged_fil
 
 
 def numbers(*shape):
-    """Of few bits, which every element type has."""
+    """Numbers of few bits, which every element type represents."""
     return torch.randint(-7, 8, shape).float()
 
 

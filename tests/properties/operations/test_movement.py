@@ -27,7 +27,7 @@ COMPUTE = {
     *("all", "any", "argmax", "argmin", "divide", "floor_divide", "fmod", "gcd", "lcm", "nextafter", "polyval"),
     *("remainder", "sigmoid_accurate", "topk"),
 }
-"""Operations that are written as calls of others, and move nothing."""
+"""Operations that are decomposed into others, and are no movements themselves."""
 
 MOVEMENTS = [
     pytest.param(operation, shapes, statics, id=f"{operation.ttnn_name}-{shapes}-{statics}")
@@ -66,7 +66,7 @@ def assert_bits(got, want):
 
 
 def example(operation, shapes, statics, dtype):
-    """A call, tensors of any bits for it, and what torch makes of them."""
+    """A call, tensors of any bits for it, and torch's result."""
     call = attrgetter(operation.name)(ttnn)
     xs = [None if shape is None else any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
     names = [[each.name for each in group] for group in (operation.operands, operation.attributes)]
@@ -103,7 +103,7 @@ def test_every_bit_is_preserved_eagerly_and_compiled(operation, shapes, statics,
 
 @pytest.mark.parametrize("index", range(len(MOVEMENTS)), ids=[each.id for each in MOVEMENTS])
 def test_every_bit_is_preserved_by_numba(index):
-    """In one dtype or the other: numba compiles longer than all the rest."""
+    """In one dtype or the other: compilation by numba takes longer than everything else."""
     moved, xs, want = example(*MOVEMENTS[index].values, list(BIT_TYPES)[index % 2])
     assert_bits(jit(backend="numba")(moved)(*xs), want)
 
@@ -251,7 +251,7 @@ def test_a_chain_of_movements_before_arithmetic_copies_nothing(chain):
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_views_that_no_common_loops_traverse_are_copied_first(cpu_device_of_module, data):
-    """Of padded tensors: each reshape is cut at dimensions of its own."""
+    """For padded tensors: each reshape is split at other dimensions."""
     shapes = [(2, 12, 5), (24, 5), (8, 3, 5), (3, 8, 5), (4, 6, 5), (120,), (12, 10)]
     xs = [any_bits(data.draw(st.sampled_from(shapes)), torch.bfloat16, seed).float().nan_to_num() for seed in range(3)]
     new = data.draw(st.sampled_from(shapes))
@@ -434,7 +434,7 @@ def test_a_transpose_of_far_rows_moves_every_bit_in_blocks_or_not(shape, dtype):
 @pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.0, 1e-40, -1e-40, 0.1, 3.4e38])
 def test_fill_values_are_stored_alike_by_every_executor(value, dtype, target):
-    """On chips a NaN of bfloat16 is infinity, and what is denormal zero."""
+    """On chips a bfloat16 NaN is infinity, and a denormal is zero."""
     x = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).to(dtype)
     with ttnn.open_device(device_id=0, target=target) as device:
         on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)

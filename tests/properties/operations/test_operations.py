@@ -98,7 +98,7 @@ def assert_within_its_bound(operation, dtype, cpu_device):
 
 
 LARGEST_ULP = 2.0**24
-"""Beyond it a float32 has no digit in common with what it should be."""
+"""Beyond this, a float32 result has no correct digit."""
 
 
 def beyond_its_bound(operation, dtype, ulp, bound, at, result):

@@ -23,7 +23,7 @@ def rows(y):
 
 @st.composite
 def pools(draw):
-    """Positional arguments of a pool behind its tensor, but for the dilation."""
+    """Positional arguments of a pool after its tensor, except for the dilation."""
     kernel = [draw(st.integers(1, 4)) for _ in range(2)]
     return [
         draw(st.integers(1, 2)), draw(st.integers(1, 9)), draw(st.integers(1, 9)), draw(st.sampled_from([1, 3, 33])),
@@ -105,13 +105,13 @@ def test_a_mean_of_windows_is_torchs_in_float64(
 
 
 def windows_of(x, fill, arguments, ends, dilation, ceil):
-    """The elements of windows of `x`, channels first, in two last dimensions; no more than 0 lies beyond padding."""
+    """The elements of windows of `x`, channels first, in two last dimensions; no element lies beyond the padding."""
     spans = [apart * (taps - 1) + 1 for taps, apart in zip(arguments[4], dilation, strict=True)]
     counts, beyond = [], []
     for own, (before, after), span, step in zip(arguments[1:3], (ends[:2], ends[2:]), spans, arguments[5], strict=True):
         positions = (own + before + after - span) / step
         count = (math.ceil(positions) if ceil else math.floor(positions)) + 1
-        counts.append(count - ((count - 1) * step >= own + before))  # none begins in the padding behind
+        counts.append(count - ((count - 1) * step >= own + before))  # no window starts in the trailing padding
         beyond.append(max(0, (counts[-1] - 1) * step + span - own - before - after))
     x = functional.pad(channels_first(x), (*ends[2:], *ends[:2]), value=fill)
     x = functional.pad(x, (0, beyond[1], 0, beyond[0]), value=min(fill, 0.0))

@@ -43,7 +43,7 @@ def reduced(name, dim, keepdim):
 
 
 def in_order(x, dim):
-    """The sum along a dimension in float32 in the stated order, in torch, one addition after the other."""
+    """The float32 sum along a dimension in the documented order, in torch, one addition after the other."""
     terms = x.float().movedim(dim, 0)
     blocks = []
     for first in range(0, max(1, len(terms)), BLOCK):
@@ -71,7 +71,7 @@ def test_a_sum_is_computed_in_the_documented_order(shape, dtype):
 @st.composite
 def cases(draw):
     rank = draw(st.integers(1, 4))
-    # Long ones lie in a tile: each element of a dimension before is padded to one. The interpreter takes so many.
+    # Long dimensions are in a tile, as each element of an outer one is padded to one. The interpreter can run these.
     shape = [draw(EXTENTS)]
     for _ in range(rank - 1):
         shape.append(draw(st.integers(1, max(1, min(6, 4 * BLOCK // math.prod(shape))))))
@@ -229,7 +229,7 @@ def test_softmax_in_every_spelling_is_one_launch_that_accesses_only_its_operand_
 
 @st.composite
 def spellings(draw):
-    """A softmax as somebody may write it, and the function of torch that it is."""
+    """A handwritten softmax, and the function of torch that it equals."""
     scale = draw(st.sampled_from([None, 0.5, -2.0]))
     shifted = draw(st.sampled_from(["subtract", "add of neg", "operator"]))
     once = draw(st.booleans())
@@ -371,7 +371,7 @@ def test_chips_reduce_other_tensors_as_operations_of_the_host_program(device):
 )
 def test_rows_are_reduced_without_a_copy_for_any_values(extent, name, special, dtype):
     x = torch.randn(3, extent, generator=torch.Generator().manual_seed(extent))
-    x = (1 + x / 100 if name == "prod" else x).to(dtype)  # whose products stay in range
+    x = (1 + x / 100 if name == "prod" else x).to(dtype)  # products stay in range
     for index, number in enumerate(special):
         x[index % 3, (index * 37) % extent] = number
     function = ttnn_jit.jit()(reduced(name, -1, keepdim=False))

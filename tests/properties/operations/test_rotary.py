@@ -22,7 +22,7 @@ def angles_of(*shape):
 
 
 def rotated(x, angles, pairs):
-    """Pairs of channels as complex numbers, times exp(i angle); `pairs` says how they lie."""
+    """Pairs of channels as complex numbers, times exp(i angle); `pairs` gives their arrangement."""
     x = x.double()
     halves = x.chunk(2, -1) if pairs == "halves" else (x[..., ::2], x[..., 1::2])
     product = torch.complex(*halves) * torch.polar(torch.ones_like(angles), angles)
@@ -31,7 +31,7 @@ def rotated(x, angles, pairs):
 
 
 def waves(angles, pairs):
-    """Cosines and sines, for every channel one."""
+    """Cosines and sines, one per channel."""
     whole = torch.cat([angles, angles], -1) if pairs == "halves" else angles.repeat_interleave(2, -1)
     return whole.cos().float(), whole.sin().float()
 

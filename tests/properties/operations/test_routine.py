@@ -26,7 +26,7 @@ def array_of(x):
 
 
 def first(x, k, dim, largest):
-    """Values and indices by a stable sort, NaN above all: of equal elements those that come first."""
+    """Values and indices by a stable sort, NaN as the largest: of equal elements the first ones."""
     moved = x.double().movedim(dim, -1)
     is_nan, keys = moved.isnan().numpy(), moved.nan_to_num(0.0).numpy()
     order = np.lexsort((-keys, ~is_nan) if largest else (keys, is_nan), axis=-1)[..., :k]

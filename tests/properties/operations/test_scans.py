@@ -68,7 +68,7 @@ def test_a_scan_over_infinities_and_nan_is_torchs_in_float64(rows, dim, dtype, b
     data=st.data(),
 )
 def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_counts_as_both(shape, dim, dtype, values, data):
-    """Everywhere else are few numbers, of which each is there more than once."""
+    """Everywhere else there are few different numbers, each of them repeated."""
     rare = data.draw(st.sampled_from([0.0, 0.001, 0.3]))
     generator = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
     x = torch.randint(-3, 4, shape, generator=generator)

@@ -31,7 +31,7 @@ LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 
 def operands(operation, shapes, statics, dtype):
-    """Small whole numbers, exact in every type; an `index` has indices along the dimension that is its attribute."""
+    """Small whole numbers, exact in every type; an `index` holds indices along the dimension of its attribute."""
     generator = torch.Generator().manual_seed(len(shapes[0]))
     for parameter, shape in zip(operation.operands, shapes, strict=True):
         if parameter.name == "index":

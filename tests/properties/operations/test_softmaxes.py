@@ -93,7 +93,7 @@ def test_a_mask_for_all_rows_may_be_stored_as_rows_of_a_tiles_width(target):
     want = torch.softmax(x.double() + mask.reshape(2, 1, 1, 96), -1)
     with ttnn.manage_device(0, target=target) as device:
         scores = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
-        rows = ttnn.from_torch(mask, device=device)  # row-major, as ttnn has such masks
+        rows = ttnn.from_torch(mask, device=device)  # row-major, as masks are in ttnn
         assert_near(ttnn.to_torch(ttnn.scale_mask_softmax(scores, mask=rows)), want)
 
 

@@ -18,7 +18,7 @@ MODES = {"b": (False, True), "a": (True, False), "both": (True, True)}
 
 @st.composite
 def cases(draw):
-    """Shapes of both operands and of the sparsity, what is sparse, whether the count is given, and a seed."""
+    """Shapes of both operands and of the sparsity, the sparse operand, whether the count is given, and a seed."""
     first, second, experts = (draw(st.integers(1, 4)) for _ in range(3))
     rows, inner, columns = (draw(st.integers(1, 40)) for _ in range(3))
     mode = draw(st.sampled_from([*MODES]))
@@ -85,7 +85,7 @@ def test_unselected_matrices_are_never_read_and_eager_calls_have_the_bits_of_jit
         assert eager.isfinite().all()
         assert eager.shape == (1, 4, 1, 8, 32, 96)
         torch.testing.assert_close(eager.double(), golden, rtol=2.0**-7, atol=0.2 if target == "wormhole_b0" else 0.05)
-        if target == "cpu":  # on chips eager products are of fewer bits
+        if target == "cpu":  # on chips eager products use fewer bits
             assert torch.equal(eager, jitted)
     ttnn.close_device(device)
 

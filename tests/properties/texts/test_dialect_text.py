@@ -72,7 +72,7 @@ def specs(draw: st.DrawFn) -> TensorSpec:
 @st.composite
 def tensor_modules(draw: st.DrawFn) -> ModuleOp:
     spec = draw(specs())
-    type_, made = tensor_type(spec), tensor_type(spec.with_())  # what an op makes is dense
+    type_, made = tensor_type(spec), tensor_type(spec.with_())  # results of an op are dense
     table = draw(st.sampled_from([ttnn.OP_OF, ttir.OP_OF]))
     block = Block(arg_types=[type_] * draw(st.integers(1, 3)))
     values: list[SSAValue] = list(block.args)
@@ -175,7 +175,7 @@ def _module(draw: st.DrawFn, functions: list[Operation]) -> ModuleOp:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A module whose repr is its text: that of xDSL runs to a hundred kilobytes."""
+    """A module whose repr is its text, because xDSL's repr can be a hundred kilobytes long."""
 
     module: ModuleOp
 
@@ -208,7 +208,7 @@ def test_locations_round_trip_through_the_text(drawn: Drawn) -> None:
     text = print_module(module, locations=True)
     again = parse_module(text)
     assert print_module(again, locations=True) == text
-    # A loop's terminator is not printed, so its location cannot come back.
+    # A loop's terminator is not printed, so its location cannot round trip.
     written = [op.location for op in module.walk() if not op.name.endswith(".yield")]
     assert [op.location for op in again.walk() if not op.name.endswith(".yield")] == written
 

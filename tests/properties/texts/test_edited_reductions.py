@@ -57,7 +57,7 @@ def interpreted(module, inputs):
 
 
 def result_of(executor, text, stage, inputs):
-    """What `executor` makes of a dump; `REFUSED` if it ends with an error at a location in it."""
+    """The result of a dump in `executor`; `REFUSED` if it ends with an error at a location in it."""
     try:
         module = parse_module(text, "dump.mlir")
         verify(module)
@@ -80,7 +80,7 @@ def test_a_dump_of_any_stage_computes_the_function(program, stage):
 
 
 UNDER_A_MASK_OF_ONES = X.sum(1, keepdim=True) + 24.0
-"""The sums with the 24 elements that fill the second tile."""
+"""The sums including the 24 elements that fill the second tile."""
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -152,7 +152,7 @@ def factors(x, y):
 
 
 COLUMNS = {"d1 * -1 + 39": (rows, factors), "d1 mod 5": (factors,), "d1 mod 7": ()}
-"""By the column that a view reads: who walks it; the contracted dimension of a product may be several loops."""
+"""By the column of a view: its reader; the contracted dimension of a product may be several loops."""
 
 
 @pytest.mark.parametrize(("program", "inputs"), [(rows, (X,)), (factors, (X, X))])

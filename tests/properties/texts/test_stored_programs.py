@@ -38,7 +38,7 @@ JSON = st.recursive(
 
 @st.composite
 def launches_of(draw, kernel, written, buffers):
-    """A launch that writes one buffer from some of those before it: the equal ones whole, of others one element."""
+    """A launch that writes one buffer from some of those before it: equal ones whole, one element of others."""
     elements = buffers[written].items
     strides = {index: int(buffers[index].items == elements) for index in range(written)}
     readable = [index for index, stride in strides.items() if stride or buffers[index].volume]

@@ -38,7 +38,7 @@ def _ends_with(kind: str) -> Callable[[Read], bool]:
 
 
 def _is_function_s(steps: Path, *, own: bool) -> Callable[[Read], bool]:
-    """For reads of the compiled function's own code or defaults, or of those of its helpers."""
+    """Whether a guard is on the compiled function's own code or defaults, or on those of its helpers."""
     return lambda read: read.path[-1] in steps and (len(read.path) == 1) is own
 
 
@@ -49,7 +49,7 @@ def _is_tensor(operand: Operand) -> bool:
 _KINDS = (dict, list, tuple, collections.OrderedDict)
 
 KINDS: dict[str, Callable[[Read], bool]] = {
-    # What is kept never changes, and of a module what is absent or an attribute of it.
+    # Kept values never change, and of a module only absent names and attributes are read.
     **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (KEPT_STEP, MODULE_STEP)},
     "absent": lambda read: read.value is ABSENT,
     "tensors as objects": lambda read: read.path[0][0] == CALL_STEP and any(map(_is_tensor, read.path[0][1][1])),
@@ -62,12 +62,12 @@ KINDS: dict[str, Callable[[Read], bool]] = {
     "function of a method": lambda read: read.path[0] == (ATTRIBUTE_STEP, BOUND),
     OPAQUE: lambda _: False,
 }
-"""By name, the reads that a kind of guard is made of; what is opaque has none, and the program is not kept."""
+"""By name, the reads that a kind of guard consists of; an opaque program has none, and is not kept."""
 
 
 @contextmanager
 def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
-    """Have compiles leave no guards of a kind; the kinds that they had to leave are added to `met`."""
+    """Makes compiles leave out the guards of a kind; the kinds that occurred are added to `met`."""
     record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.is_opaque
 
     def left_out(read: Read) -> bool:

@@ -31,7 +31,7 @@ SEEDS: dict[str, tuple[int, ...]] = {
     "call": (26, 172, 314),
     "defaults of a helper": (170, 361, 387),
 }
-"""By kind of guard: in both frontends."""
+"""Kind of guard -> seeds that need it, in both frontends."""
 
 _WANTED = 3
 
@@ -43,13 +43,13 @@ def usable(seed: int, *, graph_capture: bool) -> Case | None:
 
 
 def failure_without(kind: str, case: Case) -> Failure | None:
-    """How a case fails where compiles leave no guards of a kind."""
+    """The failure of a case whose compiles leave no guards of a kind."""
     with without(kind):
         return attempt(case)
 
 
 def _met(case: Case) -> set[str]:
-    """The kinds of guards that a case leaves; none if it fails with all of them."""
+    """The kinds of guards in a case; none if it fails with all of them."""
     found: set[str] = set()
     with without("", found):
         return set() if attempt(case) else found

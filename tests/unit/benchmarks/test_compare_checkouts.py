@@ -60,7 +60,7 @@ def test_a_ratio_is_of_the_two_processes_of_one_alternation():
         ([1.2] * 15, "**slower**"),
         ([1.2] * 11 + [1.0] * 4, ""),  # the interval begins at 1.0
         ([1.049] * 15, ""),
-        ([1.2] * 5, ""),  # too few to tell
+        ([1.2] * 5, ""),  # too few values for an interval
         ([0.8] * 15, "faster"),
         ([1.0] * 15, ""),
     ],
@@ -138,7 +138,7 @@ def test_an_argument_that_is_neither_a_checkout_nor_a_revision_is_refused_by_nam
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A repository of two commits, whose package says which one it is."""
+    """A repository of two commits, whose package names its commit."""
     from benchmarks.checkouts import checkouts
 
     (tmp_path / "repository" / "ttnn_jit").mkdir(parents=True)

@@ -22,7 +22,7 @@ def test_a_program_has_the_loop_that_it_is_named_after(shape, dtype):
 
 
 def way(kernel):
-    """Which loops a kernel is written as."""
+    """The kinds of loops of a kernel."""
     match kernel:
         case LoopNest():
             return kernel.loops, bool(kernel.tables)

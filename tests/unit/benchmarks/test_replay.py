@@ -112,7 +112,7 @@ def test_an_explicit_instruction_set_is_compiled_for(isa, combinations, monkeypa
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
-    monkeypatch.setattr(isas, "isa_for", isas.isa_for)  # which rendering replaces, in a process of its own for good
+    monkeypatch.setattr(isas, "isa_for", isas.isa_for)  # rendering replaces it, permanently, in its own process
     monkeypatch.setattr(backends, "backend_for", backends.backend_for.__wrapped__)
     (combination,) = (
         c for c in combinations if (c["program"], c["dtype"], c["target"], c["isa"]) == ("cosh", "f32", "cpu", isa)

@@ -11,7 +11,7 @@ from ttnn_jit import ttnn
 
 ROOT = Path(usage.__file__).parents[1]
 ELSEWHERE = {"bfloat8_b", "bfloat4_b", "DataType.BFLOAT8_B", "DataType.BFLOAT4_B", "ir"}
-"""Names without arithmetic that are not here: block floats, and the Python bindings of a compiler's IR."""
+"""Names without arithmetic that are missing: block floats, and the Python bindings of a compiler's IR."""
 
 
 def test_the_usage_page_is_current():

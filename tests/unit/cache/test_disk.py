@@ -70,7 +70,7 @@ def test_an_interrupt_waits_until_a_connection_is_closed(store, monkeypatch):
         close()
 
     monkeypatch.setattr(entries, "close", interrupted_close)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     with pytest.raises(KeyboardInterrupt):
         store.close()
     signal.signal(signal.SIGINT, before)
@@ -311,7 +311,7 @@ def test_a_folder_that_cannot_be_written_does_not_break_a_call(folder):
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("writer", ["closed", "killed"])  # one that is killed leaves SQLite's log behind
+@pytest.mark.parametrize("writer", ["closed", "killed"])  # a killed process leaves SQLite's log behind
 def test_a_read_only_folder_is_read_and_reported_once_when_an_entry_would_be_stored(writer):
     script = """
     import os, sys, tempfile

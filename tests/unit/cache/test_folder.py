@@ -97,7 +97,7 @@ def test_a_folder_in_one_that_others_may_write_to_is_used_only_if_they_cannot_re
     parent = tmp_path / "parent"
     (parent / "between").mkdir(parents=True)
     if os.geteuid() == 0:
-        os.chown(parent, 0, 12345)  # a group that is not ours alone
+        os.chown(parent, 0, 12345)  # a group with other members
     elif mode == 0o775:
         pytest.skip("the user's group may be the user's alone")
     parent.chmod(mode)
@@ -154,7 +154,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two use
 
 @pytest.fixture
 def shared():
-    """A warm cache that all may read, where all may go: pytest's own folders are its user's alone."""
+    """A warm cache that all may read, in a folder that all may enter: pytest's own folders are private."""
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home, "store")
         with closing(DiskStore(folder)) as store:

@@ -41,7 +41,7 @@ def key(**changes) -> Key:
 
 
 def told(**changes) -> Key:
-    """The key of a compile that is told something else of code and arguments."""
+    """The key of a compile with other inputs of code and arguments."""
     return key(parts=tuple((PARTS | {name.replace("_", " "): value for name, value in changes.items()}).items()))
 
 
@@ -56,7 +56,7 @@ def store(tmp_path):
 
 
 def seen(**now):
-    """What the paths of reads lead to now."""
+    """The current values at the paths of reads."""
     return now.get
 
 
@@ -182,7 +182,7 @@ def test_the_nearest_entry_is_of_the_same_function(store):
     assert programs.nearest(unfused) == ()
     programs.store(told(code="y", x=1, z=2), [], content(), None)
     assert programs.nearest(key(location="elsewhere.py", function="tanh")) is None
-    assert programs.nearest(key(location="elsewhere.py")) is None  # of the same name, and of another code
+    assert programs.nearest(key(location="elsewhere.py")) is None  # with the same name and different code
     programs.store(told(x=3), [], content(), None)
     assert [difference.name for difference in programs.nearest(key(location="elsewhere.py"))] == ["x"]
 

@@ -29,14 +29,14 @@ def store(tmp_path):
 
 
 def launch_code_in(store):
-    """The one entry with native code that no program has for itself, made by the first loader of the store."""
+    """The entry with native code that belongs to no program, stored by the first loader of the store."""
     native._Loader().load_launch_code(Manifest(store).native_code)
     (name,) = store.names(CODE)
     return name, store.get(name)
 
 
 def with_table(image, change):
-    """An image whose table of functions is changed."""
+    """An image with a changed table of functions."""
     code = bytes(Image.read(image).code)
     table = json.loads(image[len(code) : -8])
     return code + json.dumps(change(table)).encode() + image[-8:]
