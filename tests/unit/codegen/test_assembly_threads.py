@@ -17,7 +17,7 @@ COUNT = 5
 
 
 def chain(length):
-    """A function of so many dependent additions, each of another constant."""
+    """A function of this many dependent additions, each of another constant."""
     steps = "\n".join(f"  %v{i + 1} = xor i64 %v{i}, {i * 7919 + length}" for i in range(length))
     return f"define i64 @f{length}(i64 %v0) {{\n{steps}\n  ret i64 %v{length}\n}}\n"
 

@@ -19,7 +19,7 @@ EVERY_BFLOAT16 = np.arange(2**16, dtype=np.uint16).reshape(64, 1024)
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 def test_products_and_sums_of_every_bfloat16_round_as_they_do_alone(target: str, isa: HostIsa) -> None:
-    """Normal numbers, denormals, infinities and NaN stand side by side, in even and in odd lanes."""
+    """Normal numbers, denormals, infinities and NaN are next to each other, in even and in odd lanes."""
     numerics, b = resolve_target(target).numerics, NumpyVector()
     shuffled = np.random.default_rng(5).permutation(EVERY_BFLOAT16.ravel()).reshape(EVERY_BFLOAT16.shape)
     specs = [TensorSpec(EVERY_BFLOAT16.shape, BF16)] * 2

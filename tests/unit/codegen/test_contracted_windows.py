@@ -59,7 +59,7 @@ def test_windows_of_any_sizes_have_the_bits_of_a_product_of_matrices(
     x = random((batch, *size, inputs), dtype, 1)
     got = convolving(batch, size, inputs, outputs, kernel, stride, dtype)(ttnn.from_torch(x, device=DEVICE))
     weight = random((outputs, inputs, *kernel), dtype, 2).permute(2, 3, 1, 0).reshape(-1, outputs)
-    if dtype is torch.bfloat16 and inputs % 2:  # pairs never reach from one tap to the next
+    if dtype is torch.bfloat16 and inputs % 2:  # pairs never span two taps
         x = torch.nn.functional.pad(x, (0, 1))
         weight = torch.nn.functional.pad(weight.reshape(-1, inputs, outputs), (0, 0, 0, 1)).reshape(-1, outputs)
     factors = (ttnn.from_torch(each.contiguous(), device=DEVICE) for each in (unfolded(x, kernel, stride), weight))

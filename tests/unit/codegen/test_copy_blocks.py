@@ -13,7 +13,7 @@ from ttnn_jit.codegen.blocking import copy_blocks
 
 TARGETS = ["wormhole_b0", "cpu"]
 CHANNELS = 4
-"""So few that a product does not read windows where they lie."""
+"""Too few for a product to read windows without a copy."""
 
 
 def convolving(device, *, stride=1, residual=None):
@@ -36,7 +36,7 @@ def images(device, channels=CHANNELS):
 
 
 def blocks_of(jitted, x, *operations):
-    """In how many blocks the product runs, beside which are these operations; 1 if in none."""
+    """The number of blocks of the product, if these operations follow it; 1 without blocks."""
     lines = [line for line in str(jitted.explain(x)).splitlines() if line.strip().startswith("launch ")]
     (product,) = (line for line in lines if all(name in line.split(";")[0] for name in ("matmul", *operations)))
     found = re.search(r"in the loop of \(.*matmul.*\) over rows, in (\d+) blocks of \d+ rows", product)

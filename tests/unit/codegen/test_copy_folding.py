@@ -13,7 +13,7 @@ X = torch.randn(2, 64, 64)
 
 
 def launches(function, *tensors):
-    """The operations of each launch, on a chip, where movements are launches of their own; and the result."""
+    """The operations of each launch, on a chip, where movements are separate launches; and the result."""
     jitted = ttnn_jit.jit()(function)
     got = jitted(*tensors)
     return [tuple(launch.split("  (")[0].split(": ")[1].split(" -> ")) for launch in _lines(jitted, tensors)], got

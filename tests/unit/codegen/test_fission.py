@@ -48,7 +48,7 @@ def body_of(specs, calls, **fields):
 
 
 def from_memory(body):
-    """The body as it is where the kernel's tensors exceed the last cache."""
+    """The body for tensors that exceed the last cache."""
     return replace(body, streams=tuple(replace(s, nontemporal=s.written) for s in body.streams))
 
 
@@ -92,7 +92,7 @@ def test_a_long_chain_runs_in_stages_and_two_vectors_of_it_may_be_longer():
     assert stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=2) is None
     assert (
         stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1], size_class=SizeClass.MEDIUM) is None
-    )  # compiling it would take longer than it gains
+    )  # compiling it would take longer than it saves
 
 
 def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their_size():
@@ -184,8 +184,8 @@ def test_stages_forward_even_and_odd_elements_of_bfloat16_separately():
     text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     first = text[text.index("@ttnn_jit.part0(ptr noalias") : text.index("@ttnn_jit.part1(ptr noalias")]
     shuffles = [line for line in first.splitlines() if "shufflevector" in line]
-    assert not [line for line in shuffles if "%tail.lanes" not in line]  # which of a tail's there are
-    assert "= alloca [32 x float]" not in text  # a tail of what is forwarded is whole, and so not copied
+    assert not [line for line in shuffles if "%tail.lanes" not in line]  # the existing tails
+    assert "= alloca [32 x float]" not in text  # a tail of forwarded values is whole, and so not copied
     assert not any(
         stream.forwarded for stream in stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=1).scratch
     )
@@ -219,7 +219,7 @@ OPS = st.sampled_from(["exp", "sin", "tanh", "sigmoid", "neg", "abs", "erf", "ad
 
 @contextmanager
 def cut_from(instructions):
-    """Tensors of any size are many elements, and nothing is looked up."""
+    """Tensors of any size count as large, and nothing is looked up."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fission, "MAX_STAGE_INSTRUCTIONS", {1: instructions, 2: instructions})
         patch.setattr(fission, "MIN_INSTRUCTIONS_PER_CUT", 0)

@@ -12,7 +12,7 @@ SOURCE = "def kernel(pointers, params):\n    pointers[0] = params[0] + {number}\
 
 @pytest.fixture
 def kept(monkeypatch):
-    """What is kept; numba writes ``define void @name(`` and how often it was asked."""
+    """The stored texts; the stand-in for numba returns ``define void @name(`` and counts its calls."""
     kept, compiled = {}, []
 
     def text(name, source):

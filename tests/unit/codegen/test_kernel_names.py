@@ -35,7 +35,7 @@ def plan_of(routine, shapes, statics):
 
 @pytest.fixture
 def no_kernels_kept():
-    """Neither what was written before, nor, afterwards, what the test has written."""
+    """Clears texts before the test and, afterwards, those of the test."""
     llvm_kernel.kernel_of.cache_clear()
     yield
     llvm_kernel.kernel_of.cache_clear()

@@ -94,7 +94,7 @@ def test_shapes_that_do_not_broadcast_are_an_internal_error():
 
 
 def addresses(nest):
-    """Where every operand is, for all indices of the loops."""
+    """The address of every operand, for all indices of the loops."""
     for index in itertools.product(*map(range, nest.extents)):
         yield tuple(
             offset + sum(i * stride for i, stride in zip(index, own, strict=True))

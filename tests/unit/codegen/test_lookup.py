@@ -53,7 +53,7 @@ def has_table(kernel: ChosenKernel) -> bool:
 
 
 def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIsa | None = None) -> np.ndarray:
-    """By native code, with a table or without, however few the elements are."""
+    """The results of native code, with or without a table, for any number of elements."""
     isa = isa or host_isa()
     size_class = SizeClass.LARGE if looked_up else SizeClass.MEDIUM
     host = host_plan(module, None)

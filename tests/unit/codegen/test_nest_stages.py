@@ -25,7 +25,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 @dataclass(frozen=True)
 class Tripled(NestStage):
-    """Three times each element, of a stream that lies beside each other, as is the result."""
+    """Three times each element, for contiguous streams."""
 
     operands: tuple[int, ...]
     outer: int = 0
@@ -53,7 +53,7 @@ STRIPS = [TensorSpec((64, 64), DataType.BFLOAT8_B, Layout.TILE)], [("neg", 0)]
 
 
 def with_tripled(nest: LoopNest) -> LoopNest:
-    """The nest with three times an element in the place of its negative; loops over all elements as blocks."""
+    """The nest with three times an element in place of its negative; loops over all elements as blocks."""
     match nest.loops:
         case Loops.ELEMENTS:
             return replace(nest, loops=Loops.BLOCKS, stages=(Tripled((0, 1)),), block=512)
@@ -76,7 +76,7 @@ def tripled(monkeypatch):
 @pytest.mark.usefixtures("tripled")
 @pytest.mark.parametrize(("program", "sums"), [(NEGATED, False), (ADDED_UP, True)], ids=["blocks", "rows"])
 def test_a_new_kind_of_stage_runs_in_blocks_and_in_rows_in_native_code_and_in_python(program, sums):
-    x = np.random.default_rng(1).integers(-99, 99, (64, 100)).astype(np.float32)  # whose sums are exact
+    x = np.random.default_rng(1).integers(-99, 99, (64, 100)).astype(np.float32)  # sums of these are exact
     wanted = 3 * x.sum(1, keepdims=True) if sums else 3 * x
     module = scheduled(*program)
     isa = AVX2 if host_isa().avx2 else host_isa()  # with more chains in registers the first sweep would reduce as well

@@ -28,7 +28,7 @@ SHAPE = (2, 40, 600)  # more than a strip of tiles
 
 
 def any_numbers():
-    """Random bits, and numbers that are near each other."""
+    """Random bits, and numbers of similar size."""
     rng = np.random.default_rng(5)
     bits = rng.integers(0, 2**32, SHAPE, dtype=np.uint32).view(np.float32)
     moderate = (rng.standard_normal(SHAPE) * np.exp2(rng.integers(-6, 7, SHAPE))).astype(np.float32)

@@ -30,7 +30,7 @@ def pads(lines):
 
 
 def whole_and_in_parts(program, x):
-    """The result of whole launches, that of launches which are cut, and these."""
+    """The results of whole launches, of launches that are cut, and the launches."""
     found = []
     for least in (1 << 40, 0):
         with pytest.MonkeyPatch.context() as patch:
@@ -82,7 +82,7 @@ def test_depthwise_windows_beyond_any_border_have_the_bits_of_the_whole(own, bat
 
 
 def _meets_padding(own):
-    """Per dimension and side, whether there is padding that a window reaches: then one row of it is written."""
+    """Per dimension and side, whether a window reaches padding: then one row of padding is written."""
     pairs = own["padding"][:2], own["padding"][2:]
     for extent, (before, after), taps, step, apart in zip(
         own["extents"], pairs, own["kernel"], own["stride"], own["dilation"], strict=True

@@ -83,7 +83,7 @@ PACKED = {ttnn.float32: Packing, ttnn.bfloat16: Packing, ttnn.bfloat8_b: Unpacki
 
 @pytest.mark.parametrize("dtype", PACKED, ids=lambda dtype: dtype.mlir)
 def test_products_share_the_functions_that_pack(dtype, monkeypatch):
-    """Of kernels with another loop behind the product; and they are those that each would write by itself."""
+    """The rare paths of kernels with different loops after the product equal those that each emits alone."""
     written, kind = [], PACKED[dtype]
     functions = kind.functions
     monkeypatch.setattr(kind, "functions", lambda packing: (written.append(packing), functions(packing))[1])

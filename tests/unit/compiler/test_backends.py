@@ -70,7 +70,7 @@ def test_a_host_without_vectors_uses_numba_and_warns_once(monkeypatch):
 
 
 def asking_for_a_backend(text):
-    """Lines of comparisons, and of matches, that ask for a backend by its name."""
+    """Lines with comparisons and matches that branch on the name of a backend."""
     for node in ast.walk(ast.parse(text)):
         parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         named = any(isinstance(part, ast.Constant) and part.value in options.BACKENDS for part in parts)

@@ -62,7 +62,7 @@ def request_(request):
 
 
 def compiled(request, monkeypatch):
-    """The program of a process that has none in memory, and what was compiled and read from disk for it."""
+    """The program of a process with an empty memory, and the counts of its compiles and disk reads."""
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     before = cache_info()
     found = compile_program(request, use_disk=True)
@@ -73,7 +73,7 @@ def compiled(request, monkeypatch):
 def test_a_program_is_found_on_disk_by_the_inputs_of_its_compile(request_, monkeypatch):
     first, counts = compiled(request_, monkeypatch)
     assert counts == (1, 0)
-    monkeypatch.setattr(type(request_), "lower", None)  # no frontend is asked
+    monkeypatch.setattr(type(request_), "lower", None)  # no frontend runs
     second, counts = compiled(request_, monkeypatch)
     assert counts == (0, 1)
     assert second.program.to_bytes() == first.program.to_bytes()
@@ -178,7 +178,7 @@ def test_a_compile_leaves_the_text_of_every_stage_in_order(backend):
         request, use_disk=False, observer=lambda stage, _: seen.append(stage), keep_texts=True
     ).program
     assert tuple(program.texts) == driver.stages()
-    assert tuple(seen) == driver.stages()[:-1]  # assembly is made for those who ask
+    assert tuple(seen) == driver.stages()[:-1]  # assembly is made on request
     assert {stage: stage_text(request, stage) for stage in driver.stages()} == program.texts
     with pytest.raises(ArgumentError, match=f"the stages are {', '.join(driver.stages())}"):
         stage_text(request, "no stage")

@@ -62,7 +62,7 @@ def without_source(descriptor):
 
 
 def lowered_kernels(count, monkeypatch):
-    """How many kernels of a program of `count` layers are lowered."""
+    """The number of kernels that are lowered for a program of `count` layers."""
     lowered = 0
     change = D2MInsertDstRegisterAccess.change
 

@@ -45,7 +45,7 @@ def test_the_inputs_of_a_compile_are_named_in_a_miss():
 
 
 def written(path, body):
-    """The request of a function named `f` that stands in the file `path`."""
+    """The request of a function named `f` in the file `path`."""
     namespace = {"ttnn": ttnn}
     exec(compile(f"def f(x):\n    return {body}", path, "exec"), namespace)
     return FunctionRequest(namespace["f"], {"x": SPEC}, FUNCTION.target, CompileOptions())

@@ -13,7 +13,7 @@ from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 
 
 def layers(x, mask, weights):
-    """What transformers are made of: products, heads that are split and put together, softmax, norms, residuals."""
+    """The parts of transformers: products, heads that are split and concatenated, softmax, norms, residuals."""
     for first, second in weights:
         heads = ttnn.permute(ttnn.reshape(ttnn.matmul(x, first), (1, 64, 3, 32)), (0, 2, 1, 3))
         scores = ttnn.matmul(heads, ttnn.transpose(heads, -2, -1)) * 0.25 + mask
@@ -24,7 +24,7 @@ def layers(x, mask, weights):
 
 
 def calls_of_steps(depth, device, monkeypatch):
-    """Of functions, in the host's own compile of so many layers."""
+    """The number of function calls in the compile for the host of this many layers."""
     calls = 0
 
     def count(_frame, event, _argument):

@@ -82,7 +82,7 @@ def test_a_compile_that_nobody_inspects_prints_no_module(monkeypatch):
     def printed(*_):
         raise AssertionError("a module was printed")
 
-    # The method, of which no module that this compile loads keeps a name of its own.
+    # The method itself, because modules that this compile loads may not have kept it under another name.
     monkeypatch.setattr(printer.MLIRPrinter, "print_op", printed)
     request = FunctionRequest(cube, {"x": SPEC}, CPU, CompileOptions())
     assert driver.compile_program(request, use_disk=False).program.name == "cube"

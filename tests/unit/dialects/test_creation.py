@@ -74,7 +74,7 @@ def test_no_such_op_has_a_default_that_quick_creation_would_omit():
 
 
 def state(thing):
-    """All that an op, a block or a region holds, its class's defaults included."""
+    """The whole state of an op, a block or a region, with the defaults of its class."""
     names = {name for cls in type(thing).__mro__ for name in getattr(cls, "__annotations__", ())} - {"name", "traits"}
     return {name: getattr(thing, name) for name in names}
 

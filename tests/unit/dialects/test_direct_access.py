@@ -19,7 +19,7 @@ CLASSES = [
 
 
 def counts_of(defined):
-    """How many values each name may stand for."""
+    """The possible numbers of values per name."""
     choices = (
         (0, 1) if isinstance(d, OptionalDef) else (0, 1, 3) if isinstance(d, VariadicDef) else (1,) for d in defined
     )

@@ -29,7 +29,7 @@ def links(ops):
 
 
 def uses_of(value):
-    """What reads a value, latest first; the links in both directions lead to the same."""
+    """The uses of a value, latest first; the links in both directions agree."""
     forward = list(value.uses)
     assert [use._prev_use for use in forward] == [None, *forward[:-1]][: len(forward)]
     return [(use.operation, use.index) for use in forward]
@@ -65,7 +65,7 @@ def test_an_op_is_appended_to_one_block_only():
 
 
 def standing(block, ops):
-    """How `ops` stand in `block`, by number."""
+    """The order of `ops` in `block`, by number."""
     known = {None: None, block: "block"} | {op: number for number, op in enumerate(ops)}
     return [[known[part] for part in each] for each in [*links(ops), (block.first_op, block.last_op)]]
 
@@ -100,7 +100,7 @@ def test_an_op_without_a_parent_may_be_detached():
 
 
 def nested():
-    """A value, an op with a region in which it is read, and one behind it that reads it too."""
+    """A value, an op with a region that reads it, and a later op that reads it too."""
     (outer,) = constants(1)
     inner = test.TestOp(operands=[outer.result, outer.result], result_types=[f32])
     around = test.TestOp(operands=[outer.result], regions=[Region(Block([inner], arg_types=[f32]))])

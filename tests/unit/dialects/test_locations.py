@@ -37,7 +37,7 @@ def ops_named(module: ModuleOp, name: str) -> list[Operation]:
 
 def test_locations_print_as_mlir_opt_prints_them() -> None:
     lines = TEXT.splitlines()
-    # An argument's location is defined at the top though it is printed in full: so does mlir-opt.
+    # An argument's location is defined at the top although it is printed in full, as by mlir-opt.
     lines.insert(1, '#loc2 = loc("a.py":1:7)')
     text = "\n".join(lines) + "\n"
     assert print_module(parse_module(text), locations=True) == text

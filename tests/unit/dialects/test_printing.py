@@ -67,7 +67,7 @@ def _with_numbered_values(lines: list[str]) -> list[str]:
     return [re.sub(r"%\w+", number, line) for line in lines]
 
 
-# The texts that LLVM-based tools print for these numbers, among them LLVM's odd 9.99999974E-6.
+# The texts of LLVM-based tools for these numbers, among them LLVM's odd 9.99999974E-6.
 @pytest.mark.parametrize(
     ("value", "type_", "text"),
     [

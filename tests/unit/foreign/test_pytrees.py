@@ -41,11 +41,11 @@ class Slotted:
 
 
 class Named(dict):
-    """A dict whose class and attributes are the user's."""
+    """A dict with a user class and attributes."""
 
 
 class Listed(list):
-    """A list whose class and attributes are the user's."""
+    """A list with a user class and attributes."""
 
 
 CLASSES = {cls.__name__: cls for cls in (Pair, Record, Slotted)}
@@ -131,7 +131,7 @@ LEAVES = st.integers(0, 9)
 
 
 def holding(tree):
-    """A container of the user's that holds something beside its items."""
+    """A user container with state beside its items."""
     tree.note = "kept"
     return tree
 
@@ -156,7 +156,7 @@ PYTREES_OF_ANY_KIND = st.recursive(
 
 
 def written(tree):
-    """A pytree as text: classes, names, items, and what containers hold beside them."""
+    """A pytree as text: classes, names, items, and the state of containers beside them."""
     items = items_of(tree)
     if items is None:
         return repr(tree)

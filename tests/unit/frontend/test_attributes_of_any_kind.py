@@ -76,7 +76,7 @@ class Number:
 
 
 def said(space, arguments, number):
-    """What the program multiplies by in Python; None if that fails."""
+    """The factor of the program in Python; None if that fails."""
     space["G"] = number
     try:
         return space["program"](Number(), *arguments)

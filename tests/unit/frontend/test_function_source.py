@@ -151,7 +151,7 @@ def test_a_function_without_source_says_so():
 
 @pytest.fixture
 def traced(logged):
-    """Whether a function, on one tensor, is traced where that is allowed and not asked for; the log tells the user."""
+    """Whether a function of one tensor is traced if that is allowed but not requested; the log tells the user."""
     ours = logging.getLogger("ttnn_jit")
 
     def is_traced(function):

@@ -80,7 +80,7 @@ LAYER = Layer(1.5)
 
 
 def both(function, *args, **kwargs):
-    """The text that the interpreter and the trace agree on, and what the interpreter left."""
+    """The text of both the interpreter and the trace, and the module of the interpreter."""
     interpreted = lowered(function, *args, graph_capture=False, **kwargs)
     traced = lowered(function, *args, graph_capture=True, **kwargs)
     assert print_module(interpreted.module, locations=True) == print_module(traced.module, locations=True)
@@ -90,7 +90,7 @@ def both(function, *args, **kwargs):
 
 
 def ops(function, *args, **kwargs):
-    """Names of the operations but for get_device, in order; a full as its number."""
+    """Names of the operations except get_device, in order; a full as its number."""
     _, result = both(function, *args, **kwargs)
     names = []
     for op in result.module.body.block.first_op.body.block.ops:

@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import UnsupportedFunction
 
 
 class FastOperation:
-    """As `ttnn.decorators` has it: a callable object that knows its qualified name."""
+    """As in `ttnn.decorators`: a callable object that knows its qualified name."""
 
     __module__ = "ttnn.decorators"
 

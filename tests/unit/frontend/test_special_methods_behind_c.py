@@ -87,21 +87,21 @@ _numbers = itertools.count()
 
 
 def compiled_text(text, file):
-    """The code of a file's text, which the compiler finds by the file's name."""
+    """The code of a source text, which the compiler finds by its file name."""
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     return compile(text, file, "exec")
 
 
 @functools.cache
 def code_beside_the_class(name):
-    """What modules hold beside the class, the same of every class with that method: its source is read once."""
+    """The part of modules beside the class, the same for each method: its source is read once."""
     expressions = [text.strip() for text in METHODS[name][1].split(";;")]
     programs = "".join(itertools.starmap(PROGRAM.format, enumerate(expressions)))
     return expressions, compiled_text(BESIDE_IT + programs, f"<special methods, {name!r}>")
 
 
 class World:
-    """A module with a class that has a special method, and programs that C asks it for."""
+    """A module with a class that has a special method, and programs in which C calls it."""
 
     def __init__(self, name, body, base=""):
         parameters, beside = PARAMETERS.get(name.strip(), ""), BESIDE.get(name, "")
@@ -114,7 +114,7 @@ class World:
         exec(code, self.space)
 
     def without_method(self):
-        """Take the method from the class; returns it."""
+        """Removes the method from the class; returns it."""
         method = getattr(self.space["C"], self.name)
         delattr(self.space["C"], self.name)
         return method
@@ -123,7 +123,7 @@ class World:
         return [(text, self.space[f"program{number}"]) for number, text in enumerate(self.expressions)]
 
     def python_says(self, program, number=2):
-        """What the program multiplies by in Python; the class of what it raises."""
+        """The factor of the program in Python; the class of the exception that it raises."""
         self.space["G"] = number
         try:
             return program(Multiplied())
@@ -131,7 +131,7 @@ class World:
             return type(error)
 
     def other_number(self, program):
-        """A number in place of `G` with which the program gives something else; None if there is none."""
+        """A number in place of `G` that changes the result of the program; None if there is none."""
         first = self.python_says(program)
         says = {number: self.python_says(program, number) for number in (3, 5, 0)}
         self.space["G"] = 2
@@ -140,7 +140,7 @@ class World:
 
 
 class Multiplied:
-    """Stands for the tensor in Python's own run."""
+    """Represents the tensor in Python's own run."""
 
     def __mul__(self, other):
         return other
@@ -151,13 +151,13 @@ class Multiplied:
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_that_c_code_calls_on_an_operand_are_recorded(base, name, graph_capture):
     if graph_capture and base:
-        return  # it observes as the other does
+        return  # it records as the other does
     world = World(name, METHODS[name][0], base)
     assert [text for text, program in world.programs() if is_missed(world, program, graph_capture)] == []
 
 
 def is_missed(world, program, graph_capture=False):
-    """Whether a guard believes that nothing has changed where Python gives another number."""
+    """Whether a guard holds although Python's result has changed."""
     other = world.other_number(program)
     result = None if other is None else compiled(program, graph_capture)
     if result is None or result.opaque:
@@ -241,5 +241,5 @@ def test_conversions_of_results_of_methods_are_those_of_python(name):
 
 
 def multiplied_by(result):
-    """The number that a program multiplies its tensor by."""
+    """The factor of a program."""
     return next(op.properties["fill_value"].value.data for op in result.module.walk() if op.name == "ttnn.full")

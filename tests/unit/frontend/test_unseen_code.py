@@ -77,7 +77,7 @@ def test_a_function_that_computes_or_memoizes_has_none(function):
 
 
 class Claiming:
-    """Asked by C for its class, by a property that counts."""
+    """Its class attribute is a property that counts, which C code reads."""
 
     asked = 0
 

@@ -214,7 +214,7 @@ class Growing(float):
 
 
 class Gains(dict):
-    """Attributes are items, as in many a library of configurations."""
+    """Attributes are items, as in many configuration libraries."""
 
     def __getattr__(self, name):
         return self[name]

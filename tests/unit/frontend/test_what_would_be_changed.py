@@ -104,7 +104,7 @@ def test_no_object_outside_is_changed_silently(change, graph_capture):
 
 
 def is_unsaid(space, graph_capture):
-    """Whether the program is compiled for good, or changes the world where it is interpreted."""
+    """Whether the program is compiled for good, or has a side effect when it is interpreted."""
     before = space["world"]()
     try:
         opaque = lowered(space["program"], BF16, graph_capture=graph_capture).opaque
@@ -127,7 +127,7 @@ def test_a_change_of_an_argument_is_refused(made, graph_capture):
 
 @BOTH
 def test_no_tensor_is_stored_outside(graph_capture):
-    """A trace would leave its stand-in there, which has no data."""
+    """A trace would store its proxy there, which has no data."""
     for change in ("OBJECT.items = x", "setattr(OBJECT, 'q', x)", "LIST.append(x)", "DICT['a'] = x", "a.scale = x"):
         space = loaded(f"x = x + 1.0; {change}", "x, a")
         before = space["world"]()
@@ -146,7 +146,7 @@ def test_an_attribute_may_be_assigned_its_own_value():
 
 
 def test_an_assignment_to_an_attribute_that_would_run_user_code_is_refused():
-    """Nor where another value stands, equal or not."""
+    """No assignment of another value, equal or not."""
     for made, change in [
         ("Record()", "a.items = [1.0]"),
         ("Record()", "a.items = OBJECT.items"),

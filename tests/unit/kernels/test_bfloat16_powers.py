@@ -50,7 +50,7 @@ def test_every_bfloat16_has_the_power_that_float32_gives(operation: Operation, t
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
 def test_a_power_among_other_ops_has_the_bits_that_it_has_alone(operation: Operation, isa: HostIsa) -> None:
-    """Short chains hold two vectors of bfloat16 at a time, long ones one; the last elements are fewer than that."""
+    """Short chains process two vectors of bfloat16 at a time, long ones one; the tail is shorter than that."""
     spec, target = TensorSpec((1, 1003), BF16), "wormhole_b0"
     patterns = np.random.default_rng(4).integers(0x3000, 0x4800, (1, 1003)).astype(np.uint16)
     for before, after in (([("abs", 0)], [("abs", 2)]), ([("tanh", 0), ("sin", 1)], [("gelu", 3), ("tanh", 4)])):

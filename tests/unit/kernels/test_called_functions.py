@@ -9,7 +9,7 @@ LOAD = "@called\ndef load(element):\n    return {kind}(element)\n"
 
 
 def load(kind="f64", above="", **names):
-    """The function `load` of a module of its own."""
+    """The function `load` of a separate module."""
     scope = {**vars(scalar_math), **names}
     exec(above + LOAD.format(kind=kind), scope)
     return scope["load"]

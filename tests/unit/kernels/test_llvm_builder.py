@@ -24,7 +24,7 @@ from ttnn_jit.runtime.native.image import Image, image_of
 
 
 def native(text: str, name: str, arguments: int):
-    """The function of so many i64 arguments, whose result is an i64."""
+    """A function with this many i64 parameters, whose result is an i64."""
     module = llvm.parse_assembly(text)
     module.verify()
     llvm.initialize_native_asmprinter()
@@ -37,7 +37,7 @@ def function_of(*names: str) -> FunctionBuilder:
     return FunctionBuilder("f", ModuleText(), [Parameter(name, I64) for name in names], I64)
 
 
-# --- Programs of numbers, which Python runs too -----------------------------------------------------------------------
+# --- Programs of numbers, which Python runs too -------------------------------------------------------------------
 
 
 def wrapped(number: int) -> int:
@@ -56,7 +56,7 @@ PREDICATES = {"slt": operator.lt, "sge": operator.ge, "eq": operator.eq, "ne": o
 
 @dataclass(frozen=True)
 class Compute:
-    """A variable more: an operation of two others, or of one and a number."""
+    """One more variable: an operation of two others, or of one and a number."""
 
     name: str
     left: int
@@ -66,7 +66,7 @@ class Compute:
 
 @dataclass(frozen=True)
 class If:
-    """A variable more: what a body's last one is under a condition, else another."""
+    """One more variable: the last one of a body under a condition, else another."""
 
     predicate: str
     left: int
@@ -77,7 +77,7 @@ class If:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A variable more, which a body replaces so often; the body sees it and the number of the trip last."""
+    """One more variable, which a body updates in each iteration; the body sees it and the iteration number last."""
 
     trips: int
     first: int
@@ -105,7 +105,7 @@ BODIES = bodies(STATEMENTS)
 
 
 def build(b: Builder, body, variables: list) -> list:
-    """The variables behind a body."""
+    """The variables after a body."""
     variables = list(variables)
 
     def at(operand):
@@ -168,7 +168,7 @@ def test_a_function_computes_the_code_of_its_blocks(body, calls):
 
 @given(BODIES, BODIES, st.tuples(INT64S, INT64S))
 def test_a_region_computes_the_same_in_the_function_that_contains_it(body, before, arguments):
-    """Behind code of the function's own, whose names and blocks are others."""
+    """After code of the function itself, whose names and blocks are different."""
     inner = Builder(ModuleText())
     parameters = [inner.new(I64, name) for name in ("x", "y")]
     region = Region(inner.body, parameters, [build(inner, body, [*parameters, i64(5)])[-1]])
@@ -180,7 +180,7 @@ def test_a_region_computes_the_same_in_the_function_that_contains_it(body, befor
     assert native(f.text, "f", 2)(*arguments) == run(body, [known, arguments[1], 5])[-1]
 
 
-# --- One by one -------------------------------------------------------------------------------------------------------
+# --- Single features ------------------------------------------------------------------------------------------------
 
 
 def test_the_type_of_values_decides_the_instruction():

@@ -21,7 +21,7 @@ INSTRUCTION = re.compile(
 
 
 def texts_in(path: Path) -> list[tuple[int, str]]:
-    """The strings of a file that are no docstrings, with their lines."""
+    """The strings of a file except docstrings, with their lines."""
     tree = ast.parse(path.read_text())
     described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))

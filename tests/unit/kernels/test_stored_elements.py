@@ -70,7 +70,7 @@ def test_packed_tiles_unpack_to_numbers_of_the_format(stored, seed):
 def test_representable_numbers_round_trip(stored, seed):
     generator = np.random.default_rng(seed)
     bits = stored.traits.magnitude_bits
-    exponents = generator.integers(-15, 18 - bits, (64, 4, 1))  # of units: what five bits have, 2**-15 the least
+    exponents = generator.integers(-15, 18 - bits, (64, 4, 1))  # of a unit: five bits, at least -15
     magnitudes = generator.integers(-(2**bits) + 1, 2**bits, (64, 4, 16))
     values = np.float32(magnitudes * 2.0**exponents).reshape(64, 64)
     assert np.abs(values).max() <= stored.traits.largest
@@ -89,7 +89,7 @@ def test_the_largest_number_of_a_format_round_trips_and_larger_ones_saturate(sto
 
 
 def test_numbers_below_the_range_of_five_exponent_bits_become_the_smallest():
-    """What tt-metal makes of them: the implied one of the significand stays."""
+    """The result of tt-metal's packing: the implicit bit of the significand is kept."""
     values = np.zeros((32, 32), np.float32)
     values[0, :3] = [2.0**-20, -(2.0**-100), 1e-40]
     assert decoded(encoded(values, StoredFormat.BFP_FLOAT8), (32, 32), StoredFormat.BFP_FLOAT8)[0, :3].tolist() == [
@@ -112,7 +112,7 @@ def test_halves_are_those_of_torch_and_round_trip(seed):
     np.testing.assert_array_equal(again, shown)
 
 
-# --- Where they are named -------------------------------------------------------------------------------------------
+# --- Names --------------------------------------------------------------------------------------------------------
 
 
 def attribute(text):

@@ -154,7 +154,7 @@ def test_a_composite_may_call_operations_of_several_results():
     assert (values.shape, indices.shape) == ((3, 3), (3, 3))
     topk = builder.block.first_op
     assert [each.handle for each in (values, indices)] == [*topk.results]
-    wanted = X.with_(shape=(3, 3))  # what one of several is rounded to is a value of its own
+    wanted = X.with_(shape=(3, 3))  # the rounded value of one of several results is a separate value
     assert builder.finished((values.handle, values.spec), wanted) not in topk.results
 
 

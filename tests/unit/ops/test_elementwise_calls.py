@@ -32,7 +32,7 @@ def test_the_next_number_is_torchs(x, toward, device, cpu_device):
     assert_equal(jit(backend="numba")(lambda x, y: ttnn.nextafter(x, y))(x, y), want)
     for each_device in (device, cpu_device):
         got = ttnn.to_torch(ttnn.nextafter(on(each_device, x), on(each_device, y)))
-        if each_device is device and x.dtype is torch.bfloat16:  # which flushes denormals, and stores NaN as infinity
+        if each_device is device and x.dtype is torch.bfloat16:  # it flushes denormals, and stores NaN as infinity
             want = torch.where(want.abs() < torch.finfo(x.dtype).tiny, 0.0, want)
             want = want.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
         assert_equal(got, want)

@@ -37,7 +37,7 @@ def is_member(node):
 
 
 def branches(tree):
-    """Comparisons with members, cases of them, tables by them or of them, and lists of them."""
+    """Comparisons with members, match cases, tables keyed by them or of them, and lists of them."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare():

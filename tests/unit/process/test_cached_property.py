@@ -13,7 +13,7 @@ class Slow:
 
     @cached_property
     def value(self):
-        """What it is."""
+        """A docstring."""
         self.looks += 1
         if self.started:
             self.started.set()

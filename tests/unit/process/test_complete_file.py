@@ -12,7 +12,7 @@ from ttnn_jit.process.complete_file import write_complete
 
 @contextmanager
 def little_room():
-    """Files end at a thousand bytes: those of pytest too, which may write none meanwhile."""
+    """Limits files to a thousand bytes, including those of pytest, which may write none in the block."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:

@@ -38,7 +38,7 @@ def declared(decorator, kinds, flags, checked):
 
 
 def changed(instance):
-    before = instance.f0  # a class without fields is asked nothing more
+    before = instance.f0  # a class without fields has no such methods
     instance.f0 = (5, before)
     return instance.f0
 
@@ -63,7 +63,7 @@ QUESTIONS = {
 
 
 def outcome(action):
-    """What comes of it, or the kind of error."""
+    """The outcome, or the kind of error."""
     try:
         return repr(action())
     except Exception as error:  # noqa: BLE001 - whatever Python's own raises

@@ -14,7 +14,7 @@ MEMOS = {"cache", "lru_cache"}
 
 
 def functools_memos(tree):
-    """The names of functools' own memos that a module mentions."""
+    """The names of functools' own caches in a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "functools":
             yield from MEMOS.intersection(alias.name for alias in node.names)
@@ -32,7 +32,7 @@ def test_equal_arguments_are_computed_once_until_the_memo_is_cleared():
 
     @memoized
     def doubled(number):
-        """Twice."""
+        """Twice the number."""
         seen.append(number)
         return 2 * number
 

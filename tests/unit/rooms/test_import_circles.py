@@ -33,7 +33,7 @@ def modules() -> dict[str, str]:
 
 
 def imported(module: str, text: str, known: dict[str, str]) -> Iterator[str]:
-    """The modules among `known` whose files a module names: a submodule, and not the package that it is taken from."""
+    """The modules among `known` that a module imports: a submodule, and not the package that it is taken from."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name in known)
@@ -44,7 +44,7 @@ def imported(module: str, text: str, known: dict[str, str]) -> Iterator[str]:
 
 
 def circle(texts: dict[str, str]) -> list[str]:
-    """Modules of which each imports the next, and the last is the first; empty if there are none."""
+    """Modules of which each imports the next, and the last the first; empty if there are none."""
     graph = {module: set(imported(module, text, texts)) - {module} for module, text in texts.items()}
     try:
         TopologicalSorter(graph).prepare()

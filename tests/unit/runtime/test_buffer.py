@@ -113,7 +113,7 @@ def test_idle_small_blocks_are_unmapped_by_regions(pool):
     kept = blocks[::1000]
     blocks.clear()
     gc.collect()
-    pool.allocate(4096)  # blocks of a size are looked at when one is asked for
+    pool.allocate(4096)  # blocks of a size are examined at its next allocation
     assert pool.statistics().live_bytes == 4096 * len(kept)
     assert pool.statistics().idle_bytes <= SMALL_IDLE_BYTES
     again = [pool.allocate(4096) for _ in range(100)]

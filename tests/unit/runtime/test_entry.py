@@ -12,7 +12,7 @@ from ttnn_jit.runtime.native.structures import LaunchEntry, LaunchTable
 
 
 def table_of(kernel, operands):
-    """A launch table of one kernel, of null for its params, and what it points into."""
+    """A launch table of one kernel with null for its params, and the objects that it points to."""
     address = ctypes.cast(kernel, ctypes.c_void_p).value
     indices = (ctypes.c_int64 * operands)(*range(operands))
     offsets = (ctypes.c_int64 * operands)()
@@ -34,7 +34,7 @@ def test_kernels_get_the_addresses_and_none_is_returned(gives_lock_away):
     for address in (64, highest) * 500:
         assert entry(gives_lock_away=gives_lock_away)(table, 0, address) is None
     assert seen == [64, highest] * 500
-    assert abs(sys.getrefcount(None) - references) < 500  # one of each call would be 1,000; others hold None too
+    assert abs(sys.getrefcount(None) - references) < 500  # one per call would be 1,000; other objects refer to None too
     del keeps
 
 

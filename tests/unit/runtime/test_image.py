@@ -79,7 +79,7 @@ def function_of(data: bytes, name: str, *argument_types):
 
 
 def called(data: bytes, name: str, *arguments: int) -> int:
-    """What the function returns for integers, by this processor or the emulator."""
+    """The result of the function for integers, by this processor or the emulator."""
     if is_foreign(data):
         return Machine(data).call(name, *arguments)
     return function_of(data, name, *[ctypes.c_int64] * len(arguments))(*arguments)

@@ -52,19 +52,19 @@ class Helper:
         self._state = [ctypes.create_string_buffer(size) for size in (Pool.nbytes, CPU_MASK_BYTES, CPU_MASK_BYTES)]
 
     def meet_caller(self):
-        """Whatever CPU this thread is on, the caller is there too; returns that CPU once it has been left out."""
+        """Whatever the current CPU, reports the caller as on it too; returns that CPU once the thread has left it."""
         usable = os.sched_getaffinity(0)
         for _ in range(1000):
             cpu = ctypes.CDLL(None).sched_getcpu()
             ctypes.c_int64.from_buffer(self._state[0], Pool.caller_cpu.offset).value = cpu
             self._keep_off(*map(ctypes.addressof, self._state))
-            if os.sched_getaffinity(0) != usable:  # else it had been moved meanwhile
+            if os.sched_getaffinity(0) != usable:  # otherwise it had already moved
                 return cpu
         return None
 
 
 def in_a_thread(function):
-    """The result of `function` in a thread, whose CPUs are its own."""
+    """The result of `function` in a thread with its own CPU affinity."""
     results = []
     thread = threading.Thread(target=lambda: results.append(function()))
     thread.start()

@@ -26,7 +26,7 @@ def plan_of(launches, elements, block):
 
 
 def run(plan):
-    """What a program makes of 1, 2, 3..."""
+    """The result of a program for 1, 2, 3..."""
     program = Program(plan, {kernel: object_code(kernel) for kernel in plan.kernels})
     x = np.arange(1, 1 + plan.inputs[0].volume, dtype=np.float32)
     y = np.full(plan.outputs[0].volume, np.nan, np.float32)
@@ -36,13 +36,13 @@ def run(plan):
 
 @st.composite
 def nests(draw):
-    """Counts of repeats, the outermost first, the size of a block, and how many elements follow the last one."""
+    """Counts of repeats, the outermost first, the size of a block, and the number of elements after the last one."""
     counts = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     return counts, draw(st.integers(1, 5)), draw(st.integers(0, 3)), [draw(st.booleans()) for _ in counts]
 
 
 def blocks_in_repeats(counts, size, tail, are_backward):
-    """Each block negated into memory of its own, and doubled from there; some repeats read from their end on."""
+    """Each block negated into separate memory, and doubled from there; some repeats read backwards."""
     spans = [size * int(np.prod(counts[k + 1 :])) for k, _ in enumerate(counts)]
     first = sum(
         (count - 1) * span for count, span, is_backward in zip(counts, spans, are_backward, strict=True) if is_backward
@@ -163,7 +163,7 @@ def test_a_kernel_runs_over_the_extent_of_the_iteration(rows):
     st.integers(0, 5),
 )
 def test_growing_extents_are_checked_in_every_iteration(rounds, growth, step, offsets, extent):
-    """Exactly those are refused of which a round leaves a tensor, or has no elements."""
+    """Exactly those repeats are refused in which an iteration exceeds a tensor, or has no elements."""
     launch = Launch("t_neg", (X, Y), (extent, 1, 1), steps=((step, step),), growth=((growth,),), offsets=offsets)
     extents = [extent + number * growth for number in range(rounds)]
     starts = [[offset + number * step for number in range(rounds)] for offset in offsets]

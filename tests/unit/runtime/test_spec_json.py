@@ -54,6 +54,6 @@ def test_a_number_that_is_no_int_is_refused_in_every_field(name, path):
             holder = holder[key]
         holder[path[-1]] = wrong
         if path[0] == "strides" and type(wrong) is int:
-            continue  # a stride may be any
+            continue  # a stride may be any int
         with pytest.raises((KeyError, TypeError, ValueError, TtnnJitError)):
             spec_from_json(fields)

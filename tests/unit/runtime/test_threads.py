@@ -33,7 +33,7 @@ SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
 
 @pytest.fixture
 def shares_everything(monkeypatch):
-    """Kernels of any size are cut, into chunks that leave tails everywhere."""
+    """Kernels of any size are cut, into chunks that leave tails at all boundaries."""
     monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0, wakes_from_ns=0.0))
     monkeypatch.setattr(chunks, "MIN_ELEMENTS", 96)
     monkeypatch.setattr(chunks, "MAX_ELEMENTS", 96)
@@ -41,13 +41,13 @@ def shares_everything(monkeypatch):
 
 @pytest.fixture
 def wakes_nobody(monkeypatch, shares_everything):  # noqa: ARG001
-    """All these kernels are too short to wake a thread for."""
+    """All these kernels are too short to wake a thread."""
     monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0, wakes_from_ns=math.inf))
 
 
 @pytest.fixture
 def set_threads(monkeypatch):
-    """Sets ``TTNN_JIT_NUM_THREADS``, or unsets it, and has it read again."""
+    """Sets ``TTNN_JIT_NUM_THREADS``, or unsets it, and makes the runtime read it again."""
 
     def set_(text):
         if text is None:
@@ -61,7 +61,7 @@ def set_threads(monkeypatch):
 
 
 def operands(shape):
-    """Pairs of inputs that are walked by one loop, by strides, and with broadcasts."""
+    """Pairs of inputs that are traversed by one loop, by strides, and with broadcasts."""
     x = torch.randn(*shape) * 8
     wide = torch.randn(*shape[:-1], 2 * shape[-1])[..., ::2]
     return [(x, x + 1), (x, wide), (x, torch.randn(1)), (x, torch.randn(shape[-1])), (x.bfloat16(), x.bfloat16())]
@@ -99,7 +99,7 @@ def test_every_kind_of_move_in_registers_is_tested_with_cuts():
 @pytest.mark.parametrize("name", MOVED)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_a_copy_supports_every_part_of_a_row_that_a_thread_may_get(set_threads, name, dtype):
-    """Threads cut the innermost loop too: the last part may be shorter than the vectors that its text has."""
+    """Threads cut the innermost loop too: the last part may be shorter than the vectors of its text."""
     program, expected = MOVED[name]
     set_threads("2")
     compiled = jit(graph_capture=True)(program)
@@ -304,7 +304,7 @@ def test_windows_of_a_depthwise_convolution_are_cut_by_rows_whose_channels_stay_
 
 
 def product(batch, rows, inner, columns):
-    """A launch of products whose operands lie row by row."""
+    """A launch of products whose operands are row-major."""
     strides = (0, 1, inner, rows * inner, 1, columns, 0, inner * columns, 1, 0, columns, rows * columns)
     return Launch("k", (0, 1, 2), (columns, inner, rows, batch, *strides), 100, reduced=(1,))
 

@@ -71,7 +71,7 @@ def test_the_number_of_parts_leaves_none_empty(count, most, multiple):
         (shards(7 * 7, 2048), WIDTH, 64, [64, 32]),
         (shards(14 * 14, 72, tiled=False), HEIGHT, 7, [32, 72]),
         (shards(96, 160, is_product=True), BLOCK, 15, [32, 32]),
-        (shards(96, 352, is_product=True), BLOCK, 3, [32, 352]),  # eleven tiles divide among one core or eleven
+        (shards(96, 352, is_product=True), BLOCK, 3, [32, 352]),  # eleven tiles are divisible among one core or eleven
         (shards(96, 352), BLOCK, 18, [32, 64]),
     ],
 )

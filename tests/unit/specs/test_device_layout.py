@@ -66,7 +66,7 @@ def test_two_dimensions_over_two_chips_wrap_to_the_next_chip_at_column_eight():
 
 
 def test_results_of_a_map_are_indices_into_the_list_of_chips_and_not_ids():
-    """N19d: the specification calls them chip indices; a device over chips 4 to 7 has a map that leads to 0 to 3."""
+    """N19d: the specification calls them chip indices, but the map of a device over chips 4 to 7 gives 0 to 3."""
     later = DeviceLayout.of_mesh((2, 2), (4, 5, 6, 7))
     assert later.mapping.at((8, 8)) == (3, 0, 0)
     assert later.core(8, 8) == PhysicalCore(7, 0, 0)
@@ -75,7 +75,7 @@ def test_results_of_a_map_are_indices_into_the_list_of_chips_and_not_ids():
 
 
 def test_the_tall_grid_has_the_cores_of_the_wide_one_in_the_same_order():
-    """The specification calls it transposed as well: it is only the wide one, its coordinates swapped."""
+    """The specification calls it transposed as well: it is the wide one with swapped coordinates."""
     assert [ONE.tall().core(at, 0) for at in range(64)] == [ONE.wide().core(0, at) for at in range(64)]
     assert ONE.wide().core(0, 9) == PhysicalCore(0, 1, 1)
 

@@ -170,7 +170,7 @@ def test_nd_shards_are_distributed_round_robin(shape, shard, end, counts, cores,
         ((4, 64, 64), (1, 64, 64), (3, 0), (64, 64)),  # as wide
         ((4, 64, 64), (2, 64, 32), (1, 1), (128, 32)),  # blocks, as many along W as grid columns
         ((4, 64, 64), (2, 64, 32), (3, 0), None),  # four grid columns for two blocks
-        ((4, 64, 64), (2, 32, 32), (1, 3), None),  # rows that do not lie together
+        ((4, 64, 64), (2, 32, 32), (1, 3), None),  # rows that are not adjacent
         ((4, 64, 64), (1, 32, 32), (1, 3), None),  # two shards on a core
     ],
 )

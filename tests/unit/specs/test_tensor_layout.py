@@ -128,14 +128,14 @@ def test_strides_bumped_to_a_tile_leave_a_gap_and_no_padding_behind_the_last_bat
 
 
 def test_a_map_of_two_dims_is_refused_for_the_three_of_tensor_and_grid():
-    """N19a: the specification's example of four chips has it; its memref is that of the identity of three."""
+    """N19a: the specification's example of four chips has it; its memref is that of the three-dimensional identity."""
     text = tensor("64x256x1024", "(d0, d1) -> (d0, d1)", "2x4x16", bfp("32x2x2"))
     with pytest.raises(LayoutError, match=r"has 2 dims, and the tensor 64x256x1024 has rank 3"):
         parse_tensor(text)
 
 
 def test_strides_in_place_of_a_map_are_refused_with_an_alternative():
-    """N19b: the specification's `to_layout` has them, three of them for a tensor of two dimensions."""
+    """N19b: the specification's `to_layout` has them: three of them for a tensor of two dimensions."""
     text = "tensor<64x128xf32, #tt.layout<8192x128x1, undef, <1x1>, memref<64x128xf32, #system>>>"
     with pytest.raises(LayoutError, match="strides where a layout has an affine map") as raised:
         parse_tensor(text)
@@ -223,7 +223,7 @@ def test_layouts_that_ttnn_cannot_join_are_refused_and_become_slices_on_a_mesh()
 )
 @settings(max_examples=30, deadline=None)
 def test_interleaved_tensors_lie_in_the_memref_of_their_ttnn_layout(shape, dtype):
-    """Tiled tensors of TTNN are layouts whose rows are bumped to tiles, and the compiler's attribute says the same."""
+    """Tiled tensors of TTNN are layouts whose rows are padded to tiles, and the compiler's attribute agrees."""
     attribute = layout_attribute(TensorSpec(shape, dtype, Layout.TILE))
     layout = TensorLayout(shape, collapsed_map(shape, multiple=32), (1, 1), dtype, TILE)
     assert attribute.memref.get_shape() == layout.memref_shape
@@ -248,7 +248,7 @@ def layouts(draw, elements=SCALARS):
 
 
 def naive_memory(layout):
-    """By core, logical index or None of every element in memory: shards, tiles, faces and rows, walked in loops."""
+    """Core -> logical index or None of every element in memory, by loops over shards, tiles, faces and rows."""
     logical = {layout.linear.at(index): index for index in itertools.product(*map(range, layout.shape))}
     assert len(logical) == math.prod(layout.shape)
     rows, columns = layout.tile or (1, 1)
@@ -336,7 +336,7 @@ def test_bytes_of_block_floats_are_those_of_their_packed_tiles(dtype):
         layout.distributed(np.zeros((64, 64), np.float32))
 
 
-# --- What is refused ------------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

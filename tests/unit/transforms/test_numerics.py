@@ -113,7 +113,7 @@ def _times_one_then_neg(spec, target, before=None):
         (row_major(4, 4, dtype=BF16), "cpu", None, True),
         (tiled(32, 32, dtype=F32), "wormhole_b0", None, True),
         (tiled(32, 32), "wormhole_b0", "exp", True),
-        # A bf16 argument may hold a NaN or denormals, which the product would not give back.
+        # A bf16 argument may contain a NaN or denormals, which the product would not return.
         (tiled(32, 32), "wormhole_b0", None, False),
     ],
 )

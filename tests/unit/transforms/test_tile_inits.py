@@ -11,7 +11,7 @@ from ttnn_jit.transforms.passes.inline_kernels import inline_kernels
 
 
 def runs(graph, what):
-    """How often lines with `what` run on one core: the trips of the loops around each, by the text of the kernel."""
+    """The number of times that lines with `what` run on one core, by the loops in the text of the kernel."""
     total, trips = 0, [1]
     for line in print_module(lowered(graph, until="convert-d2m-to-ttnn")).splitlines():
         bounds = [int(bound) for bound in re.findall(r"(?:=|to|step) (?:%c)?(\d+)", line)] if ".for " in line else [1]

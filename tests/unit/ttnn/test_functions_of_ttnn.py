@@ -25,14 +25,14 @@ SHARED = ONE_OBJECT | {
     "experimental.typecast": "typecast",
     "experimental.view": "view",
 }
-"""Name -> that of the function that it is here."""
+"""Name -> name of the function that it is here."""
 
 MODULES = sorted(
     name
     for name in ttnn.__all__
     if isinstance(getattr(ttnn, name), ModuleType) and hasattr(getattr(ttnn, name), "__all__")
 )
-"""Modules of ttnn's that are files here."""
+"""Modules of ttnn that are files here."""
 
 SUBMODULES = ("experimental", "kv_cache", "operations.moreh", "transformer")
 
@@ -101,7 +101,7 @@ def test_a_name_that_jit_refuses_is_refused_at_its_location_and_its_function_is_
     holder, x = Holder(), torch.ones(2, 2)
     assert torch.equal(jit(graph_capture=graph_capture)(lambda x: holder.mul(x, x))(x), x)
     written = jit(graph_capture=graph_capture)(lambda x: ttnn.mul(x, x))
-    if graph_capture:  # which sees the object, as ttnn.jit's does
+    if graph_capture:  # it sees the object, as ttnn.jit does
         assert torch.equal(written(x), x)
     else:
         with pytest.raises(UnsupportedFunction, match=r"Function mul not supported[^?]*did you mean `multiply`"):

@@ -27,7 +27,7 @@ OF_ANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
 class Stranger:
-    """What no function takes but where anything goes."""
+    """A value that no typed parameter accepts."""
 
 
 def takes_anything(parameter):
@@ -72,7 +72,7 @@ def sound(parameter, samples):
 
 
 def others(declared, samples, without):
-    """What a call must give besides a parameter, by name."""
+    """The required arguments beside a parameter, by name."""
     return {each.name: sound(each, samples) for each in declared.parameters if each.is_required and each is not without}
 
 
@@ -104,7 +104,7 @@ def names_read(function):
 
 
 def fields_read(function, arguments, seen):
-    """The fields of `arguments` that `function` reads of `given` or `self`, with what it gives that to."""
+    """The fields of `arguments` that `function` reads of `given` or `self`, and the functions that it passes it to."""
     seen.add(function)
     given, read, further = {"given", "self"}, set(), []
     for node in nodes_of(function):
@@ -136,7 +136,7 @@ def test_exactly_the_parameters_that_a_body_does_not_read_are_declared_without_e
 def test_a_keyword_that_a_function_lacks_is_refused_at_the_call_with_those_it_has(name, samples):
     declared = FUNCTIONS[name]
     if not declared.parameters or any(each.takes_other_names for each in declared.parameters):
-        return  # what takes nothing is Python's to refuse
+        return  # Python itself refuses arguments of a function without parameters
     with pytest.raises(CallError) as refused:
         attrgetter(name)(ttnn)(**others(declared, samples, None), no_such_keyword=1)
     assert "no_such_keyword" in refused.value.message

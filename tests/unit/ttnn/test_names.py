@@ -23,7 +23,7 @@ OWN = {
     "floor_divide", "get_maximal_block_sharding_grid", "log_softmax", "nan_to_num", "norm", "recip", "slice_write",
     "unique",
 }  # fmt: skip
-"""Names that only this package has, or that ttnn does not call public."""
+"""Names that only this package has, or that are not public in ttnn."""
 
 MISSING = sorted(PUBLIC_NAMES - set(ttnn.__all__))
 CALLED = sorted({"moe", "softcap", "bias_gelu_", "DumpDeviceProfiler", *ABSENT})

@@ -26,7 +26,7 @@ from ttnn_jit.ttnn.calling.shared_parameters import takes
 
 @dataclass(frozen=True)
 class Shared:
-    """What both say.
+    """Arguments of both functions.
 
     Attributes:
         extent: Of a side,
@@ -41,7 +41,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Own(Shared):
-    """What one says.
+    """Arguments of one function.
 
     Attributes:
         steps: From one to the next.
@@ -54,7 +54,7 @@ class Own(Shared):
 
     @property
     def area(self):
-        """Of the square."""
+        """The area of the square."""
         return self.extent**2
 
 
@@ -72,12 +72,12 @@ def square(given: Own) -> object:
 @host_function(observed=False)
 @takes(Own)
 def unobserved(given: Own) -> object:
-    """Another one."""
+    """Another function."""
     return given
 
 
 def written(extent: int, steps: Sequence[int] = (1, 1), *, padding: int | list[int] = 0, scale: float) -> object:
-    """What `square` would be if it was written."""
+    """`square` with explicit parameters."""
 
 
 @pytest.mark.parametrize("function", [square, unobserved])
