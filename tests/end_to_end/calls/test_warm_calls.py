@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.end_to_end.calls.warmed import on, warmed
+from tests.end_to_end.calls.warm_functions import on, warmed
 from tests.programs import add_tree_8_to_1, cosh
 from ttnn_jit import cache_info, jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, DeviceError, TtnnJitError

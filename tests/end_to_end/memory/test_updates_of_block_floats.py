@@ -16,7 +16,7 @@ BLOCK, BLOCKS = 32, 4
 
 packed_dtypes = pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b], ids=lambda dtype: dtype.name.lower())
 widths = pytest.mark.parametrize("width", [5, 16, 40, 64])
-ways = pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jitted"])
+eager_and_jitted = pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jitted"])
 
 
 def drawn(generator, dtype, device, *shape):
@@ -42,7 +42,7 @@ def generator():
     return torch.Generator().manual_seed(0)
 
 
-@ways
+@eager_and_jitted
 @widths
 @packed_dtypes
 @pytest.mark.parametrize("given", [ttnn.bfloat16, ttnn.float32], ids=lambda dtype: dtype.name.lower())
@@ -55,7 +55,7 @@ def test_one_position_of_all_users_is_packed(device, generator, dtype, given, wi
     assert torch.equal(ttnn.to_torch(cache), repacked(expected, cache))
 
 
-@ways
+@eager_and_jitted
 @packed_dtypes
 @pytest.mark.parametrize("from_tensor", [False, True], ids=["numbers", "tensor"])
 def test_a_position_of_each_user_is_packed(device, generator, dtype, from_tensor, jitted):
@@ -73,7 +73,7 @@ def test_a_position_of_each_user_is_packed(device, generator, dtype, from_tensor
     assert torch.equal(ttnn.to_torch(cache), repacked(expected, cache))
 
 
-@ways
+@eager_and_jitted
 @widths
 @packed_dtypes
 def test_a_prompt_is_packed_from_the_first_position_on(device, generator, dtype, width, jitted):
@@ -85,7 +85,7 @@ def test_a_prompt_is_packed_from_the_first_position_on(device, generator, dtype,
     assert torch.equal(ttnn.to_torch(cache), repacked(expected, cache))
 
 
-@ways
+@eager_and_jitted
 @packed_dtypes
 def test_pages_are_packed(device, generator, dtype, jitted):
     table = torch.randperm(USERS * BLOCKS, generator=generator).reshape(USERS, BLOCKS)
@@ -150,7 +150,7 @@ def test_the_launches_pack_and_unpack_only_parts_of_a_cache(device, generator, d
 _NO_ACCESS = 0
 
 
-@ways
+@eager_and_jitted
 @packed_dtypes
 def test_pages_of_memory_without_written_rows_are_neither_read_nor_written(device, generator, dtype, jitted):
     """All other pages are made inaccessible: an access would kill the process."""

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
 
-WAYS = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
-EVERY_WAY = pytest.mark.parametrize("way", WAYS)
+MODES = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
+EVERY_MODE = pytest.mark.parametrize("mode", MODES)
 
 
 def on_device(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
@@ -44,9 +44,9 @@ SHAPES = [
     start=st.sampled_from(SHAPES),
     steps=st.lists(st.tuples(st.sampled_from(SHAPES), st.booleans()), min_size=1, max_size=4),
     layout=st.sampled_from([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]),
-    way=st.sampled_from(sorted(WAYS)),
+    mode=st.sampled_from(sorted(MODES)),
 )
-def test_writes_go_to_the_addresses_of_pages(cpu_device, start, steps, layout, way):
+def test_writes_go_to_the_addresses_of_pages(cpu_device, start, steps, layout, mode):
     x = torch.randint(-3, 4, start, generator=torch.Generator().manual_seed(len(steps))).float()
 
     def program(given):
@@ -62,20 +62,20 @@ def test_writes_go_to_the_addresses_of_pages(cpu_device, start, steps, layout, w
         moved = base.view(shape) if keeps_pages(base.shape, shape, layout) else base.clone().view(shape)
         expected.append(moved.add_(number + 1.0))
     tensor = on_device(x, cpu_device, layout)
-    found = WAYS[way](program)(tensor)
+    found = MODES[mode](program)(tensor)
     assert all(torch.equal(ttnn.to_torch(mine), 2 * theirs) for mine, theirs in zip(found, expected, strict=True))
     assert torch.equal(ttnn.to_torch(tensor), expected[0])
 
 
-@EVERY_WAY
-def test_dimensions_of_one_are_added_and_removed_in_place(way, device):
+@EVERY_MODE
+def test_dimensions_of_one_are_added_and_removed_in_place(mode, device):
     def program(x):
         ttnn.add_(ttnn.unsqueeze_to_4D(x), 1.0)
         ttnn.multiply_(ttnn.squeeze(ttnn.unsqueeze(x, 0), 0), 3.0)
 
     x = torch.ones(33, 40)
-    tensor = on_device(x, device) if way == "eager" else on_device(torch.ones(64, 32), device)
-    WAYS[way](program)(tensor)
+    tensor = on_device(x, device) if mode == "eager" else on_device(torch.ones(64, 32), device)
+    MODES[mode](program)(tensor)
     assert torch.equal(ttnn.to_torch(tensor), torch.full(tuple(tensor.shape), 6.0))
 
 

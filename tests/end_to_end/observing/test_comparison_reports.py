@@ -93,13 +93,13 @@ SCRIPT = """
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("way", ["fork", "spawn"])
-def test_processes_of_multiprocessing_and_forks_lose_no_record(tmp_path, way):
+@pytest.mark.parametrize("start_method", ["fork", "spawn"])
+def test_processes_of_multiprocessing_and_forks_lose_no_record(tmp_path, start_method):
     (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
     settings = {"enable_comparison_mode": True, "root_report_path": str(tmp_path), "report_name": "run"}
     environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps(settings)}
     for _ in range(2):  # the second run discards the results of the first
-        subprocess.run([sys.executable, "script.py", way], cwd=tmp_path, env=environment, check=True)
+        subprocess.run([sys.executable, "script.py", start_method], cwd=tmp_path, env=environment, check=True)
         rows = json.loads((tmp_path / "run" / RESULTS).read_text())
         assert len(rows) == 2 * (2 + 1 + 3 + 5 + 4)
         assert len({row["process"] for row in rows}) >= 3

@@ -312,15 +312,15 @@ def test_operations_whose_results_depend_on_a_layout_declare_it():
     ):
         dtype = ttnn.bfloat16 if ttnn.bfloat16 in operation.dtypes else next(iter(operation.dtypes))
         for shapes, statics in operation.examples:
-            ways = []
+            calls = []
             for config in (None, *sharded):
                 specs = [
                     None if shape is None else TensorSpec(shape, dtype, ttnn.TILE_LAYOUT, config) for shape in shapes
                 ]
                 try:
-                    ways.append(calls_of(operation, specs, statics))
+                    calls.append(calls_of(operation, specs, statics))
                 except TtnnJitError:
                     break  # shards that are broadcast
-            if any(way != ways[0] for way in ways[1:]):
+            if any(each != calls[0] for each in calls[1:]):
                 found.add(operation.name)
     assert found == {each.name for each in OPERATIONS if each.reads_layout}

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 GENERATED = (".git", ".venv", "*.egg-info", "build", "dist", "generated", "__pycache__", ".*_cache", ".hypothesis")
-NOT_HANDED_OUT = {".gitignore"}
+NOT_DISTRIBUTED = {".gitignore"}
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -87,7 +87,7 @@ def installed(unpacked, tmp_path_factory):
 
 
 def test_the_source_distribution_holds_every_file_of_the_checkout(checkout, unpacked):
-    assert files_below(checkout) - files_below(unpacked) <= NOT_HANDED_OUT
+    assert files_below(checkout) - files_below(unpacked) <= NOT_DISTRIBUTED
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(checkout, installed):

@@ -102,7 +102,7 @@ def refusal_of(run, tensors):
 
 @settings(max_examples=12, deadline=None)
 @given(damaged_calls(), st.sampled_from(["eager", "interpreted", "traced"]))
-def test_a_refused_call_leaves_no_memory_no_program_and_no_draw(call, way):
+def test_a_refused_call_leaves_no_memory_no_program_and_no_draw(call, mode):
     name, shapes, dtypes, keywords = call
     device = ttnn.open_device(device_id=0, target="cpu")
     tensors = [
@@ -114,7 +114,7 @@ def test_a_refused_call_leaves_no_memory_no_program_and_no_draw(call, way):
     def program(*given_):
         return function(*given_, keywords)
 
-    run = program if way == "eager" else jit(graph_capture=way == "traced")(program)
+    run = program if mode == "eager" else jit(graph_capture=mode == "traced")(program)
     before = state_of(device)
     if message := refusal_of(run, tensors):
         assert message.strip()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
-from tests.properties.loops.test_families_together import function_of
+from tests.properties.loops.test_mixed_operation_families import function_of
 from ttnn_jit import ttnn
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.dialects.argument_notes import updates_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from tests.properties.calls.test_updates import ARGUMENTS, called, indices
-from tests.properties.loops.test_families_together import function_of
+from tests.properties.loops.test_mixed_operation_families import function_of
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.ops.movement.view_rules import reshaped_strides

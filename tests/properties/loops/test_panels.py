@@ -45,7 +45,7 @@ def plain(x, w):
     return ttnn.add(ttnn.sum(w, 0, keepdim=True), ttnn.sum(x))
 
 
-def given_out(w):
+def as_output_tensor(w):
     ttnn.add(w, 1.0, output_tensor=w)
 
 
@@ -63,7 +63,7 @@ def through_an_alias(w):
     ttnn.add_(copy.copy(w), 1.0)
 
 
-WRITES = {each.__name__: each for each in (given_out, increments, from_host, through_an_alias)}
+WRITES = {each.__name__: each for each in (as_output_tensor, increments, from_host, through_an_alias)}
 READS = {
     "to_torch": lambda w: w.to_torch(),
     "stored": lambda w: w.cpu().to_torch(),

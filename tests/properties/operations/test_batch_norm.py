@@ -11,7 +11,7 @@ import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 
-WAYS = {
+MODES = {
     "eager": lambda function: function,
     "interpreted": ttnn_jit.jit(graph_capture=False),
     "traced": ttnn_jit.jit(graph_capture=True),
@@ -48,18 +48,18 @@ def in_float64(x, mean, var, weight, bias, *, is_training):
     shape=st.tuples(st.integers(2, 4), st.integers(1, 40), st.integers(1, 35), st.integers(2, 9)),
     rank=st.integers(2, 4),
     given=st.lists(st.booleans(), min_size=4, max_size=4),
-    way=st.sampled_from(list(WAYS)),
+    mode=st.sampled_from(list(MODES)),
     seed=st.integers(0, 99),
 )
 def test_training_normalises_by_the_batch_and_updates_the_statistics_in_place(
-    shape, rank, given, way, seed, cpu_device
+    shape, rank, given, mode, seed, cpu_device
 ):
     x, numbers = operands(shape[:rank], seed, given=given)
     on_device = [
         None if each is None else ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device)
         for each in (x, *numbers)
     ]
-    got = WAYS[way](training)(*on_device)
+    got = MODES[mode](training)(*on_device)
     want = in_float64(x, *numbers, is_training=True)
     torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=1e-4, atol=1e-4)
     axes = (0, *range(2, x.dim()))
@@ -70,16 +70,16 @@ def test_training_normalises_by_the_batch_and_updates_the_statistics_in_place(
             torch.testing.assert_close(ttnn.to_torch(new).double(), want, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_inference_normalises_by_the_statistics_and_does_not_change_them(way, dtype, device, cpu_device):
+def test_inference_normalises_by_the_statistics_and_does_not_change_them(mode, dtype, device, cpu_device):
     x, numbers = operands((3, 33, 5, 32), 5, given=[True] * 4)
     x, numbers = x.to(dtype), [each.to(dtype) for each in numbers]
     want = in_float64(x, *numbers, is_training=False)
     bound = {torch.float32: 1e-5, torch.bfloat16: 2.0**-7}[dtype]
-    for where in (cpu_device, device) if way == "eager" else (cpu_device,):
+    for where in (cpu_device, device) if mode == "eager" else (cpu_device,):
         on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=where) for each in (x, *numbers)]
-        got = WAYS[way](inference)(*on_device)
+        got = MODES[mode](inference)(*on_device)
         assert got.dtype is on_device[0].dtype
         torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=bound, atol=bound)
         assert torch.equal(ttnn.to_torch(on_device[1]), numbers[0])

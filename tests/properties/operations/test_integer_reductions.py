@@ -95,10 +95,10 @@ def test_empty_reductions_of_integers_are_neutral_or_refused():
         jit()(lambda x: ttnn.max(x, 1))(x)
 
 
-SHORTHANDS = [one for name in ("any", "all") for one in OVERLOADS[name]]
+ANY_AND_ALL = [one for name in ("any", "all") for one in OVERLOADS[name]]
 
 
-@pytest.mark.parametrize("operation", SHORTHANDS)
+@pytest.mark.parametrize("operation", ANY_AND_ALL)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32, torch.uint8])
 def test_predicates_return_the_dtype_of_their_operands(operation, dtype, device):
     function = getattr(ttnn, operation.name)

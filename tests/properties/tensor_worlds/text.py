@@ -34,7 +34,7 @@ class Record:
 class Table(dict):
     def __getattr__(self, name):
         return self[name]
-class Asked(dict):
+class Container(dict):
     def __contains__(self, key):
         return dict.__contains__(self, key)
 class Missing(dict):
@@ -69,7 +69,7 @@ class Model:
         self.modules = torch.nn.ModuleList([Module()])
         self.record = Record(new())
         self.table = Table(k=new(), inner=Table(w=new()))
-        self.asked = Asked(k=new())
+        self.asked = Container(k=new())
         self.ordered = collections.OrderedDict(k=new(), m=1.0)
         self.default = collections.defaultdict(lambda: G, k=new())
         self.pair = (new(), new())

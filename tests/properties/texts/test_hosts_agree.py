@@ -78,14 +78,14 @@ def casts(draw):
     return [TensorSpec(draw(SHAPES), draw(MOVED))], [("typecast", 0, draw(MOVED))]
 
 
-FAMILIES = ["transposes", "steps", "extremes", "folds", "casts", "sweeps"]
+KINDS = ["transposes", "steps", "extremes", "folds", "casts", "sweeps"]
 
 
-@pytest.mark.parametrize("family", [transposes, steps, extremes, folds, casts, sweeps], ids=FAMILIES)
+@pytest.mark.parametrize("kind", [transposes, steps, extremes, folds, casts, sweeps], ids=KINDS)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data(), start=st.booleans(), seed=st.integers(0, 2**20))
-def test_every_host_has_the_interpreters_bits_and_reads_only_operands(family, data, start, seed):
-    specs, calls = data.draw(family())
+def test_every_host_has_the_interpreters_bits_and_reads_only_operands(kind, data, start, seed):
+    specs, calls = data.draw(kind())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(register_moves, "POOLED_RESULT_BYTES", 0)
         module = scheduled(specs, calls)

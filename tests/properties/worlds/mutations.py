@@ -52,7 +52,7 @@ _SPECIAL = {
     "__length_hint__": _INTS, "__mod__": NUMBERS, "__subclasscheck__": ("True", "False"),
 }  # fmt: skip
 """Special methods that a change adds to a class, and their results."""
-_ASKED_OF_ALL = ("__bool__", "__len__", "__getattr__", "__format__")
+_CALLED_ON_ALL = ("__bool__", "__len__", "__getattr__", "__format__")
 """Special methods that statements of any world call."""
 
 
@@ -158,7 +158,7 @@ class Mutator:
 
     def _changes_of_class(self, kind: type, found: list[Expression]) -> list[str]:
         made = ["{e}.extra = {n}", "{e}.q = {n}", "{e}.scale = {n}", "{e}.__name__ = 'CCC'"]
-        often = [name for name in _ASKED_OF_ALL if not hasattr(kind, name)]
+        often = [name for name in _CALLED_ON_ALL if not hasattr(kind, name)]
         made += [_special("{e}", name, self.draw) for name in [*often, *self.draw.sample(sorted(_SPECIAL), 3)]]
         for name, member in vars(kind).items():
             made += _of_member(name, member, self.draw) * 2

@@ -101,7 +101,7 @@ def test_a_docstring_documents_every_parameter_by_the_nearest_class():
         "A square.\n\nArgs:\n    extent: Of a side,\n        in elements.\n    steps: From one to the next.\n"
         "    padding: On both sides.\n\nReturns:\n    The arguments."
     )
-    assert inspect.getdoc(unobserved).startswith("Another one.\n\nArgs:\n    extent: ")
+    assert inspect.getdoc(unobserved).startswith("Another function.\n\nArgs:\n    extent: ")
 
 
 @pytest.mark.parametrize("function", [square, unobserved])
