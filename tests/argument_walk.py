@@ -247,15 +247,15 @@ def outcome(call: Call) -> str:
         found = call.run()
     except TtnnJitError as error:
         return f"{type(error).__name__}: {error.message}"
-    return hashlib.sha256(repr(_told(found)).encode()).hexdigest()
+    return hashlib.sha256(repr(_described(found)).encode()).hexdigest()
 
 
-def _told(found: Any) -> Any:
+def _described(found: Any) -> Any:
     """The whole outcome of a call, in the form of `repr`."""
     if isinstance(found, (list, tuple)):
-        return [_told(each) for each in found]
+        return [_described(each) for each in found]
     if isinstance(found, ComplexTensor):
-        return _told([found.real, found.imag])
+        return _described([found.real, found.imag])
     if not isinstance(found, ttnn.Tensor):
         return found
     elements = ttnn.to_torch(found).contiguous().flatten()

@@ -73,7 +73,7 @@ def test_scalars_of_different_types_and_signs_are_different_programs():
     assert not torch.signbit(scale(x, 0.0)).any()
 
 
-def test_a_changed_global_is_seen_at_the_next_call(monkeypatch):
+def test_a_changed_global_is_detected_at_the_next_call(monkeypatch):
     @ttnn_jit.jit()
     def scale(x):
         return x * SCALE
@@ -86,7 +86,7 @@ def test_a_changed_global_is_seen_at_the_next_call(monkeypatch):
     assert scale(x)[0, 0] == 2.0
 
 
-def test_a_changed_closure_value_is_seen_at_the_next_call():
+def test_a_changed_closure_value_is_detected_at_the_next_call():
     factor = 2.0
 
     @ttnn_jit.jit()
@@ -98,7 +98,7 @@ def test_a_changed_closure_value_is_seen_at_the_next_call():
     assert scale(torch.ones(2))[0] == 5.0
 
 
-def test_a_helpers_new_body_is_seen_at_the_next_call():
+def test_a_helpers_new_body_is_detected_at_the_next_call():
     def helper(x):
         return x * 2.0
 
@@ -114,7 +114,7 @@ def test_a_helpers_new_body_is_seen_at_the_next_call():
     assert scale(torch.ones(2))[0] == 7.0
 
 
-def test_a_mutated_list_is_seen_at_the_next_call():
+def test_a_mutated_list_is_detected_at_the_next_call():
     factors = [1.0, 2.0]
 
     @ttnn_jit.jit()

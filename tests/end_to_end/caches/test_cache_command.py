@@ -92,7 +92,7 @@ def test_verify_names_what_is_damaged_with_status_one_and_removes_nothing(filled
     assert f"{found['entries']} entries, 2 damaged" in printed
 
 
-def test_clear_says_what_it_removed(filled, capsys):
+def test_clear_prints_the_number_of_removed_entries(filled, capsys):
     before = answer(capsys, "info")
     assert main(["cache", "clear"]) == 0
     assert capsys.readouterr().out == (
@@ -123,7 +123,7 @@ def test_an_empty_folder_stays_empty(command, own_disk_cache, capsys):
 @pytest.mark.parametrize(
     ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("written", "chmod 700"), ("file", "is no folder")]
 )
-def test_a_cache_that_is_not_used_is_an_error_that_says_why(command, why, text, own_disk_cache, capsys, monkeypatch):
+def test_an_unused_cache_is_an_error_with_the_reason(command, why, text, own_disk_cache, capsys, monkeypatch):
     match why:
         case "off":
             monkeypatch.setenv("TTNN_JIT_CACHE", "0")

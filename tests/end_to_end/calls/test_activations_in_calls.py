@@ -60,14 +60,14 @@ def rounded_once(result, expected, dtype):
         ([ttnn.UnaryOpType.RECIP, "neg"], lambda x: -1 / x),
     ],
 )
-def test_a_result_goes_through_activations_and_is_rounded_once(device, dtype, activations, expected):
+def test_activations_apply_to_a_result_before_its_one_rounding(device, dtype, activations, expected):
     a, b = on(device, A, dtype), on(device, B, dtype)
     result = ttnn.add(a, b, activations=activations).to_torch()
     rounded_once(result, expected(a.to_torch().double() + b.to_torch().double()), dtype)
 
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
-def test_operands_go_through_activations_of_their_own(device, dtype):
+def test_each_operand_has_its_own_activations(device, dtype):
     a, b = on(device, A, dtype), on(device, B, dtype)
     x, y = a.to_torch().double(), b.to_torch().double()
     result = ttnn.mul(a, b, input_tensor_a_activations=[SILU]).to_torch()

@@ -112,7 +112,7 @@ def leaves(value):
 
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_containers_of_tensors_go_in_and_come_out_as_the_callers_kind(container, kind):
+def test_containers_of_tensors_are_arguments_and_results_of_the_callers_kind(container, kind):
     seen = []
 
     @ttnn_jit.jit(fallback=True)
@@ -169,7 +169,7 @@ def test_methods_and_jitted_functions_inside_take_the_callers_tensors(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_ttnn_tensor_that_the_function_made_comes_back_as_the_callers_kind(kind):
+def test_a_ttnn_tensor_that_the_function_created_is_returned_as_the_callers_kind(kind):
     @ttnn_jit.jit(fallback=True)
     def function(x):
         ones = ttnn.ones((4, 4), dtype=ttnn.bfloat16, device=DEVICE)

@@ -86,7 +86,7 @@ def test_where_a_result_lies_is_ignored_inside_jit_with_one_warning(device):
 # --- The jitted object ----------------------------------------------------------------------------------------------
 
 
-def test_fallback_runs_the_plain_function_and_says_so_once(device):
+def test_fallback_runs_the_plain_function_and_warns_once(device):
     def scaled(x):
         return ttnn.mul(x, 0.5)  # an alias of eager ttnn only
 
@@ -202,16 +202,16 @@ class Options:
 OPTIONS = Options()
 
 
-def asked_for_presence(x):
+def reads_presence(x):
     return x * (3.0 if hasattr(OPTIONS, "extra") else 5.0)
 
 
-def asked_with_a_default(x):
+def reads_with_a_default(x):
     return x * (5.0 if getattr(OPTIONS, "extra", None) is None else 3.0)
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-@pytest.mark.parametrize("function", [asked_for_presence, asked_with_a_default])
+@pytest.mark.parametrize("function", [reads_presence, reads_with_a_default])
 def test_a_deleted_attribute_is_detected_and_differs_from_none(function, graph_capture, monkeypatch):
     x, jitted = torch.ones(2, 2), ttnn_jit.jit(graph_capture=graph_capture)(function)
     assert jitted(x)[0, 0] == 5.0

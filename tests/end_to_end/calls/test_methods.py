@@ -155,7 +155,7 @@ def test_another_object_under_the_instances_name_is_not_mistaken_for_it(monkeypa
 
 
 @pytest.mark.parametrize("name", ANEW)
-def test_a_function_that_is_compiled_at_every_call_says_so_once(name):
+def test_a_function_that_is_compiled_at_every_call_warns_once(name):
     _, method = traced_model(name)
     method(A)
     with pytest.warns(
@@ -207,7 +207,7 @@ class Scaled(Layer, Plain):
 
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_what_a_method_of_the_class_above_reads_is_never_stale(monkeypatch):
+def test_reads_of_an_inherited_method_are_never_stale(monkeypatch):
     model = Scaled(2.0)
     for scale in (2.0, 3.0, 4.0):
         model.scale = scale
@@ -310,7 +310,7 @@ def test_one_function_can_be_in_a_class_and_outside():
         assert torch.equal(Early().not_a_method(A), A + A)
 
 
-def test_methods_without_a_named_first_parameter_work_or_say_what_is_missing():
+def test_methods_without_a_named_first_parameter_work_or_name_what_is_missing():
     class Model:
         scale = 3.0
 
@@ -373,7 +373,7 @@ def test_an_attribute_that_hides_a_member_of_the_class_is_detected_after_any_num
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_super_finds_a_jitted_method_and_a_change_of_it_is_seen(graph_capture, monkeypatch):
+def test_super_finds_a_jitted_method_and_a_change_of_it_is_detected(graph_capture, monkeypatch):
     compiled = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)
 
     class Base:

@@ -58,7 +58,7 @@ def test_a_function_takes_objects_beside_tensors_by_position_and_by_keyword(jitt
     assert torch.equal(function(config, x, factor=4.0, parameters=parameters), 2 * wanted)
 
 
-def test_what_is_read_of_an_object_is_seen_to_change_and_weights_are_no_part_of_the_program():
+def test_changed_attributes_of_an_object_are_detected_and_weights_are_no_part_of_the_program():
     function = ttnn_jit.jit()(block)
     config, parameters, x = Config(1), Parameters(integers(8, 8), integers(8, 8)), integers(4, 8)
     function(config, x, parameters=parameters)

@@ -83,7 +83,7 @@ def test_tensors_of_torch_have_the_requested_dtype():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: ttnn.neg(x, dtype="bfloat16"), "`dtype`"),
         (lambda x: ttnn.neg(x, memory_config=3), "`memory_config`"),
@@ -95,8 +95,8 @@ def test_tensors_of_torch_have_the_requested_dtype():
     ],
 )
 @pytest.mark.parametrize("traced", [False, True])
-def test_unsupported_requests_are_refused_at_their_location(call, said, traced):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_unsupported_requests_are_refused_at_their_location(call, message, traced):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=traced)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
 

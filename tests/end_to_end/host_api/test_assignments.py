@@ -201,7 +201,7 @@ def test_a_tensor_is_filled_with_one_number_in_its_first_rows_and_columns(device
     assert ttnn.to_torch(ones).sum() == 0
 
 
-def test_what_does_not_fit_is_refused(device):
+def test_mismatched_arguments_are_refused(device):
     x = on_device(random(1, 1, 64, 64), device)
     with pytest.raises(ShapeError, match="not repeated along H"):
         ttnn.bcast(x, x, ttnn.BcastOpMath.ADD, ttnn.BcastOpDim.H)

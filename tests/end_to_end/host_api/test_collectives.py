@@ -97,7 +97,7 @@ def test_along_an_axis_of_one_device_every_device_of_a_mesh_copies(mesh, call):
     assert torch.equal(result, X)
 
 
-def test_results_go_into_the_buffers_that_are_given(one):
+def test_results_are_written_into_the_given_buffers(one):
     x, buffer, other = on(one), on(one, torch.zeros_like(X)), on(one, torch.zeros_like(X))
     assert ttnn.experimental.all_gather_async(x, buffer, 3, multi_device_global_semaphore=[]) is buffer
     assert ttnn.experimental.all_gather_async(x, dim=3, persistent_output_tensor=buffer) is buffer
@@ -207,7 +207,7 @@ def test_placements_cut_a_tensor_along_the_axes_of_a_mesh():
         lambda m: ttnn.reset_global_semaphore_value(semaphores(m, 1)[0], -1),
     ],
 )
-def test_descriptions_of_meshes_that_say_nothing_are_refused(mesh, made):
+def test_empty_descriptions_of_meshes_are_refused(mesh, made):
     with pytest.raises(ArgumentError):
         made(mesh)
 

@@ -70,7 +70,7 @@ def test_fields_of_earlier_versions_are_taken_and_their_dtype_is_that_of_the_res
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(plain))
 
 
-def test_an_input_in_l1_is_freed_where_the_config_says_so(device):
+def test_an_input_in_l1_is_freed_if_the_config_requests_it(device):
     x, weight = (ttnn.from_torch(each, device=device) for each in (X, WEIGHT))
     x = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
     config = ttnn.Conv2dConfig(deallocate_activation=True)

@@ -249,7 +249,7 @@ def test_tensors_are_copied_by_python_and_convert_to_torch_as_requested(device):
     assert ttnn.get_arch_name() == "wormhole_b0"
 
 
-def test_numpy_scalars_and_abs_meet_tensors_as_python_numbers_do(device):
+def test_numpy_scalars_and_abs_work_with_tensors_as_python_numbers_do(device):
     x = tiled(device)
     for made, expected in [(np.float64(2.0) * x, X * 2), (x * np.float32(2.0), X * 2), (np.int64(3) - x, 3 - X)]:
         assert torch.equal(made.to_torch(), expected)

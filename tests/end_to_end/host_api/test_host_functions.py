@@ -194,7 +194,7 @@ def test_experimental_names_are_those_of_the_namespace(device):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: ttnn.upsample(x, 2, align_corners=True), "upsample: got an unexpected keyword argument 'align_c"),
         (lambda x: ttnn.upsample(x), "upsample: missing a required argument: 'scale_factor'"),
@@ -206,8 +206,8 @@ def test_experimental_names_are_those_of_the_namespace(device):
         (lambda _: ttnn.CloseDevices("all"), "`devices` of CloseDevices must be a Mapping, got 'all'"),
     ],
 )
-def test_an_invalid_call_is_refused_in_the_functions_own_terms(device, call, said):
+def test_an_invalid_call_is_refused_in_the_functions_own_terms(device, call, message):
     x = ttnn.from_torch(torch.ones(1, 2, 2, 32), device=device)
     with pytest.raises(TtnnJitError) as refused:
         call(x)
-    assert said in str(refused.value)
+    assert message in str(refused.value)

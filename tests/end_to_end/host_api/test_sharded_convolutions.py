@@ -84,7 +84,7 @@ def test_a_sharded_input_gives_its_cores_to_the_result(device):
     assert got.memory_config().shard_spec.grid == config.shard_spec.grid
 
 
-def test_a_config_of_memory_and_slices_along_dram_come_first(device):
+def test_a_memory_config_and_dram_slices_take_precedence(device):
     x, weight = tensors(device)
     for keywords in (
         {"memory_config": ttnn.DRAM_MEMORY_CONFIG},

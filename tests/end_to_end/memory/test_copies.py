@@ -73,7 +73,7 @@ def copied_objects(x):
     return x * (deep.by + flat.by + SCALE.by + len(SCALE.steps) + sum(deep.steps) + copy.deepcopy(DOUBLING).by + shared)
 
 
-def what_holds_itself(x):
+def copied_cycle(x):
     items = [x, 1.0]
     items.append(items)
     copied = copy.deepcopy(items)
@@ -92,7 +92,7 @@ PROGRAMS = [
     all_that_a_queue_does,
     copied_containers,
     copied_objects,
-    what_holds_itself,
+    copied_cycle,
     a_copy_is_not_written_with_its_tensor,
 ]
 

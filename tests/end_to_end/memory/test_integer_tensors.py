@@ -90,7 +90,7 @@ def test_a_cast_ends_a_kernel_of_the_target_and_is_named(target):
 
 
 @EACH
-def test_every_stage_has_a_text_that_comes_back(device, dtype):
+def test_the_text_of_every_stage_round_trips(device, dtype):
     x = on(device, extremes(dtype))
     for stage in ("frontend", "convert-ttnn-to-ttir", "d2m-generic-fusion", "d2m-insert-dst-register-access"):
         text = masked.ir(x, x, stage=stage)

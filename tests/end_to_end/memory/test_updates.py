@@ -23,7 +23,7 @@ from ttnn_jit.ops.public_names import PUBLIC_NAMES
 
 @BOTH
 @EVERY_LIBRARY
-def test_an_argument_that_is_written_is_the_object_that_comes_back(graph_capture, library, device):
+def test_a_written_argument_is_returned_as_the_same_object(graph_capture, library, device):
     make, read = LIBRARIES[library]
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(added)
     x, y = whole(), whole()
@@ -69,7 +69,7 @@ def test_reads_after_a_write_see_it_and_those_before_do_not(graph_capture, libra
 
 @BOTH
 @EVERY_LIBRARY
-def test_an_output_tensor_is_written_and_comes_back(graph_capture, library, device):
+def test_an_output_tensor_is_written_and_returned(graph_capture, library, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x, y, z):
         return ttnn.add(x, y, output_tensor=z), ttnn.subtract(z, x, optional_output_tensor=y)
@@ -321,7 +321,7 @@ def text_of(*arguments: Any, graph_capture: bool | None = None) -> str:
     return ttnn_jit.jit(graph_capture=graph_capture)(parts).ir(*arguments)
 
 
-def test_both_frontends_write_the_same_updates_and_they_come_back_from_text():
+def test_both_frontends_produce_the_same_updates_which_round_trip_through_text():
     x, y = whole(10, 12), whole(10, 12)
     text = text_of(x, y)
     assert text == text_of(x, y, graph_capture=True)

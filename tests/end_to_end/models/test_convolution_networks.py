@@ -189,7 +189,7 @@ def test_a_block_is_torchs_eagerly_and_under_both_frontends(block, target):
     assert target == "cpu" or torch.equal(jitted[0], eager)  # on cpu fused operations round once
 
 
-def test_an_activation_of_another_config_is_seen(cpu_device):
+def test_a_changed_activation_of_a_config_is_detected(cpu_device):
     layer = Conv(cpu_device, 8, 8, 4)
     x = ttnn.from_torch(torch.randn(2, 4, 4, 8), dtype=ttnn.bfloat16, device=cpu_device)
     jitted = ttnn_jit.jit()(lambda x: layer(x))

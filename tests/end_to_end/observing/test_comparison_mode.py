@@ -83,7 +83,7 @@ def test_operations_are_recorded_locally_and_globally(target, dtype):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_the_chain_goes_through_moves_and_adds_errors_up(device):
+def test_the_chain_follows_moves_and_accumulates_errors(device):
     x = tensor(device, dtype=ttnn.float32)
     y = ttnn.typecast(x, ttnn.bfloat16)
     z = ttnn.to_layout(ttnn.to_layout(y, ttnn.ROW_MAJOR_LAYOUT), ttnn.TILE_LAYOUT)
@@ -242,7 +242,7 @@ def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
         (ttnn.bfloat8_b, 0.0, None),
     ],
 )
-def test_records_say_whether_a_tensor_is_close_by_torch_s_tolerances(cpu_device, dtype, off, allclose):
+def test_records_tell_whether_a_tensor_is_close_by_torch_s_tolerances(cpu_device, dtype, off, allclose):
     operation = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * (2.0 + off))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ComparisonWarning)
@@ -401,7 +401,7 @@ def test_a_golden_takes_activations_as_ttnn_s_own_goldens_do():
 
 
 @pytest.mark.usefixtures("comparing", "raising")
-def test_a_function_made_of_operations_is_compared_inside_and_its_result_goes_on_in_the_chain(device):
+def test_a_composed_function_is_compared_inside_and_its_result_continues_the_chain(device):
     """The convolution's result has the shape of its input, but must not inherit its golden."""
     x, weight = tensor(device, torch.randn(1, 1, 64, 32)), ttnn.from_torch(torch.randn(32, 32, 3, 3), ttnn.bfloat16)
     sizes = {"in_channels": 32, "out_channels": 32, "batch_size": 1, "input_height": 8, "input_width": 8}

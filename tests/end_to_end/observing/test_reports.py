@@ -192,7 +192,7 @@ def test_a_descriptor_lists_a_buffer_for_each_tensor_the_arguments_and_the_text(
 @pytest.mark.usefixtures("in_tmp_path")
 @pytest.mark.parametrize("options", [{}, {"fp32_dest_acc": True}, {"backend": "numba"}, {"max_grid": (0, 0)}], ids=str)
 @pytest.mark.parametrize("function", [programs.cosh, chain, twice_used])
-def test_a_descriptor_comes_back_from_json(device, function, options):
+def test_a_descriptor_round_trips_through_json(device, function, options):
     compiled = program(device, function, **options)
     for descriptor in compiled.descriptors:
         fields = descriptor.to_dict()

@@ -59,7 +59,7 @@ def test_debug_prints_every_kernel_of_a_program_and_its_tensors(capsys, device):
     assert "out0: 32x64xbf16" in lines[-1]
 
 
-def test_debug_says_that_a_program_launches_nothing(capsys):
+def test_debug_reports_a_program_without_launches(capsys):
     jitted = ttnn_jit.jit(debug=True)(lambda x: x)
     jitted(torch.ones(2))
     capsys.readouterr()

@@ -194,7 +194,7 @@ def partial_of(function):
     return lambda *x: function(*x, 2.0)
 
 
-def test_what_a_traced_function_called_is_shown():
+def test_the_calls_of_a_traced_function_are_in_its_traceback():
     error = raised_by(lambda: ttnn_jit.jit(graph_capture=True)(calls_a_failing_helper)(X), CompileError)
     assert names_of(error)[-1] == "<lambda>"
     assert names_of(error.__cause__) == ["calls_a_failing_helper", "failing_helper"]

@@ -130,7 +130,7 @@ def test_an_edited_convolution_is_refused_by_its_verifier(old, new, message):
         verify(parse_module(text.replace(old, new)))
 
 
-def test_sizes_stand_in_the_text_as_those_of_tt_mlir_do():
+def test_sizes_are_printed_as_in_tt_mlir():
     sizes = "in_channels = 6 : i32, input_height = 6 : i32, input_width = 5 : i32, kernel_size = array<i32: 3, 2>"
     windows = "padding = array<i32: 1, 2, 0, 1>, stride = array<i32: 2, 1>"
     text = ttnn_jit.jit()(conv2d).ir(X, WEIGHT, BIAS, stage="convert-ttnn-to-ttir")

@@ -31,7 +31,7 @@ def scaled(x):
 
 @ttnn_jit.tile_op(golden=lambda x: 3.0 * torch.tanh(x / 3.0))
 def softcap(x):
-    """Limits x to (-3, 3) smoothly."""
+    """Limits x to (-3, 3), smoothly."""
     return CAP * math.tanh(scaled(x))
 
 
@@ -177,7 +177,7 @@ def test_an_operation_is_traced_once_while_its_reads_do_not_change(monkeypatch):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_changed_global_body_or_helper_is_seen_at_the_next_call(cpu_device, graph_capture, monkeypatch):
+def test_a_changed_global_body_or_helper_is_detected_at_the_next_call(cpu_device, graph_capture, monkeypatch):
     x = torch.full((2, 2), 6.0)
     tensor = on(cpu_device, x)
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(uses_softcap)
@@ -197,7 +197,7 @@ def test_a_changed_global_body_or_helper_is_seen_at_the_next_call(cpu_device, gr
     assert now() == round(3 * math.tanh(2), 4)
 
 
-def test_a_changed_global_of_untraced_code_is_seen(cpu_device, monkeypatch):
+def test_a_changed_global_of_untraced_code_is_detected(cpu_device, monkeypatch):
     monkeypatch.setitem(globals(), "WEIGHT", 1.0)
     operation = ttnn_jit.tile_op(lambda x: int(x) * WEIGHT)  # noqa: F821 - set above
     jitted = ttnn_jit.jit(lambda x: operation(x))

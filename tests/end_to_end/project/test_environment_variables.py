@@ -115,17 +115,17 @@ def test_the_command_renews_the_table_of_a_page(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "hint"),
     [
         ("TTNN_JIT_CACH_DIR", "did you mean TTNN_JIT_CACHE_DIR?"),
         ("TTNN_JIT_THREADS", "did you mean TTNN_JIT_NUM_THREADS?"),
         ("TTNN_JIT_XYZZY_PLUGH", "`ttnn-jit env` lists those that there are"),
     ],
 )
-def test_an_unknown_variable_of_ours_is_warned_of_once(name, told, monkeypatch):
+def test_an_unknown_variable_of_ours_is_warned_of_once(name, hint, monkeypatch):
     monkeypatch.setenv(name, "1")
     warn_of_unknown_variables.cache_clear()
-    with pytest.warns(UserWarning, match=rf"^{name} is no variable that ttnn_jit reads; {re.escape(told)}$") as caught:
+    with pytest.warns(UserWarning, match=rf"^{name} is no variable that ttnn_jit reads; {re.escape(hint)}$") as caught:
         ttnn_jit.jit(lambda x: x)
     ttnn_jit.cache_info()
     assert len(caught) == 1

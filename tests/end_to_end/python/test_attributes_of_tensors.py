@@ -36,7 +36,7 @@ def comparing(expression, wanted):
     return names["f"]
 
 
-def sayings(x):
+def values_in_a_plain_run(x):
     """Expression -> its value in a plain run, for attributes and methods without arguments; no tensors."""
     found = {}
     for name in dir(type(x)):
@@ -53,7 +53,7 @@ def sayings(x):
 
 def check(x, graph_capture, numbers, answered):
     known, refused = set(), {}
-    for expression, value in sayings(x).items():
+    for expression, value in values_in_a_plain_run(x).items():
         jitted = jit(graph_capture=graph_capture)(comparing(expression, value))
         try:
             result = numbers(jitted(x))

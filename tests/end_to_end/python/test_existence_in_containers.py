@@ -124,22 +124,22 @@ def test_a_key_that_is_added_and_removed_is_compiled_twice(graph_capture):
 # --- Calls of a guard -------------------------------------------------------------------------------------------------
 
 
-class Noting:
+class Recording:
     """Records calls of its methods."""
 
     asked: tuple[str, ...] = ()
 
     @property
     def w(self) -> torch.Tensor:
-        Noting.asked += ("w",)
+        Recording.asked += ("w",)
         return torch.ones(2, 2)
 
     def __getitem__(self, key: object) -> torch.Tensor:
-        Noting.asked += (f"[{key!r}]",)
+        Recording.asked += (f"[{key!r}]",)
         return torch.ones(2, 2)
 
     def __lt__(self, _: object) -> bool:
-        Noting.asked += ("<",)
+        Recording.asked += ("<",)
         return True
 
 
@@ -147,7 +147,7 @@ class Missing(dict):
     """Records missing keys."""
 
     def __missing__(self, key: object) -> torch.Tensor:
-        Noting.asked += (f"missing {key!r}",)
+        Recording.asked += (f"missing {key!r}",)
         return torch.ones(2, 2)
 
 
@@ -155,7 +155,7 @@ class Listed(list):
     """Records look-ups."""
 
     def __getitem__(self, key: Any) -> Any:
-        Noting.asked += (f"[{key!r}]",)
+        Recording.asked += (f"[{key!r}]",)
         return list.__getitem__(self, key)
 
 
@@ -163,25 +163,25 @@ class Number(float):
     """A number of another class."""
 
     def __lt__(self, _: object) -> bool:
-        Noting.asked += ("<",)
+        Recording.asked += ("<",)
         return True
 
 
 ASKING = {
-    "an item": (lambda x: x + WORLD.table["w"], "table", (Noting, Missing, lambda: collections.defaultdict(list))),
+    "an item": (lambda x: x + WORLD.table["w"], "table", (Recording, Missing, lambda: collections.defaultdict(list))),
     "an item behind an item": (
         lambda x: x + WORLD.nested["inner"]["w"],
         "nested",
-        (lambda: {"inner": Noting()}, lambda: {"inner": Missing()}, Missing, lambda: {"inner": Listed([1.0])}),
+        (lambda: {"inner": Recording()}, lambda: {"inner": Missing()}, Missing, lambda: {"inner": Listed([1.0])}),
     ),
-    "an attribute": (lambda x: x + WORLD.object.w, "object", (Noting,)),
-    "existence": (lambda x: x + 1.0 if hasattr(WORLD.object, "w") else x + 2.0, "object", (Noting,)),
+    "an attribute": (lambda x: x + WORLD.object.w, "object", (Recording,)),
+    "existence": (lambda x: x + 1.0 if hasattr(WORLD.object, "w") else x + 2.0, "object", (Recording,)),
     "membership": (
         lambda x: x + 1.0 if "w" in WORLD.table else x + 2.0,
         "table",
         (Missing, lambda: collections.defaultdict(list)),
     ),
-    "a comparison": (lambda x: x + 1.0 if WORLD.number < 2.0 else x + 2.0, "number", (Noting, Number)),
+    "a comparison": (lambda x: x + 1.0 if WORLD.number < 2.0 else x + 2.0, "number", (Recording, Number)),
 }
 
 
@@ -197,10 +197,10 @@ def test_a_guard_calls_no_method_of_an_object_of_another_class(name, graph_captu
             jitted(torch.ones(2, 2))
         setattr(WORLD, attribute, made := make())
         guard = next(iter(jitted._variants._by_key.values()))[0].fetch
-        Noting.asked = ()
+        Recording.asked = ()
         assert guard([torch.ones(2, 2)]) is None
         assert {call(torch.ones(2, 2)) for call in (*jitted._latest, *jitted._warm.values())} == {MISS}
-        assert Noting.asked == ()
+        assert Recording.asked == ()
         assert not (isinstance(made, collections.defaultdict) and made)
 
 
@@ -210,10 +210,10 @@ def test_a_look_up_on_disk_calls_no_method_of_an_object_of_another_class():
     ttnn_jit.jit(function)(torch.ones(2, 2))
     for make in makes[:2]:
         setattr(WORLD, attribute, make())
-        Noting.asked = ()
+        Recording.asked = ()
         request = ttnn_jit.jit(function).request(torch.ones(2, 2))
         assert StoredPrograms.of(request, use_disk=True).find() is None
-        assert Noting.asked == ()
+        assert Recording.asked == ()
 
 
 def test_ttnn_tensors_can_be_added_and_removed():

@@ -344,7 +344,7 @@ def test_a_trace_that_would_not_record_a_write_of_numpy_is_refused():
 ARRAY = numpy.zeros((3, 4), numpy.float32)
 
 
-def test_explain_miss_says_which_weight_changed(tmp_path):
+def test_explain_miss_names_the_weight_that_changed(tmp_path):
     module = loaded(tmp_path, 3, 5, graph_capture=False)
     model, x = module.Model(), torch.full((4, 4), 2.0)
     model.forward(x)

@@ -100,7 +100,7 @@ def the_grid_of_a_device(x):
 
 
 @idiom
-def what_device_it_is(x):
+def reads_the_device(x):
     is_one = MODEL.device.get_num_devices() == 1 and x.device().arch() == MODEL.device.arch()
     return ttnn.relu(x) if is_one and x.storage_type() == ttnn.StorageType.DEVICE and x.is_allocated() else x
 
@@ -261,7 +261,7 @@ def state_of_a_model(x):
 
 
 @refused("Function to_torch not supported")
-def what_is_read(x):
+def read_back(x):
     return ttnn.from_torch(ttnn.to_torch(x))
 
 

@@ -214,7 +214,7 @@ def test_the_plain_python_fallback_computes_integers_likewise(name, numpy):
 
 
 @BOTH
-def test_floats_that_numpy_lacks_come_back_as_float32(capture):
+def test_floats_that_numpy_lacks_are_returned_as_float32(capture):
     x = np.linspace(-7.0, 7.0, 1000, dtype=np.float32)
     expected = torch.from_numpy(x).to(torch.bfloat16).float().numpy()
     calls = {

@@ -14,7 +14,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, UnsupportedFunction
 
 
-def said(call: Any) -> list[str]:
+def warnings_of(call: Any) -> list[str]:
     """The warnings of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -32,14 +32,14 @@ def test_autocast_around_a_call_causes_one_warning(twice, warm, graph_capture):
 
     x, y = whole(), whole()
     given = (x, x) if twice else (x, y)
-    assert [text for _ in range(warm) for text in said(lambda: product(*given))] == []
+    assert [text for _ in range(warm) for text in warnings_of(lambda: product(*given))] == []
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        texts = [text for _ in range(4) for text in said(lambda: product(*given))]
+        texts = [text for _ in range(4) for text in warnings_of(lambda: product(*given))]
     assert len(texts) == 1
     assert texts[0].startswith("`torch.autocast` is on and has no effect on `product`: ")
-    assert said(lambda: product(*given)) == []
+    assert warnings_of(lambda: product(*given)) == []
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert said(lambda: product(*given)) == []
+        assert warnings_of(lambda: product(*given)) == []
         assert product(*given).dtype == torch.float32
 
 
@@ -47,7 +47,7 @@ def test_a_function_that_was_compiled_under_autocast_is_the_same_outside():
     product = ttnn_jit.jit(lambda x, y: x @ y)
     x, y = whole(), whole()
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert len(said(lambda: [product(x, y) for _ in range(3)])) == 1
+        assert len(warnings_of(lambda: [product(x, y) for _ in range(3)])) == 1
         before = ttnn_jit.cache_info().compiles
     assert torch.equal(product(x, y), x @ y)
     assert ttnn_jit.cache_info().compiles == before
@@ -57,7 +57,7 @@ def test_autocast_does_not_affect_ttnn_tensors():
     device = ttnn.open_device(device_id=0)
     tensor = ttnn.from_torch(whole(), layout=ttnn.TILE_LAYOUT, device=device)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert said(lambda: ttnn_jit.jit(lambda x: x @ x)(tensor)) == []
+        assert warnings_of(lambda: ttnn_jit.jit(lambda x: x @ x)(tensor)) == []
     ttnn.close_device(device)
 
 

@@ -102,7 +102,7 @@ def run(operation, dtype, kind, target):
 
 
 @pytest.fixture
-def judged(monkeypatch):
+def verdict_inputs(monkeypatch):
     """The verdict's inputs: tensor, result and golden in torch, and the tolerance."""
     found = []
 
@@ -118,7 +118,7 @@ def judged(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("operation", JUDGED, ids=str)
-def test_the_verdict_accepts_results_within_the_bound_and_no_others(operation, kind, judged):
+def test_the_verdict_accepts_results_within_the_bound_and_no_others(operation, kind, verdict_inputs):
     dtype, target = typed(operation, kind)
     if is_excepted(operation, dtype, kind):
         pytest.skip("it is excepted above")
@@ -131,7 +131,7 @@ def test_the_verdict_accepts_results_within_the_bound_and_no_others(operation, k
     records = comparison_records()
     assert records
     assert [str(record) for record in records if record.matches is False] == []
-    for tensor, golden, got, tolerance, elements in judged:
+    for tensor, golden, got, tolerance, elements in verdict_inputs:
         if elements is None and got.numel() and not tolerance.of_all:
             assert_worse_is_wrong(tensor, golden, got, tolerance)
 

@@ -143,19 +143,19 @@ def test_a_model_computes_with_its_current_weights(seed, graph_capture, tmp_path
     module = loaded(file, graph_capture)
     agrees(module, x)
     changes = random.Random(seed + MODELS).choices(CHANGES, k=SWAPS)
-    met = {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
+    tracked = {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
     for change in changes:
         exec(change, vars(module))
-        met |= {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
+        tracked |= {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
         agrees(module, x)
-    assert kept(met, module) == []
+    assert kept(tracked, module) == []
     before = ttnn_jit.cache_info().compiles
     agrees(loaded(file, graph_capture), x)
     assert ttnn_jit.cache_info().compiles == before
     sys.modules.pop("hidden_model")
 
 
-def kept(met: dict[int, weakref.ref[torch.Tensor]], module: Any) -> list[torch.Tensor]:
+def kept(tracked: dict[int, weakref.ref[torch.Tensor]], module: Any) -> list[torch.Tensor]:
     """Tensors that the model no longer has but that are still alive."""
     now = {id(tensor) for tensor in tensors_of(module)}
-    return [tensor for reference in met.values() if (tensor := reference()) is not None and id(tensor) not in now]
+    return [tensor for reference in tracked.values() if (tensor := reference()) is not None and id(tensor) not in now]

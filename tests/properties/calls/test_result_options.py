@@ -188,17 +188,17 @@ def in_a_program(
     """The specs of the results of the outermost call in a program, or the reason for its refusal."""
     seen: list[Any] = []
 
-    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
-        def noted(*args: Any) -> Any:
+    def recording(function: Callable[..., Any]) -> Callable[..., Any]:
+        def recorded(*args: Any) -> Any:
             found = function(*args)
             seen[:] = specs_of(found)
             return found
 
-        return noted
+        return recorded
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Emitter, "call", noting(Emitter.call))
-        patch.setattr(traced_tensors, "create", noting(traced_tensors.create))
+        patch.setattr(Emitter, "call", recording(Emitter.call))
+        patch.setattr(traced_tensors, "create", recording(traced_tensors.create))
         try:
             lower(FrontendRequest(call, {"tensors": described(tensors, library)}, target, traced, library=library))
         except TtnnJitError as error:

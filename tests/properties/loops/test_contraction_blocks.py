@@ -228,7 +228,7 @@ def test_no_bit_depends_on_the_number_of_threads(shapes, dtype, monkeypatch):
 @pytest.mark.parametrize(
     ("rows", "remark"), [(1, "1 row at a time"), (6, "8 rows at a time"), (9, "operands packed, a microkernel")]
 )
-def test_the_report_says_which_schedule_a_product_has(rows, remark):
+def test_the_report_names_the_schedule_of_a_product(rows, remark):
     function = ttnn_jit.jit()(product_of((False, False)))
     assert remark in str(function.explain(torch.ones(rows, 4), torch.ones(4, 5)))
 

@@ -26,7 +26,7 @@ def blocks_of(function, *tensors):
     return [int(each) for each in re.findall(r"in (\d+) blocks of", str(function.explain(*tensors)))]
 
 
-def in_both_ways(program, tensors, *, most_bytes=1, most_blocks=64):
+def blocked_and_whole(program, tensors, *, most_bytes=1, most_blocks=64):
     """Results in blocks, results of the whole, and the number of blocks; both results are alive together."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(copy_blocks, "MOST_BYTES", most_bytes)
@@ -69,7 +69,7 @@ def test_blocked_convolutions_of_any_shape_have_the_bits_of_unblocked_ones(
             stride=stride, padding=padding,
         )  # fmt: skip
 
-    pairs, _ = in_both_ways(program, [x], most_bytes=most[0], most_blocks=most[1])
+    pairs, _ = blocked_and_whole(program, [x], most_bytes=most[0], most_blocks=most[1])
     assert all(torch.equal(*pair) for pair in pairs)
 
 
@@ -130,6 +130,6 @@ def test_chains_of_blocked_copies_have_the_bits_of_unblocked_ones(shape, moves, 
                 return product, ttnn.matmul(copied, ttnn.neg(weight))
         return product
 
-    pairs, blocks = in_both_ways(program, [x, weight])
+    pairs, blocks = blocked_and_whole(program, [x, weight])
     assert all(torch.equal(*pair) for pair in pairs)
     assert not blocks or read_too in {"no", "computed with"}  # an elementwise reader may read through the copy

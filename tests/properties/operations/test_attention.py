@@ -264,7 +264,7 @@ INDEX = torch.zeros(2, dtype=torch.int32)
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x, k, _: SDPA(x, k[:, :, :, :8], k), "queries and keys have as many channels|keys and values"),
         (lambda x, k, _: SDPA(x, k, k[:, :, 1:]), "keys and values have the same users, heads and positions"),
@@ -295,7 +295,7 @@ INDEX = torch.zeros(2, dtype=torch.int32)
         ),
     ],
 )
-def test_invalid_attention_is_refused_at_its_location(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_invalid_attention_is_refused_at_its_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(X, K, INDEX)
     assert caught.value.location.file == __file__

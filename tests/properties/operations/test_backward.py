@@ -81,7 +81,7 @@ def test_a_gradient_on_a_chip_is_rounded_once(name, device):
     assert_near(operation, [ttnn.to_torch(each) for each in found], tensors, statics)
 
 
-def test_a_number_may_stand_in_the_place_of_a_tensor(cpu_device):
+def test_a_number_may_replace_a_tensor(cpu_device):
     g, x = (ttnn.from_torch(torch.randn(3, 40), device=cpu_device) for _ in range(2))
     (got,) = ttnn.mul_bw(g, x, 3.0)
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(g) * 3)

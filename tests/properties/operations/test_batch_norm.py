@@ -111,7 +111,7 @@ def test_a_result_is_written_into_the_callers_tensor(cpu_device):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: ttnn.batch_norm(x), "`running_mean` and `running_var`"),
         (lambda x: ttnn.batch_norm(x, running_mean=x, running_var=x), "`running_mean` has 160 elements"),
@@ -129,8 +129,8 @@ def test_a_result_is_written_into_the_callers_tensor(cpu_device):
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_mismatched_operands_of_a_norm_are_refused_at_their_location(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_operands_of_a_norm_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         ttnn_jit.jit(graph_capture=graph_capture)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
 

@@ -175,7 +175,7 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             lambda x: ttnn.linear(x, x, bias=x, transpose_b=True),
@@ -195,8 +195,8 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_mismatched_operands_are_refused_by_name_at_their_location(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_operands_are_refused_by_name_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         ttnn_jit.jit(graph_capture=graph_capture)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
 

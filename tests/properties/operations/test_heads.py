@@ -43,11 +43,11 @@ def check(found, query, key, value):
 
 
 @settings(max_examples=20, deadline=None)
-@given(extents=EXTENTS, transposes=st.booleans(), apart=st.booleans(), graph_capture=st.booleans())
-def test_rows_of_concatenated_heads_are_split(extents, transposes, apart, graph_capture):
+@given(extents=EXTENTS, transposes=st.booleans(), are_separate=st.booleans(), graph_capture=st.booleans())
+def test_rows_of_concatenated_heads_are_split(extents, transposes, are_separate, graph_capture):
     query, key, value = heads_of(extents)
     heads, kv_heads = query.shape[1], key.shape[1]
-    given = [rows_of(query), rows_of(key, value)] if apart else [rows_of(query, key, value)]
+    given = [rows_of(query), rows_of(key, value)] if are_separate else [rows_of(query, key, value)]
     wanted = (query, key.mT if transposes else key, value)
 
     def three(*rows):
@@ -156,7 +156,7 @@ NLP = ttnn.experimental
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: SPLIT(x, num_heads=5), "rows of 48 channels do not divide into 15 heads"),
         (lambda x: SPLIT(x, num_heads=4, num_kv_heads=3), "4 heads of queries do not share 3 of keys and values"),
@@ -180,7 +180,7 @@ NLP = ttnn.experimental
         ),
     ],
 )
-def test_tensors_without_such_heads_are_refused_at_their_location(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_tensors_without_such_heads_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(torch.zeros(2, 4, 48))
     assert caught.value.location.file == __file__

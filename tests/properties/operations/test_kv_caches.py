@@ -191,7 +191,7 @@ CACHE, INDEX = torch.zeros(3, 2, 8, 5), torch.zeros(3, dtype=torch.int32)
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda c, _: ttnn.fill_cache(c, c[:1], 3), "there is no user 3 in a cache of 3"),
         (lambda c, _: ttnn.fill_cache(c, c[:2], 0), r"of shape \[2, 2, 8, 5\] is no part of a cache of shape"),
@@ -219,7 +219,7 @@ CACHE, INDEX = torch.zeros(3, 2, 8, 5), torch.zeros(3, dtype=torch.int32)
         (lambda c, _: ttnn.copy(c, 1.0), "writes into its argument `input_b`, which is float"),
     ],
 )
-def test_rows_that_do_not_fit_into_a_cache_are_refused_at_their_location(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_rows_that_do_not_fit_into_a_cache_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(CACHE.clone(), INDEX.clone())
     assert caught.value.location.file == __file__

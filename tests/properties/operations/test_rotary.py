@@ -121,7 +121,7 @@ X, COS = torch.zeros(1, 2, 4, 64), torch.zeros(1, 1, 8, 64)
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             lambda x, c: ROTARY(x, c, c[:, :, 1:]),
@@ -138,7 +138,7 @@ X, COS = torch.zeros(1, 2, 4, 64), torch.zeros(1, 1, 8, 64)
         (lambda x, c: FUSED(x, x, c, c, c), r"angles of shape \[1, 1, 8, 64\] are not for queries"),
     ],
 )
-def test_mismatched_angles_are_refused_at_their_location(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_angles_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(X, COS)
     assert caught.value.location.file == __file__

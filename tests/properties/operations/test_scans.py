@@ -112,7 +112,7 @@ def test_a_scan_of_integers_keeps_their_low_bits(function, dtype, device):
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         (lambda x: ttnn.argmax(x, (0, 1)), r"\[0, 1\] are several dimensions"),
         (lambda x: ttnn.argmax(x[:, :0], 1), "has no elements there, and so no index of one"),
@@ -120,7 +120,7 @@ def test_a_scan_of_integers_keeps_their_low_bits(function, dtype, device):
         (lambda x: ttnn.cumsum(x, 2), "there is no dimension 2"),
     ],
 )
-def test_invalid_scan_dimensions_are_refused_by_name(program, said):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_invalid_scan_dimensions_are_refused_by_name(program, message):
+    with pytest.raises(CompileError, match=message) as caught:
         jit()(program)(torch.rand(3, 4))
     assert caught.value.location.file == __file__

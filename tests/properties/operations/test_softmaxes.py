@@ -99,7 +99,7 @@ def test_a_mask_for_all_rows_may_be_stored_as_rows_of_a_tiles_width(target):
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             lambda x: ttnn.scale_mask_softmax(x, mask=ttnn.reshape(x, (40, 4))),
@@ -121,7 +121,7 @@ def test_a_mask_for_all_rows_may_be_stored_as_rows_of_a_tiles_width(target):
         (lambda x: ttnn.log_softmax(x, 2), "there is no dimension 2"),
     ],
 )
-def test_mismatched_masks_are_refused_at_their_location(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_masks_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(torch.zeros(4, 40))
     assert caught.value.location.file == __file__

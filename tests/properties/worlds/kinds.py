@@ -66,31 +66,31 @@ KINDS: dict[str, Callable[[Read], bool]] = {
 
 
 @contextmanager
-def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
-    """Makes compiles leave out the guards of a kind; the kinds that occurred are added to `met`."""
+def without(kind: str, occurred: set[str] | None = None) -> Iterator[None]:
+    """Makes compiles leave out the guards of a kind; the kinds that occurred are added to `occurred`."""
     record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.is_opaque
 
     def left_out(read: Read) -> bool:
-        if met is not None:
-            met.update(name for name, belongs in KINDS.items() if belongs(read))
+        if occurred is not None:
+            occurred.update(name for name, belongs in KINDS.items() if belongs(read))
         return kind in KINDS and KINDS[kind](read)
 
     def recorded(recorder: ReadRecorder, path: Path | None, value: Any) -> None:
         if path is None or not left_out(Read(path, value)):
             record(recorder, path, value)
 
-    def written(writer: Any, read: Read) -> str:
+    def filtered_condition(writer: Any, read: Read) -> str:
         return "" if left_out(read) else condition(writer, read)
 
-    def told(recorder: ReadRecorder, *what: Any) -> None:
-        if met is not None:
-            met.add(OPAQUE)
+    def filtered_opaque(recorder: ReadRecorder, *what: Any) -> None:
+        if occurred is not None:
+            occurred.add(OPAQUE)
         if kind != OPAQUE:
             opaque(recorder, *what)
 
     with (
         mock.patch.object(ReadRecorder, "_record", recorded),
-        mock.patch.object(reads._GuardWriter, "condition", written),
-        mock.patch.object(ReadRecorder, "is_opaque", told),
+        mock.patch.object(reads._GuardWriter, "condition", filtered_condition),
+        mock.patch.object(ReadRecorder, "is_opaque", filtered_opaque),
     ):
         yield

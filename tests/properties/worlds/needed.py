@@ -48,7 +48,7 @@ def failure_without(kind: str, case: Case) -> Failure | None:
         return attempt(case)
 
 
-def _met(case: Case) -> set[str]:
+def _occurring_kinds(case: Case) -> set[str]:
     """The kinds of guards in a case; none if it fails with all of them."""
     found: set[str] = set()
     with without("", found):
@@ -59,7 +59,7 @@ def _kinds_needed(seed: int, among: set[str]) -> set[str]:
     """The kinds without which the case fails, in both frontends."""
     for graph_capture in (False, True):
         case = usable(seed, graph_capture=graph_capture)
-        among &= set() if case is None else _met(case)
+        among &= set() if case is None else _occurring_kinds(case)
         among = {kind for kind in among if case is not None and failure_without(kind, case)}
     return among
 

@@ -103,7 +103,7 @@ def test_a_pickle_in_the_database_is_never_opened(store, folder, monkeypatch, tm
     assert not Path("exploded").exists()
 
 
-def test_only_text_keys_and_bytes_values_go_either_way(tmp_path):
+def test_only_text_keys_and_bytes_values_are_stored_and_returned(tmp_path):
     entries = BytesDisk(str(tmp_path))
     for key in (b"bytes", 1, ("tuple",)):
         with pytest.raises(TypeError, match="a key of the disk cache is a str"):

@@ -40,7 +40,7 @@ def key(**changes) -> Key:
     return replace(base, **changes)
 
 
-def told(**changes) -> Key:
+def key_of(**changes) -> Key:
     """The key of a compile with other inputs of code and arguments."""
     return key(parts=tuple((PARTS | {name.replace("_", " "): value for name, value in changes.items()}).items()))
 
@@ -55,7 +55,7 @@ def store(tmp_path):
         yield opened
 
 
-def seen(**now):
+def current_values(**now):
     """The current values at the paths of reads."""
     return now.get
 
@@ -63,18 +63,18 @@ def seen(**now):
 def test_a_program_is_found_while_everything_that_its_compile_read_is_unchanged(store):
     programs = Manifest(store)
     programs.store(key(), [("SCALE", "float:2"), ("helper", "code:1")], content(), b"program")
-    assert programs.lookup(key(), seen(SCALE="float:2", helper="code:1")).program == b"program"
-    assert programs.lookup(key(), seen(SCALE="float:3", helper="code:1")) is None
-    assert programs.lookup(key(), seen(SCALE="float:2")) is None
-    assert programs.lookup(told(code="abd"), seen(SCALE="float:2", helper="code:1")) is None
+    assert programs.lookup(key(), current_values(SCALE="float:2", helper="code:1")).program == b"program"
+    assert programs.lookup(key(), current_values(SCALE="float:3", helper="code:1")) is None
+    assert programs.lookup(key(), current_values(SCALE="float:2")) is None
+    assert programs.lookup(key_of(code="abd"), current_values(SCALE="float:2", helper="code:1")) is None
 
 
 def test_values_that_alternate_each_keep_their_program(store):
     programs = Manifest(store)
     for value in ("2", "3"):
         programs.store(key(), [("SCALE", value)], content(value), f"program {value}".encode())
-    assert programs.lookup(key(), seen(SCALE="2")).program == b"program 2"
-    assert programs.lookup(key(), seen(SCALE="3")).program == b"program 3"
+    assert programs.lookup(key(), current_values(SCALE="2")).program == b"program 2"
+    assert programs.lookup(key(), current_values(SCALE="3")).program == b"program 3"
     assert programs.reads_of(key()) == [(("SCALE", "3"),), (("SCALE", "2"),)]
 
 
@@ -84,7 +84,7 @@ def test_candidates_are_bounded_and_equal_reads_replace_each_other(store):
         programs.store(key(), [("SCALE", str(value))], content(), None)
     programs.store(key(), [("SCALE", "20")], content(), None)
     assert len(programs.reads_of(key())) == manifest.CANDIDATES_PER_KEY
-    assert programs.lookup(key(), seen(SCALE="0")) is None
+    assert programs.lookup(key(), current_values(SCALE="0")) is None
 
 
 def test_each_read_is_looked_up_once(store):
@@ -100,7 +100,7 @@ def test_a_program_known_by_content_is_not_stored_twice(store):
     programs.store(key(), [], content(), b"program")
     programs.store(key(function="sinh"), [], content(), None)
     assert store.names(PROGRAM) == [content().entry]
-    assert programs.lookup(key(function="sinh"), seen()).program == b"program"
+    assert programs.lookup(key(function="sinh"), current_values()).program == b"program"
 
 
 def test_an_evicted_program_is_a_miss(store):
@@ -109,7 +109,7 @@ def test_an_evicted_program_is_a_miss(store):
     kept = store.get(key().entry)
     store.clear()
     store.set(key().entry, kept)
-    assert programs.lookup(key(), seen()) is None
+    assert programs.lookup(key(), current_values()) is None
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_equal_keys_have_equal_digests():
 
 
 def test_a_difference_prints_as_from_and_to():
-    (found,) = differences(key().contributions, told(argument_factor=2).contributions)
+    (found,) = differences(key().contributions, key_of(argument_factor=2).contributions)
     assert str(found) == "argument factor: float 0.5 -> int:2"
     (found,) = differences(key().contributions, key(parts=tuple(PARTS.items())[:2]).contributions)
     assert str(found) == "argument factor: float 0.5 -> absent"
@@ -175,15 +175,15 @@ def test_the_nearest_entry_is_of_the_same_function(store):
     programs = Manifest(store)
     assert programs.nearest(key()) is None
     programs.store(key(function="sinh"), [], content(), b"program")
-    unfused = replace(told(code="x"), options=CompileOptions(fuse=False))
+    unfused = replace(key_of(code="x"), options=CompileOptions(fuse=False))
     programs.store(unfused, [], content(), None)
     programs.store(replace(unfused, target=PRESETS["blackhole"]), [], content(), None)
     assert [difference.name for difference in programs.nearest(key())] == ["code", "option fuse"]
     assert programs.nearest(unfused) == ()
-    programs.store(told(code="y", x=1, z=2), [], content(), None)
+    programs.store(key_of(code="y", x=1, z=2), [], content(), None)
     assert programs.nearest(key(location="elsewhere.py", function="tanh")) is None
     assert programs.nearest(key(location="elsewhere.py")) is None  # with the same name and different code
-    programs.store(told(x=3), [], content(), None)
+    programs.store(key_of(x=3), [], content(), None)
     assert [difference.name for difference in programs.nearest(key(location="elsewhere.py"))] == ["x"]
 
 
@@ -249,16 +249,16 @@ def test_every_edit_of_the_compiler_changes_its_identity(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
     (package / "cache").symlink_to(linked)
     monkeypatch.setattr("ttnn_jit.__file__", str(package / "__init__.py"))
-    seen = {compiler_identity.__wrapped__()}
+    current_values = {compiler_identity.__wrapped__()}
     for number, path in enumerate([package / "__init__.py", package / "room" / "a.py", linked / "b.py"]):
         for text in ("1", "12"):
             path.write_text(text)
-            seen.add(compiler_identity.__wrapped__())
+            current_values.add(compiler_identity.__wrapped__())
         os.utime(path, (0, 0))
-        seen.add(compiler_identity.__wrapped__())
-        assert len(seen) == 4 + 3 * number
+        current_values.add(compiler_identity.__wrapped__())
+        assert len(current_values) == 4 + 3 * number
     (package / "room" / "note.txt").write_text("1")
-    assert compiler_identity.__wrapped__() in seen
+    assert compiler_identity.__wrapped__() in current_values
     package.rename(tmp_path / "elsewhere")
     monkeypatch.setattr("ttnn_jit.__file__", str(tmp_path / "elsewhere" / "__init__.py"))
-    assert compiler_identity.__wrapped__() in seen
+    assert compiler_identity.__wrapped__() in current_values

@@ -98,7 +98,7 @@ def test_a_manifest_of_another_kind_holds_no_programs(data, store):
     assert programs.lookup(KEY, dict(READS).get).program == b"program"
 
 
-def test_no_damage_to_what_a_manifest_says_is_an_error(store):
+def test_no_damage_to_the_content_of_a_manifest_is_an_error(store):
     programs, sound = kept(store)
     draw = random.Random(0)
     for _ in range(300):

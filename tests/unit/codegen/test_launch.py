@@ -113,13 +113,13 @@ def test_loops_in_blocks_visit_the_same_elements(extents):
 
 
 @pytest.mark.parametrize("extents", [(224, 3), (5, 224, 3), (2500, 2), (7, 17, 7), (1031, 3), (15, 3), (64, 8)])
-@pytest.mark.parametrize("apart", [4, 1, 100, 0])
-def test_a_short_loop_is_interchanged_where_operands_are_near(extents, apart):
+@pytest.mark.parametrize("distance", [4, 1, 100, 0])
+def test_a_short_loop_is_interchanged_where_operands_are_near(extents, distance):
     *outer, across, short = extents
-    strides = [across * apart] * len(outer)
-    nest = LaunchLoops(extents, ((*strides, apart, 1), (*strides, short, 1)), (7, 0))
+    strides = [across * distance] * len(outer)
+    nest = LaunchLoops(extents, ((*strides, distance, 1), (*strides, short, 1)), (7, 0))
     found = interchanged(nest)
-    trades = short < MOST_STEPS and 0 < apart <= MOST_APART and across in {224, 2500, 17}
+    trades = short < MOST_STEPS and 0 < distance <= MOST_APART and across in {224, 2500, 17}
     assert (found.extents[-1] != short) == trades
     assert found.extents[-1] <= max(MOST_AROUND, short)
     assert sorted(addresses(found)) == sorted(addresses(nest))

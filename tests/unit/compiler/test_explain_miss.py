@@ -44,7 +44,7 @@ def test_the_inputs_of_a_compile_are_named_in_a_miss():
     assert [line.partition(":")[0] for line in explain_miss(other).splitlines()] == ["argument y", "option fuse"]
 
 
-def written(path, body):
+def request_of_text(path, body):
     """The request of a function named `f` in the file `path`."""
     namespace = {"ttnn": ttnn}
     exec(compile(f"def f(x):\n    return {body}", path, "exec"), namespace)
@@ -52,17 +52,17 @@ def written(path, body):
 
 
 def test_a_function_of_the_same_name_in_another_file_is_another_function():
-    here, there = written("here.py", "ttnn.exp(x)"), written("there.py", "ttnn.multiply(x, 3.0)")
+    here, there = request_of_text("here.py", "ttnn.exp(x)"), request_of_text("there.py", "ttnn.multiply(x, 3.0)")
     traced = CompileOptions(graph_capture=True)
     compile_program(dataclasses.replace(there, options=traced), use_disk=True)
     assert explain_miss(dataclasses.replace(here, options=traced)) == "the disk cache has no program of f"
     compile_program(dataclasses.replace(here, options=traced), use_disk=True)
     (line,) = explain_miss(here).splitlines()
     assert line.startswith("option graph_capture: True -> None")
-    edited = dataclasses.replace(written("here.py", "ttnn.log(x)"), options=traced)
+    edited = dataclasses.replace(request_of_text("here.py", "ttnn.log(x)"), options=traced)
     assert [line.partition(":")[0] for line in explain_miss(edited).splitlines()] == ["code"]
     bf16 = {"x": SPEC.with_(dtype=DataType.BFLOAT16)}
-    moved = dataclasses.replace(written("moved.py", "ttnn.exp(x)"), arguments=bf16, options=traced)
+    moved = dataclasses.replace(request_of_text("moved.py", "ttnn.exp(x)"), arguments=bf16, options=traced)
     assert [line.partition(":")[0] for line in explain_miss(moved).splitlines()] == ["argument x"]
 
 

@@ -40,7 +40,7 @@ def xdsl_create(cls, **fields):
     return Operation.create.__func__(cls, **fields)
 
 
-def seen(op):
+def state_of(op):
     uses = [sorted((use.operation is op, use.index) for use in value.uses) for value in op.operands]
     return (
         [value.type for value in op.operands],
@@ -53,7 +53,7 @@ def seen(op):
 
 @pytest.mark.parametrize("cls", [*XDSL_CLASSES, *OWN_CLASSES[:3], *OWN_CLASSES[-3:]])
 def test_a_quickly_created_op_has_every_attribute_of_an_ordinary_one(cls):
-    assert seen(made_by(create, cls)) == seen(made_by(xdsl_create, cls))
+    assert state_of(made_by(create, cls)) == state_of(made_by(xdsl_create, cls))
 
 
 def test_every_op_of_these_dialects_is_created_quickly():

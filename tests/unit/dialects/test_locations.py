@@ -43,7 +43,7 @@ def test_locations_print_as_mlir_opt_prints_them() -> None:
     assert print_module(parse_module(text), locations=True) == text
 
 
-def test_locations_are_left_out_unless_asked_for() -> None:
+def test_locations_are_omitted_by_default() -> None:
     assert "loc(" not in print_module(parse_module(TEXT))
 
 

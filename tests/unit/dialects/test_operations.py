@@ -41,7 +41,7 @@ def comes_back(module: ModuleOp) -> bool:
 
 @pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 @pytest.mark.parametrize("table", [ttnn.OP_OF, ttir.OP_OF, d2m.TILE_OP_OF], ids=["ttnn", "ttir", "d2m"])
-def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation: ops.Operation) -> None:  # type: ignore[type-arg]
+def test_a_derived_op_round_trips_and_names_its_operation(table: dict, operation: ops.Operation) -> None:  # type: ignore[type-arg]
     op_class = table[operation]
     dtype = SPEC.dtype if SPEC.dtype in operation.dtypes else DataType.INT32
     value_type = tile_type(dtype) if table is d2m.TILE_OP_OF else tensor_type(SPEC.with_(dtype=dtype))

@@ -46,7 +46,7 @@ func.func @f(%cb: !d2m.cb<{memref}>) {{
     assert "%0 = d2m.wait %arg0 : <memref<1x1x!ttcore.tile<32x32, bf16>, #l1>>" in print_module(parse_module(text))
 
 
-def test_location_aliases_may_stand_after_their_uses() -> None:
+def test_location_aliases_may_be_defined_after_their_uses() -> None:
     text = 'module {\n} loc(#loc1)\n#loc = loc("a.py":1:2)\n#loc1 = loc(fused[#loc, #loc])\n'
     hoisted = SourceText(text, "dump.mlir").hoisted
     assert hoisted.startswith('#loc = loc("a.py":1:2) #loc1 = loc(fused[#loc, #loc]) module {\n')

@@ -20,7 +20,7 @@ def product(a, b, result, transposes="transpose_a = false, transpose_b = false")
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "result", "said"),
+    ("a", "b", "result", "message"),
     [
         ((), (4, 5), (5,), "Input A must be at least a 2D tensor"),
         ((3, 4), (), (3,), "Input B must be at least a 2D tensor"),
@@ -30,8 +30,8 @@ def product(a, b, result, transposes="transpose_a = false, transpose_b = false")
         ((2, 3, 4), (4, 6), (2, 3, 7), "Output must have the same number of columns as input B"),
     ],
 )
-def test_invalid_shapes_of_a_product_are_refused_with_the_message_of_tt_mlir(a, b, result, said):
-    with pytest.raises(VerifyException, match=said):
+def test_invalid_shapes_of_a_product_are_refused_with_the_message_of_tt_mlir(a, b, result, message):
+    with pytest.raises(VerifyException, match=message):
         parse_module(product(a, b, result)).verify()
 
 

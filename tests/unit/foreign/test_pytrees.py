@@ -30,7 +30,7 @@ class Record:
 
 
 @dataclasses.dataclass
-class Noted(Record):
+class Registered(Record):
     def __post_init__(self):
         self.made = True
 
@@ -68,8 +68,8 @@ def test_a_pytree_round_trips_through_json(tree):
 
 @pytest.mark.parametrize("key", [(1, "a"), (0.0, (True, None)), -0.0, 1.0, True], ids=repr)
 def test_keys_of_a_dict_round_trip_through_json(key):
-    written = json.loads(json.dumps(to_json({key: 1}, str)))
-    assert repr(from_json(written, CLASSES.__getitem__)) == repr({key: 1})
+    text_of = json.loads(json.dumps(to_json({key: 1}, str)))
+    assert repr(from_json(text_of, CLASSES.__getitem__)) == repr({key: 1})
 
 
 class Colour(enum.IntEnum):
@@ -81,7 +81,7 @@ class Triple(tuple):
 
 
 @pytest.mark.parametrize(
-    "tree", [{Colour.RED: 1}, {b"key": 1}, Triple([1, 2, 3]), Noted(1)], ids=lambda tree: type(tree).__name__
+    "tree", [{Colour.RED: 1}, {b"key": 1}, Triple([1, 2, 3]), Registered(1)], ids=lambda tree: type(tree).__name__
 )
 def test_a_value_that_would_not_round_trip_is_not_serialized(tree):
     with pytest.raises(TypeError, match="cannot be written down"):
@@ -89,7 +89,7 @@ def test_a_value_that_would_not_round_trip_is_not_serialized(tree):
 
 
 def test_a_record_keeps_attributes_that_are_no_fields_and_lacks_fields_that_are_not_set():
-    record = Noted(1)
+    record = Registered(1)
     mapped = map_leaves(record, lambda leaf: leaf + 1)
     assert (mapped.value, mapped.made, hasattr(mapped, "later"), record.value) == (2, True, False, 1)
 
@@ -148,28 +148,28 @@ PYTREES_OF_ANY_KIND = st.recursive(
         | st.dictionaries(LEAVES, trees, max_size=3).map(OrderedDict)
         | st.dictionaries(LEAVES, trees, max_size=3).map(lambda items: defaultdict(list, items))
         | st.builds(Pair, trees, trees)
-        | st.builds(Noted, trees)
+        | st.builds(Registered, trees)
         | st.builds(Slotted, trees)
     ),
     max_leaves=12,
 )
 
 
-def written(tree):
+def text_of(tree):
     """A pytree as text: classes, names, items, and the state of containers beside them."""
     items = items_of(tree)
     if items is None:
         return repr(tree)
     names = list(tree) if isinstance(tree, dict) else None
     own = {name: value for name, value in getattr(tree, "__dict__", {}).items() if name in {"note", "made"}}
-    return f"{type(tree).__name__} {names} {own} {getattr(tree, 'default_factory', None)} {[*map(written, items)]}"
+    return f"{type(tree).__name__} {names} {own} {getattr(tree, 'default_factory', None)} {[*map(text_of, items)]}"
 
 
 @given(PYTREES_OF_ANY_KIND)
 def test_leaves_and_structure_reconstruct_the_pytree(tree):
     for flat in (flatten(tree), flatten(tree, "it")):
         again = flat.treedef.unflatten(flat.leaves)
-        assert written(again) == written(tree)
+        assert text_of(again) == text_of(tree)
         assert flat.leaves == leaves(again)
         assert flat.treedef.num_leaves == len(flat.leaves)
         assert again is not tree or items_of(tree) is None or tree == ()
@@ -194,4 +194,4 @@ def test_a_leaf_is_a_pytree():
 def test_a_container_at_several_paths_has_its_leaves_at_each(tree):
     flat = flatten([tree, {"a": tree}, tree], "it")
     assert flat.leaves == leaves(tree) * 3
-    assert written(flat.treedef.unflatten(flat.leaves)) == written([tree, {"a": tree}, tree])
+    assert text_of(flat.treedef.unflatten(flat.leaves)) == text_of([tree, {"a": tree}, tree])

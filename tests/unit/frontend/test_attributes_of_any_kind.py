@@ -75,7 +75,7 @@ class Number:
         return other
 
 
-def said(space, arguments, number):
+def factor_in_python(space, arguments, number):
     """The factor of the program in Python; None if that fails."""
     space["G"] = number
     try:
@@ -101,8 +101,8 @@ def loaded(member, expression, beside, *, argument):
 
 
 def is_missed(space, arguments):
-    first, second = said(space, arguments, 2), said(space, arguments, 3)
-    if first is None or second is None or first == second or said(space, arguments, 2) != first:
+    first, second = factor_in_python(space, arguments, 2), factor_in_python(space, arguments, 3)
+    if first is None or second is None or first == second or factor_in_python(space, arguments, 2) != first:
         return False
     try:
         result = lowered(space["program"], BF16, *arguments)

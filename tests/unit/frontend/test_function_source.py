@@ -144,7 +144,7 @@ def without_source():
     return namespace["f"]
 
 
-def test_a_function_without_source_says_so():
+def test_a_function_without_source_is_refused_with_the_reason():
     with pytest.raises(CompileError, match="there is no text for <string>"):
         lowered(without_source(), BF16, graph_capture=False)
 

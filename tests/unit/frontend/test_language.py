@@ -39,7 +39,7 @@ class Settings:
 SETTINGS = Settings()
 
 
-def noting(function):
+def doubling(function):
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
         return function(*args, **kwargs) * 2
@@ -47,7 +47,7 @@ def noting(function):
     return wrapper
 
 
-@noting
+@doubling
 def wrapped(x, y=1.0):
     return x + y
 

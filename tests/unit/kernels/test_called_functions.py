@@ -15,7 +15,7 @@ def load(kind="f64", above="", **names):
     return scope["load"]
 
 
-def test_functions_of_equal_code_are_compiled_once_wherever_they_stand():
+def test_functions_of_equal_code_are_compiled_once_wherever_they_are_defined():
     assert load() is load(above="# f32 scalar\n\n")
 
 

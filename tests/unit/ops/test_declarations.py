@@ -142,7 +142,7 @@ EXTENTS = st.lists(st.sampled_from([1, 2, 3, 32]), max_size=3).map(tuple)
 
 
 @given(EXTENTS, EXTENTS, EXTENTS)
-def test_the_rule_that_builds_a_result_is_the_one_that_verifies_it(x, y, said):
+def test_the_rule_that_builds_a_result_is_the_one_that_verifies_it(x, y, stated_shape):
     operation = ops.OVERLOADS["add"][0]
     specs = [TensorSpec(shape, DataType.FLOAT32, Layout.TILE) for shape in (x, y)]
     try:
@@ -150,9 +150,9 @@ def test_the_rule_that_builds_a_result_is_the_one_that_verifies_it(x, y, said):
     except CompileError:
         result = None
     text = 'func.func @f(%a: {0}, %b: {1}) {{ %0 = "ttnn.add"(%a, %b) : ({0}, {1}) -> {2} \n func.return }}'
-    types = [tensor_type(spec) for spec in (*specs, TensorSpec(said, DataType.FLOAT32, Layout.TILE))]
+    types = [tensor_type(spec) for spec in (*specs, TensorSpec(stated_shape, DataType.FLOAT32, Layout.TILE))]
     module = parse_module(text.format(*types))
-    if result is not None and tuple(result.shape) == said:
+    if result is not None and tuple(result.shape) == stated_shape:
         verify(module)
     else:
         with pytest.raises(InvalidModule, match=r"'ttnn.add' op: "):

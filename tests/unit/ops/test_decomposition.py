@@ -80,7 +80,7 @@ def test_an_operator_on_a_value_is_a_call(symbol):
 
 
 @pytest.mark.parametrize("symbol", REFLECTED, ids=lambda each: each.__name__)
-def test_a_number_may_stand_on_the_left(symbol):
+def test_a_number_may_be_the_left_operand(symbol):
     ops = Listing()
     (x,) = ops.values([X])
     assert symbol(2, x).spec == X

@@ -24,7 +24,7 @@ class Slow:
 def test_a_cached_property_is_computed_at_the_first_access_and_kept():
     slow = Slow()
     assert (slow.value, slow.value, slow.looks) == (1, 1, 1)
-    assert Slow.value.__doc__ == "What it is."
+    assert Slow.value.__doc__ == "A docstring."
 
 
 def test_concurrent_first_accesses_of_different_objects_do_not_wait():

@@ -38,7 +38,7 @@ def test_equal_arguments_are_computed_once_until_the_memo_is_cleared():
 
     assert (doubled(3), doubled(3), seen) == (6, 6, [3])
     doubled.cache_clear()
-    assert (doubled(3), seen, doubled.__doc__) == (6, [3, 3], "Twice.")
+    assert (doubled(3), seen, doubled.__doc__) == (6, [3, 3], "Twice the number.")
 
 
 def test_a_bounded_memo_evicts_the_least_recently_used_entry():

@@ -154,7 +154,7 @@ def test_a_tensor_of_another_spec_is_refused_with_both_specs(chip):
         neg()(other)
 
 
-def test_what_is_no_tensor_a_host_tensor_and_a_wrong_count_are_refused(tensor, x):
+def test_non_tensors_host_tensors_and_wrong_counts_are_refused(tensor, x):
     for call in (neg(), warm(neg(), tensor)):
         with pytest.raises(ArgumentError, match=r"argument 0 is a torch.Tensor, not a ttnn tensor\nhelp: .*from_torch"):
             call(x)

@@ -80,7 +80,7 @@ def test_shards_of_known_convolutions(own, layout, cores, shape):
     assert (spec.num_cores(), list(spec.shape)) == (cores, shape)
 
 
-def test_a_sharded_input_keeps_its_cores_unless_others_are_asked_for():
+def test_a_sharded_input_keeps_its_cores_by_default():
     four = ttnn.create_sharded_memory_config((1, 1, 256, 32), ttnn.CoreGrid(x=4, y=1), ttnn.ShardStrategy.HEIGHT)
     own = shards(196, 64)
     assert result_config(own, None, four).shard_spec == ttnn.ShardSpec(

@@ -115,7 +115,7 @@ def test_padding_is_that_of_the_specification():
     assert tiles.padded_region()[0][2] == (range(17, 32),)
 
 
-def test_strides_bumped_to_a_tile_leave_a_gap_and_no_padding_behind_the_last_batch():
+def test_strides_rounded_up_to_a_tile_leave_a_gap_and_no_padding_after_the_last_batch():
     linear = collapsed_map((2, 8, 32), multiple=32)
     assert str(linear) == "(d0, d1, d2) -> (d0 * 32 + d1, d2)"
     scalars = TensorLayout((2, 8, 32), linear, (1, 2))

@@ -143,7 +143,7 @@ def test_a_users_pass_may_not_take_a_stages_name():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("after-cze{mark-module}", "unknown stage `cze`"),
         ("mark-modul", "unknown pass `mark-modul`"),
@@ -151,10 +151,10 @@ def test_a_users_pass_may_not_take_a_stages_name():
         ("mark-module{", "no pipeline"),
     ],
 )
-def test_an_error_about_a_pipeline_option_names_the_nearest_one(text, said):
+def test_an_error_about_a_pipeline_option_names_the_nearest_one(text, message):
     with pytest.raises(ArgumentError) as error:
         _stages(cosh(tiled(32, 32)), CompileOptions(extra_pipeline_options=text))
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_failing_pass_is_named_with_the_users_line():
@@ -171,7 +171,7 @@ def test_an_invalid_module_is_reported_after_the_pass_that_produced_it():
         _stages(cosh(tiled(32, 32)), options, verify_each=True)
 
 
-def test_a_failure_leaves_a_reproducer_where_asked(tmp_path):
+def test_a_failure_leaves_a_reproducer_on_request(tmp_path):
     folder = tmp_path / "reproducer"
     with pytest.raises(PassError):
         _stages(cosh(tiled(32, 32)), CompileOptions(extra_pipeline_options="fails"), reproducers=folder)

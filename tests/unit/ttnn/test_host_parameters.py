@@ -171,7 +171,7 @@ def test_a_value_of_another_kind_is_refused_by_the_names_of_parameter_and_functi
 
 
 @pytest.mark.parametrize(("name", "parameter"), [case for case in PARAMETERS if case[1].aliases], ids=id_of)
-def test_two_names_of_one_parameter_do_not_go_together(name, parameter, samples):
+def test_two_names_of_one_parameter_are_refused_in_one_call(name, parameter, samples):
     given = others(FUNCTIONS[name], samples, None) | {parameter.name: sound(parameter, samples)}
     for alias in parameter.aliases:
         with pytest.raises(ArgumentError, match=rf"got two values for `{parameter.name}`"):

@@ -101,7 +101,7 @@ OMITTED = object()
 """The default of a parameter that only some declarations of a name have: a call without it selects another."""
 
 
-def says(text: str, value: Any) -> bool:
+def equals_default(text: str, value: Any) -> bool:
     """Whether the vendor's default equals `value`."""
     if value is IGNORED or value is OMITTED:
         return True
@@ -129,7 +129,7 @@ def differences(name: str) -> Iterator[tuple[str, str]]:
                 if not takes_any:
                     seen.add(parameter)
                     yield parameter, "absent"
-            elif default is not None and not says(default, here[parameter]):
+            elif default is not None and not equals_default(default, here[parameter]):
                 seen.add(parameter)
                 wanted = "required" if here[parameter] is REQUIRED else repr(here[parameter])
                 yield parameter, f"{default} -> {wanted}"
