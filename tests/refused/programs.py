@@ -220,7 +220,7 @@ def an_element_named_by_a_tensor(x):
 def a_shape_of_more_elements(x):
     return ttnn.reshape(x, (3, -1))
 #          ^^^^^^^^^^^^^^^^^^^^^^^^ `reshape`: a tensor of shape [32, 32] has 1024 elements, which [3, -1] does not hold
-#          help: the extents multiply to the same number; one of them may be -1
+#          help: the product of the extents must be the number of elements; one of them may be -1
 
 
 def a_dimension_that_is_not_there(x):
@@ -331,7 +331,7 @@ def a_debugger(x):
     y = ttnn.exp(x)
     breakpoint()
 #   ^^^^^^^^^^ Function breakpoint not supported
-#   help: `breakpoint` would act once, when the function is compiled, and not at each call
+#   help: `breakpoint` would run once, when the function is compiled, and not at each call
     return y
 
 

@@ -146,7 +146,7 @@ def test_only_python_functions_are_jitted(value, name):
     [
         (staticmethod(double.func), "got staticmethod\nhelp: write `@staticmethod` above `@jit`"),
         (functools.partial(double.func), "got functools.partial\nhelp: jit its function, and make a partial of"),
-        (functools.lru_cache(double.func), "got functools._lru_cache_wrapper\nhelp: leave the cache away"),
+        (functools.lru_cache(double.func), "got functools._lru_cache_wrapper\nhelp: remove the cache"),
         (torch.nn.ReLU().forward, "got method\nhelp: write `@jit` above a `def` in the class"),
         (torch.nn.ReLU, "got type\nhelp: write `@jit` above a `def` in the class"),
     ],
@@ -205,5 +205,5 @@ def test_a_tensor_is_no_number(device, number):
 
 def test_one_output_tensor_does_not_hold_several_results(device):
     for call in (ttnn.chunk, ttnn.split):
-        with pytest.raises(ArgumentError, match=r"`output_tensor` says nothing of .*, which has several results"):
+        with pytest.raises(ArgumentError, match=r"`output_tensor` does not apply to .*, which has several results"):
             call(tiled(device), 2, output_tensor=tiled(device))

@@ -1,18 +1,13 @@
-"""The registry of operations: what every other room derives its own part from.
+"""The registry of operations: every other room derives its own part from these declarations.
 
-An operation is declared once: elementwise ones in `ops/elementwise/unary.py`, `ops/elementwise/activations.py`,
-`ops/elementwise/predicates.py`, `ops/elementwise/binary.py` and `ops/elementwise/ternary.py`, those that move elements
-in `ops/movement/data_movement.py` and `ops/movement/padding.py`, macro operations that call those in
-`ops/movement/rearrangements.py` and `ops/movement/heads.py`, those that reduce in `ops/reduction/reductions.py`,
-products of matrices in `ops/contraction/contractions.py`, what is written in terms of others in
-`ops/reduction/moments.py`, `ops/normalization/normalizations.py`, `ops/normalization/channel_norms.py`,
-`ops/contraction/products.py` (`linear` too), `ops/normalization/softmaxes.py`, `ops/attention/rotary.py` and
-`ops/attention/attention.py`, loops of their own in `ops/selection/routines.py`, `ops/selection/selections.py` and
-`ops/attention/cache_routines.py`, and draws of random elements in `ops/selection/random_numbers.py`
-(docs/adding_an_operation.md). What is written in terms of others says so by its `decompose`, over one protocol
-(`ops/families/decomposition.py`): a *composite* has an op in the dialects, which TTIR decomposes, in float32 and
-rounded once; a *macro operation*, gradients among them (`ops/gradients/backward.py`), is written by the frontend as the
-operations that it calls. Whoever gives `ops` decides what calls leave: specs alone, ops of TTNN, or ops of TTIR.
+Each operation is declared once, in the folder of its kind: `ops/elementwise`, `ops/movement`, `ops/reduction`,
+`ops/contraction`, `ops/normalization`, `ops/attention`, `ops/convolution`, `ops/selection` (loops whose indices depend
+on elements, and random numbers) and `ops/gradients`. `docs/adding_an_operation.md` walks through a declaration.
+
+An operation in terms of others has a `decompose` over one protocol (`ops/families/decomposition.py`). A *composite* has
+an op in the dialects. TTIR decomposes it in float32, and the result is rounded once. The frontend expands a *macro
+operation* into the operations that it calls; gradients are macro operations. The `ops` argument of `decompose` decides
+what the calls produce: specs alone, ops of TTNN, or ops of TTIR.
 """
 
 from __future__ import annotations
@@ -102,7 +97,7 @@ attention: rotary attention cached_attention kv_caches
 selection: routines selections
 reduction: reductions moments losses scans further_reductions
 """
-"""Folder of this room -> its modules of operations that may be called."""
+"""Folder of this room -> its modules of callable operations."""
 
 IN_PROGRAMS = """
 movement: sequences windows
@@ -111,29 +106,29 @@ convolution: convolutions transposed_convolutions pools pool_indices resampling 
 selection: random_numbers embedding_gradient
 reduction: integer_reductions
 """
-"""The modules of operations that functions of the host API stand for; read when a program is compiled."""
+"""The modules of operations that only programs have, made of host API calls; imported when a program is compiled."""
 
 GRADIENTS = "gradients: backward_binary backward_unary backward_structured"
-"""The modules of gradients; read when one is asked for."""
+"""The modules of gradients; imported at the first use of one."""
 
 
 def modules_of(listing: str) -> list[str]:
-    """The names, below this room, of the modules in a listing of its folders."""
+    """The module names of a listing, relative to this package."""
     folders = (line.split(": ") for line in listing.split("\n") if line)
     return [f"{folder}.{module}" for folder, modules in folders for module in modules.split()]
 
 
 def declared_in(listing: str, name: str = "OPERATIONS") -> tuple[Operation, ...]:
-    """What modules of this room declare under a name, of those that have it, in the order of the listing."""
+    """The operations in the variable `name` of every module of a listing that has it, in the order of the listing."""
     modules = (import_module(f"{__name__}.{module}") for module in modules_of(listing))
     return tuple(operation for module in modules for operation in getattr(module, name, ()))
 
 
 OPERATIONS = declared_in(CALLABLE)
-"""Every operation that may be called, of every family."""
+"""Every callable operation, of every family."""
 
 ELEMENTWISE = tuple(operation for operation in OPERATIONS if type(operation) is Elementwise)
-"""Those with a body of elements, casts aside."""
+"""The elementwise operations, without casts."""
 
 
 def _overloads() -> Mapping[str, tuple[Operation, ...]]:
@@ -144,10 +139,10 @@ def _overloads() -> Mapping[str, tuple[Operation, ...]]:
 
 
 FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
-"""What other libraries call an operation -> its name, where the two differ."""
+"""Name of an operation in another library -> its name here, where the two differ."""
 
 (TYPECAST,) = (operation for operation in OPERATIONS if isinstance(operation, Typecast))
-"""The operation whose result is its operand in another element type."""
+"""The operation that casts its operand to another element type."""
 
 (COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
 """The operation whose result is its operand."""
@@ -157,14 +152,14 @@ OVERLOADS = _overloads()
 BY_NAME.update(OVERLOADS)
 
 IN_PLACE = {name: OVERLOADS[operation.name] for operation in OPERATIONS for name in operation.names_in_place}
-"""Names of ttnn whose call writes its result into an operand -> the declarations of what it computes."""
+"""Name of an in-place function of ttnn -> the declarations of what it computes."""
 
 EAGER = {
     name: overloads
     for name, overloads in OVERLOADS.items()
     if name not in IN_PLACE and not isinstance(overloads[0], Typecast)
 }
-"""Those of `OVERLOADS` whose eager function is derived; a cast takes tensors on the host too (transfers.py)."""
+"""Entries of `OVERLOADS` with a derived eager function; eager casts also take host tensors (transfers.py)."""
 
 SYNONYMS = {name: operation.name for operation in OPERATIONS for name in operation.synonyms}
 """Further names that eager ttnn has for a function -> the name that `@jit` takes."""
@@ -173,7 +168,7 @@ ALIASES = SYNONYMS | {alias: operation.name for operation in OPERATIONS for alia
 """Further names of eager ttnn, `SYNONYMS` among them -> the name that `@jit` takes."""
 
 SAME_FUNCTION = SYNONYMS | {f"{name}_": f"{meant}_" for name, meant in SYNONYMS.items() if f"{name}_" in IN_PLACE}
-"""Name of a function -> the other name that it is made by."""
+"""Name of a function -> another name of the same function object."""
 
 
 def operations_on(dtypes: frozenset[DataType]) -> tuple[Elementwise, ...]:
@@ -182,11 +177,12 @@ def operations_on(dtypes: frozenset[DataType]) -> tuple[Elementwise, ...]:
 
 
 def overloads_of(function: Any) -> tuple[Operation, ...] | None:
-    """The declarations that an operation of a `ttnn` namespace stands for: ours by itself, the real ttnn's by its name.
+    """The declarations of a function of a `ttnn` namespace: ours has them as an attribute, the real ttnn's a name.
 
-    Empty for an operation that has none; None for what is no operation.
+    Returns:
+        Empty for an operation of the real ttnn without a declaration here; None if `function` is no operation.
     """
-    own = own_attribute(function, "__ttnn_overloads__")  # of the object, for a class may answer to any name
+    own = own_attribute(function, "__ttnn_overloads__")  # not getattr: a class may answer to any name
     if own is not NOTHING:
         return own  # type: ignore[no-any-return]
     if getattr(function, "__module__", None) != "ttnn.decorators":
@@ -196,7 +192,7 @@ def overloads_of(function: Any) -> tuple[Operation, ...] | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Names of operations that `name` may have meant."""
+    """Names of operations that a misspelled `name` may mean."""
     from ttnn_jit.ops.public_names import names_within_a_slip
 
     return [ALIASES[name]] if name in ALIASES else names_within_a_slip(name, OVERLOADS)

@@ -1,13 +1,13 @@
-"""Names of ttnn, and operators of Python, that are not here, each with its reason or with what to write."""
+"""Names of ttnn and operators of Python that are not supported, each with the reason or a replacement."""
 
 from __future__ import annotations
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
-_NO_MESH = "devices of a mesh exchange nothing here"
+_NO_MESH = "the devices of a mesh do not exchange data here"
 _NO_KERNELS = "a CPU runs no kernels of a chip; write the operation by `@ttnn_jit.tile_op`, or of ttnn's operations"
-_NO_HALO = "convolutions and pools read what is around a shard from where it lies, of tensors sharded in any way"
+_NO_HALO = "convolutions and pools read the elements around a shard in place, whatever the sharding"
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
@@ -26,17 +26,17 @@ _BY_REASON: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 ABSENT = {name: reason for reason, names in _BY_REASON.items() for name in names}
-"""Name of ttnn -> why it is not here."""
+"""Name of ttnn -> why it is not supported."""
 
 
 @dataclass(frozen=True)
 class AbsentOperator:
-    """An operator of Python's that tensors lack, eager or compiled.
+    """An operator of Python that tensors lack, eager or compiled.
 
     Attributes:
-        symbol: As it is written.
-        methods: The special methods behind it.
-        instead: Why, or what to write.
+        symbol: The operator in source code.
+        methods: The special methods that it calls.
+        instead: The replacement to write.
     """
 
     symbol: str

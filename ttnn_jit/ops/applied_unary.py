@@ -1,4 +1,4 @@
-"""A unary operation that a call applies to its result or to an operand, by the ways in which programs name it."""
+"""A unary operation that a call fuses with its result or an operand, and the ways in which programs name it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 _FORMULAS = {"gelu_tanh": "gelu"}
-"""The IR's name of one of several formulas -> the function that has them."""
+"""The IR's name of one of several formulas -> the function with these formulas."""
 
 
 @dataclass(frozen=True)
 class AppliedUnary:
-    """An operation of one tensor, and the numbers behind it.
+    """An operation of one tensor, and its other arguments.
 
     Attributes:
-        overloads: The declarations of its name.
-        numbers: Further arguments, in order.
+        overloads: The declarations that share its name.
+        numbers: The arguments after the tensor, in order.
     """
 
     overloads: tuple[Operation, ...]
     numbers: tuple[float, ...] = ()
 
     def bound(self, operand: Any, dtype: DataType) -> BoundCall:
-        """The call with `operand`, of element type `dtype`, for its tensor.
+        """The call on the tensor `operand`, of element type `dtype`.
 
         Raises:
             ArgumentError: The numbers do not fit.
@@ -39,15 +39,15 @@ class AppliedUnary:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from others, in every process."""
+        """Its part of a cache key, equal in every process."""
         return tuple(each.fingerprint for each in self.overloads), atom_key(self.numbers)
 
 
 def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> AppliedUnary | None:
-    """What a `UnaryOpType` or a `UnaryWithParam` names, among `overloads` by name; None of what is neither.
+    """The operation of a `UnaryOpType` or a `UnaryWithParam`, among `overloads` by name; None for other values.
 
     Raises:
-        ArgumentError: ttnn has the operation, and it is not here.
+        ArgumentError: ttnn has the operation, and it is not supported here.
     """
     from ttnn_jit.specs.configs.unary_op_type import UnaryOpType, UnaryWithParam
 
@@ -68,10 +68,10 @@ def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> Ap
 
 
 def activations_of(name: str, keyword: str, value: Any) -> tuple[AppliedUnary, ...]:
-    """What `keyword` of a call of `name` lists; none if it is None.
+    """The operations in the list `value` of argument `keyword` of a call of `name`; none if it is None.
 
     Raises:
-        ArgumentError: It is no list, or something in it no unary operation.
+        ArgumentError: `value` is no list, or an element of it is no unary operation.
     """
     if not isinstance(value, (list, tuple, type(None))):
         raise ArgumentError(
@@ -82,10 +82,10 @@ def activations_of(name: str, keyword: str, value: Any) -> tuple[AppliedUnary, .
 
 
 def activation_of(value: Any) -> AppliedUnary:
-    """What a program names so: by a name, an operation, a type, or a type with numbers.
+    """The operation of a name, a function, a `UnaryOpType` or a `UnaryWithParam`.
 
     Raises:
-        ArgumentError: It names no unary operation.
+        ArgumentError: `value` names no unary operation.
     """
     from ttnn_jit.ops import ALIASES, OVERLOADS, overloads_of
 

@@ -1,4 +1,4 @@
-"""Methods and functions of torch's and numpy's that move a tensor's elements or fill some, as operations of ttnn."""
+"""Methods and functions of torch and numpy that move or fill elements, as operations of ttnn."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class ForeignMovement:
-    """What such a function makes of a tensor: steps in the order of the fields.
+    """A method or function that moves elements.
 
     Attributes:
-        starts_contiguous: It takes a contiguous tensor as it is, and a copy of any other.
-        canonicalize: ``canonicalize(shape, *arguments)``: the operation; None if it moves nothing.
-        must_be_view: It refuses to copy.
-        copies: It copies, in the order in which elements lie.
-        copies_densely: It copies, in row-major order.
+        canonicalize: ``canonicalize(shape, *arguments)``: the operation; None if no element moves.
+        starts_contiguous: It first copies an operand that is not contiguous.
+        must_be_view: It raises an error where a copy would be necessary.
+        copies: It always copies, in the memory order of the operand.
+        copies_densely: It always copies, in row-major order.
     """
 
     canonicalize: Callable[..., CanonicalCall] | None = None
@@ -39,7 +39,7 @@ class ForeignMovement:
 
 
 def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Numbers that are given one by one, or in one tuple or list."""
+    """The numbers of ``f(1, 2)`` or of ``f((1, 2))``."""
     return tuple(values[0]) if len(values) == 1 and isinstance(values[0], tuple | list) else tuple(values)
 
 
@@ -95,7 +95,7 @@ MASKED_FILL = MacroOperation(
 _MASKED_FILL = ForeignMovement(lambda _, mask, value: (MASKED_FILL, (mask, value)))
 
 PROPERTIES = {"T": ForeignMovement(_reversed), "mT": ForeignMovement(lambda shape: _exchange(shape, -2, -1))}
-"""Of torch's tensors and numpy's arrays, by name."""
+"""Property of torch's tensors and numpy's arrays -> its movement."""
 
 METHODS_OF_TORCH = {
     "ravel": _RAVEL,
@@ -135,7 +135,7 @@ FUNCTIONS = {
         "copy": ForeignMovement(copies=True),
     },
 }
-"""By library, and their names there."""
+"""Library -> name of a function -> its movement."""
 
 METHODS_OF_TTNN = {
     "reshape": _RESHAPE,
@@ -144,4 +144,4 @@ METHODS_OF_TTNN = {
     "pad_to_tile": ForeignMovement(padded_to_tile),
     "unpad_from_tile": ForeignMovement(unpadded_from_tile),
 }
-"""Of ttnn's tensors, in programs and eagerly."""
+"""Method of ttnn's tensors, eager and in programs -> its movement."""

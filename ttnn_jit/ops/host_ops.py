@@ -1,8 +1,8 @@
-"""Functions of the host API that programs may call, and the protocol over which they are written.
+"""Functions of the host API that programs may call, and the protocol of their bodies.
 
-A body says by `ops` what it makes, draws, lays out and frees. Who calls gives it: outside programs that is
-`ttnn_jit/ttnn/calling/eager_ops.py`, in a program `ttnn_jit/frontend/tensors/creations.py`. Operations and other such
-functions it calls by their names: an argument that belongs to a program says so itself (ops/traced_calls.py).
+A body creates, draws, lays out and frees tensors through its parameter `ops`. The caller passes `ops`: outside programs
+`ttnn_jit/ttnn/calling/eager_ops.py`, in a program `ttnn_jit/frontend/tensors/creations.py`. A body calls operations and
+other host functions by their names: an argument of a program redirects such a call (ops/traced_calls.py).
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Tensor = TypeVar("Tensor")
 Draws: TypeAlias = Callable[[Tensor, Tensor, MemoryConfig | None], Tensor]
-"""From the state of a generator (ops/selection/random_numbers.py), and where the result lies, to that."""
+"""From the state of a generator (ops/selection/random_numbers.py) and the memory config of the result to the result."""
 
 
 OPS = "_ops"
-"""The first parameter of functions whose bodies are written over them, which users do not see."""
+"""The first parameter of functions over `HostOps`, which users do not see."""
 
 
 class HostOps(Ops, Generic[Tensor]):
-    """What bodies of such functions are written over; values are tensors, eager ones or a program's.
+    """The protocol of host functions; values are tensors, eager ones or those of a program.
 
     Attributes:
-        device: Where tensors go of which a call names no device; None: on the host.
+        device: The device of a new tensor where the call names none; None: the host.
     """
 
     device: Any = None
 
     def results(self, operation: Operation, operands: Sequence[Any], *statics: Any) -> list[Any]:
-        """What the function of that name gives."""
+        """The results of a call of the function with the operation's name."""
         names = (each.name for each in (*operation.operands, *operation.attributes))
         values = (operands, *statics) if operation.is_variadic else (*operands, *statics)
         found: Any = getattr(self, operation.name)(**dict(zip(names, values, strict=True)))
@@ -45,7 +45,7 @@ class HostOps(Ops, Generic[Tensor]):
 
     @abstractmethod
     def filled(self, number: float, spec: TensorSpec, device: Any = None, /) -> Any:
-        """A tensor of one number."""
+        """A tensor of `spec` with `number` in every element."""
 
     @abstractmethod
     def made(
@@ -57,41 +57,41 @@ class HostOps(Ops, Generic[Tensor]):
         elements: Callable[[], Any],
         /,
     ) -> Tensor:
-        """The result of an operation without operands, whose elements in numpy are `elements()`."""
+        """The result of an operation without operands; ``elements()`` computes the same elements in numpy."""
 
     @abstractmethod
     def drawn(self, seed: int | None, draws: Draws[Tensor], device: Any, config: MemoryConfig | None, /) -> Tensor:
-        """What `draws` makes of a generator's state, where `config` says: with that seed, or that calls share."""
+        """The result of `draws` in `config`, with a generator of `seed`, or with the shared generator."""
 
     @abstractmethod
     def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig, /) -> Tensor:
-        """What `call` makes, where `config` says; one of a program says so, and lies in DRAM."""
+        """The result of `call` in `config`; a program records `config` as requested, and keeps the result in DRAM."""
 
     @abstractmethod
     def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Any, name: str, /) -> Tensor:
-        """A copy as `spec` says, which differs in layout and memory config at most, for the function `name`."""
+        """`tensor` in the layout and memory config of `spec`; errors name the function `name`."""
 
     @abstractmethod
     def free(self, tensor: Tensor, /) -> None:
-        """Give its memory back; that of a program's tensor is the program's."""
+        """Free the memory of `tensor`; a program frees its tensors itself."""
 
 
 Creation: TypeAlias = Callable[[HostOps[Any], Sequence[Any], Mapping[str, Any]], Any]
-"""From what such a function is written over, and a call's arguments, to what it gives."""
+"""A host function: from `ops` and a call's arguments to its result."""
 
 CREATES = "__ttnn_creates__"
-"""The attribute by which programs know such a function: its `Creation`."""
+"""The attribute of a host function that holds its `Creation`."""
 _INTERPRETED = "__ttnn_interpreted__"
 
 
 def creation_of(function: Any) -> Creation | None:
-    """How programs call such a function; None of every other object."""
+    """The `Creation` of a host function; None for every other object."""
     found = own_attribute(function, CREATES)
     return None if found is ABSENT else found
 
 
 def interpreted_in_programs(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which makes values of attributes: programs may call it, and guards see what it reads."""
+    """Decorator: programs may call `function` for attribute values, and guards cover the values that it reads."""
     setattr(function, _INTERPRETED, True)
     return function
 

@@ -1,4 +1,4 @@
-"""The names of ttnn's own namespace, and what the error for one that is missing says; read when a name is missing."""
+"""The public names of ttnn, and the error text for a missing one; imported when a name is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ttnn_jit.ops.absent import ABSENT
 
 
 def why_absent(name: str, submodule: str = "") -> str | None:
-    """Why a name of ttnn, or of a submodule, is not here, or that it is not here yet; None of one that ttnn has not."""
+    """Why a name of ttnn, or of a submodule, is not supported; None if ttnn has no such name."""
     if name in NAMES_OF_SUBMODULES.get(submodule, ()):
         return f"`ttnn.{submodule}.{name}` is a name of ttnn that is not here yet"
     if name in ABSENT:
@@ -22,14 +22,11 @@ NAMED_OTHERWISE = {
     "jit": "the decorator is `ttnn_jit.jit`",
     "tile_op": "the decorator is `ttnn_jit.tile_op`",
 }
-"""Name that is looked for in ttnn, and is none of it -> what was meant."""
+"""Name that users look up in ttnn, and that ttnn lacks -> the name to use."""
 
 
 def names_within_a_slip(name: str, known: Iterable[str]) -> list[str]:
-    """The `known` names that one slip of a finger away from `name`: a letter more, less or other, or two swapped.
-
-    At a Damerau-Levenshtein distance of 1, that is; a name further off was rarely what was meant.
-    """
+    """The `known` names at a Damerau-Levenshtein distance of 1 from `name`: one insertion, deletion, change or swap."""
     near = range(len(name) - 1, len(name) + 2)
     return sorted(candidate for candidate in known if len(candidate) in near and _is_one_slip(name, candidate))
 
@@ -160,7 +157,7 @@ yuv_bt709_coefficients YUVCoefficients YUVColorSpace YUVFormat YUVRange zeros ze
 """
 
 PUBLIC_NAMES = frozenset(_NAMES.split())
-"""Of tt-metal in 2026: what ttnn/__init__.py imports, the pages of its API, and the operations that models use."""
+"""tt-metal in 2026: the imports of ttnn/__init__.py, the pages of its API, and the operations that models use."""
 
 _OF_SUBMODULES = {
     "cluster": """
@@ -223,7 +220,7 @@ _OF_SUBMODULES = {
         windowed_scaled_dot_product_attention
     """,
 }
-"""Submodule of ttnn -> names that it has, those of its namespace aside."""
+"""Submodule of ttnn -> its names that `ttnn` itself lacks."""
 
 NAMES_OF_SUBMODULES = {submodule: frozenset(names.split()) for submodule, names in _OF_SUBMODULES.items()}
-"""Of tt-metal in 2026: what its Python modules define, what is bound there, and what its tests and models call."""
+"""tt-metal in 2026: definitions and bindings of its Python modules, and names that its tests and models call."""

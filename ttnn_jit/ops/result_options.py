@@ -1,7 +1,6 @@
-"""The result options of a call: where the result lies, its element type, functions behind it.
+"""The result options of a call: memory config, element type, output tensor and fused activations.
 
-One value, `ResultOptions`, made of the keywords of a call by `bind_options`: for eager calls, for those of both
-frontends, and for goldens.
+`bind_options` makes one `ResultOptions` of the keywords of a call: for eager calls, both frontends and goldens.
 """
 
 from __future__ import annotations
@@ -40,19 +39,19 @@ RESULT_PARAMETERS = (
     Parameter("optional_output_tensor", OUTPUT),
     Parameter("activations", ACTIVATIONS),
 )
-"""What every operation takes besides its own, by keyword, about its result."""
+"""Keywords of every operation that concern its result."""
 RESULT_KEYWORDS = tuple(parameter.name for parameter in RESULT_PARAMETERS)
 OPERAND_PARAMETERS = (
     Parameter("input_tensor_a_activations", ACTIVATIONS),
     Parameter("input_tensor_b_activations", ACTIVATIONS),
 )
-"""What operations of two operands take besides, by keyword, about these."""
+"""Further keywords of binary operations, which concern their operands."""
 GRADIENT_PARAMETERS = (
     Parameter("input_grad", OUTPUT_OF_SEVERAL, aliases=("output_tensor", "input_a_grad")),
     Parameter("other_grad", OUTPUT_OF_SEVERAL, aliases=("input_b_grad",)),
     Parameter("are_required_outputs", WANTED),
 )
-"""What gradients declare besides their own: which of them are wanted, and what the first two are written into."""
+"""Parameters of every gradient: output tensors of the first two results, and which results to return."""
 HARDWARE_PARAMETERS = (
     Parameter("accurate_mode", IGNORED),
     Parameter("compute_kernel_config", COMPUTE_CONFIG),
@@ -69,47 +68,49 @@ HARDWARE_PARAMETERS = (
     Parameter("use_multicore", IGNORED),
     Parameter("vector_mode", IGNORED),
 )
-"""Keywords of ttnn's operations that choose among ways to compute the same on a chip: checked, and without effect."""
+"""Keywords of ttnn's operations that choose among equivalent kernels of a chip: checked, and without effect."""
 HARDWARE_KEYWORDS = tuple(parameter.name for parameter in HARDWARE_PARAMETERS)
 QUEUE_KEYWORDS = ("queue_id", "cq_id")
-"""Keywords for the command queue of a call, which every operation of ttnn takes, those of the host API too."""
+"""Keywords for the command queue of a call; every operation and host function of ttnn takes them."""
 
-_OF_ALL = {parameter.name: parameter for parameter in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)}
-_SAME_BY_ANY_NAME = {CONFIG: "memory_config", OUTPUT: "output_tensor"}
-"""Kinds of parameters that are one option by whatever name a call or a declaration has for it."""
+_COMMON_PARAMETERS = {
+    parameter.name: parameter for parameter in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
+}
+_OPTION_OF_KIND = {CONFIG: "memory_config", OUTPUT: "output_tensor"}
+"""Kind of parameter -> the one option that all its names set."""
 OF_SEVERAL = {OUTPUT_OF_SEVERAL, WANTED}
-"""Kinds of parameters that ask something of each of several results."""
-_OPTIONS = {*_SAME_BY_ANY_NAME, *OF_SEVERAL}
+"""Kinds of parameters for options of each of several results."""
+_OPTIONS = {*_OPTION_OF_KIND, *OF_SEVERAL}
 """Kinds of parameters of operations that are options."""
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The options of each result of a call that gives several.
+    """The options of each result of a call that returns several.
 
     Attributes:
-        targets: What they are written into and what is given for them, in their order; None: a tensor of its own.
-        wanted: Which are given, where others are None; None: all.
+        targets: Per result the tensor to write and return; None for a new tensor.
+        wanted: Whether to return each result; None is returned in place of the others. None: return all.
     """
 
     targets: tuple[Any, ...]
     wanted: Sequence[bool] | None
 
     def check(self, name: str, is_tensor: Callable[[Any], bool]) -> None:
-        """Refuse targets that are no tensors.
+        """Check that the targets are tensors.
 
         Raises:
-            ArgumentError: One is none.
+            ArgumentError: One is no tensor.
         """
         for parameter, target in zip(GRADIENT_PARAMETERS, self.targets, strict=False):
             if target is not None and not is_tensor(target):
                 raise ArgumentError(f"{name}: `{parameter.name}` must be a tensor, got {shown(target)}")
 
     def given(self, name: str, results: Sequence[Any], write: Callable[[Any, Any], Any]) -> list[Any]:
-        """What a call of `name` gives; `write` gives the first of its arguments, which holds the second then.
+        """What a call of `name` returns; ``write(target, result)`` writes a result into a target, and returns that.
 
         Raises:
-            ArgumentError: There are fewer results than targets, or not as many as are said to be wanted.
+            ArgumentError: There are fewer results than targets, or `wanted` does not hold a bool for each result.
         """
         wanted = [True] * len(results) if self.wanted is None else self.wanted
         if not isinstance(wanted, list | tuple) or {*map(type, wanted)} - {bool} or len(wanted) < len(results):
@@ -127,18 +128,18 @@ class Outputs:
 
 @dataclass(frozen=True)
 class ResultOptions:
-    """The options that a call has for its result; None, or nothing, leaves it to the operation.
+    """The options of a call for its result; None, or an empty one, leaves the choice to the operation.
 
     Attributes:
-        memory_config: Where it lies; None: where the first tensor does.
-        dtype: Its element type, to which it is rounded once.
-        output_tensor: The tensor to write it into and to return: eager calls have one of ttnn's, programs their own.
-        activations: Unary operations that it goes through before it is rounded.
-        operand_activations: Those that the first operands go through before the operation, for each of them.
-        in_place: It is written into the operand that the declaration says.
+        memory_config: That of the result; None: that of the first tensor.
+        dtype: The element type of the result, which is rounded once.
+        output_tensor: The tensor to write and return: a tensor of ttnn in eager calls, else one of the program.
+        activations: Unary operations that are applied to the result before it is rounded.
+        operand_activations: Per operand, from the first on, the unary operations that are applied to it first.
+        in_place: The result is written into the declaration's `written_operand`.
         outputs: Options of each of several results; None: there are none.
-        queues: The command queues that are named for the call.
-        has_grid: A chip is told which cores to use, for which products of matrices have another precision.
+        queues: The command queues of the call.
+        has_grid: The call names cores of a chip; matrix products have another precision then.
     """
 
     memory_config: MemoryConfig | None = None
@@ -153,23 +154,23 @@ class ResultOptions:
 
     @property
     def has_activations(self) -> bool:
-        """Whether several operations run in the one call."""
+        """Whether the call fuses other operations with its own."""
         return bool(self.activations) or any(self.operand_activations)
 
     @property
     def change_nothing(self) -> bool:
-        """Whether the result is what it would be without any."""
+        """Whether the result is the same without the options."""
         of_result = (self.memory_config, self.dtype, self.output_tensor)
         return all(each is None for each in of_result) and not self.has_activations
 
     @property
     def key(self) -> Hashable:
-        """What tells its programs from others of a call; None where it changes nothing."""
+        """The options' part of a cache key; None where they change nothing."""
         return None if self.change_nothing else (self.memory_config, *self.parts.values())
 
     @property
     def parts(self) -> dict[str, Hashable]:
-        """What decides the program beside `memory_config`, by name: parts of keys, in memory and on disk."""
+        """The named parts of cache keys, in memory and on disk, without `memory_config`."""
         return {
             "dtype": self.dtype,
             "activations": tuple(each.key for each in self.activations),
@@ -178,10 +179,10 @@ class ResultOptions:
         }
 
     def settled(self, name: str, bound: BoundCall, is_tensor: Callable[[Any], bool]) -> ResultOptions:
-        """The options of the call `bound` of `name`, checked; those of an `output_tensor` are its own.
+        """The checked options of the call `bound` of `name`; an `output_tensor` sets memory config and dtype.
 
         Raises:
-            ArgumentError: It says nothing of several results, or of what is computed with; or two of it disagree.
+            ArgumentError: An option does not apply to several results or to an operand, or two options disagree.
         """
         operation = bound.operation
         if self.output_tensor is not None and not is_tensor(self.output_tensor):
@@ -190,23 +191,23 @@ class ResultOptions:
         for option in () if operation.gives_one_tensor else of_one:
             if of_one[option] is not None:
                 raise ArgumentError(
-                    f"`{option}` says nothing of `{operation.name}`, which has several results",
+                    f"`{option}` does not apply to `{operation.name}`, which has several results",
                     help="leave it out, and call `ttnn.typecast` or `ttnn.copy` for each of them",
                 )
         takes = isinstance(operation, Elementwise) and operation.arity > 1
         for parameter, index, applied in zip(OPERAND_PARAMETERS, (0, 1), self.operand_activations, strict=False):
             if applied and not (takes and is_tensor(bound.operands[index])):
                 raise ArgumentError(
-                    f"{name}: `{parameter.name}` applies to a tensor of an elementwise operation of two",
+                    f"{name}: `{parameter.name}` applies to a tensor operand of a binary elementwise operation",
                     help="apply the operation yourself, before the call",
                 )
         return self if self.output_tensor is None else self.into(name, self.output_tensor)
 
     def into(self, name: str, output: Any) -> ResultOptions:
-        """The options of a call of `name` whose result is written into `output`: its memory config and dtype.
+        """The options of a call of `name` that writes `output`: memory config and dtype are those of `output`.
 
         Raises:
-            ArgumentError: The call says otherwise.
+            ArgumentError: An option of the call disagrees.
         """
         if self.output_tensor is not None and self.output_tensor is not output:
             raise ArgumentError(f"{name} writes into its operand, and has no `output_tensor`")
@@ -224,14 +225,13 @@ class ResultOptions:
     def placement(
         self, operation: Operation, first: TensorSpec, grid: tuple[int, int]
     ) -> Callable[[TensorSpec], MemoryConfig] | None:
-        """From the spec of a result by rule to where it lies; None: there.
+        """From the default spec of a result to its memory config; None: the default one.
 
-        A `memory_config` may say how the result is cut, and not over which cores: those are the operand's, or the
-        device's.
+        A `memory_config` without cores is sharded over the cores of the operand, or those of the device.
 
         Args:
-            operation: Is called.
-            first: Its first operand.
+            operation: The operation of the call.
+            first: The spec of its first operand.
             grid: Rows and columns of cores of the device.
         """
         chosen = self.memory_config
@@ -254,10 +254,10 @@ class ResultOptions:
         )
 
     def spec(self, by_rule: TensorSpec, operation: Operation, first: TensorSpec, grid: tuple[int, int]) -> TensorSpec:
-        """What the result is that is `by_rule` without options; arguments as for `placement`.
+        """The spec of a result that is `by_rule` without options; arguments as for `placement`.
 
         Raises:
-            GridError, LayoutError: The memory config does not hold it.
+            GridError, LayoutError: The memory config does not fit the result.
         """
         placement = self.placement(operation, first, grid)
         config = by_rule.memory_config if placement is None else placement(by_rule)
@@ -265,21 +265,21 @@ class ResultOptions:
 
 
 NO_OPTIONS = ResultOptions()
-"""What most calls ask."""
+"""The options of most calls."""
 
 
 def bind_options(
     name: str, overloads: Iterable[Operation], kwargs: Mapping[str, Any]
 ) -> tuple[dict[str, Any], ResultOptions]:
-    """The keywords of a call of `name` that are its operation's own, or nobody's, and what the others ask.
+    """Split the keywords of a call into those of the operation (unknown ones included) and the result options.
 
     Args:
-        name: As errors say it.
+        name: The function's name in errors.
         overloads: Declarations that share the name.
         kwargs: All keywords of the call.
 
     Raises:
-        ArgumentError: A value is of another kind, or given by two names.
+        ArgumentError: A value has the wrong kind, or two keywords set one option.
     """
     own: dict[str, Any] = {}
     given: dict[str, tuple[str, Any]] = {}
@@ -287,10 +287,12 @@ def bind_options(
         option = option_of(overloads, keyword)
         if option is None:
             own[keyword] = value
-            if value is not None and keyword in _OF_ALL:  # an operation's own may be a text of the IR as well
-                _OF_ALL[keyword].kind.bind(value, None, f"`{keyword}`")
+            if (
+                value is not None and keyword in _COMMON_PARAMETERS
+            ):  # an operation's own parameter may also take text of the IR
+                _COMMON_PARAMETERS[keyword].kind.bind(value, None, f"`{keyword}`")
         elif value is not None:
-            field = _SAME_BY_ANY_NAME.get(option.kind, option.name)
+            field = _OPTION_OF_KIND.get(option.kind, option.name)
             if field in given:
                 raise ArgumentError(f"{name}: `{given[field][0]}` and `{keyword}` are two names of one argument")
             given[field] = keyword, option.kind.bind(value, None, f"`{keyword}`")
@@ -298,12 +300,12 @@ def bind_options(
 
 
 def option_of(overloads: Iterable[Operation], keyword: str) -> Parameter | None:
-    """The option that `keyword` of a call names; None where it is an operation's own, or nobody's."""
+    """The option that `keyword` of a call sets; None for a parameter of the operation and for unknown keywords."""
     parameters = (each for operation in overloads for each in operation.parameters)
     named = (each for each in parameters if keyword == each.name or (keyword in each.aliases and each.kind in _OPTIONS))
     declared = next(named, None)
     if declared is None:
-        return _OF_ALL.get(keyword)
+        return _COMMON_PARAMETERS.get(keyword)
     return declared if declared.kind in _OPTIONS else None
 
 

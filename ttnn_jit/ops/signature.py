@@ -11,13 +11,13 @@ from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.ops.result_options import HARDWARE_PARAMETERS, OPERAND_PARAMETERS, RESULT_PARAMETERS
 
 KEYWORDS = (*RESULT_PARAMETERS, *OPERAND_PARAMETERS, *HARDWARE_PARAMETERS)
-"""What every operation takes besides its own parameters, by keyword."""
+"""Keywords that every operation takes besides its own parameters."""
 
 
 def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
-    """One signature for declarations that share a name, which takes the calls of each.
+    """One signature that accepts the calls of all declarations that share a name.
 
-    A parameter is of every type that one of them gives it, and must be given where each of them needs it.
+    The annotation of a parameter is the union of its types; it is required if every declaration requires it.
     """
     same_name: dict[str, list[Parameter]] = {}
     for parameter in (*(each for operation in overloads for each in operation.parameters), *KEYWORDS):
@@ -30,7 +30,7 @@ def signature_of(overloads: Sequence[Operation]) -> inspect.Signature:
 
 
 def result_annotation(overloads: Sequence[Operation]) -> str:
-    """The Python type of what declarations that share a name result in."""
+    """The Python type that calls of declarations of one name return."""
     first = overloads[0]
     if first.gives_one_tensor:
         return "Tensor"
@@ -40,7 +40,7 @@ def result_annotation(overloads: Sequence[Operation]) -> str:
 
 
 def _by_position(operation: Operation) -> set[str]:
-    """The parameters that Python gives a position: those before a required one that stands behind an optional one."""
+    """The positional parameters in Python's sense: those before a required one that follows an optional one."""
     positional = [each for each in operation.parameters if each.is_positional]
     optional = next((index for index, each in enumerate(positional) if not each.is_required), len(positional))
     behind = (index for index, each in enumerate(positional) if index > optional and each.is_required)
@@ -59,7 +59,7 @@ def _merged(parameters: Sequence[Parameter], by_position: Container[str], of_all
 
 
 def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
-    """The parameters of ``__call__`` in a stub, one text for every way to write a call."""
+    """The parameter lists of the overloads of ``__call__`` in a stub."""
     defaulted: set[str] = set()
     for operation in overloads:
         yield _stub(operation, defaulted, aliased=False)
@@ -69,9 +69,10 @@ def call_stubs(overloads: Sequence[Operation]) -> Iterator[str]:
 
 
 def _stub(operation: Operation, defaulted: set[str], *, aliased: bool) -> str:
-    """The parameters, renamed to their first aliases where `aliased`; what must be given behind defaults, by name.
+    """The parameter list of one overload; `aliased` uses the first alias of each parameter.
 
-    A choice has its default in the first declaration only, which is the one that is meant without it.
+    Required parameters after defaults are keyword-only. A choice has its default only in the first declaration, which
+    a call without the choice selects.
     """
     own, by_position = [], _by_position(operation)
     of_all = {each.name for each in HARDWARE_PARAMETERS}

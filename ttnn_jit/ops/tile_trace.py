@@ -1,8 +1,8 @@
-"""From a Python scalar function to a `TracedBody`: the function runs on values that write down what meets them.
+"""Tracing of a Python scalar function to a `TracedBody`: the function runs on values that record operations on them.
 
-Operators, comparisons, functions of `math` and numpy, `ttnn` operations and helper functions are written down. A branch
-is taken both ways, in runs of their own, and the results are joined by a select: a scalar function has no other effect
-than its result. What would need a number (an ``int()``, a loop until convergence) is not traceable, and says so.
+The trace records operators, comparisons, functions of `math` and numpy, `ttnn` operations and helper functions. Each
+side of a branch is traced in a run of its own, and a select joins the results: a scalar function has no side effects.
+Code that needs a concrete number (an ``int()``, a loop until convergence) is not traceable, and raises an error.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from ttnn_jit.ops.language.rebind import rebind
 from ttnn_jit.ops.language.tile_body import DEFAULTS, FUNCTIONS, MASK, VALUE, Call, Operand, TracedBody
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
-MAX_RUNS = 64  # of one function, to take every branch both ways
+MAX_RUNS = 64  # of one function, one for each path through its branches
 MAX_CALLS = 4096
-ACTS_ONCE = (builtins.print, builtins.breakpoint, builtins.input)
-"""What would show or ask while the function is traced, and never again."""
+SIDE_EFFECTS = (builtins.print, builtins.breakpoint, builtins.input)
+"""Functions with side effects that would happen during tracing, and in no call."""
 
 
 class UntraceableError(Exception):
-    """The function cannot be written down; the text completes "because ..."."""
+    """The function cannot be traced; the text completes "because ..."."""
 
 
 def trace(function: types.FunctionType, parameters: Sequence[str]) -> TracedBody:
     """The body of `function`, whose parameters have these names.
 
     Raises:
-        UntraceableError: It needs the number behind a value, or a name that has no meaning on traced values.
+        UntraceableError: It needs a concrete number, or uses a name that does not work on traced values.
     """
     tracer = _Tracer(parameters)
     copied = rebind(function, tracer.replacement)
     arguments = [Traced(tracer, name) for name in parameters]
     try:
-        result = tracer.join(lambda: tracer.operand(copied(*arguments)), ())
+        result = tracer.merge_paths(lambda: tracer.operand(copied(*arguments)), ())
     except UntraceableError:
         raise
     except (
@@ -58,14 +58,14 @@ def trace(function: types.FunctionType, parameters: Sequence[str]) -> TracedBody
 
 
 class _Tracer:
-    """The emit protocol as a recorder: equal calls are one, whichever branch they stand in."""
+    """The emit protocol as a recorder; equal calls are recorded once, also across branches."""
 
     def __init__(self, parameters: Sequence[str]) -> None:
         self._known: dict[tuple[str, tuple[str, ...]], str] = {}
         self._calls: list[Call] = []
-        self._taken = set(parameters)
-        self._forced: tuple[bool, ...] = ()
-        self._decided: dict[str, bool] = {}
+        self._used_names = set(parameters)
+        self._forced_outcomes: tuple[bool, ...] = ()
+        self._outcomes: dict[str, bool] = {}
         self._runs = 0
 
     def __getattr__(self, name: str) -> Callable[..., Operand]:
@@ -85,8 +85,8 @@ class _Tracer:
         if key not in self._known:
             if len(self._calls) >= MAX_CALLS:
                 raise UntraceableError(f"it takes more than {MAX_CALLS} steps")
-            name = next(name for k in range(len(self._calls), 1 << 30) if (name := f"t{k}") not in self._taken)
-            self._taken.add(name)
+            name = next(name for k in range(len(self._calls), 1 << 30) if (name := f"t{k}") not in self._used_names)
+            self._used_names.add(name)
             self._known[key] = name
             self._calls.append(Call(name, function, tuple(operands)))
         return self._known[key]
@@ -103,31 +103,31 @@ class _Tracer:
 
     # Branches
 
-    def join(self, run: Callable[[], Operand], outcomes: tuple[bool, ...]) -> Operand:
-        """The result where the first decisions are `outcomes`, and all ways after them."""
+    def merge_paths(self, run: Callable[[], Operand], outcomes: tuple[bool, ...]) -> Operand:
+        """The result of all paths whose first branches take `outcomes`."""
         self._runs += 1
         if self._runs > MAX_RUNS:
             raise UntraceableError(f"its branches make more than {MAX_RUNS} paths")
-        self._forced, self._decided = outcomes, {}
+        self._forced_outcomes, self._outcomes = outcomes, {}
         result = run()
-        masks = list(self._decided)
+        masks = list(self._outcomes)
         for k in reversed(range(len(outcomes), len(masks))):
-            other = self.join(run, (*outcomes, *[True] * (k - len(outcomes)), False))
+            other = self.merge_paths(run, (*outcomes, *[True] * (k - len(outcomes)), False))
             if repr(other) != repr(result):
                 result = self.call("select", (masks[k], result, other))
         return result
 
     def decide(self, mask: str) -> bool:
-        """The way that this run goes at a branch on `mask`; the same one whenever it meets it."""
-        if mask not in self._decided:
-            at = len(self._decided)
-            self._decided[mask] = self._forced[at] if at < len(self._forced) else True
-        return self._decided[mask]
+        """The outcome of a branch on `mask` in this run; every branch on one mask takes the same outcome."""
+        if mask not in self._outcomes:
+            at = len(self._outcomes)
+            self._outcomes[mask] = self._forced_outcomes[at] if at < len(self._forced_outcomes) else True
+        return self._outcomes[mask]
 
     # Values
 
     def operand(self, value: Any) -> Operand:
-        """What a Python value is in the body: a mask counts as 1 and 0."""
+        """The operand of a Python value in the body; a mask becomes 1 or 0."""
         match value:
             case Traced():
                 return value.variable
@@ -139,7 +139,7 @@ class _Tracer:
                 raise UntraceableError(f"a {type(value).__name__} is no number")
 
     def apply(self, function: str, values: Sequence[Any]) -> Traced | TracedMask:
-        """What `function` of the emit protocol returns for Python values."""
+        """The result of `function` of the emit protocol on Python values."""
         kinds, result = FUNCTIONS[function]
         if len(kinds) != len(values):
             raise UntraceableError(f"`{function}` takes {len(kinds)} operands, got {len(values)}")
@@ -151,11 +151,11 @@ class _Tracer:
         return value.variable if isinstance(value, TracedMask) else self.call("ne", (self.operand(value), 0.0))
 
     def apply_named(self, name: str, values: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """What the function of `math` or numpy called `name` returns."""
+        """The result of the function `name` of `math` or numpy."""
         name = _NAMES.get(name, name)
         if name == "isnan":
             return self.apply("ne", (values[0], values[0]))
-        if name == "log" and len(values) == 2 and not keywords:  # of `math`: to a base
+        if name == "log" and len(values) == 2 and not keywords:  # math.log(x, base)
             return self.apply("div", [self.apply("log", (value,)) for value in values])
         if name in FUNCTIONS and not keywords:
             return self.apply(name, values)
@@ -164,11 +164,11 @@ class _Tracer:
         raise UntraceableError(f"`{name}` has no counterpart in the emit protocol")
 
     def apply_operation(self, overloads: Sequence[Any], values: Sequence[Any], keywords: Mapping[str, Any]) -> Traced:
-        """What an operation of the registry returns."""
+        """The result of an operation of the registry."""
         values = [Traced(self, str(self.operand(v))) if isinstance(v, TracedMask) else v for v in values]
         name, overloads = overloads[0].name, [each for each in overloads if isinstance(each, Elementwise)]
         if not overloads:
-            raise UntraceableError(f"`{name}` moves elements, and a tile operation computes one by one")
+            raise UntraceableError(f"`{name}` is not elementwise, and a tile operation computes each element alone")
         bound = bind(overloads, values, keywords, _dtype_of)
         operands = [self.operand(value) for value in bound.operands]
         operation: Any = bound.operation
@@ -177,12 +177,12 @@ class _Tracer:
     # Names
 
     def replacement(self, value: Any) -> Any:
-        """What a name means on traced values."""
+        """The traced counterpart of the value of a name; `value` itself if it has none."""
         if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
-            return _Functions(self, value)
+            return _TracedModule(self, value)
         if value is builtins.min or value is builtins.max:
             return self._smallest if value is builtins.min else self._largest
-        if any(value is shown for shown in ACTS_ONCE):
+        if any(value is shown for shown in SIDE_EFFECTS):
             return self._untraceable(f"it calls `{value.__name__}`")
         if value is builtins.float:
             return lambda x=0.0: x if isinstance(x, Traced) else float(x)
@@ -197,7 +197,7 @@ class _Tracer:
         return call
 
     def _function(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        # The remainder of `math` is the one nearest to zero, numpy's has the divisor's sign.
+        # math.remainder gives the remainder nearest to zero, numpy's has the sign of the divisor.
         name = "math.remainder" if original is math.remainder else original.__name__
 
         def call(*values: Any, **keywords: Any) -> Any:
@@ -208,13 +208,13 @@ class _Tracer:
         return call
 
     def _smallest(self, first: Any, *others: Any) -> Any:
-        return self._chosen("lt", first, others, builtins.min)
+        return self._extremum("lt", first, others, builtins.min)
 
     def _largest(self, first: Any, *others: Any) -> Any:
-        return self._chosen("gt", first, others, builtins.max)
+        return self._extremum("gt", first, others, builtins.max)
 
-    def _chosen(self, comparison: str, first: Any, others: Sequence[Any], original: Callable[..., Any]) -> Any:
-        """As Python's min and max: a later value is taken only if it is strictly better."""
+    def _extremum(self, comparison: str, first: Any, others: Sequence[Any], original: Callable[..., Any]) -> Any:
+        """As Python's min and max: a later value replaces an earlier one only if it is strictly better."""
         if not any(isinstance(value, Traced) for value in (first, *others)):
             return original(first, *others)
         for other in others:
@@ -231,7 +231,7 @@ _NAMES = {
     "logical_not": "invert", "mod": "remainder", "true_divide": "div", "float_power": "pow", "degrees": "rad2deg",
     "radians": "deg2rad",
 }  # fmt: skip
-"""Names of `math` and numpy -> those of the emit protocol or the registry, where they differ."""
+"""Name in `math` or numpy -> name in the emit protocol or the registry, where they differ."""
 
 
 def _belongs_to(function: Any) -> str:
@@ -239,8 +239,8 @@ def _belongs_to(function: Any) -> str:
     return module if isinstance(module, str) else "numpy" if type(function).__name__ == "ufunc" else ""
 
 
-class _Functions:
-    """A module of functions of floats, as a traced function sees it."""
+class _TracedModule:
+    """`math` or numpy for a traced function: its functions accept traced values."""
 
     def __init__(self, tracer: _Tracer, module: types.ModuleType) -> None:
         self._tracer = tracer
@@ -254,7 +254,7 @@ class _Functions:
 
 
 class TracedMask:
-    """A truth that is not known before the call; a branch on it is taken both ways."""
+    """A truth value that is not known before the call; a branch on it is traced on both sides."""
 
     def __init__(self, tracer: _Tracer, variable: str) -> None:
         self._tracer = tracer
@@ -284,7 +284,7 @@ class Traced:
         self.variable = variable
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Writes down a `ttnn` operation."""
+        """Record a `ttnn` operation."""
         return self._tracer.apply_operation(tuple(function.__ttnn_overloads__), args, kwargs)
 
     def __bool__(self) -> bool:
@@ -297,10 +297,10 @@ class Traced:
         raise UntraceableError("it takes the `int()` of a value")
 
     def __index__(self) -> NoReturn:
-        raise UntraceableError("it counts or indexes with a value")
+        raise UntraceableError("it uses a value as an index or a count")
 
     def __float__(self) -> NoReturn:
-        raise UntraceableError("it calls a function that needs the number behind a value")
+        raise UntraceableError("it calls a function that needs a concrete number")
 
 
 def _dtype_of(value: Any) -> DataType | None:
@@ -323,11 +323,13 @@ def _round(self: Traced, digits: int | None = None) -> Any:
 
 
 _BINARY = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow"}
-_OTHERS = {name: name for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "floor", "ceil", "trunc")}
+_UNARY_AND_COMPARISONS = {
+    name: name for name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "floor", "ceil", "trunc")
+}
 
 
 def _install_operators() -> None:
-    for stem, function in {**_BINARY, **_OTHERS}.items():
+    for stem, function in {**_BINARY, **_UNARY_AND_COMPARISONS}.items():
         setattr(Traced, f"__{stem}__", _method(function))
     for stem, function in _BINARY.items():
         setattr(Traced, f"__r{stem}__", _method(function, reflected=True))

@@ -1,6 +1,7 @@
-"""Who takes a call, of an operation, of a jitted function or of one of the host API, that belongs to a program.
+"""Redirection of calls (of operations, jitted functions and host functions) to the program that they belong to.
 
-An argument may say so by `__ttnn_call__`. In a trace those do not that are tensors of the user's world.
+An argument of a program has a method `__ttnn_call__` that takes the call. In a trace of eager code, whose arguments are
+ordinary tensors, the tracer of the context takes it.
 """
 
 from __future__ import annotations
@@ -13,25 +14,25 @@ from typing import Any, TypeVar
 T = TypeVar("T", bound=type)
 
 Tracer = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
-"""From what is called and its arguments to what it gives; NotImplemented leaves it to what is called."""
+"""From a called object, its arguments and keywords to the result; NotImplemented: the object is called as usual."""
 
 _TRACER: ContextVar[Tracer | None] = ContextVar("tracer of eager operations", default=None)
 _CLASSES: list[Any] = []
 TRACERS: list[Tracer] = []
-"""Of whatever context: without one, functions of the host API need not look."""
+"""The active tracers of all contexts; host functions skip the look-up while it is empty."""
 
 
 def traceable(cls: T) -> T:
-    """A class of objects that a trace takes the calls of."""
+    """Class decorator: a trace intercepts the calls of its instances."""
     _CLASSES.append(cls)
     return cls
 
 
 @contextmanager
 def tracing(tracer: Tracer) -> Iterator[None]:
-    """In its body, and this context, calls of such objects ask `tracer` first.
+    """Within the body, and in this context, calls of objects of traceable classes go to `tracer` first.
 
-    Their classes have another ``__call__`` meanwhile, so that other calls pay nothing for it; one thread traces at a
+    The classes have another ``__call__`` meanwhile, so that calls outside traces cost nothing; one thread traces at a
     time.
     """
     token = _TRACER.set(tracer)
@@ -39,7 +40,7 @@ def tracing(tracer: Tracer) -> Iterator[None]:
     classes = classes_of_calls()
     own = [vars(cls).get("__call__") for cls in classes]
     for cls in classes:
-        cls.__call__ = _asking(cls.__call__)
+        cls.__call__ = _intercepted(cls.__call__)
     try:
         yield
     finally:
@@ -53,33 +54,33 @@ def tracing(tracer: Tracer) -> Iterator[None]:
 
 
 def classes_of_calls() -> list[Any]:
-    """The classes of such objects that have a ``__call__`` of their own, or whose instances have the base's."""
-    return [cls for root in _CLASSES for cls in _with_own_call(root)]
+    """The traceable classes, and their subclasses with a ``__call__`` of their own."""
+    return [cls for root in _CLASSES for cls in _overriding_classes(root)]
 
 
-def _with_own_call(root: Any) -> Iterator[Any]:
-    """`root`, and the classes made of it that have a ``__call__`` of their own."""
+def _overriding_classes(root: Any) -> Iterator[Any]:
+    """`root`, and its subclasses with a ``__call__`` of their own."""
     yield root
     for cls in root.__subclasses__():
-        yield from (found for found in _with_own_call(cls) if found is not cls or "__call__" in vars(cls))
+        yield from (found for found in _overriding_classes(cls) if found is not cls or "__call__" in vars(cls))
 
 
-def _asking(call: Callable[..., Any]) -> Callable[..., Any]:
-    def asking(self: Any, *args: Any, **kwargs: Any) -> Any:
+def _intercepted(call: Callable[..., Any]) -> Callable[..., Any]:
+    def intercepted(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = in_trace(self, args, kwargs)
         return call(self, *args, **kwargs) if result is NotImplemented else result
 
-    return asking
+    return intercepted
 
 
 def in_trace(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a call is in the trace of this context; NotImplemented where there is none, or it leaves the call alone."""
+    """The result of a call in the trace of this context; NotImplemented without a trace, or if the tracer declines."""
     tracer = _TRACER.get()
     return NotImplemented if tracer is None else tracer(function, args, kwargs)
 
 
 def in_program(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a call is in the program that an argument, or an element of one, says; NotImplemented where none does."""
+    """The result of a call in the program of an argument, or of an element of one; NotImplemented without a program."""
     for argument in with_elements((*args, *kwargs.values())):
         caller = getattr(argument, "__ttnn_call__", None)
         if caller is not None:
@@ -88,7 +89,7 @@ def in_program(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def with_elements(values: Iterable[Any]) -> Iterator[Any]:
-    """Each value, but of a list or tuple its elements."""
+    """The values, with lists and tuples replaced by their elements."""
     for value in values:
         if type(value) in {list, tuple}:
             yield from value

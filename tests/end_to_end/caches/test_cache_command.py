@@ -229,8 +229,8 @@ def test_no_progress_is_shown_elsewhere(filled, capsys, monkeypatch):
 def test_the_progress_yields_items_unchanged_and_is_erased_by_an_early_stop(monkeypatch):
     monkeypatch.setattr(progress, "INTERVAL", 0)
     with contextlib.redirect_stderr(Terminal()) as terminal:
-        assert list(progress.counted(range(5), 5, "x")) == [0, 1, 2, 3, 4]
-        shown = progress.counted("abc", 3, "x")
+        assert list(progress.with_progress(range(5), 5, "x")) == [0, 1, 2, 3, 4]
+        shown = progress.with_progress("abc", 3, "x")
         assert [next(shown), next(shown)] == ["a", "b"]
         shown.close()
     assert terminal.getvalue().endswith("\rx: 1 of 3\r         \r")

@@ -124,7 +124,7 @@ def test_missing_operands_cannot_have_activations(device):
         lambda: ttnn.add(a, 1.0, input_tensor_b_activations=[RELU]),
         lambda: ttnn.matmul(a, a, input_tensor_a_activations=[RELU]),
     ):
-        with pytest.raises(ArgumentError, match=r"applies to a tensor of an elementwise operation of two\nhelp: apply"):
+        with pytest.raises(ArgumentError, match=r"operand of a binary elementwise operation\nhelp: apply"):
             call()
 
 
@@ -184,7 +184,10 @@ def test_a_jitted_function_applies_activations_of_operands_and_of_the_result(dev
 @pytest.mark.parametrize(
     ("keywords", "text"),
     [
-        ({"input_tensor_a_activations": [RELU]}, "`input_tensor_a_activations` applies to a tensor of an elementwise"),
+        (
+            {"input_tensor_a_activations": [RELU]},
+            "`input_tensor_a_activations` applies to a tensor operand of a binary",
+        ),
         ({"activations": [3]}, "3 is no activation"),
         ({"activations": RELU}, "`activations` must be a list"),
     ],

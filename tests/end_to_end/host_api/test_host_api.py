@@ -322,7 +322,7 @@ def test_an_operation_has_its_documentation_in_every_form():
     assert "output_tensor" in of_every_operation
     assert own == (
         "``ttnn.clamp(input_tensor, min=-3.40282e+38, max=3.40282e+38)``: x limited to [min, max]; NaN in any of "
-        "them gives NaN. The largest float32 is no bound, for infinities neither.\n\n"
+        "them gives NaN. A bound of the largest float32 does not limit infinities.\n\n"
         "Operands broadcast over size-1 dimensions; the result has the dtype of `input_tensor`. Dtypes: BFLOAT16, "
         "FLOAT32. Semantics: ttnn.clamp.\n\n"
         "``ttnn.clamp(input_tensor, min=-inf, max=inf)``: x limited to [min, max] element by element; NaN in any of "

@@ -43,7 +43,7 @@ def test_long_work_shows_a_counter_on_a_terminal_and_erases_it(work, monkeypatch
 
 def test_short_work_or_work_without_a_terminal_shows_nothing(work, monkeypatch, capsys):
     with contextlib.redirect_stderr(Terminal()) as terminal:
-        progress_of_nothing = list(progress.counted(range(3), 3, "x", after=progress.LONG))
+        progress_of_nothing = list(progress.with_progress(range(3), 3, "x", after=progress.SHOW_AFTER))
     assert (terminal.getvalue(), progress_of_nothing) == ("", [0, 1, 2])
     monkeypatch.setattr(progress, "INTERVAL", -10)
     work(2.25)

@@ -257,6 +257,6 @@ def test_a_trace_refuses_writes_into_unknown_views_of_a_hidden_input():
         return x + FOUND
 
     FOUND.zero_()
-    with pytest.raises(CompileError, match="`diagonal` gives a tensor in the memory of one that the function finds"):
+    with pytest.raises(CompileError, match="`diagonal` returns a view of a tensor that the function finds"):
         run(torch.zeros(4, 6))
     assert not FOUND.any()

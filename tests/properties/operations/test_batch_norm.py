@@ -118,10 +118,10 @@ def test_a_result_is_written_into_the_callers_tensor(cpu_device):
         (lambda x: ttnn.batch_norm(x, training=1.0), "`training` of batch_norm must be True or False"),
         (lambda x: ttnn.batch_norm(x[0], training=True), r"a tensor of shape \[40\] has no channels"),
         (lambda x: ttnn.group_norm(x, num_groups=3), "do not make 3 equal groups"),
-        (lambda x: ttnn.group_norm(x, num_groups=2, weight=x[:1, :39]), "39 numbers are those of 40 channels"),
+        (lambda x: ttnn.group_norm(x, num_groups=2, weight=x[:1, :39]), "39 numbers are 40 channels"),
         (
             lambda x: ttnn.group_norm(x, num_groups=2, weight=ttnn.reshape(x[:, :16], (64,))),
-            r"64 numbers are those of 40 channels in \[1, 2\] chunks",
+            r"64 numbers are 40 channels in \[1, 2\] chunks",
         ),
         (lambda x: ttnn.group_norm(x), "`group_norm` misses its argument `num_groups`"),
         (lambda x: ttnn.std_hw(x[0]), "no rows and columns"),

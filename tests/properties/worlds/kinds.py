@@ -17,8 +17,8 @@ from ttnn_jit.guards.reads import (
     ATTRIBUTE_STEP,
     BOUND,
     CALL_STEP,
-    KEPT_STEP,
     MODULE_STEP,
+    STATE_STEP,
     STEP_KINDS,
     TENSOR_STEP,
     TYPE_STEP,
@@ -50,7 +50,7 @@ _KINDS = (dict, list, tuple, collections.OrderedDict)
 
 KINDS: dict[str, Callable[[Read], bool]] = {
     # Kept values never change, and of a module only absent names and attributes are read.
-    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (KEPT_STEP, MODULE_STEP)},
+    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (STATE_STEP, MODULE_STEP)},
     "absent": lambda read: read.value is ABSENT,
     "tensors as objects": lambda read: read.path[0][0] == CALL_STEP and any(map(_is_tensor, read.path[0][1][1])),
     "class of a tensor": lambda read: read.path[-1][0] == TYPE_STEP and read.value is torch.Tensor,
@@ -68,7 +68,7 @@ KINDS: dict[str, Callable[[Read], bool]] = {
 @contextmanager
 def without(kind: str, occurred: set[str] | None = None) -> Iterator[None]:
     """Makes compiles leave out the guards of a kind; the kinds that occurred are added to `occurred`."""
-    record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.is_opaque
+    record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.mark_opaque
 
     def left_out(read: Read) -> bool:
         if occurred is not None:
@@ -91,6 +91,6 @@ def without(kind: str, occurred: set[str] | None = None) -> Iterator[None]:
     with (
         mock.patch.object(ReadRecorder, "_record", recorded),
         mock.patch.object(reads._GuardWriter, "condition", filtered_condition),
-        mock.patch.object(ReadRecorder, "is_opaque", filtered_opaque),
+        mock.patch.object(ReadRecorder, "mark_opaque", filtered_opaque),
     ):
         yield

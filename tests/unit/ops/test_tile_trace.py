@@ -139,7 +139,7 @@ def many_branches(*xs):
     [
         (lambda x: int(x), r"takes the `int\(\)`"),
         (lambda x: math.sqrt(x) if x > 0 else math.gamma(x), "`gamma` has no counterpart"),
-        (lambda x: [1.0, 2.0][x], "counts or indexes"),
+        (lambda x: [1.0, 2.0][x], "as an index or a count"),
         (lambda x: round(x, 2), "digits"),
         (lambda _: "text", "a str is no number"),
         (lambda _: None, "a NoneType is no number"),

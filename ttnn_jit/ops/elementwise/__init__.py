@@ -1,1 +1,1 @@
-"""Elementwise operations: one number of the result from one of every operand."""
+"""Elementwise operations: each element of the result depends on one element of every operand."""

@@ -1,4 +1,4 @@
-"""An activation as a property of the IR has it: the call of a function of one tensor, ``leaky_relu(0.1)``, ``relu``."""
+"""The text of an activation in a property of the IR: a unary function with its arguments, ``leaky_relu(0.1)``."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from ttnn_jit.ops.families.elementwise import Elementwise
 
 _FUNCTIONS = (*unary.OPERATIONS, *activations.OPERATIONS)
 NAMED = {one.ttnn_name: one for one in _FUNCTIONS} | {one.name: one for one in reversed(_FUNCTIONS)}
-"""Functions of one tensor by name, the IR's too; of several with one name, the first."""
+"""Name of a unary function, in Python or in the IR -> its first declaration."""
 
 
 def check_activation(text: str | None) -> None:
-    """Refuse what is no such call.
+    """Check the text of an activation.
 
     Raises:
-        ShapeError: There is no function of that name, or it takes other numbers.
+        ShapeError: There is no function of that name, or the arguments do not fit.
     """
     if text is not None:
-        _parsed(text)
+        _parse(text)
 
 
 def activated(ops: Ops, x: Any, text: str | None) -> Any:
-    """What the function makes of `x`."""
+    """`x` after the activation."""
     if text is None:
         return x
-    function, numbers = _parsed(text)
+    function, numbers = _parse(text)
     return ops.call(function, [x], *numbers)
 
 
 def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:
-    """The same by goldens."""
+    """`x` after the activation, by the golden."""
     if text is None:
         return x
-    function, numbers = _parsed(text)
+    function, numbers = _parse(text)
     return function.golden(torch, x, *numbers)
 
 
-def _parsed(text: str) -> tuple[Elementwise, tuple[float, ...]]:
-    """The function, and the numbers behind its tensor, those too that are not given."""
+def _parse(text: str) -> tuple[Elementwise, tuple[float, ...]]:
+    """The function and its arguments after the tensor, defaults included."""
     name, bracket, rest = text.partition("(")
     function = NAMED.get(name)
     if function is None:

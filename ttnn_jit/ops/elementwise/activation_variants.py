@@ -1,4 +1,4 @@
-"""Which of an activation's formulas a call asks for, as ttnn names them."""
+"""ttnn's enumerations of formulas of activations."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import enum
 
 
 class GeluVariant(enum.StrEnum):
-    """The formula of `gelu`, by its name in torch's ``approximate`` (ttnn.GeluVariant).
+    """The formula of `gelu`; values are those of torch's ``approximate`` (ttnn.GeluVariant).
 
-    A chip computes FastLut from a table; here it is another name of Accurate.
+    A chip computes FastLut from a table; here it is an alias of Accurate.
     """
 
     Accurate = "none"
@@ -17,7 +17,7 @@ class GeluVariant(enum.StrEnum):
 
 
 class SigmoidMode(enum.Enum):
-    """How exactly a chip computes `sigmoid`; here always as exactly (ttnn.SigmoidMode)."""
+    """The accuracy of `sigmoid` on a chip; ignored here (ttnn.SigmoidMode)."""
 
     Accurate = 0
     AccurateWithFastExp = 1

@@ -1,4 +1,4 @@
-"""Activations: elementwise functions of one tensor that networks bend their values with."""
+"""Activations of neural networks: elementwise functions of one tensor."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ttnn_jit.ops.language.parameter import CHOICE, FLOAT, IGNORED, Parameter
 
 SELU_SCALE = 1.0507009873554805
 SELU_ALPHA = 1.6732632423543772
-SIXTH = (0.1666666716337204, -4.967053879312289e-09)  # of float32 numbers
+SIXTH = (0.1666666716337204, -4.967053879312289e-09)  # 1/6 as a sum of two float32 numbers
 
 
-def _limited(b: Any, x: Any, low: float, high: float) -> Any:
+def _clamped(b: Any, x: Any, low: float, high: float) -> Any:
     return b.minimum(b.maximum(x, b.const(low)), b.const(high))
 
 
 def hardsigmoid(b: Any, x: Any) -> Any:
-    """(x + 3) / 6 within [0, 1]: a product with 1 / 6 as a sum has the bits of the quotient, and no division."""
-    limited = _limited(b, b.add(x, b.const(3.0)), 0.0, 6.0)
+    """(x + 3) / 6 within [0, 1]; a product with 1/6 in two parts has the bits of the quotient."""
+    limited = _clamped(b, b.add(x, b.const(3.0)), 0.0, 6.0)
     return b.fma(limited, b.const(SIXTH[0]), b.mul(limited, b.const(SIXTH[1])))
 
 
 def _hardmish(b: Any, x: Any) -> Any:
-    """2.8 in two parts, for a number near -2.8 keeps but the second of the sum."""
-    risen = b.add(b.add(x, b.const(2.799999952316284)), b.const(4.76837158203125e-08))
-    return b.mul(x, b.div(_limited(b, risen, 0.0, 5.0), b.const(5.0)))
+    """2.8 is added in two parts: near -2.8 the first sum cancels, and the second part remains."""
+    shifted = b.add(b.add(x, b.const(2.799999952316284)), b.const(4.76837158203125e-08))
+    return b.mul(x, b.div(_clamped(b, shifted, 0.0, 5.0), b.const(5.0)))
 
 
 def _logit(b: Any, x: Any) -> Any:
-    """Where it is near zero by atanh, whose argument is exact there."""
+    """Near its zero by atanh, whose argument is exact there."""
     one = b.const(1.0)
     argument = b.sub(b.add(x, x), one)
     near = b.atanh(argument)
@@ -40,21 +40,21 @@ def _logit(b: Any, x: Any) -> Any:
     return b.select(is_near, b.add(near, near), b.log(b.div(x, b.sub(one, x))))
 
 
-def _logit_within(b: Any, x: Any, eps: float) -> Any:
-    """What the ends become is known here with all digits, which 1 - eps has not."""
-    end = _logit_of(eps)
+def _logit_with_eps(b: Any, x: Any, eps: float) -> Any:
+    """The values at the ends come from `eps` in float64: 1 - eps in float32 loses digits."""
+    end = _float64_logit(eps)
     above = b.select(b.gt(x, b.const(1.0 - eps)), b.const(-end), _logit(b, x))
     return b.select(b.lt(x, b.const(eps)), b.const(end), above)
 
 
-def _logit_of(x: float) -> float:
+def _float64_logit(x: float) -> float:
     if not 0 <= x <= 1:
         return math.nan
     return math.log(x / (1 - x)) if 0 < x < 1 else math.copysign(math.inf, x - 0.5)
 
 
 def _logit_golden(torch: Any, x: Any) -> Any:
-    """That of torch cancels around 1/2, in float64 too."""
+    """torch.logit cancels around 1/2, in float64 too."""
     near = 2 * torch.atanh(2 * x - 1)
     return torch.where((x > 0.25) & (x < 0.75), near, torch.logit(x))
 
@@ -79,10 +79,10 @@ def _elu(b: Any, x: Any, alpha: float) -> Any:
 
 
 def _celu(b: Any, x: Any, alpha: float) -> Any:
-    """Small quotients may lie below float32's numbers, and the result is x there."""
+    """The quotient may underflow; the result is x for small quotients."""
     quotient = b.div(x, b.const(alpha))
-    bent = b.mul(b.const(alpha), b.expm1(quotient))
-    return b.select(b.either(b.gt(x, b.const(0.0)), b.lt(b.abs(quotient), b.const(2.0**-25))), x, bent)
+    negative = b.mul(b.const(alpha), b.expm1(quotient))
+    return b.select(b.either(b.gt(x, b.const(0.0)), b.lt(b.abs(quotient), b.const(2.0**-25))), x, negative)
 
 
 def _elu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
@@ -98,7 +98,7 @@ def _selu(b: Any, x: Any, scale: float, alpha: float) -> Any:
 
 
 def _tanhshrink(torch: Any, x: Any) -> Any:
-    # In float64 the difference cancels too: by its series near zero.
+    # The difference cancels in float64 too, hence a series near zero.
     w = x * x
     series = x * w * (1 / 3 - w * (2 / 15 - w * (17 / 315 - w * (62 / 2835 - w * 1382 / 155925))))
     return torch.where(x.abs() < 0.02, series, x - torch.tanh(x))
@@ -148,7 +148,7 @@ SILU = unary(
 RELU6 = unary(
     "relu6",
     summary="x limited to [0, 6]; NaN stays NaN.",
-    emit=lambda b, x: _limited(b, x, 0.0, 6.0),
+    emit=lambda b, x: _clamped(b, x, 0.0, 6.0),
     golden=lambda torch, x: torch.clamp(x, 0.0, 6.0),
     laws=Laws(chooses=True),
 )
@@ -224,7 +224,7 @@ HARDSWISH = unary(
 )
 HARDMISH = unary(
     "hardmish",
-    summary="x * (x + 2.8) / 5, its second factor limited to [0, 5]: mish by lines.",
+    summary="x * (x + 2.8) / 5, its second factor limited to [0, 5]: a piecewise approximation of mish.",
     emit=_hardmish,
     aten="",
     golden=lambda torch, x: x * (torch.clamp(x + 2.8, 0, 5) / 5),
@@ -242,7 +242,7 @@ LOGIT_EPS = unary(
     "logit",
     summary="log(x / (1 - x)) of x limited to [eps, 1 - eps].",
     parameters=(Parameter("eps", FLOAT),),
-    emit=_logit_within,
+    emit=_logit_with_eps,
     golden=lambda torch, x, eps: _logit_golden(torch, torch.where(x < eps, eps, torch.where(x > 1 - eps, 1 - eps, x))),
     probe=Probe((-0.5, 1.5), 4.0, ROUNDED_TWICE, attributes=(0.125,)),
     ttnn_name="logit_eps",
@@ -251,7 +251,7 @@ HARDTANH = unary(
     "hardtanh",
     summary="x limited to [min_val, max_val]; NaN stays NaN.",
     parameters=(Parameter("min_val", FLOAT, -1.0), Parameter("max_val", FLOAT, 1.0)),
-    emit=_limited,
+    emit=_clamped,
     golden=lambda torch, x, low, high: torch.clamp(x, low, high),
 )
 TANHSHRINK = unary(

@@ -31,7 +31,7 @@ def binary(
 
 
 def comparison(name: str, operator: str, summary: str, *, monotone: bool = True) -> Elementwise:
-    """A comparison: 1.0 or 0.0 in the dtype of the first operand; `monotone` unless it is of equality."""
+    """A comparison: 1.0 or 0.0 in the dtype of the first operand; comparisons for equality are not `monotone`."""
     return binary(
         name,
         operator=operator,
@@ -216,7 +216,7 @@ FLOOR_DIVIDE = binary(
 )
 FMOD = binary(
     "fmod",
-    summary="What is left of x when y is taken off as often as goes, exactly; the sign of x.",
+    summary="The exact remainder of x / y rounded towards zero; it has the sign of x.",
     probe=Probe((-100.0, 100.0)),
 )
 REMAINDER = binary(
@@ -250,7 +250,7 @@ LOGADDEXP = binary(
 LOGADDEXP2 = binary(
     "logaddexp2",
     summary="log2(2**x + 2**y).",
-    # Where they are equal, torch's is off by the rounding of its constants, also where the result is 0.
+    # For equal operands torch has the rounding error of its constants, also where the result is 0.
     golden=lambda torch, x, y: torch.where(x == y, x + 1, torch.logaddexp2(x, y)),
     probe=Probe((-30.0, 30.0), 2.0, ROUNDED_TWICE, max_absolute=2.0**-23),
     in_place=True,
@@ -272,7 +272,7 @@ SQUARED_DIFFERENCE = binary(
 )
 ISCLOSE = binary(
     "isclose",
-    summary="1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them.",
+    summary="1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as in torch.",
     others=(Parameter("rtol", FLOAT, 1e-5), Parameter("atol", FLOAT, 1e-8), Parameter("equal_nan", BOOL, False)),
     emit=_isclose,
     golden=lambda torch, x, y, rtol, atol, equal_nan: torch.isclose(

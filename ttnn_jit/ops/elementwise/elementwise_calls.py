@@ -1,4 +1,4 @@
-"""Elementwise operations that are written as calls of others: by the element type, or by how many numbers there are."""
+"""Elementwise operations as calls of others, which depend on the element type or on the number of coefficients."""
 
 from __future__ import annotations
 
@@ -16,61 +16,63 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, FLOATS, DataType
 # --- The next number --------------------------------------------------------------------------------------------------
 
 
-def _next(b: Any, x: Any, y: Any, dtype: DataType) -> Any:
-    """The next number of `dtype` after x toward y: x and a bit more than half of what it is apart from it, rounded.
+def _emit_nextafter(b: Any, x: Any, y: Any, dtype: DataType) -> Any:
+    """The next number of `dtype` after x toward y: x plus slightly more than half a unit in the last place, rounded.
 
-    See Rump, Zimmermann, Boldo and Melquiond, Computing predecessor and successor in rounding to nearest (2009). Powers
-    of two keep sums where they are rounded as normal numbers.
+    See Rump, Zimmermann, Boldo and Melquiond, Computing predecessor and successor in rounding to nearest (2009).
+    Scaling by powers of two keeps sums in the normal range.
     """
     digits = dtype.mantissa_bits + 1
-    zero, one, size = b.const(0.0), b.const(1.0), b.abs(x)
+    zero, one, magnitude = b.const(0.0), b.const(1.0), b.abs(x)
     sign = b.select(b.lt(x, y), one, b.const(-1.0))
-    scale = b.select(b.lt(size, b.const(2.0**-60)), b.const(2.0**64), one)
-    scale = b.select(b.gt(size, b.const(2.0**60)), b.const(2.0**-20), scale)
+    scale = b.select(b.lt(magnitude, b.const(2.0**-60)), b.const(2.0**64), one)
+    scale = b.select(b.gt(magnitude, b.const(2.0**60)), b.const(2.0**-20), scale)
     scaled = b.mul(x, scale)
     step = b.mul(b.abs(scaled), b.const(2.0**-digits * (1 + 2.0 ** (1 - digits))))
-    moved = b.div(_rounded(b, b.add(scaled, b.mul(step, sign)), digits), scale)
+    next_number = b.div(_rounded(b, b.add(scaled, b.mul(step, sign)), digits), scale)
     denormal = b.add(x, b.mul(sign, b.const(2.0 ** (-125 - digits))))
-    moved = b.select(b.lt(size, b.const(2.0**-125)), denormal, moved)
-    moved = b.select(b.eq(moved, zero), b.mul(x, zero), moved)
-    moved = b.select(b.eq(size, b.const(math.inf)), b.copysign(b.const(dtype.traits.largest), x), moved)
-    moved = b.select(b.eq(x, y), y, moved)
-    return b.select(b.both(b.eq(x, x), b.eq(y, y)), moved, b.add(x, y))
+    next_number = b.select(b.lt(magnitude, b.const(2.0**-125)), denormal, next_number)
+    next_number = b.select(b.eq(next_number, zero), b.mul(x, zero), next_number)
+    next_number = b.select(
+        b.eq(magnitude, b.const(math.inf)), b.copysign(b.const(dtype.traits.largest), x), next_number
+    )
+    next_number = b.select(b.eq(x, y), y, next_number)
+    return b.select(b.both(b.eq(x, x), b.eq(y, y)), next_number, b.add(x, y))
 
 
 def _rounded(b: Any, x: Any, digits: int) -> Any:
-    """`x`, of up to 2**109, to so many digits, by Veltkamp's splitting."""
+    """`x`, of up to 2**109, rounded to `digits` bits by Veltkamp's splitting."""
     if digits == COMPUTE_TYPE.mantissa_bits + 1:
         return x
     split = b.mul(x, b.const(2.0 ** (24 - digits) + 1))
     return b.sub(split, b.sub(split, x))
 
 
-def _next_of(dtype: DataType) -> Any:
+def _nextafter_of(dtype: DataType) -> Any:
     def golden(torch: Any, x: Any, y: Any) -> Any:
         return torch.nextafter(x.to(dtype.torch), y.to(dtype.torch)).to(x.dtype)
 
     return binary(
         "nextafter",
         summary=f"The next number of {dtype.name} after x toward y.",
-        emit=lambda b, x, y: _next(b, x, y, dtype),
+        emit=lambda b, x, y: _emit_nextafter(b, x, y, dtype),
         golden=golden,
         ttnn_name=f"nextafter_{dtype.mlir}",
         aten="",
     )
 
 
-NEXT_NUMBERS = {dtype: _next_of(dtype) for dtype in DataType if dtype in FLOATS}
+NEXTAFTER_OF_DTYPE = {dtype: _nextafter_of(dtype) for dtype in DataType if dtype in FLOATS}
 
 
 def _nextafter(ops: Ops, x: Value, y: Value | float) -> Value:
-    return ops.call(NEXT_NUMBERS[x.spec.dtype.unpacked], [x, y])
+    return ops.call(NEXTAFTER_OF_DTYPE[x.spec.dtype.unpacked], [x, y])
 
 
 NEXTAFTER = MacroOperation(
     name="nextafter",
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR_OR_NUMBER)),
-    summary="The next number after x toward y, of those that the dtype of x has: y itself where they are equal.",
+    summary="The next number of x's dtype after x toward y; y where they are equal.",
     source="torch.nextafter",
     decompose=_nextafter,
     takes_dtypes=FLOATS,
@@ -84,7 +86,7 @@ NEXTAFTER = MacroOperation(
 
 def _polyval(ops: Ops, x: Value, coeffs: Sequence[float]) -> Value:
     if not coeffs:
-        raise ShapeError("`coeffs` of polyval is empty", help="give the numbers of a polynomial, that of x**0 last")
+        raise ShapeError("`coeffs` of polyval is empty", help="give coefficients, that of x**0 last")
     if len(coeffs) == 1:
         return ops.call(FILL, [x, coeffs[0]])
     first, *others = coeffs
@@ -101,7 +103,7 @@ def _polyval_golden(_: Any, x: Any, coeffs: Sequence[float]) -> Any:
 POLYVAL = MacroOperation(
     name="polyval",
     parameters=(Parameter("input_tensor_a", TENSOR, aliases=("input_tensor",)), Parameter("coeffs", FLOATS_LISTED)),
-    summary="The polynomial in x with the numbers `coeffs`, that of the highest power first, by Horner's rule.",
+    summary="The polynomial in x with the coefficients `coeffs`, that of the highest power first, by Horner's rule.",
     decompose=_polyval,
     takes_dtypes=FLOATS,
     golden=_polyval_golden,
@@ -120,5 +122,5 @@ SIGMOID_ACCURATE = MacroOperation(
 
 OPERATIONS = (NEXTAFTER, POLYVAL, SIGMOID_ACCURATE)
 
-IN_PROGRAMS = tuple(NEXT_NUMBERS.values())
-"""What programs have of `ttnn.nextafter`."""
+IN_PROGRAMS = tuple(NEXTAFTER_OF_DTYPE.values())
+"""The operations of `ttnn.nextafter` in programs, one per dtype."""

@@ -1,4 +1,4 @@
-"""Gated units: one half of a tensor, times a function of the other."""
+"""Gated linear units: one half of a tensor, times a function of the other half."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _halved(shape: Extents, axis: int) -> Extents:
     return (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
 
 
-def _gated(x: TensorSpec, axis: int) -> TensorSpec:
+def _halved_spec(x: TensorSpec, axis: int) -> TensorSpec:
     return x.interleaved.with_(shape=_halved(tuple(x.shape), axis))
 
 
-def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
+def _gated_unit(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Composite:
     def decompose(ops: Ops, x: Any, axis: int) -> Any:
         middle, end = x.shape[axis] // 2, x.shape[axis]
         gate = getattr(ops, function)(ops.sliced(x, axis, middle, end))
@@ -45,15 +45,15 @@ def _gate(name: str, function: str, golden: Callable[[Any, Any], Any]) -> Compos
         summary=f"The first half along `dim`, times `{function}` of the second.",
         decompose=decompose,
         canonicalize=_canonical_halves,
-        result=_gated,
+        result=_halved_spec,
         golden=in_torch,
         examples=((((3, 40),), (-1,)), (((2, 6, 33),), (1,))),
     )
 
 
 OPERATIONS = (
-    _gate("glu", "sigmoid", lambda torch, x: torch.sigmoid(x)),
-    _gate("reglu", "relu", lambda torch, x: torch.relu(x)),
-    _gate("geglu", "gelu", lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2),  # exact in the tail
-    _gate("swiglu", "silu", lambda torch, x: torch.nn.functional.silu(x)),
+    _gated_unit("glu", "sigmoid", lambda torch, x: torch.sigmoid(x)),
+    _gated_unit("reglu", "relu", lambda torch, x: torch.relu(x)),
+    _gated_unit("geglu", "gelu", lambda torch, x: x * torch.special.erfc(-x * 0.5**0.5) / 2),  # exact in the tail
+    _gated_unit("swiglu", "silu", lambda torch, x: torch.nn.functional.silu(x)),
 )

@@ -1,4 +1,4 @@
-"""Quotients and remainders of integers, and their common divisors and multiples: exact, 0 where the divisor is 0."""
+"""Quotients, remainders, greatest common divisors and least common multiples of integers: exact; x / 0 is 0."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Operands = tuple[Value | float, Value | float]
 
 
 def _quotient_loop(load: Any, store: Any) -> Any:
-    """Quotients rounded down, or toward zero, or what they leave."""
+    """Quotients rounded down or toward zero, or their remainders."""
 
-    def loop(x, xs, y, ys, result, rs, extent, to_zero, leaves):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(x, xs, y, ys, result, rs, extent, to_zero, returns_remainder):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(extent):
-            divided, by = load(x[i * xs]) + 0, load(y[i * ys]) + 0  # int64 in numba, whatever is loaded
-            quotient, left = 0, 0
-            if by != 0:
-                quotient = divided // by
-                left = divided - quotient * by
-                if to_zero and left != 0 and (divided < 0) != (by < 0):
+            dividend, divisor = load(x[i * xs]) + 0, load(y[i * ys]) + 0  # int64 in numba, whatever is loaded
+            quotient, remainder = 0, 0
+            if divisor != 0:
+                quotient = dividend // divisor
+                remainder = dividend - quotient * divisor
+                if to_zero and remainder != 0 and (dividend < 0) != (divisor < 0):
                     quotient += 1
-                    left -= by
-            result[i * rs] = store(left if leaves else quotient)
+                    remainder -= divisor
+            result[i * rs] = store(remainder if returns_remainder else quotient)
 
     return loop
 
@@ -41,13 +41,13 @@ def _quotient_loop(load: Any, store: Any) -> Any:
 def _divisor_loop(load: Any, store: Any) -> Any:
     """Greatest common divisors, or least common multiples."""
 
-    def loop(x, xs, y, ys, result, rs, extent, multiple):  # type: ignore[no-untyped-def]
+    def loop(x, xs, y, ys, result, rs, extent, returns_multiple):  # type: ignore[no-untyped-def]
         for i in range(extent):
             first, second = abs(load(x[i * xs]) + 0), abs(load(y[i * ys]) + 0)
             divisor, other = first, second
             while other != 0:
                 divisor, other = other, divisor % other
-            if multiple and divisor != 0:
+            if returns_multiple and divisor != 0:
                 divisor = first // divisor * second
             result[i * rs] = store(divisor)
 
@@ -75,24 +75,24 @@ def _routine(name: str, loop: Callable[..., Any], golden: Callable[..., Any], *c
     )
 
 
-def _met(ops: Ops, operands: Operands) -> tuple[list[Value], Extents]:
-    """Two tensors of one shape, of one dimension at least, and what the shape of a result is."""
+def _broadcast_operands(ops: Ops, operands: Operands) -> tuple[list[Value], Extents]:
+    """The operands broadcast to one shape of at least one dimension, and the shape of the result."""
     tensors = [each for each in operands if isinstance(each, Value)]
     shape = broadcast([each.shape for each in tensors])
     rows = shape or (1,)
     found = []
     for each in operands:
         tensor = each if isinstance(each, Value) else ops.call(FILL, [tensors[0], each])
-        own = (1,) * (len(rows) - len(tensor.shape)) + tensor.shape
-        tensor = tensor if own == tensor.shape else ops.call(RESHAPE, [tensor], own)
-        times = tuple(wanted if extent == 1 else 1 for extent, wanted in zip(own, rows, strict=True))
-        found.append(tensor if set(times) <= {1} else ops.call(REPEAT, [tensor], times))
+        padded = (1,) * (len(rows) - len(tensor.shape)) + tensor.shape
+        tensor = tensor if padded == tensor.shape else ops.call(RESHAPE, [tensor], padded)
+        repetitions = tuple(target if extent == 1 else 1 for extent, target in zip(padded, rows, strict=True))
+        found.append(tensor if set(repetitions) <= {1} else ops.call(REPEAT, [tensor], repetitions))
     return found, shape
 
 
-def _by(routine: Routine) -> Callable[..., Value]:
+def _lowered_to(routine: Routine) -> Callable[..., Value]:
     def decompose(ops: Ops, *operands: Value | float) -> Value:
-        (a, b), shape = _met(ops, (operands[0], operands[1]))
+        (a, b), shape = _broadcast_operands(ops, (operands[0], operands[1]))
         result = ops.call(routine, [a, b])
         return result if result.shape == shape else ops.call(RESHAPE, [result], shape)
 
@@ -100,7 +100,7 @@ def _by(routine: Routine) -> Callable[..., Value]:
 
 
 def _exact_quotient(ops: Ops, *operands: Value | float) -> Value:
-    """In float32, as torch has it."""
+    """In float32, as in torch."""
     floats = [ops.call(TYPECAST, [each], COMPUTE_TYPE) if isinstance(each, Value) else each for each in operands]
     return ops.call(DIVIDE, floats)
 
@@ -126,13 +126,13 @@ def _rounded(mode: str) -> Callable[..., Any]:
 
 FLOOR = _routine("floor_divide", _quotient_loop, _rounded("floor"), False, False)
 TRUNC = _routine("divide_trunc", _quotient_loop, _rounded("trunc"), True, False)
-LEFT = _routine("remainder", _quotient_loop, torch_function("remainder"), False, True)
-LEFT_OF_TRUNC = _routine("fmod", _quotient_loop, torch_function("fmod"), True, True)
-DIVISOR = _routine("gcd", _divisor_loop, torch_function("gcd"), False)
-MULTIPLE = _routine("lcm", _divisor_loop, torch_function("lcm"), True)
+REMAINDER = _routine("remainder", _quotient_loop, torch_function("remainder"), False, True)
+FMOD = _routine("fmod", _quotient_loop, torch_function("fmod"), True, True)
+GCD = _routine("gcd", _divisor_loop, torch_function("gcd"), False)
+LCM = _routine("lcm", _divisor_loop, torch_function("lcm"), True)
 
-IN_PROGRAMS = (FLOOR, TRUNC, LEFT, LEFT_OF_TRUNC, DIVISOR, MULTIPLE)
-"""What programs have of these operations."""
+IN_PROGRAMS = (FLOOR, TRUNC, REMAINDER, FMOD, GCD, LCM)
+"""The routines of these operations in programs."""
 
 _ZERO = "0 where y is 0."
 
@@ -147,24 +147,31 @@ OPERATIONS = (
     _operation(
         "divide",
         f"The floor of the quotient of integers; {_ZERO}",
-        _by(FLOOR),
+        _lowered_to(FLOOR),
         _rounded("floor"),
         others=(Parameter("rounding_mode", CHOICE, "floor"),),
     ),
     _operation(
         "divide",
         f"The quotient of integers without its fraction; {_ZERO}",
-        _by(TRUNC),
+        _lowered_to(TRUNC),
         _rounded("trunc"),
         others=(Parameter("rounding_mode", CHOICE, "trunc"),),
     ),
-    _operation("floor_divide", f"The floor of the quotient of integers; {_ZERO}", _by(FLOOR), _rounded("floor")),
-    _operation("remainder", f"What that quotient leaves, with the sign of y; {_ZERO}", _by(LEFT), LEFT.golden),
-    _operation("fmod", f"What the quotient toward zero leaves; {_ZERO}", _by(LEFT_OF_TRUNC), LEFT_OF_TRUNC.golden),
     _operation(
-        "gcd", "The greatest common divisor of integers, not below 0.", _by(DIVISOR), DIVISOR.golden, aten="gcd"
+        "floor_divide", f"The floor of the quotient of integers; {_ZERO}", _lowered_to(FLOOR), _rounded("floor")
     ),
     _operation(
-        "lcm", "The least common multiple of integers; 0 where one is 0.", _by(MULTIPLE), MULTIPLE.golden, aten="lcm"
+        "remainder",
+        f"The remainder of floor division, with the sign of y; {_ZERO}",
+        _lowered_to(REMAINDER),
+        REMAINDER.golden,
+    ),
+    _operation("fmod", f"The remainder of the quotient toward zero; {_ZERO}", _lowered_to(FMOD), FMOD.golden),
+    _operation(
+        "gcd", "The greatest common divisor of integers, not below 0.", _lowered_to(GCD), GCD.golden, aten="gcd"
+    ),
+    _operation(
+        "lcm", "The least common multiple of integers; 0 where one is 0.", _lowered_to(LCM), LCM.golden, aten="lcm"
     ),
 )

@@ -1,4 +1,4 @@
-"""Elementwise questions about one tensor: 1 or 0 in its dtype."""
+"""Elementwise predicates of one tensor: 1 or 0 in its dtype."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ISNEGINF = _predicate("isneginf", "negative infinity", lambda b, x: b.eq(x, b.co
 ISFINITE = _predicate("isfinite", "neither infinite nor NaN", lambda b, x: b.lt(b.abs(x), b.const(math.inf)))
 SIGNBIT = _predicate(
     "signbit",
-    "below zero or -0, and no NaN (whose sign differs between processors)",
+    "below zero or -0, and not NaN (the sign of NaN depends on the processor)",
     lambda b, x: b.both(b.lt(b.copysign(b.const(1.0), x), b.const(0.0)), b.eq(x, x)),
     lambda torch, x: torch.signbit(x) & ~x.isnan(),
 )

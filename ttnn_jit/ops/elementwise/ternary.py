@@ -1,4 +1,4 @@
-"""Elementwise operations of three tensors; a number may stand for any but one of them."""
+"""Elementwise operations of three operands, at least one of them a tensor, the others tensors or numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.ops.language.parameter import FLOAT, TENSOR_OR_NUMBER, Parameter
 
 
 def ternary(name: str, *parameters: Parameter, **fields: Any) -> Elementwise:
-    """A declaration of these parameters."""
+    """A declaration with these parameters."""
     return elementwise(name, parameters, **fields)
 
 
@@ -29,7 +29,7 @@ def _clamp(b: Any, x: Any, low: Any, high: Any) -> Any:
 
 
 def _lerp(torch: Any, x: Any, y: Any, weight: Any) -> Any:
-    # The digits of a small input beside a large `end`, those of a small `end`, and what infinities give.
+    # Two formulas, accurate for a small `input` and for a small `end`, and a third one for infinities.
     near_input, near_end = (x + weight * y) - weight * x, torch.lerp(x, y, weight)
     finite = torch.where(torch.as_tensor(weight).abs() < 0.5, near_input, near_end)
     return torch.where(x.isfinite() & y.isfinite(), finite, x + weight * (y - x))

@@ -1,4 +1,4 @@
-"""The operation that takes numbers to another element type."""
+"""The cast to another element type."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Typecast(Elementwise):
-    """An operation whose result has the element type that its attribute says; conversions.py computes it."""
+    """An operation whose result has the element type of its attribute; conversions.py computes it."""
 
     @property
     def dtypes(self) -> frozenset[DataType]:
-        """All."""
+        """All element types."""
         return frozenset(ALL_DTYPES)
 
     @property
     def rules(self) -> str:
-        """What the result is."""
+        """The rule of the result's dtype."""
         return "The result has the element type `dtype`."
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """The operand's layout and shape, and the requested element type."""
+        """The result has the operand's layout and shape, and the requested element type."""
         (spec,) = super().results(specs, statics)
         return (spec.with_(dtype=statics[0]),)
 
@@ -43,7 +43,7 @@ def _cast(torch: Any, x: Any, dtype: DataType) -> Any:
 TYPECAST = Typecast(
     name="typecast",
     parameters=(Parameter("input_tensor", TENSOR), Parameter("dtype", ELEMENT_TYPE)),
-    summary="x as another type: floats become integers toward zero, saturated, NaN 0; integers keep their low bits.",
+    summary="x in another type: floats become truncated, saturated integers, NaN 0; integers keep their low bits.",
     aten="",
     emit=lambda _, x, __: x,
     golden=_cast,

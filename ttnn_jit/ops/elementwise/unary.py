@@ -10,7 +10,7 @@ from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
 MAX_FLOAT32 = 3.4028234663852886e38
-ROUNDED_TWICE = 0.51  # of bfloat16: a float32 result that is nearly right, rounded once more
+ROUNDED_TWICE = 0.51  # error in units of bfloat16: a float32 result, rounded once more
 
 
 def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -> Elementwise:
@@ -19,7 +19,7 @@ def unary(name: str, *, parameters: tuple[Parameter, ...] = (), **fields: Any) -
 
 
 def _clamp(b: Any, x: Any, low: float, high: float) -> Any:
-    """The IR says of a bound that is not given that it is the largest number: infinities are not to become that."""
+    """In the IR an omitted bound is the largest number; it must not clamp infinities."""
     x = x if low <= -MAX_FLOAT32 else b.maximum(x, b.const(low))
     return x if high >= MAX_FLOAT32 else b.minimum(x, b.const(high))
 
@@ -30,24 +30,24 @@ def _function(
     domain: tuple[float, float],
     max_ulp: float,
     *,
-    basic: bool = False,
-    short: bool = False,
+    exact_bfloat16: bool = False,
+    has_bfloat16: bool = False,
     **fields: Any,
 ) -> Elementwise:
-    """A function that the emit protocol has by the same name, with torch's of that name as golden unless given.
+    """A function of the emit protocol; by default its golden is torch's function of the same name.
 
-    The bound in bfloat16 is correct rounding for `basic` ones, that of a float32 result rounded once more for others.
-    A `short` one has a body for bfloat16, ``<name>_bfloat16``.
+    The bound in bfloat16 is correct rounding with `exact_bfloat16`, else that of a float32 result rounded once more.
+    With `has_bfloat16` it has an implementation for bfloat16, ``<name>_bfloat16``.
     """
-    if short:
+    if has_bfloat16:
         fields["implementations"] = Implementations(bfloat16=lambda b, x: getattr(b, f"{name}_bfloat16")(x))
     absolute = fields.pop("max_absolute", 0.0)
-    probe = Probe(domain, max_ulp, 0.0 if basic else ROUNDED_TWICE, max_absolute=absolute)
+    probe = Probe(domain, max_ulp, 0.0 if exact_bfloat16 else ROUNDED_TWICE, max_absolute=absolute)
     return unary(name, summary=summary, probe=probe, **fields)
 
 
 def _angle(name: str, summary: str, factor: float, rest: float) -> Elementwise:
-    """A product with factor + rest, both positive, so that infinities pass."""
+    """A product with factor + rest, both positive: an infinity gives no NaN."""
     return unary(
         name,
         summary=summary,
@@ -57,22 +57,22 @@ def _angle(name: str, summary: str, factor: float, rest: float) -> Elementwise:
 
 
 def _round_decimals(b: Any, x: Any, decimals: float) -> Any:
-    """By way of the exact product or quotient: a rounded one that lies in the middle of two integers may not."""
+    """Rounding by the exact product or quotient: the rounded one may be a tie where the exact one is not."""
     factor = b.const(10.0 ** abs(decimals))  # exact up to 10**10
     if decimals < 0:
         scaled = b.div(x, factor)
-        left = b.fma(b.neg(scaled), factor, x)
+        residual = b.fma(b.neg(scaled), factor, x)
     else:
         scaled = b.mul(x, factor)
-        left = b.fma(x, factor, b.neg(scaled))
+        residual = b.fma(x, factor, b.neg(scaled))
     nearest = b.round_even(scaled)
-    side = b.sub(scaled, nearest)
-    at_middle = b.eq(b.abs(side), b.const(0.5))
-    beyond = b.both(at_middle, b.gt(b.mul(side, b.copysign(b.const(1.0), left)), b.const(0.0)))
-    beyond = b.both(beyond, b.ne(left, b.const(0.0)))
-    nearest = b.select(beyond, b.add(nearest, b.add(side, side)), nearest)
+    distance = b.sub(scaled, nearest)
+    is_tie = b.eq(b.abs(distance), b.const(0.5))
+    is_past_tie = b.both(is_tie, b.gt(b.mul(distance, b.copysign(b.const(1.0), residual)), b.const(0.0)))
+    is_past_tie = b.both(is_past_tie, b.ne(residual, b.const(0.0)))
+    nearest = b.select(is_past_tie, b.add(nearest, b.add(distance, distance)), nearest)
     result = b.mul(nearest, factor) if decimals < 0 else b.copysign(b.div(nearest, factor), x)
-    return b.select(b.lt(b.abs(scaled), b.const(2.0**24)), result, x)  # from there on all are so many decimals apart
+    return b.select(b.lt(b.abs(scaled), b.const(2.0**24)), result, x)  # beyond, every float is a multiple already
 
 
 def _nan_to_num(b: Any, x: Any, nan: float, posinf: float, neginf: float) -> Any:
@@ -88,7 +88,7 @@ def _cbrt(torch: Any, x: Any) -> Any:
 
 
 def _asinh(torch: Any, x: Any) -> Any:
-    # torch's own cancels for negative arguments.
+    # torch.asinh cancels for negative arguments.
     return torch.copysign(torch.asinh(x.abs()), x)
 
 
@@ -113,10 +113,16 @@ EXP = unary(
     laws=Laws(monotone=True),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )
-LOG = _function("log", "The natural logarithm; NaN below zero.", (0.0, 1e6), 1.25, basic=True, short=True)
-SIN = _function("sin", "Sine of x radians, to the largest float.", (-1e4, 1e4), 2.0, basic=True, short=True)
-COS = _function("cos", "Cosine of x radians, to the largest float.", (-1e4, 1e4), 2.0, basic=True, short=True)
-TANH = _function("tanh", "Hyperbolic tangent.", (-12.0, 12.0), 1.5, basic=True, short=True)
+LOG = _function(
+    "log", "The natural logarithm; NaN below zero.", (0.0, 1e6), 1.25, exact_bfloat16=True, has_bfloat16=True
+)
+SIN = _function(
+    "sin", "Sine of x radians, to the largest float.", (-1e4, 1e4), 2.0, exact_bfloat16=True, has_bfloat16=True
+)
+COS = _function(
+    "cos", "Cosine of x radians, to the largest float.", (-1e4, 1e4), 2.0, exact_bfloat16=True, has_bfloat16=True
+)
+TANH = _function("tanh", "Hyperbolic tangent.", (-12.0, 12.0), 1.5, exact_bfloat16=True, has_bfloat16=True)
 SQRT = unary(
     "sqrt",
     summary="Square root, correctly rounded; NaN below zero.",
@@ -139,8 +145,8 @@ RECIPROCAL = unary(
 )
 CLAMP = unary(
     "clamp",
-    summary="x limited to [min, max]; NaN in any of them gives NaN. The largest float32 is no bound, for infinities "
-    "neither.",
+    summary="x limited to [min, max]; NaN in any of them gives NaN. A bound of the largest float32 does not limit "
+    "infinities.",
     parameters=(Parameter("min", FLOAT, -MAX_FLOAT32), Parameter("max", FLOAT, MAX_FLOAT32)),
     emit=_clamp,
     ttnn_name="clamp_scalar",
@@ -152,11 +158,13 @@ SQUARE = unary(
     summary="x * x.",
     emit=lambda b, x: b.mul(x, x),
 )
-EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25, short=True)
-EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20.0, 90.0), 2.0, short=True)
-LOG2 = _function("log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25, short=True)
-LOG10 = _function("log10", "The logarithm to base 10; NaN below zero.", (0.0, 1e6), 1.25, short=True)
-LOG1P = _function("log1p", "log(1 + x), the digits of small results kept; NaN below -1.", (-1.0, 10.0), 1.5, short=True)
+EXP2 = _function("exp2", "2 to the power x.", (-155.0, 130.0), 1.25, has_bfloat16=True)
+EXPM1 = _function("expm1", "exp(x) - 1, the digits of small results kept.", (-20.0, 90.0), 2.0, has_bfloat16=True)
+LOG2 = _function("log2", "The logarithm to base 2; NaN below zero.", (0.0, 1e6), 1.25, has_bfloat16=True)
+LOG10 = _function("log10", "The logarithm to base 10; NaN below zero.", (0.0, 1e6), 1.25, has_bfloat16=True)
+LOG1P = _function(
+    "log1p", "log(1 + x), the digits of small results kept; NaN below -1.", (-1.0, 10.0), 1.5, has_bfloat16=True
+)
 CBRT = _function(
     "cbrt",
     "The cube root.",
@@ -165,16 +173,16 @@ CBRT = _function(
     aten="",
     golden=lambda torch, x: torch.copysign(_cbrt(torch, x.abs()), x),
 )
-TAN = _function("tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4, short=True)
+TAN = _function("tan", "Tangent of x radians, to the largest float.", (-1e4, 1e4), 2.4, has_bfloat16=True)
 ASIN = _function("asin", "The inverse of sin, in [-pi/2, pi/2]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0)
-ACOS = _function("acos", "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0, short=True)
-ATAN = _function("atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0, short=True)
-SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0, short=True)
-COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, short=True)
+ACOS = _function("acos", "The inverse of cos, in [0, pi]; NaN beyond [-1, 1].", (-1.0, 1.0), 2.0, has_bfloat16=True)
+ATAN = _function("atan", "The inverse of tan, in [-pi/2, pi/2].", (-30.0, 30.0), 2.0, has_bfloat16=True)
+SINH = _function("sinh", "Hyperbolic sine.", (-92.0, 92.0), 3.0, has_bfloat16=True)
+COSH = _function("cosh", "Hyperbolic cosine.", (-92.0, 92.0), 3.0, has_bfloat16=True)
 ASINH = _function("asinh", "The inverse of sinh.", (-1e3, 1e3), 3.0, golden=_asinh)
 ACOSH = _function("acosh", "The inverse of cosh, at least 0; NaN below 1.", (1.0, 1e3), 3.0)
 ATANH = _function("atanh", "The inverse of tanh; NaN beyond [-1, 1].", (-1.0, 1.0), 3.0)
-ERF = _function("erf", "The error function.", (-5.0, 5.0), 2.0, basic=True, short=True)
+ERF = _function("erf", "The error function.", (-5.0, 5.0), 2.0, exact_bfloat16=True, has_bfloat16=True)
 ERFC = _function("erfc", "1 - erf(x), the digits of the right tail kept.", (-5.0, 10.5), 2.5)
 ERFINV = _function("erfinv", "The inverse of erf; NaN beyond [-1, 1].", (-1.0, 1.0), 4.0)
 I0 = _function(
@@ -217,12 +225,12 @@ FLOOR = unary(
 )
 ROUND = unary(
     "round",
-    summary="The nearest integer, the even one of two.",
+    summary="The nearest integer, ties to even.",
     emit=lambda b, x: b.round_even(x),
 )
 ROUND_DECIMALS = unary(
     "round",
-    summary="The number of that many decimals that is nearest to x, the even one of two; tens where negative.",
+    summary="x rounded to `decimals` decimals, ties to even; to tens, hundreds and so on where negative.",
     parameters=(Parameter("decimals", integers(-10, 10), 0),),
     emit=_round_decimals,
     golden=lambda torch, x, decimals: torch.round(x, decimals=int(decimals)),

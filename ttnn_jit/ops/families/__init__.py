@@ -1,1 +1,1 @@
-"""The families of operations: what all elementwise operations, all movements, all products have in common."""
+"""The families of operations: elementwise operations, movements, reductions, contractions, routines, decompositions."""

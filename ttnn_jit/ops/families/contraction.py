@@ -1,11 +1,13 @@
-"""The family of operations that multiply two tensors and add the products up along a dimension that both have.
+"""The family of contractions: products of two tensors, summed along a common dimension.
 
-The bits of an element of the result depend on its row of the first tensor and its column of the second alone. It is one
-chain from +0 in float32, over the contracted dimension in ascending order, one rounding at the end. Each product is
-added by a fused multiply-add. Where both tensors are bfloat16 they join the chain in pairs (2i, 2i + 1), the odd one
-first, a last one without a partner beside zero times zero; operands and sums that are subnormal, with unbounded
-exponents after rounding, are zeros of their sign: what ``vdpbf16ps`` computes. Where the attributes of a call have a
-precision, its factors are cut and its sums rounded as that says (specs/product_precision.py).
+The bits of a result element depend only on its row of the first tensor and its column of the second. The sum is one
+float32 accumulator that starts at +0 and runs over the contracted dimension in ascending order; the result is rounded
+once. Each product is added by a fused multiply-add.
+
+Where both tensors are bfloat16, products are added in pairs (2i, 2i + 1), the odd one first, as ``vdpbf16ps`` does. A
+last product without a partner is paired with zero times zero. Subnormal operands, and sums that are subnormal after a
+rounding with unbounded exponents, are zeros of their sign. Where the attributes of a call have a precision, it
+determines the truncation of factors and the rounding of sums (specs/product_precision.py).
 """
 
 from __future__ import annotations
@@ -24,12 +26,12 @@ Labels = tuple[Hashable, ...]
 
 
 class Dimensions(NamedTuple):
-    """The dimensions of a call by name: what two tensors have under one name is one loop.
+    """The labelled dimensions of a call: dimensions with equal labels are one loop.
 
     Attributes:
-        left: Those of the first tensor.
-        right: Those of the second.
-        result: Those of the result; at most one of both tensors is missing, which is the contracted one.
+        left: The labels of the first tensor.
+        right: The labels of the second tensor.
+        result: The labels of the result; at most one label of both tensors is missing, the contracted one.
     """
 
     left: Labels
@@ -38,12 +40,12 @@ class Dimensions(NamedTuple):
 
     @property
     def contracted(self) -> Hashable | None:
-        """The dimension along which products are added up; None if there is none."""
+        """The dimension along which products are summed; None if there is none."""
         return next((label for label in self.left if label in self.right and label not in self.result), None)
 
     @property
     def give_matrices(self) -> bool:
-        """Whether the result's tiles are of rows of the first tensor and columns of the second."""
+        """Whether the result's last dimensions are a row of the first tensor and a column of the second."""
         if self.contracted is None or len(self.result) < 2:
             return False
         row, column = self.result[-2:]
@@ -51,13 +53,13 @@ class Dimensions(NamedTuple):
 
     @property
     def as_matrices(self) -> tuple[Labels, Labels]:
-        """The dimensions of both tensors as kernels read them: batches, then those of the matrix."""
+        """The dimensions of both tensors in the order of kernels: batches, then those of the matrix."""
         *batch, row, column = self.result
         left, right = ([label for label in batch if label in own] for own in (self.left, self.right))
         return (*left, row, self.contracted), (*right, self.contracted, column)
 
     def only_of(self, side: Labels, other: Labels) -> Hashable | None:
-        """The last dimension of the result that `side` has and `other` lacks; None if there is none."""
+        """The last dimension of the result that is in `side` and not in `other`; None if there is none."""
         return next((label for label in reversed(self.result) if label in side and label not in other), None)
 
 
@@ -66,9 +68,9 @@ class Contraction(Operation):
     """An operation that contracts a dimension of two tensors.
 
     Attributes:
-        dimensions: ``dimensions(left_rank, right_rank, *attributes)``: their names. Raises ShapeError where the
-            operation takes no such ranks.
-        examples: Shapes of the two tensors, and attributes that it is tested with.
+        dimensions: ``dimensions(left_rank, right_rank, *attributes)``: the labels. Raises ShapeError where the
+            operation does not support the ranks.
+        examples: Test cases: shapes of the two tensors, and attributes.
     """
 
     dimensions: Callable[..., Dimensions]
@@ -77,7 +79,7 @@ class Contraction(Operation):
     def extents(
         self, shapes: Sequence[Sequence[int]], statics: Sequence[Any]
     ) -> tuple[Dimensions, dict[Hashable, int]]:
-        """The dimensions of a call, and the extent of each; those that are kept are broadcast from 1.
+        """The dimensions of a call, and the extent of each; dimensions other than the contracted one broadcast from 1.
 
         Raises:
             ShapeError: The shapes do not fit each other.
@@ -89,20 +91,20 @@ class Contraction(Operation):
             raise self._refusal(shapes, error.message, error.help) from None
         found: dict[Hashable, int] = {}
         for label, extent in (*zip(named.left, left, strict=True), *zip(named.right, right, strict=True)):
-            before = found.setdefault(label, extent)
-            if extent != before and label == named.contracted:
-                raise self._refusal(shapes, f"the dimensions to contract have {before} and {extent} elements", None)
-            if extent != before and 1 not in {extent, before}:
-                raise self._refusal(shapes, f"dimensions of {before} and of {extent} do not broadcast", None)
-            found[label] = extent if before == 1 else before
+            known = found.setdefault(label, extent)
+            if extent != known and label == named.contracted:
+                raise self._refusal(shapes, f"the dimensions to contract have {known} and {extent} elements", None)
+            if extent != known and 1 not in {extent, known}:
+                raise self._refusal(shapes, f"dimensions of {known} and of {extent} do not broadcast", None)
+            found[label] = extent if known == 1 else known
         return named, found
 
     def contradiction(
         self, shapes: Sequence[Sequence[int]], result: Sequence[int], statics: Sequence[Any]
     ) -> str | None:
-        """What the verifier of tt-mlir's matmul says of an op of these shapes; None where it is one, or says nothing.
+        """The error of tt-mlir's matmul verifier for an op of these shapes; None if the op is valid.
 
-        Other than there a factor may be a vector, and batches broadcast: ranks differ then.
+        Unlike there, a factor may be a vector, and batches broadcast: the ranks of such ops differ.
         """
         for name, shape in zip("AB", shapes, strict=True):
             if len(shape) < 1:
@@ -127,7 +129,7 @@ class Contraction(Operation):
         return None
 
     def is_kernel_of_chips(self, specs: Sequence[TensorSpec], statics: Sequence[Any]) -> bool:
-        """Whether a kernel of a chip may: matrices as they lie, in whole tiles, in DRAM or block sharded in L1."""
+        """Whether a chip's kernel supports it: untransposed matrices of whole tiles, in DRAM or block sharded in L1."""
         named, _ = self.extents([tuple(spec.shape) for spec in specs], statics)
         return (
             named.give_matrices
@@ -136,7 +138,7 @@ class Contraction(Operation):
         )
 
     def precision(self, statics: Sequence[Any]) -> str | None:
-        """How exactly a chip multiplies, as the attributes say it; None: exactly, and in float32."""
+        """The precision attribute of a call; None: exact products in float32."""
         return None if self.precision_index is None else statics[self.precision_index]
 
     def _refusal(self, shapes: Sequence[Sequence[int]], why: str, help_: str | None) -> ShapeError:
@@ -144,7 +146,7 @@ class Contraction(Operation):
         return ShapeError(f"shapes {left} and {right}: {why}", help=help_)
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """The first operand's dtype and layout, in DRAM, interleaved.
+        """The result has the first operand's dtype and layout, in DRAM, interleaved.
 
         Raises:
             CompileError: The shapes do not fit each other, or the result is larger than any tensor.
@@ -161,7 +163,7 @@ class Contraction(Operation):
 
     @property
     def rules(self) -> str:
-        """What is true of every operation of the family, for docstrings."""
+        """Sentences for docstrings that hold for every operation of the family."""
         return (
             "The result has the first operand's dtype and layout. Every element is one chain of fused multiply-adds in "
             "float32, in ascending order, rounded once; bfloat16 operands are added in pairs, the second one first."

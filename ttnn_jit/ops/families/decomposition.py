@@ -1,8 +1,9 @@
-"""Operations that are written in terms of others, and the protocol through which they write themselves.
+"""Operations in terms of others, and the protocol of their decompositions.
 
-A declaration says by ``decompose(ops, *operands, *attributes)`` which operations it calls. Who gives it `ops` decides
-what the calls leave: the specs of results (`SpecOps`), or ops of a function (`ttnn_jit/dialects/function_builder.py`),
-of TTNN by the rules of a frontend or of TTIR by those of a pass. Eager calls are programs of one operation.
+A declaration's ``decompose(ops, *operands, *attributes)`` calls other operations through `ops`. The implementation of
+`ops` decides what the calls produce: specs of results (`SpecOps`), or ops of a function
+(`ttnn_jit/dialects/function_builder.py`), of TTNN in a frontend and of TTIR in a pass. Eager calls are programs of one
+operation.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ def _operator(name: str) -> Callable[..., Value]:
 
 
 class Value:
-    """A tensor among the calls of a decomposition: Python's operators on it are calls too, but for ``==`` and ``!=``.
+    """A tensor in a decomposition; Python's operators on it, except ``==`` and ``!=``, are calls too.
 
     Attributes:
-        ops: Who writes the calls.
-        spec: What it is.
-        handle: What it is to `ops`.
+        ops: The protocol that made it.
+        spec: The tensor's spec.
+        handle: The protocol's own representation.
     """
 
     __slots__ = ("handle", "ops", "spec")
@@ -43,7 +44,7 @@ class Value:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its extents."""
+        """The tensor's extents."""
         return tuple(self.spec.shape)
 
     __neg__ = _operator("neg")
@@ -58,11 +59,11 @@ Operand: TypeAlias = Value | float | None
 
 
 class Ops(ABC):
-    """What a decomposition calls: ``ops.exp(x)`` as `ttnn.exp(x)`, or ``ops.call(OPERATION, [x], *attributes)``."""
+    """The protocol of decompositions: ``ops.exp(x)`` as `ttnn.exp(x)`, or ``ops.call(OPERATION, [x], *attributes)``."""
 
     @abstractmethod
     def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
-        """What a call of `operation` gives; operands are a list, however many they are.
+        """The results of a call of `operation`; operands are one list.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
@@ -70,10 +71,10 @@ class Ops(ABC):
 
     @abstractmethod
     def filled(self, number: float, spec: TensorSpec) -> Value:
-        """A tensor of one number."""
+        """A tensor of `spec` with `number` in every element."""
 
     def call(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> Value:
-        """The one result."""
+        """The result of a call of an operation with one result."""
         (result,) = self.results(operation, operands, *statics)
         return result
 
@@ -89,29 +90,29 @@ class Ops(ABC):
         return call
 
     def rounded(self, x: Value, dtype: DataType) -> Value:
-        """`x` as elements of `dtype`."""
+        """`x` cast to `dtype`; `x` itself if it has that dtype."""
         return x if x.spec.dtype is dtype else self.typecast(x, dtype)
 
     def reshaped(self, x: Value, shape: Sequence[int]) -> Value:
-        """`x` of another shape; itself if it has that one."""
+        """`x` reshaped to `shape`; `x` itself if it has that shape."""
         return x if x.shape == tuple(shape) else self.reshape(x, tuple(shape))
 
     def part(self, x: Value, axis: int, begin: int, end: int) -> Value:
-        """The elements from `begin` to before `end` along a dimension; `x` itself if these are all."""
+        """The elements [begin, end) along a dimension; `x` itself if these are all."""
         return x if (begin, end) == (0, x.shape[axis]) else self.sliced(x, axis, begin, end)
 
     def sliced(self, x: Value, axis: int, begin: int, end: int) -> Value:
-        """The elements from `begin` to before `end` along a dimension."""
+        """The elements [begin, end) along a dimension."""
         begins, ends = [0] * len(x.shape), list(x.shape)
         begins[axis], ends[axis] = begin, end
         return self.slice(x, tuple(begins), tuple(ends))
 
 
 class SpecOps(Ops):
-    """What the results of calls are, and no more."""
+    """The protocol that computes only the specs of results."""
 
     def values(self, specs: Iterable[OperandSpec], handle: Any = None) -> list[Operand]:
-        """Operands of a decomposition that are these."""
+        """Operands of a decomposition with these specs."""
         return [Value(self, spec, handle) if isinstance(spec, TensorSpec) else spec for spec in specs]
 
     def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
@@ -123,26 +124,30 @@ class SpecOps(Ops):
         return Value(self, spec)
 
 
-class _Regroupings(SpecOps):
-    """The handle of a value: how often its elements were grouped anew; None where they were not only moved."""
+class _RequantizationCount(SpecOps):
+    """The protocol that counts requantizations of block floats.
+
+    The handle of a value is the number of movements that may change which elements share an exponent, on the longest
+    path to it; None if it is computed, and not only moved.
+    """
 
     def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
         specs = specs_of(operands)
         counts = [each.handle for each in operands if isinstance(each, Value)]
         count = None
         if None not in counts and operation.only_moves(specs, statics):
-            anew = not isinstance(operation, Movement) or operation.regroups(specs, statics)
-            count = max(counts, default=0) + anew
+            requantizes = not isinstance(operation, Movement) or operation.regroups(specs, statics)
+            count = max(counts, default=0) + requantizes
         return [Value(self, spec, count) for spec in operation.results(specs, statics)]
 
 
 def specs_of(operands: Iterable[Operand]) -> list[OperandSpec]:
-    """What is known of each of these operands."""
+    """The spec of each operand; numbers and None unchanged."""
     return [each.spec if isinstance(each, Value) else each for each in operands]
 
 
 BY_NAME: dict[str, tuple[Operation, ...]] = {}
-"""What decompositions call by name. The room's listing fills it: operations are declared in terms of this module."""
+"""Name -> overloads, for calls by name. `ttnn_jit.ops` fills it: this module cannot import the declarations."""
 
 
 def _dtype_of(value: Any) -> DataType | None:
@@ -154,14 +159,14 @@ def _dtype_of(value: Any) -> DataType | None:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Decomposed(Operation):
-    """An operation that is written in terms of others.
+    """An operation in terms of others.
 
     Attributes:
         decompose: ``decompose(ops, *operands, *attributes)``: the result, or several, by calls of `ops`. Operands are
-            `Value` objects, None where none is given; the tensors of a variadic operation come as one list. Raises
-            ShapeError where they do not fit.
+            `Value` objects, None for omitted ones; a variadic operation gets one list of its tensors. Raises ShapeError
+            where they do not fit.
         takes_dtypes: The element types that its operands may have.
-        operand_dtypes: Per operand those that it may have, where they differ; in place of `takes_dtypes`.
+        operand_dtypes: The element types of each operand, where they differ; they replace `takes_dtypes`.
     """
 
     decompose: Callable[..., Any]
@@ -170,7 +175,7 @@ class Decomposed(Operation):
 
     @property
     def dtypes(self) -> frozenset[DataType]:
-        """The element types that some operand may have."""
+        """The union of the element types of its operands."""
         return frozenset().union(*self.operand_dtypes) if self.operand_dtypes else self.takes_dtypes
 
     def decomposed(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
@@ -179,9 +184,9 @@ class Decomposed(Operation):
         Raises:
             CompileError: The operands do not fit the operation or each other.
         """
-        return [*self._called(ops, operands, statics)]
+        return [*self._calls(ops, operands, statics)]
 
-    def _called(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> Iterator[Value]:
+    def _calls(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> Iterator[Value]:
         arguments = [[*operands]] if self.is_variadic else operands
         try:
             found = self.decompose(ops, *arguments, *statics)
@@ -192,18 +197,18 @@ class Decomposed(Operation):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Composite(Decomposed):
-    """One that the dialects have an op of: it contains a reduction or a product, and is computed in float32.
+    """A decomposed operation with an op in the dialects: it contains a reduction or a product, computed in float32.
 
-    Elementwise functions are one `emit` instead.
+    Elementwise functions have one `emit` instead.
 
     Attributes:
-        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical attributes; None where they are as given, of
-            what only checks them. The shape of a tensor that is not given is None. Raises ShapeError where they do not
-            fit. None: they are as they are given.
-        result: ``result(*specs, *attributes)``: what it results in, strides aside; a tuple, as of `decompose`, where it
-            has several results. By default a tensor like the first operand.
-        kernel_of: The reduction or product that it is, but for elementwise work behind it: the rules of a chip target
-            for operands of that bind its own.
+        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical attributes, or None if they are canonical
+            already (a function that only checks them). The shape of an omitted tensor is None. Raises ShapeError where
+            they do not fit. None: attributes are canonical as given.
+        result: ``result(*specs, *attributes)``: the result spec, whose strides are ignored; a tuple for several
+            results. By default that of the first operand.
+        kernel_of: The reduction or product that it is, apart from an elementwise epilogue; a chip target's rules for
+            that operation's operands apply to its own.
     """
 
     canonicalize: Callable[..., tuple[Any, ...] | None] | None = None
@@ -230,29 +235,30 @@ class Composite(Decomposed):
         return self, tuple(statics) if canonical is None else canonical
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """What the declaration says.
+        """The result specs by `result`, with dense strides.
 
         Raises:
             CompileError: The attributes do not fit the operands, or these each other.
         """
         _, canonical = self.canonicalized(specs, statics)
         found = self.result(*specs, *canonical)
-        return tuple(each.with_() for each in (found if isinstance(found, tuple) else (found,)))  # dense in any case
+        return tuple(each.with_() for each in (found if isinstance(found, tuple) else (found,)))
 
     @property
     def rules(self) -> str:
-        """What is true of every operation of the family, for docstrings."""
+        """Sentences for docstrings that hold for every operation of the family."""
         return "The result has the operand's dtype and layout; it is computed in float32, and rounded once."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MacroOperation(Decomposed):
-    """One that the dialects have no op of: both frontends, and eager calls, have the operations that it calls.
+    """A decomposed operation without an op in the dialects: frontends and eager calls expand it into its calls.
 
     Attributes:
-        collected_in: A call gives a list or a tuple, however many results it has; None: the one result.
-        in_float32: Between casts everything is float32, and results are rounded once to the element types of the
-            operands from `dtype_from` on, in order; else each call rounds as it does.
+        collected_in: The type of a call's return value, a list or a tuple of any number of results; None: the one
+            result.
+        in_float32: Operands are cast to float32, and each result is rounded once to the element type of its operand,
+            counted from `dtype_from`; else each call rounds its result.
     """
 
     in_float32: bool = False
@@ -262,17 +268,17 @@ class MacroOperation(Decomposed):
 
     @property
     def gives_one_tensor(self) -> bool:
-        """Whether a call gives a tensor."""
+        """Whether a call returns a tensor."""
         return self.collected_in is None and super().gives_one_tensor
 
     def packed(self, results: Sequence[Any]) -> Any:
-        """A list or tuple of them, or the one."""
+        """The results as a list or tuple, or the one result."""
         return super().packed(results) if self.collected_in is None else self.collected_in(results)
 
     def decomposed(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
-        """The results, every one of them made by `ops`: an operand that is one is copied, as eager calls do.
+        """The results by calls of `ops`; an operand that `decompose` returns is copied, as in eager calls.
 
-        Block floats that are grouped anew several times move as float32: each encoding would round anew.
+        Block floats that would be requantized several times are moved as float32: each requantization rounds.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
@@ -282,29 +288,29 @@ class MacroOperation(Decomposed):
             each = given[index]
             if isinstance(each, Value) and (self.in_float32 or each.spec.dtype.is_block_float):
                 given[index] = ops.rounded(each, COMPUTE_TYPE)
-        called = self._called(ops, given, statics)
+        called = self._calls(ops, given, statics)
         found = [ops.rounded(*each) for each in zip(called, dtypes, strict=True)] if dtypes else [*called]
         return [ops.reshape(each, each.shape) if each in operands else each for each in found]
 
     def _dtypes_of_results(self, operands: Sequence[Operand], statics: Sequence[Any]) -> list[DataType]:
-        """What results are rounded to, whose operands are cast to float32 before; none of calls as they are."""
+        """The element types to round the results to, if operands are cast to float32 first; else empty."""
         if self.in_float32:
             return [each.spec.dtype for each in operands[self.dtype_from :] if isinstance(each, Value)]
         specs = specs_of(operands)
         is_packed = any(isinstance(each, TensorSpec) and each.dtype.is_block_float for each in specs)
-        if not is_packed or (self._regroupings(specs, statics) or 0) < 2:
+        if not is_packed or (self._requantizations(specs, statics) or 0) < 2:
             return []
         ops = SpecOps()
-        return [value.spec.dtype for value in self._called(ops, ops.values(specs), statics)]
+        return [value.spec.dtype for value in self._calls(ops, ops.values(specs), statics)]
 
-    def _regroupings(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> int | None:
-        """How often, one after the other, elements of a result are grouped anew; None if calls do more than move."""
-        ops = _Regroupings()
-        counts = [value.handle for value in self._called(ops, ops.values(specs, 0), statics)]
+    def _requantizations(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> int | None:
+        """The most requantizations on a path to a result; None if calls do more than move."""
+        ops = _RequantizationCount()
+        counts = [value.handle for value in self._calls(ops, ops.values(specs, 0), statics)]
         return None if None in counts else max(counts, default=0)
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """What the calls result in.
+        """The specs of the results of its calls.
 
         Raises:
             CompileError: The operands do not fit the operation or each other.
@@ -313,19 +319,19 @@ class MacroOperation(Decomposed):
         return tuple(value.spec for value in self.decomposed(ops, ops.values(specs), statics))
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
-        """Whether all that it stands for does."""
-        return self._regroupings(specs, statics) is not None
+        """Whether all operations that it calls only move."""
+        return self._requantizations(specs, statics) is not None
 
     @property
     def rules(self) -> str:
-        """What is true of every operation of the family, for docstrings."""
-        return "The IR has the operations that it stands for; results have their dtypes and layouts."
+        """Sentences for docstrings that hold for every operation of the family."""
+        return "The IR has the operations that it calls; results have their dtypes and layouts."
 
 
 def movement_alias(
     name: str, *parameters: Parameter, canonicalize: Callable[..., CanonicalCall], **fields: Any
 ) -> MacroOperation:
-    """A movement of one tensor that is another by ``canonicalize(shape, *attributes)``."""
+    """A macro operation that is one movement, which ``canonicalize(shape, *attributes)`` returns."""
 
     def decompose(ops: Ops, x: Value, *statics: Any) -> Value:
         operation, canonical = canonicalize(x.shape, *statics)

@@ -1,4 +1,4 @@
-"""The family of elementwise operations: one rounding, whatever the body does inside; operands broadcast."""
+"""The family of elementwise operations: the result of the body is rounded once, and operands broadcast."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 @dataclass(frozen=True)
 class Implementations:
-    """Implementations of an operation beside `emit`, for where they take less work: no target has one of its own.
+    """Cheaper implementations of an operation beside `emit`, for all targets.
 
     Attributes:
-        bfloat16: ``bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next: less work
-            than `emit`, and of all 65,536 arguments the bfloat16 that rounding makes of `emit`, under either numerics.
-        both_signs: ``both_signs(b, x)`` is (f(x), f(-x)) in the bits of `emit`, where they share work.
-        power: The power of x that it is, of -1, -1/2 and 1/2 (kernels/math/bfloat16_powers.py).
+        bfloat16: ``bfloat16(b, x, *attributes)`` for a bfloat16 x whose result is rounded to bfloat16 next. For all
+            65,536 arguments the rounded result equals that of `emit`, under either numerics.
+        both_signs: ``both_signs(b, x)`` is (f(x), f(-x)) with the bits of `emit`; the two share work.
+        power: The exponent, if the operation is a power of x of -1, -1/2 or 1/2 (kernels/math/bfloat16_powers.py).
     """
 
     bfloat16: Callable[..., Any] | None = None
@@ -36,19 +36,19 @@ class Implementations:
 
 @dataclass(frozen=True)
 class Laws:
-    """What is true of an operation whatever its operands, so that passes need no name to make use of it.
+    """Algebraic properties of an operation that hold for all operands; passes query them in place of names.
 
     Attributes:
-        neutral: The number that, as the second operand, gives back the first bit for bit (any NaN equals any NaN).
+        neutral: The right identity: as the second operand it returns the first bit for bit (any NaN equals any NaN).
         commutative: The operands may be swapped.
-        associative: Of several operands any two may meet first, and the result is the same bit for bit.
+        associative: Operands may be combined in any order, with the same result bit for bit.
         copies: The result is the operand.
         negates: The result is the operand with its sign bit flipped.
-        chooses: The result is always an operand, perhaps with another sign, or an integer of up to two digits, and
-            never a NaN where no operand is one: it needs no rounding that its operands had.
-        propagates_nan: A NaN in any tensor gives a NaN, which may so be looked for in the result of a chain of such.
-        monotone: Where all operands but one stay, the result only rises, or only falls, as that one rises below 0, and
-            above 0; roundings aside.
+        chooses: The result is an operand, perhaps with another sign, or an integer of up to two digits; it is NaN only
+            if an operand is. If the operands are rounded, the result needs no rounding.
+        propagates_nan: A NaN in any tensor makes the result NaN, so a check for NaN may test the end of a chain.
+        monotone: In each operand, with the others fixed, the result is monotone below 0 and monotone above 0, apart
+            from rounding.
     """
 
     neutral: float | None = None
@@ -66,11 +66,11 @@ class Elementwise(Operation):
     """An elementwise operation.
 
     Attributes:
-        emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/language/emit.py; returns a value. What it
-            asks of `b` decides which element types the operation takes.
-        implementations: Others than `emit`, where they take less work.
-        laws: What is true of it.
-        keeps_first: The result has the first operand's element type, whatever is beside it.
+        emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/language/emit.py; returns a value. The
+            functions of `b` that it calls determine the operation's element types.
+        implementations: Cheaper implementations.
+        laws: Its algebraic properties.
+        keeps_first: The result has the first operand's element type, without promotion.
     """
 
     emit: Callable[..., Any]
@@ -79,7 +79,7 @@ class Elementwise(Operation):
     keeps_first: bool = False
 
     def max_ulp(self, operand: DataType, result: DataType) -> float | None:
-        """What the declaration states; of a user's own nothing."""
+        """The declared bound; None for a user's tile operation."""
         if self.body:
             return None
         if result is COMPUTE_TYPE:
@@ -89,10 +89,10 @@ class Elementwise(Operation):
 
     @cached_property
     def dtypes(self) -> frozenset[DataType]:
-        """The element types on whose arithmetic `emit` runs; attributes and a user's tile operations are of floats.
+        """The element types whose arithmetic has all of `emit`; only floats with attributes, and for users' operations.
 
         Raises:
-            TypeError: `emit` has a bare number where an element is wanted.
+            TypeError: `emit` passes a bare number where a value is necessary.
         """
         if self.body:
             return FLOATS
@@ -102,26 +102,26 @@ class Elementwise(Operation):
 
     @property
     def promotes(self) -> bool:
-        """Unless the type of the first stays."""
+        """True, unless the result keeps the first operand's type."""
         return not self.keeps_first
 
     @property
     def computes(self) -> bool:
-        """Whether its law is not to choose."""
+        """Whether it does more than choose an operand."""
         return not self.laws.chooses
 
     @property
     def rules(self) -> str:
-        """How operands meet, and what the result is."""
+        """The rules of broadcasting and of the result's dtype."""
         named = self.operands[self.dtype_from].name
         return f"Operands broadcast over size-1 dimensions; the result has the dtype of `{named}`."
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:  # noqa: ARG002 - no number changes a shape
-        """Layout of the first tensor, dtype of the operand that the declaration names, the broadcast shape.
+        """The layout of the first tensor, the dtype of operand `dtype_from`, and the broadcast shape.
 
         Raises:
-            CompileError: The shapes or element types do not fit, numbers per channel would be spread along the
-                columns, the first tensor is sharded and would be broadcast, or the result is larger than any tensor.
+            CompileError: The shapes or element types do not fit, a vector per channel would broadcast along columns,
+                the first tensor is sharded and would be broadcast, or the result is larger than any tensor.
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
         if all(spec is tensors[0] for spec in tensors):  # equal specs are one object
@@ -146,7 +146,7 @@ class Elementwise(Operation):
             raise OperandError.of("", error) from None
 
     def _check_dtypes(self, tensors: Sequence[TensorSpec]) -> None:
-        """Refuses integers beside numbers of another type."""
+        """Refuse integers together with another element type."""
         dtypes = {spec.dtype for spec in tensors}
         if len(dtypes) > 1 and any(dtype.is_integer for dtype in dtypes):
             named = " and ".join(sorted(dtype.name for dtype in dtypes))
@@ -155,7 +155,7 @@ class Elementwise(Operation):
             )
 
     def _check_channels(self, specs: Sequence[OperandSpec]) -> None:
-        """Refuses numbers per channel that broadcasting would spread along the columns."""
+        """Refuse a vector per channel that would broadcast along columns."""
         first = specs[0]
         for operand, spec in zip(self.operands, specs, strict=True):
             per_channel = isinstance(operand.kind, TensorKind) and operand.kind.per_channel
@@ -171,7 +171,7 @@ class Elementwise(Operation):
 
 
 def elementwise(name: str, parameters: Sequence[Parameter], **fields: Any) -> Elementwise:
-    """A declaration: `emit` and `golden` are the functions of its `aten`, or else its name, unless given."""
+    """A declaration; `emit` and `golden` default to the functions named `aten`, or else `name`."""
     named = fields.setdefault("aten", name) or name
     fields.setdefault("emit", lambda b, *values: getattr(b, named)(*values))
     fields.setdefault("golden", torch_function(named))

@@ -1,4 +1,4 @@
-"""The family of operations that move elements and compute none: every element of the result is one of the operand's."""
+"""The family of movements: every element of the result is an element of an operand, or a fill value."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 
 @dataclass(frozen=True)
 class Background:
-    """What a result has where no operand's elements are.
+    """The fill of a result outside the blocks of its operands.
 
     Attributes:
-        extents: The result's.
-        number: Every such element.
+        extents: The extents of the result.
+        number: The value of every filled element.
     """
 
     extents: Extents
@@ -40,15 +40,14 @@ class Movement(Operation):
     """An operation that moves elements.
 
     Attributes:
-        access: Of an operation of one tensor: ``access(shape, *attributes)``: which element of an operand of that
-            shape every element of the result is. It may count on what `canonicalize` returned.
-        joined: Of an operation of several tensors: ``joined(shapes, *attributes)``: per operand, the block of the
-            result that it makes; of blocks that overlap the last one stays.
-        filled: Of an operation whose operands do not make up the result: ``filled(shapes, *attributes)``: what is
-            around the blocks that they make.
-        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical call: the attributes, checked and counted
-            from the front, of this operation or of another that says the same. Raises ShapeError where they do not fit.
-        dtypes: The element types that it takes: all.
+        access: For an operation of one tensor: ``access(shape, *attributes)`` maps result indices to operand indices.
+            The attributes are canonical.
+        joined: For an operation of several tensors: ``joined(shapes, *attributes)``: per operand, its block of the
+            result; the last of overlapping blocks wins.
+        filled: For an operation whose blocks do not cover the result: ``filled(shapes, *attributes)``: the fill.
+        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical call: checked attributes, with axes counted
+            from the front, of this operation or of an equivalent one. Raises ShapeError where they do not fit.
+        dtypes: The element types of its operands: all.
     """
 
     access: Callable[..., Access] | None = None
@@ -59,15 +58,15 @@ class Movement(Operation):
     examples: tuple[Example, ...]
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:
-        """Per operand, the block of the result that it makes, for canonical attributes."""
+        """Per operand, its block of the result, for canonical attributes."""
         if self.joined is not None:
             return self.joined(tuple(shapes), *statics)
-        assert self.access is not None, "a movement says what it moves where"
+        assert self.access is not None, "a movement has `access` or `joined`"
         access = self.access(*shapes, *statics)
         return (Part((0,) * len(access.extents), access),)
 
     def background(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Background | None:
-        """What is around those blocks, for canonical attributes; None if they make up the result."""
+        """The fill around those blocks, for canonical attributes; None if they cover the result."""
         return None if self.filled is None else self.filled(tuple(shapes), *statics)
 
     def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> CanonicalCall:
@@ -86,7 +85,7 @@ class Movement(Operation):
             raise OperandError.of(self.name, error) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """The first operand's dtype and layout; its memory too, unless it is sharded: then DRAM, interleaved.
+        """The result has the first operand's dtype, layout and memory, or interleaved DRAM if that is sharded.
 
         Raises:
             CompileError: The attributes do not fit the operands, these differ in dtype, or the result is larger than
@@ -108,11 +107,11 @@ class Movement(Operation):
             raise OperandError.of("", error) from None
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - whatever they are
-        """Every call does."""
+        """True."""
         return True
 
     def regroups(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
-        """Whether a call may change which elements of a row share an exponent, where they are block floats."""
+        """Whether a call on block floats may change which elements share an exponent."""
         operation, canonical = self.canonicalized(specs, statics)
         shapes = _shapes(specs)
         if operation.access is None or operation.background(shapes, canonical) is not None:
@@ -121,7 +120,7 @@ class Movement(Operation):
         return not part.access.keeps_runs(shapes[0], FACE)
 
     def extents(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Extents:
-        """The result's, for canonical attributes."""
+        """The extents of the result, for canonical attributes."""
         if (background := self.background(shapes, statics)) is not None:
             return background.extents
         parts = self.parts(shapes, statics)
@@ -130,7 +129,7 @@ class Movement(Operation):
 
     @property
     def rules(self) -> str:
-        """What is true of every operation of the family, for docstrings."""
+        """Sentences for docstrings that hold for every operation of the family."""
         return "The result has the operand's dtype and layout, and every element its bits."
 
 

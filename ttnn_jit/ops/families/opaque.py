@@ -1,4 +1,4 @@
-"""Operations of tt-mlir that are parsed, printed and kept, and of which nothing else is known."""
+"""Operations of tt-mlir that are parsed and printed, and otherwise opaque."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Opaque(Declaration):
-    """An operation that texts may hold and no pass touches; code generation refuses it by its name.
+    """An operation that modules may contain and that no pass changes; code generation refuses it by name.
 
     Attributes:
-        dialects: Where it stands, of ``ttnn`` and ``ttir``.
+        dialects: The dialects that have it: ``ttnn``, ``ttir`` or both.
     """
 
     dialects: tuple[str, ...]

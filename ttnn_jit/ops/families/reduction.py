@@ -1,9 +1,10 @@
-"""The family of operations that make one element of many, along dimensions of a tensor.
+"""The family of reductions along dimensions of a tensor.
 
-The bits of a result depend on the extents of the reduced dimensions alone. Several dimensions are reduced one after the
-other, the last one first, in float32, with one rounding at the end. Along a dimension the element i joins chain i mod
-`CHAINS`, in ascending order, in blocks of `BLOCK`; the chains of a block fold by halving, each with the one half their
-number further on; the blocks fold pairwise, neighbours, level by level, an odd last one carried.
+The order of the arithmetic depends only on the extents of the reduced dimensions. Several dimensions are reduced one
+after the other, the last one first, in float32, with one rounding at the end. A dimension is cut into blocks of `BLOCK`
+elements. Within a block, element i is added to accumulator i mod `CHAINS`, in ascending order. The accumulators of a
+block are folded by halving: i and i + n/2 of n. The blocks are folded pairwise as a tree of neighbours; an odd last one
+moves up a level.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from ttnn_jit.specs.dtypes import FLOATS, SCALARS, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 CHAINS = 32
-"""Running results of a block, one for every column of a tile."""
+"""Accumulators of a block, one for every column of a tile."""
 
 BLOCK = 4096
-"""Elements along a dimension that share their chains."""
+"""Elements along a dimension that share their accumulators."""
 
 SHORT_ROW = 1 << 14
-"""Most elements along a reduced dimension whose values a kernel may keep until it needs them again."""
+"""Most elements along a reduced dimension that a kernel may buffer for a second use."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -36,12 +37,10 @@ class Reduction(Operation):
     """An operation that reduces dimensions.
 
     Attributes:
-        combined_by: The elementwise operation that makes one result of two; commutative, and the same under device
-            numerics.
-        identity: What every chain begins with: combined with x it is x, and is the result of no elements.
-        of_integers: What it is of integers, along the last dimension or one of no elements, and along another
-            one.
-        reduces_nothing: Whether it is defined of no elements.
+        combined_by: The binary elementwise operation of the reduction; commutative, and the same under device numerics.
+        identity: The start value of accumulators: the identity of `combined_by`, and the result of no elements.
+        of_integers: The routines for integers: along the last or an empty dimension, and along another one.
+        reduces_nothing: Whether the reduction of no elements is defined.
     """
 
     combined_by: Elementwise
@@ -55,7 +54,7 @@ class Reduction(Operation):
     )
 
     def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Reduction, tuple[Any, ...]]:
-        """The operation, its dimensions counted from the front, and whether they stay.
+        """The operation, its axes counted from the front, and `keepdim`.
 
         Raises:
             CompileError: There is no such dimension, or it has no elements.
@@ -71,7 +70,7 @@ class Reduction(Operation):
         return self, (axes, keepdim)
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """The operand's dtype and layout, in DRAM, interleaved.
+        """The result has the operand's dtype and layout, in DRAM, interleaved.
 
         Raises:
             CompileError: There is no such dimension, or it has no elements.
@@ -82,22 +81,22 @@ class Reduction(Operation):
 
     @property
     def dtypes(self) -> frozenset[DataType]:
-        """Floats, and integers if it says what it is of these.
+        """Floats, and integers if it has `of_integers`.
 
         Raises:
-            TypeError: What combines two takes no floats.
+            TypeError: `combined_by` does not support floats.
         """
         if not self.combined_by.dtypes >= FLOATS:
             raise TypeError(f"`{self.combined_by.name}` combines no floats: of integers `{self.name}` is `of_integers`")
         return FLOATS if self.of_integers is None else SCALARS
 
     def combine(self, b: Any, x: Any, y: Any) -> Any:
-        """One result of two, over the protocol of ops/language/emit.py."""
+        """The combination of two partial results, over the protocol of ops/language/emit.py."""
         return self.combined_by.emit(b, x, y)
 
     @property
     def rules(self) -> str:
-        """What is true of every operation of the family, for docstrings."""
+        """Sentences for docstrings that hold for every operation of the family."""
         return (
             "The result has the operand's dtype and layout; floats are computed in float32 and rounded once, and "
             "of integers the low bits are kept. "
@@ -106,12 +105,12 @@ class Reduction(Operation):
 
 
 def roundings(extent: int) -> int:
-    """The most additions that an element goes through on its way into the sum of `extent`."""
+    """The depth of the sum of `extent` elements: the most additions between an element and the result."""
     blocks = max(1, -(-extent // BLOCK))
     return -(-min(extent, BLOCK) // CHAINS) + (CHAINS - 1).bit_length() + (blocks - 1).bit_length()
 
 
 def laid_out(spec: TensorSpec, layout: Layout | None) -> TensorSpec:
-    """`spec` in `layout`, if it is given; tensors of torch and numpy have but one."""
+    """`spec` in `layout`, if that is not None; tensors of torch and numpy keep theirs."""
     is_foreign = spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
     return spec if layout is None or is_foreign else spec.with_(layout=layout)

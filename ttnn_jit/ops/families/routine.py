@@ -1,4 +1,4 @@
-"""The family of operations that are loops of their own: which element goes where depends on the elements."""
+"""The family of routines: operations with hand-written loops, whose indices depend on elements."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 class NativeLoop(enum.Enum):
-    """Loops of routines that are written as LLVM text, by what they do: numba takes half a second for each."""
+    """Loops of routines that also exist as LLVM text: numba takes half a second for each."""
 
-    ROWS_GATHERED = "rows gathered"  # the row of the second operand that the first one names is copied
-    ARGUMENT_REDUCTION = "argument reduction"  # of the first largest or smallest element; the one constant: the largest
+    ROWS_GATHERED = "rows gathered"  # copies the row of the second operand whose index is in the first
+    ARGUMENT_REDUCTION = "argument reduction"  # argmax or argmin, the first of equal ones; one constant: is it argmax
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,10 @@ class RoutineLoops:
     """The loops of a routine over its operands and results.
 
     Attributes:
-        extents: Of the loops, outermost first; the routine is called for every index of those but the last `own` ones.
-        own: How many loops, the last ones, are the routine's own.
-        accesses: Per operand, then per result, which element the indices of all loops name.
+        extents: The extents of the loops, outermost first. The last `own` loops are inside the routine, which is called
+            for every index of the others.
+        own: The number of loops inside the routine.
+        accesses: Per operand, then per result, the map from loop indices to its indices.
     """
 
     extents: tuple[int, ...]
@@ -39,14 +40,15 @@ class RoutineLoops:
 
     @classmethod
     def over(cls, extents: tuple[int, ...], own: int, *indices: tuple[Expr, ...]) -> RoutineLoops:
-        """Loops of which every operand and result is read or written at these of their indices."""
+        """Loops over `extents`; `indices` holds the index expressions of each operand and result."""
         return cls(extents, own, tuple(Access(extents, each) for each in indices))
 
 
 def loops_along(shape: tuple[int, ...], axis: int, *own: int) -> tuple[tuple[int, ...], Callable[[int], Access]]:
-    """Loops over the other dimensions of `shape`, then `own` ones, by default one over `axis`.
+    """The extents of loops over the other dimensions of `shape`, then of inner loops `own`, by default one over `axis`.
 
-    The second result gives the access of a tensor of as many dimensions that moves along `axis` with an own loop.
+    The second result maps the number of an inner loop to the access of a tensor of the same rank that this loop moves
+    along `axis`.
     """
     others = [dim for dim in range(len(shape)) if dim != axis]
     extents = (*(shape[dim] for dim in others), *(own or (shape[axis],)))
@@ -60,31 +62,33 @@ def loops_along(shape: tuple[int, ...], axis: int, *own: int) -> tuple[tuple[int
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Routine(Operation):
-    """An operation that a Python loop over pointers computes, which numba compiles.
+    """An operation that is a Python loop over pointers, compiled by numba.
 
     Attributes:
-        loop: ``loop(load, store)`` is the function ``(*operands, *results, *extents, *constants)``, in the Python that
-            numba takes. An operand or result is a pointer to its first element, and then its stride along each own loop
-            along which it moves; `load` gives the number that an element of the first operand is, of floats a float64,
-            and `store` the element of the first result that is nearest to a number, through float32. The function reads
-            and writes nothing but elements that indices below the extents name.
+        loop: ``loop(load, store)`` returns the function ``(*operands, *results, *extents, *constants)``, in numba's
+            subset of Python. Each operand and result is a pointer to its first element, followed by its stride along
+            each inner loop that moves it. `load` converts an element of the first operand to a number (floats to
+            float64). `store` converts a number to the nearest element of the first result, through float32. The
+            function accesses only elements whose indices are below the extents.
         loops: ``loops(*shapes, *attributes)``: its loops.
-        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical attributes; None where they are as given, of
-            what only checks them. Raises ShapeError where they do not fit. None: they are as they are given.
-        result: ``result(*specs, *attributes)``: what it results in, a tuple. By default one like the first operand,
+        canonicalize: ``canonicalize(*shapes, *attributes)``: the canonical attributes, or None if they are canonical
+            already (a function that only checks them). Raises ShapeError where they do not fit. None: attributes are
+            canonical as given.
+        result: ``result(*specs, *attributes)``: the tuple of result specs. By default that of the first operand,
             interleaved.
-        constants: ``constants(*attributes)``: the numbers among them that the loop gets.
-        operand_dtypes: Per operand, the element types that it may have.
-        same_dtype: Which operands have one element type.
-        updates: Its one result begins as its first operand, which neither the loop is given nor `loops` has an access
-            of: the loop writes some elements of it, and no other launch does where the operand may be written.
-        writes_rows: It updates whole rows of the last dimension alone, and ``loop(write)`` is the function: ``write(
-            result, matrix, row, down, along, source, first, step, width)`` puts `width` elements, `step` apart from
-            `first` on, in a row. `matrix` is where the result's matrix begins, `down` and `along` are its strides. So
-            rows of block floats are packed where they lie; the loops of rows and of their elements are the last two.
-        native: What the loop does where that is compiled without numba.
-        loaded: Which of the tensors that the loop is given has the element type that `load` reads.
-        takes_scalars: Whether tensors without dimensions count as ones of their element in a row.
+        constants: ``constants(*attributes)``: the constants of the loop.
+        operand_dtypes: Per operand, its valid element types.
+        same_dtype: The indices of operands that must have one element type.
+        updates: Its one result is an update of its first operand: the loop writes some elements of the result, and gets
+            no pointer to the operand; `loops` has no access of it. The update is in place, without a second launch,
+            where the operand may be written.
+        writes_rows: It updates whole rows of the last dimension, and ``loop(write)`` returns the function: ``write(
+            result, matrix, row, down, along, source, first, step, width)`` stores `width` elements, `step` apart from
+            `first` on, in a row. `matrix` is the start of the result's matrix, `down` and `along` are its strides. So
+            rows of block floats are packed in place; the loops over rows and over their elements are the last two.
+        native: The loop as LLVM text, if there is one.
+        loaded: The index, among the loop's tensors, of the one whose element type `load` reads.
+        takes_scalars: Whether a tensor without dimensions counts as one of shape [1].
     """
 
     loop: Callable[..., Callable[..., None]]
@@ -102,14 +106,14 @@ class Routine(Operation):
 
     @property
     def dtypes(self) -> frozenset[DataType]:
-        """The element types that some operand may have."""
+        """The union of the element types of its operands."""
         return frozenset().union(*self.operand_dtypes)
 
     def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[Routine, tuple[Any, ...]]:
         """The operation and the canonical attributes of a call.
 
         Raises:
-            CompileError: The attributes do not fit the operands, or these have other element types than it takes.
+            CompileError: The attributes do not fit the operands, or an element type is not supported.
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
         self.check_operands(tensors, self.operand_dtypes)
@@ -127,10 +131,10 @@ class Routine(Operation):
             raise OperandError.of(self.name, error) from None
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """What the declaration says.
+        """The result specs by `result`.
 
         Raises:
-            CompileError: The attributes do not fit the operands, or these have other element types than it takes.
+            CompileError: The attributes do not fit the operands, or an element type is not supported.
         """
         _, canonical = self.canonicalized(specs, statics)
         if not self.takes_scalars or not isinstance(specs[0], TensorSpec) or specs[0].shape:
@@ -142,10 +146,10 @@ class Routine(Operation):
         return tuple(each.with_(shape=()) if tuple(each.shape) == (1,) else each for each in found)
 
     def counted(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of an operand or a result as loops and attributes count its dimensions."""
+        """The shape of an operand or a result in loops and attributes: [1] for a tensor without dimensions."""
         return shape or (1,) if self.takes_scalars else shape
 
     @property
     def rules(self) -> str:
-        """What is true of every operation of the family, for docstrings."""
+        """Sentences for docstrings that hold for every operation of the family."""
         return "It is a launch of its own."

@@ -1,4 +1,4 @@
-"""Declarations that a user's tile operations become, one per name and body."""
+"""Declarations of users' tile operations, one per name and body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
 
     Args:
         name: The Python name.
-        body: What it computes.
+        body: Its computation.
         golden: An independent statement in torch, ``golden(torch, *operands)``.
     """
     known = _DECLARED.get((name, body.text))
@@ -45,10 +45,10 @@ def declare(name: str, body: TileBody, golden: Callable[..., Any] | None = None)
 
 
 def declared(name: str, text: str) -> Elementwise:
-    """The operation that the IR calls `name` and whose body it spells `text`.
+    """The operation with this name and text of a body in the IR.
 
     Raises:
-        ArgumentError: The text is no body, or names a Python function that this process has not defined.
+        ArgumentError: The text is no body, or the digest of a Python function that this process has not defined.
     """
     known = _DECLARED.get((name, text))
     if known is not None:
@@ -62,7 +62,7 @@ def declared(name: str, text: str) -> Elementwise:
 
 
 def of_tile_name(tile_name: str) -> Elementwise:
-    """The user's operation whose tile op codegen knows by this name."""
+    """The user's operation with this `tile_name`."""
     return _BY_TILE_NAME[tile_name]
 
 

@@ -1,1 +1,1 @@
-"""What operations are declared in: parameters and their kinds, how calls are bound, bodies of tiles."""
+"""The language of declarations: operations, parameters and their kinds, binding of calls, tile bodies."""

@@ -1,4 +1,4 @@
-"""The names that ttnn has for activations, and the operations that they mean."""
+"""ttnn's names of activations, and their operations."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ NAMES_OF_TYPES = {
     "UNARY_NE": "ne", "UNARY_EQ": "eq", "UNARY_GT": "gt", "UNARY_LT": "lt", "UNARY_GE": "ge", "UNARY_LE": "le",
     "LOGICAL_NOT_UNARY": "logical_not", "PRELU_SFPU": "prelu",
 }  # fmt: skip
-"""Type of ttnn -> the operation's name in the IR, where that is not the type's in small letters."""
+"""Name of a `UnaryOpType` -> the operation's name in the IR, where that is not the lower-case name of the type."""
 
-_CHOOSES_A_KERNEL = frozenset(
+_TYPES_OF_KERNEL_VARIANTS = frozenset(
     {"EXP", "GELU", "GELU_TANH", "RSQRT", "SQRT", "SIGMOID", "ERF", "ERFC", "TANH", "LOG", "SILU"}
 )
-"""Types whose numbers choose how exactly a chip computes, and say nothing of what."""
+"""Types whose parameters choose the accuracy of a chip's kernel, and not the function."""
 
-_OF_KERNELS = {"gelu_approx": "gelu", "sigmoid_approx": "sigmoid", "recip": "reciprocal"}
-"""Further names of ttnn's, some for how exactly a chip computes -> the operation."""
+_KERNEL_ALIASES = {"gelu_approx": "gelu", "sigmoid_approx": "sigmoid", "recip": "reciprocal"}
+"""Further name in ttnn, some of approximate kernels -> the operation."""
 
 
 def function_named(name: str) -> str:
-    """The function that ttnn's activation `name` computes."""
-    return _OF_KERNELS.get(name, name)
+    """The name of the function of ttnn's activation `name`."""
+    return _KERNEL_ALIASES.get(name, name)
 
 
 def function_of_type(activation: UnaryWithParam) -> tuple[str, tuple[float, ...]]:
-    """The function of a type, by its name in the IR, and the numbers behind its tensor."""
+    """The IR's name of an activation's function, and the function's arguments after the tensor."""
     kind = activation.op_type.name
-    return NAMES_OF_TYPES.get(kind, kind.lower()), () if kind in _CHOOSES_A_KERNEL else activation.params
+    return NAMES_OF_TYPES.get(kind, kind.lower()), () if kind in _TYPES_OF_KERNEL_VARIANTS else activation.params
 
 
 def activation_text(activation: str | UnaryOpType | UnaryWithParam) -> str:
-    """An activation as a property of the IR has it: the call of a function, with numbers behind the tensor if any."""
+    """The text of an activation in a property of the IR: a function with its arguments after the tensor, if any."""
     from ttnn_jit.specs.configs.unary_op_type import UnaryOpType, UnaryWithParam
 
     if isinstance(activation, str):

@@ -1,4 +1,4 @@
-"""On which arithmetic a tile body runs: found by running it on builders that have the functions of one by name."""
+"""The element types that a tile body supports: the body runs on a mock builder for each kind of arithmetic."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
-    """The element types of the arithmetic that ``emit(b, *operands)`` asks for."""
+    """The element types whose arithmetic has all functions that ``emit(b, *operands)`` calls."""
     kinds = (
-        (FLOATS, _Names(Emit)),
-        (INTEGERS - _SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole)),
-        (_SIGN_EXTENDED, _Names(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
-        (TRUTHS, _Names(EmitTruths, has=_is_truth)),
-        (INT64S, _Names(_Nothing, has=lambda _: False)),
+        (FLOATS, _MockBuilder(Emit)),
+        (INTEGERS - _SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole)),
+        (_SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
+        (TRUTHS, _MockBuilder(EmitTruths, has=_is_truth)),
+        (INT64S, _MockBuilder(_EmptyProtocol, has=lambda _: False)),
     )
-    return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _runs(emit, arity, names)))
+    return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _supports(emit, arity, names)))
 
 
-class _Nothing(Protocol):
-    """What an ``emit`` that moves its operands may use."""
+class _EmptyProtocol(Protocol):
+    """The empty protocol, for an ``emit`` that returns an operand."""
 
 
 def _is_whole(value: float) -> bool:
@@ -38,23 +38,23 @@ def _is_truth(value: float) -> bool:
 _SIGN_EXTENDED = frozenset(
     dtype for dtype in INTEGERS if dtype.traits.compute.is_signed and dtype.traits.storage is Storage.LOW_BITS
 )
-"""Kernels hold copies of the sign above such an element, which a shift must not bring in."""
+"""Types that kernels sign-extend; a logical right shift would shift the copies of the sign in."""
 
 
-def _runs(emit: Callable[..., Any], arity: int, names: _Names) -> bool:
+def _supports(emit: Callable[..., Any], arity: int, names: _MockBuilder) -> bool:
     try:
         emit(names, *[object()] * arity)
-    except _LacksError:
+    except _UnsupportedError:
         return False
     return True
 
 
-class _LacksError(Exception):
-    """The arithmetic has no such function, or no such number."""
+class _UnsupportedError(Exception):
+    """The arithmetic lacks a function or a number."""
 
 
-class _Names:
-    """A builder that has the functions of a protocol by name; they compute nothing."""
+class _MockBuilder:
+    """A mock builder with the functions of a protocol, which compute nothing."""
 
     def __init__(
         self, protocol: type, *, has: Callable[[float], bool] = lambda _: True, without: Collection[str] = ()
@@ -64,25 +64,25 @@ class _Names:
 
     def const(self, value: float) -> object:
         if not self._has(value):
-            raise _LacksError(value)
+            raise _UnsupportedError(value)
         return object()
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name not in self._functions:
-            raise _LacksError(name)
-        return partial(_computed, name)
+            raise _UnsupportedError(name)
+        return partial(_mock_call, name)
 
 
-def _computed(name: str, *operands: Any) -> object:
-    """A number or truth of each element, of such; attributes that a function names may be numbers.
+def _mock_call(name: str, *operands: Any) -> object:
+    """A mock value.
 
     Raises:
-        TypeError: A bare number stands where one of each element is wanted.
+        TypeError: An operand of `name` is a bare number where a value is necessary.
     """
-    if name in _OF_ELEMENTS and any(isinstance(operand, int | float) for operand in operands):
+    if name in _VALUE_FUNCTIONS and any(isinstance(operand, int | float) for operand in operands):
         raise TypeError(f"`{name}` in a tile body takes elements: write `b.const(...)` around a number")
     return object()
 
 
-_OF_ELEMENTS = frozenset({*dir(Emit), *dir(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
-"""Functions that take no bare number beside elements."""
+_VALUE_FUNCTIONS = frozenset({*dir(Emit), *dir(EmitIntegers)}) - {"softplus", "addcmul", "addcdiv"}
+"""Functions without parameters that are bare numbers."""

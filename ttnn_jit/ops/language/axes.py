@@ -1,4 +1,4 @@
-"""Dimensions as callers name them, counted from the front, and how shapes meet in them."""
+"""Axes from dimension arguments of callers, and broadcasting of shapes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 
 
 def axis_of(dim: int, rank: int) -> int:
-    """A dimension counted from the front.
+    """`dim`, which may count from the end, as an axis counted from the front.
 
     Raises:
         ShapeError: There is no such dimension.
@@ -21,7 +21,7 @@ def axis_of(dim: int, rank: int) -> int:
 
 
 def axis_within(dim: int, rank: int) -> int:
-    """As `axis_of`; a tensor without dimensions counts as one of its element in a row, as in torch.
+    """As `axis_of`; a tensor without dimensions counts as one of shape [1], as in torch.
 
     Raises:
         ShapeError: There is no such dimension.
@@ -30,9 +30,9 @@ def axis_within(dim: int, rank: int) -> int:
 
 
 def axes_of(dims: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Dimensions counted from the front, in order; none stand for all.
+    """`dims` as sorted axes counted from the front; empty `dims` mean all axes.
 
-    A tensor without dimensions counts as one of its element in a row, and so has none to name.
+    A tensor without dimensions accepts the dimensions of shape [1], and has no axes.
 
     Raises:
         ShapeError: There is no such dimension, or one is named twice.
@@ -44,16 +44,16 @@ def axes_of(dims: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def without_axes(shape: Sequence[int], axes: Sequence[int], *, keep: bool) -> tuple[int, ...]:
-    """The extents of a tensor after its `axes` were reduced; `keep` leaves an extent of 1 for each."""
+    """`shape` after a reduction of `axes`; `keep` leaves an extent of 1 for each."""
     kept = ((1 if axis in axes else extent) for axis, extent in enumerate(shape) if keep or axis not in axes)
     return tuple(kept)
 
 
 def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The extents that tensors of these shapes broadcast to.
+    """The common shape that `shapes` broadcast to.
 
     Raises:
-        ShapeError: They do not fit each other.
+        ShapeError: There is none.
     """
     wanted = [{*extents} - {1} or {1} for extents in zip_longest(*map(reversed, shapes), fillvalue=1)]
     if any(len(extents) > 1 for extents in wanted):
@@ -65,6 +65,6 @@ def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
-    """Whether a tensor of `shape` broadcasts to `wanted`, and makes it no larger."""
+    """Whether a tensor of `shape` broadcasts to exactly `wanted`."""
     pairs = zip_longest(reversed(shape), reversed(wanted), fillvalue=1)
     return all(extent in {1, by} for extent, by in pairs)

@@ -1,4 +1,4 @@
-"""A call's arguments to the parameters of one of the declarations that share its name."""
+"""Binding of a call: overload resolution, and the arguments of each parameter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ttnn_jit.specs.dtypes import TRUTHS, DataType
 class BoundCall:
     """A call resolved to one declaration: operands are the caller's tensors or numbers, attributes are bound values.
 
-    A number is an int beside tensors of integers, and a float beside others.
+    A number operand is an int if the tensors are of integers, else a float.
     """
 
     operation: Operation
@@ -27,11 +27,11 @@ class BoundCall:
     attributes: tuple[Any, ...]
 
     def key(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
-        """What decides the program beside the operation, with `specs` for the operands, each as its kind says."""
+        """The parts of a cache key beside the operation, one per parameter; `specs` are those of the operands."""
         return (key for _, _, key in self.keys(specs))
 
     def keys(self, specs: Sequence[OperandSpec]) -> Iterator[tuple[Parameter, Any, Hashable]]:
-        """Likewise, with each parameter, and its value or spec."""
+        """As `key`, each part after its parameter and its value or spec."""
         operands = self.operation.operands
         kinds = operands * len(specs) if self.operation.is_variadic else operands
         for parameter, value in zip((*kinds, *self.operation.attributes), (*specs, *self.attributes), strict=True):
@@ -39,7 +39,7 @@ class BoundCall:
 
 
 def with_precision(bound: BoundCall, precision: Callable[[str | None], str | None]) -> BoundCall:
-    """`bound` with another precision, if its operation has one: what `precision` makes of the caller's."""
+    """`bound` with its precision mapped by `precision`; `bound` itself if its operation has none."""
     index = bound.operation.precision_index
     if index is None:
         return bound
@@ -54,43 +54,43 @@ def bind(
     kwargs: Mapping[str, Any],
     dtype_of: Callable[[Any], DataType | None],
 ) -> BoundCall:
-    """The first declaration in `overloads` that takes these arguments.
+    """Bind arguments to the first declaration in `overloads` that accepts them.
 
     Args:
         overloads: Declarations that share a Python name, in order of preference.
         args: Positional arguments, tensors (in the caller's sense) or numbers.
         kwargs: Keyword arguments, by operand and attribute name.
-        dtype_of: The dtype of the caller's tensors; None of everything else.
+        dtype_of: The dtype of a tensor of the caller; None for everything else.
 
     Raises:
-        ArgumentError: None fits; the text says why, and what the operation takes.
+        ArgumentError: No declaration fits; the text says why, and lists the signatures.
     """
-    of_names: list[ArgumentError] = []
-    of_values: list[ArgumentError] = []
-    of_dtypes: list[BoundCall] = []
+    name_errors: list[ArgumentError] = []
+    value_errors: list[ArgumentError] = []
+    wrong_dtypes: list[BoundCall] = []
     for operation in overloads:
         try:
             given = _by_name(operation, args, kwargs)
         except ArgumentError as error:
-            of_names.append(error.with_traceback(None))  # which else would hold the caller's frames, and they it
+            name_errors.append(error.with_traceback(None))  # the traceback would make a cycle with the caller's frames
             continue
         try:
             bound = _bind_one(operation, given, dtype_of)
         except OverflowError as error:
             raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
         except ArgumentError as error:
-            of_values.append(error.with_traceback(None))
+            value_errors.append(error.with_traceback(None))
             continue
         if all(dtype is None or operation.accepts(dtype) for dtype in map(dtype_of, bound.operands)):
             return bound
-        of_dtypes.append(bound)
-    if of_dtypes:
-        return of_dtypes[0]  # whoever writes the operation refuses it, at its location
+        wrong_dtypes.append(bound)
+    if wrong_dtypes:
+        return wrong_dtypes[0]  # the builder of the op reports the dtype, with the op's location
     signatures = " or ".join(f"`{operation.call_text}`" for operation in overloads)
-    fixed = "; parameters with a default are fixed where it is defined" if operation.body else ""
-    # The declaration whose keywords fit is the one that was meant.
-    meant = [*of_values, *of_names][0]
-    raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{fixed}")
+    note = "; parameters with a default are fixed where it is defined" if operation.body else ""
+    # A declaration whose keywords fit gives the better error.
+    meant = [*value_errors, *name_errors][0]
+    raise ArgumentError(meant.message, help=meant.help or f"the call is written {signatures}{note}")
 
 
 def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable[[Any], DataType | None]) -> BoundCall:
@@ -104,7 +104,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         if value is None:
             found.append(_Operand(operand, None, None, what))
             continue
-        for each, named in _each(operand, value, what):
+        for each, named in _tensors_of(operand, value, what):
             dtype = dtype_of(each)
             found.append(_Operand(operand, operand.kind.bind(each, dtype, named), dtype, named))
     in_order = [*found[operation.dtype_from :], *found]
@@ -117,7 +117,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
 
 
 class _Operand(NamedTuple):
-    """What is given for an operand: a tensor of `dtype`, a number, or None, which is the default."""
+    """The argument of an operand: a tensor of `dtype`, a number, or None for the default."""
 
     parameter: Parameter
     value: Any
@@ -125,10 +125,10 @@ class _Operand(NamedTuple):
     what: str
 
     def bound(self, beside: DataType, operation: Operation, *, exact: bool) -> Any:
-        """A tensor, or none, as it is; a number as a float, or where integers are `exact`, one that `beside` has.
+        """A tensor or None unchanged; a number as a float, or as an integer of dtype `beside` if `exact`.
 
-        Beside what torch and numpy alone have, what promotes leaves a float one, and what computes takes no integer
-        for a truth.
+        Beside dtypes of torch and numpy alone, a promoting operation keeps a float, and an operation that computes
+        refuses an integer beside bools.
         """
         if self.dtype is not None or (self.value is None and self.parameter.is_optional):
             return self.value
@@ -143,8 +143,8 @@ class _Operand(NamedTuple):
         return beside.whole(value, self.what) if exact else float(value)
 
 
-def _each(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:
-    """The tensors that are given for an operand, and what errors call each."""
+def _tensors_of(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:
+    """The tensors in the argument of an operand, each with its name in errors."""
     if not isinstance(operand.kind, TensorsKind):
         yield value, what
         return
@@ -171,18 +171,18 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     if len(args) > len(names):
         raise ArgumentError(f"`{operation.name}` takes at most {len(names)} arguments, got {len(args)}")
     given = dict(zip(names, args, strict=False))
-    may_be: dict[str, tuple[str, ...]] = {}
+    candidates: dict[str, tuple[str, ...]] = {}
     for keyword, value in kwargs.items():
         meant = operation.named_by.get(keyword, ())
         if not meant or meant[0] not in operation.chosen_by:
-            may_be[keyword] = meant
+            candidates[keyword] = meant
         elif value != operation.chosen_by[meant[0]]:
             raise ArgumentError(f"`{operation.name}` has no form for {keyword}={value!r}")
-    for keyword in sorted(may_be, key=lambda keyword: len(may_be[keyword])):
-        if not (meant := may_be[keyword]):
+    for keyword in sorted(candidates, key=lambda keyword: len(candidates[keyword])):
+        if not (meant := candidates[keyword]):
             raise ArgumentError(f"`{operation.name}` has no argument `{keyword}`")
-        left = [name for name in meant if name not in given]
-        if not left:
+        unset = [name for name in meant if name not in given]
+        if not unset:
             raise ArgumentError(f"`{operation.name}` got two values for `{meant[0]}`")
-        given[left[0]] = kwargs[keyword]
+        given[unset[0]] = kwargs[keyword]
     return given

@@ -1,4 +1,4 @@
-"""What a parameter of an operation may be that is a config of a chip's."""
+"""Kinds of parameters that are configs of a chip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ttnn_jit.specs.tensor_spec import DataType, MathFidelity
 
 
 class _ConfigKind(InstanceKind):
-    """A config of a chip's, which is checked where it is used."""
+    """A config of a chip, which is checked at the call."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - configs have none
         """The config itself."""
@@ -20,21 +20,21 @@ class _ConfigKind(InstanceKind):
 
 
 class ComputeConfigKind(_ConfigKind):
-    """How exactly a chip's kernels compute."""
+    """A config of the accuracy of a chip's kernels."""
 
     def required_class(self) -> type:
-        """A config of kernels that compute."""
+        """The class of compute kernel configs."""
         from ttnn_jit.specs.configs.compute_config import DeviceComputeKernelConfig
 
         return DeviceComputeKernelConfig
 
 
 class PrecisionKind(ComputeConfigKind):
-    """How exactly a chip's kernels multiply matrices: a config of the caller's, its text in the IR, or None."""
+    """The precision of matrix products: a compute kernel config, its text in the IR, or None."""
 
     may_lack = True
     has_defaults: ClassVar[bool] = True
-    """Whether a chip's multiplication is meant where nothing is asked too, and not exact products in float32."""
+    """Whether None means the default precision of a chip, and not exact products in float32."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
         """The text (specs/product_precision.py), or None."""
@@ -48,26 +48,26 @@ class PrecisionKind(ComputeConfigKind):
         return str(ProductPrecision(self.fidelity_of(config), getattr(config, "fp32_dest_acc_en", False)))
 
     def fidelity_of(self, config: Any) -> MathFidelity | None:
-        """What `config` asks; None leaves it to the caller's surroundings."""
+        """The fidelity of `config`; None: the default where the operation runs."""
         found: MathFidelity | None = config.math_fidelity
         return found
 
 
 class ConvolutionPrecisionKind(PrecisionKind):
-    """The same of convolutions: exact products in float32 where nothing is asked."""
+    """The precision of convolutions; None means exact products in float32."""
 
     has_defaults = False
 
     def fidelity_of(self, config: Any) -> MathFidelity:
-        """What `config` asks, HiFi4 by default."""
+        """The fidelity of `config`, by default HiFi4."""
         return super().fidelity_of(config) or MathFidelity.HiFi4
 
 
 class ProgramConfigKind(_ConfigKind):
-    """How a chip splits the operation over its cores; it may hold an activation."""
+    """The split of an operation over a chip's cores; it may contain an activation."""
 
     def required_class(self) -> type:
-        """A program config."""
+        """The class of program configs."""
         from ttnn_jit.specs.configs.program_configs import ProgramConfig
 
         return ProgramConfig

@@ -1,10 +1,9 @@
-"""The small scalar protocol in which a tile body is written.
+"""The scalar protocol of tile bodies.
 
 One declaration's ``emit`` serves every backend: LLVM text (kernels), numpy (the tile interpreter), numba. A value is
-one number per element, a float32 or an integer of 32 bits, a mask one truth per element; what they are in a backend is
-the backend's own business. An operation takes the element types on whose arithmetic its ``emit`` runs: it is a body of
-floats if it asks for no more than `Emit` has, one of integers if it asks for no more than `EmitIntegers` has, one of
-truths if it asks for no more than `EmitTruths` has.
+one number per element, a float32 or an integer of 32 bits. A mask is one truth per element. Their representation is
+private to a backend. An operation supports the element types whose protocol has all functions that its ``emit`` calls:
+floats if these are in `Emit`, integers if they are in `EmitIntegers`, bools if they are in `EmitTruths`.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ Mask = Any  # a truth per element, likewise
 
 
 class Emit(Protocol):
-    """What an ``emit`` may use. Arithmetic is IEEE 754 binary32, rounded to nearest, ties to even, never contracted.
+    """The protocol over floats: IEEE 754 binary32, rounded to nearest, ties to even, never contracted.
 
     `minimum` and `maximum` are IEEE 754-2019's: a NaN operand gives NaN, and -0 < +0. Comparisons with NaN are false,
-    but for `ne`. The functions from `exp` on carry the accuracy that kernels/math/vector_math.py states for each.
+    but for `ne`. kernels/math/vector_math.py states the accuracy of each function from `exp` on.
 
-    `Implementations.bfloat16` may use the functions of kernels/math/bfloat16_functions.py besides, and
-    `Implementations.both_signs` `exp_of_both_signs`. They are no part of the protocol: users' tile operations are
-    written without them.
+    `Implementations.bfloat16` may also call the functions of kernels/math/bfloat16_functions.py, and
+    `Implementations.both_signs` may call `exp_of_both_signs`. Users' tile operations cannot: these functions are not
+    part of the protocol.
     """
 
     def const(self, value: float) -> Value:
@@ -128,13 +127,13 @@ class Emit(Protocol):
 
 
 class EmitTruths(Protocol):
-    """What an ``emit`` over truths may use, which are 0 and 1: sums are those of logic, "or", and products "and".
+    """The protocol over bools, which are 0 and 1: `add` is "or", `mul` is "and".
 
-    What torch has not for bools is not here: differences, negatives, shifts.
+    As in torch, bools have no differences, negatives and shifts.
     """
 
     def const(self, value: float) -> Value:
-        """`value`, which is 0 or 1; over integers, which is whole."""
+        """`value`, which is 0 or 1; over integers, a whole number."""
 
     def add(self, a: Value, b: Value) -> Value: ...
     def mul(self, a: Value, b: Value) -> Value: ...
@@ -158,9 +157,9 @@ class EmitTruths(Protocol):
 
 
 class EmitIntegers(EmitTruths, Protocol):
-    """What an ``emit`` over integers may use: their arithmetic is exact, modulo 2**32.
+    """The protocol over integers: arithmetic is exact modulo 2**32.
 
-    Results are cut to the element type's own width after each operation.
+    Results are truncated to the width of the element type after each operation.
     """
 
     def sub(self, a: Value, b: Value) -> Value: ...
@@ -170,6 +169,6 @@ class EmitIntegers(EmitTruths, Protocol):
         """0 where `count` is below 0 or above 31; likewise `shift_right_zero`."""
 
     def shift_right(self, a: Value, count: Value) -> Value:
-        """Filled with the sign, which is all that is left where `count` is below 0 or above 31."""
+        """An arithmetic shift; all bits are the sign where `count` is below 0 or above 31."""
 
     def shift_right_zero(self, a: Value, count: Value) -> Value: ...

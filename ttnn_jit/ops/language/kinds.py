@@ -1,4 +1,4 @@
-"""What a parameter of an operation may be: each kind binds, keys and prints its values in its own way."""
+"""Kinds of parameters of operations: each kind binds, keys and prints its values in its own way."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def are_numbers(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a parameter may be; each subclass binds, keys and prints its values in its own way.
+    """The kind of a parameter; each subclass binds, keys and prints its values in its own way.
 
     Attributes:
-        annotation: The Python type of what a caller gives, as signatures and stubs have it.
-        wanted: What a value must be, as errors say it.
+        annotation: The Python type of an argument in signatures and stubs.
+        wanted: The expected value, as text of errors.
         property_type: MLIR type of the property that holds the value; empty where the IR has an operand, or nothing.
-        has_none: None is a value, so that a default of None may be taken.
-        may_lack: The op has no operand, or no property, for None.
+        has_none: None is a valid value, and so a valid default.
+        may_lack: The op has no operand, or no property, where the value is None.
     """
 
     annotation: str
@@ -45,28 +45,28 @@ class Kind:
     may_lack: ClassVar[bool] = False
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - of a kind without rules
-        """The value as builders and the IR take it.
+        """The argument as a value of builders and the IR.
 
         Args:
-            value: What the caller gave.
-            dtype: That of the value, if it is a tensor.
-            what: The parameter, as the error names it.
+            value: The caller's argument.
+            dtype: Its dtype if it is a tensor, else None.
+            what: The parameter's name in errors.
 
         Raises:
-            ArgumentError: It is no value of this kind.
+            ArgumentError: `value` is not of this kind.
         """
         return value
 
     def default_of(self, default: Any, dtype: DataType) -> Any:  # noqa: ARG002 - for the kinds that depend on it
-        """The value of a parameter declared with `default` that is not given beside tensors of `dtype`."""
+        """The value of an omitted argument, declared with `default`, beside tensors of `dtype`."""
         return default
 
     def key(self, value: Any) -> Hashable:
-        """The part of a cache key that stands for a bound value."""
+        """The part of a cache key for a bound value."""
         return atom_key(value)
 
     def text(self, value: Any) -> str:
-        """A default as the call is written."""
+        """A default as source text of a signature."""
         return repr(value)
 
     def annotation_of(self, default: Any) -> str:  # noqa: ARG002 - for the kinds that depend on it
@@ -79,15 +79,15 @@ class TensorKind(Kind):
     """A tensor, which is an operand of the op.
 
     Attributes:
-        or_number: A Python number may stand in for it.
-        per_channel: It holds a number per channel, dimension 1 of the first operand, and not per column.
+        or_number: A Python number is accepted as well.
+        per_channel: A vector holds a number per channel (dimension 1 of the first operand), not per column.
     """
 
     or_number: bool = False
     per_channel: bool = False
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
-        """A tensor as it is, a number as Python has it, of which binding makes one of the type of the tensors."""
+        """A tensor unchanged, a number as Python's; `bind` of the call converts it to the type of the tensors."""
         if dtype is not None:
             return value
         value = python_number(value)
@@ -98,7 +98,7 @@ class TensorKind(Kind):
         return value
 
     def default_of(self, default: Any, dtype: DataType) -> Any:
-        """An infinity stands for the last number of a `dtype` of integers."""
+        """`default`; for an infinity the largest or smallest number of a `dtype` of integers."""
         if dtype.is_integer and isinstance(default, float) and math.isinf(default):
             return dtype.values[-1 if default > 0 else 0]
         return default
@@ -108,7 +108,7 @@ class TensorKind(Kind):
         return value if isinstance(value, TensorSpec) else atom_key(value)
 
     def text(self, value: float) -> str:
-        """As short as it goes."""
+        """The shortest decimal of six digits."""
         return f"{value:g}"
 
 
@@ -118,7 +118,7 @@ class OptionalTensorKind(TensorKind):
     may_lack = True
 
     def text(self, value: Any) -> str:
-        """As Python writes it."""
+        """Python's text."""
         return str(value)
 
 
@@ -133,18 +133,18 @@ class FloatKind(Kind):
     property_type: str = "f32"
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> float:  # noqa: ARG002 - numbers have none
-        """The float32 nearest to it."""
+        """The nearest float32."""
         value = python_number(value)
         if not isinstance(value, Number):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
         return as_float32(float(value))
 
     def key(self, value: float) -> Hashable:
-        """Its bits: 0.0 and -0.0 differ, and NaN hits."""
+        """Its bits: 0.0 and -0.0 differ, and NaN equals NaN."""
         return atom_key(float(value))
 
     def text(self, value: float) -> str:
-        """As short as it goes."""
+        """The shortest decimal of six digits."""
         return f"{value:g}"
 
 
@@ -154,7 +154,7 @@ class OptionalFloatKind(FloatKind):
     may_lack = True
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
-        """The float32 nearest to it, or None."""
+        """The nearest float32, or None."""
         return None if value is None else super().bind(value, dtype, what)
 
     def key(self, value: Any) -> Hashable:
@@ -162,21 +162,21 @@ class OptionalFloatKind(FloatKind):
         return None if value is None else super().key(value)
 
     def text(self, value: Any) -> str:
-        """As Python writes it."""
+        """Python's text."""
         return str(value)
 
 
 class LimitKind(FloatKind):
-    """A number whose default is the largest of the tensors' dtype, with the sign of the one declared."""
+    """A number whose default is the largest or, if negative, smallest number of the tensors' dtype."""
 
     def default_of(self, default: float, dtype: DataType) -> float:
-        """The largest number of `dtype`, or the smallest."""
+        """The largest number of `dtype`, with the sign of `default`."""
         return math.copysign(dtype.traits.largest, default)
 
 
 @dataclass(frozen=True)
 class IntKind(FloatKind):
-    """An integer of a range, all of which float32 has: its property is one.
+    """An integer of a range whose members are exact in float32; its property is a float32.
 
     Attributes:
         values: The range.
@@ -201,7 +201,7 @@ class BoolKind(FloatKind):
 
 
 class ExactKind(Kind):
-    """Values that equal each other only where they are the same, and so are their own part of a key."""
+    """Values that are their own part of a key: equal values are the same (unlike 0.0 and -0.0)."""
 
     def key(self, value: Hashable) -> Hashable:
         """The value."""
@@ -246,7 +246,7 @@ class FloatsKind(Kind):
     """Numbers at compile time, in a list."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[float, ...]:  # noqa: ARG002 - numbers have none
-        """The float32 nearest to each, as a tuple."""
+        """The nearest float32 of each, as a tuple."""
         if not isinstance(value, (list, tuple)):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
         return tuple(FLOAT_OF_LIST.bind(each, None, f"an element of {what}") for each in value)
@@ -265,7 +265,7 @@ FLOAT_OF_LIST = FloatKind("float", "a number")
 
 @dataclass(frozen=True)
 class AxesKind(IndicesKind):
-    """One dimension or several, counted from the end where they are negative; None, and none listed, are all."""
+    """One dimension or several, counted from the end where negative; None and an empty list mean all."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> tuple[int, ...]:
         """The ints as a tuple, empty for all dimensions."""
@@ -275,7 +275,7 @@ class AxesKind(IndicesKind):
         return super().bind(listed, dtype, what)
 
     def text(self, value: tuple[int, ...] | None) -> str:
-        """As Python writes it."""
+        """Python's text."""
         return str(value)
 
 
@@ -312,7 +312,7 @@ class NameKind(Kind):
 
 
 class ActivationKind(NameKind):
-    """A function of one tensor, by its name or as a `UnaryWithParam`, or None: the IR has the text of its call."""
+    """A unary activation by name, `UnaryOpType` or `UnaryWithParam`, or None; the IR holds the text of its call."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:
         """The text (ops/language/activation_names.py)."""
@@ -326,10 +326,10 @@ class ActivationKind(NameKind):
 
 @dataclass(frozen=True)
 class NumberKind(Kind):
-    """A number of the element type of the operands, whichever that is: integers never pass through floats."""
+    """A number of the operands' element type; integers are not converted to floats."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Number:  # noqa: ARG002 - the operation knows it
-        """The number as Python has it."""
+        """The Python number."""
         value = python_number(value)
         if not isinstance(value, Number):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
@@ -354,10 +354,10 @@ class PairsKind(ExactKind):
 
 
 class ChoiceKind(Kind):
-    """A keyword that must be as declared: it tells declarations of one name apart."""
+    """A keyword with one fixed value, which selects among overloads."""
 
     def annotation_of(self, default: Any) -> str:
-        """That one value."""
+        """The literal type of the value."""
         return "None" if default is None else f"Literal[{default!r}]"
 
 
@@ -365,7 +365,7 @@ class InstanceKind(Kind):
     """An instance of one class, or None."""
 
     def required_class(self) -> type:
-        """The class, which some kinds load only here."""
+        """The class; some kinds import it only here."""
         raise NotImplementedError
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - instances have none
@@ -376,10 +376,10 @@ class InstanceKind(Kind):
 
 
 class ConfigKind(InstanceKind):
-    """Where the result lies."""
+    """The memory config of the result."""
 
     def required_class(self) -> type:
-        """A memory config."""
+        """The class of memory configs."""
         return MemoryConfig
 
 
@@ -387,12 +387,12 @@ class DTypeKind(InstanceKind):
     """The element type of the result."""
 
     def required_class(self) -> type:
-        """A dtype."""
+        """The class of dtypes."""
         return DataType
 
 
 class LayoutKind(ExactKind):
-    """How the elements of the result lie; None, where it is a value, leaves that to the operation."""
+    """The layout of the result; None, where it is valid, leaves the choice to the operation."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - layouts have none
         """The layout itself."""
@@ -401,13 +401,13 @@ class LayoutKind(ExactKind):
         return value
 
     def text(self, value: Layout | None) -> str:
-        """As ttnn names it."""
+        """The name in ttnn."""
         return "None" if value is None else f"ttnn.{value.name}_LAYOUT"
 
 
 @dataclass(frozen=True)
 class MemberKind(Kind):
-    """A member of an enumeration, by its name in the IR.
+    """A member of an enumeration; the IR holds its name.
 
     Attributes:
         members: The enumeration.
@@ -423,12 +423,12 @@ class MemberKind(Kind):
         return named.name
 
     def text(self, value: enum.Enum) -> str:
-        """As ttnn names it."""
+        """The name in ttnn."""
         return f"ttnn.{value}"
 
 
 class ElementTypeKind(Kind):
-    """An element type that decides what is computed, and not only how the result is stored."""
+    """An element type that is part of the computed function, and not only the storage type of the result."""
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> DataType:  # noqa: ARG002 - it is one
         """The dtype itself."""
@@ -440,7 +440,7 @@ class ElementTypeKind(Kind):
 
 
 def as_float32(value: float) -> float:
-    """`value` as the float32 property that the IR holds; beyond its range, the infinity of that sign."""
+    """`value` rounded to float32; an infinity of its sign beyond the range of float32."""
     try:
         return float(struct.unpack("f", struct.pack("f", value))[0])
     except OverflowError:

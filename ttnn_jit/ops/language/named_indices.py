@@ -1,4 +1,4 @@
-"""What operations that name indices of elements are judged by: of equal elements any index is right."""
+"""Comparison of results that are indices by the elements at them: among equal elements any index is correct."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ttnn_jit.ops.language.axes import axis_of
 
 
 def elements_at(torch: Any, x: Any, indices: Any, dim: int) -> Any:
-    """The elements of `x` along `dim` that `indices` names.
+    """The elements of `x` at `indices` along `dim`.
 
     Raises:
-        ShapeError: An index is beyond the dimension.
+        ShapeError: An index is out of range.
     """
     named, extent = indices.to(torch.int64), x.shape[dim]
     if bool(((named < 0) | (named >= extent)).any()):
@@ -24,10 +24,10 @@ def elements_at(torch: Any, x: Any, indices: Any, dim: int) -> Any:
 
 
 def in_order(torch: Any, results: Sequence[Any], x: Any, dim: int) -> tuple[Any, Any]:
-    """Values along `dim`, and the elements of `x` that their indices name, of which each is named once.
+    """The values along `dim` of a sort, and the elements of `x` at their indices, which are distinct.
 
     Raises:
-        ShapeError: An index is beyond the dimension, or named twice.
+        ShapeError: An index is out of range, or occurs twice.
     """
     values, indices = results
     axis = axis_of(dim, len(x.shape))
@@ -40,7 +40,7 @@ def in_order(torch: Any, results: Sequence[Any], x: Any, dim: int) -> tuple[Any,
 
 
 def farthest(torch: Any, results: Sequence[Any], x: Any, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
-    """The elements that indices along a dimension name, or among all elements in a row."""
+    """The elements at indices of extrema along a dimension, or in the flattened tensor."""
     (indices,) = results
     if not dims:
         return (elements_at(torch, x.reshape(-1), indices.reshape(-1), 0),)
@@ -49,10 +49,10 @@ def farthest(torch: Any, results: Sequence[Any], x: Any, dims: Sequence[int], ke
 
 
 def with_named(torch: Any, results: Sequence[Any], x: Any, given: Any, dim: int) -> tuple[Any, Any]:
-    """Values along `dim`, and the elements of `x` beside which `given` has what was found: of several the nearest.
+    """The values along `dim`, and the elements of `x` where `given` has the found numbers: the nearest to the value.
 
     Raises:
-        ShapeError: `given` does not have it.
+        ShapeError: `given` does not contain a found number.
     """
     values, found = results
     axis = axis_of(dim, len(x.shape))

@@ -1,4 +1,4 @@
-"""What an operation is: the one declaration from which dialects, frontends, eager API, kernels and tests derive."""
+"""The declaration of an operation: dialects, frontends, eager API, kernels and tests derive from it."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ OPERATOR_METHODS = {
     ">=": "__ge__", "&": "__and__", "|": "__or__", "^": "__xor__", "<<": "__lshift__", ">>": "__rshift__",
     "~": "__invert__",
 }  # fmt: skip
-"""Operator of Python's that an operation may declare -> the special method behind it."""
+"""Operator of Python that an operation may declare -> its special method."""
 
 _REFLECTED = ("+", "-", "*", "/", "**", "&", "|", "^", "<<", ">>")
 REFLECTED_METHODS = {symbol: OPERATOR_METHODS[symbol].replace("__", "__r", 1) for symbol in _REFLECTED}
-"""The same for a number on the left; comparisons are their own mirror images."""
+"""Operator -> its reflected method, for a number on the left; comparisons reflect to each other."""
 
 
 Example = tuple[tuple[tuple[int, ...] | None, ...], tuple[Any, ...]]
-"""Shapes, one per operand, None for one that is not given; and attributes."""
+"""Shapes, one per operand, None for an omitted one; and attributes."""
 
 OperandSpec: TypeAlias = TensorSpec | float | None
-"""What is known of an operand: a tensor's spec, a number, or None where an optional tensor is not given."""
+"""The spec of a tensor operand, a number, or None for an omitted optional tensor."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Where and how well an operation is tested.
+    """The arguments and error bounds of an operation's tests.
 
     Attributes:
-        domain: Interval of random arguments, beside the special values that every operation is given.
+        domain: Interval of random arguments; every operation is also tested with special values.
         max_ulp: Bound against the golden in float64, in units in the last place of float32; 0 means correctly rounded.
-        max_ulp_bf16: The same for bfloat16 operands and results; 0 means correctly rounded for all inputs. Half a unit
-            and a hundredth is what a float32 result within its own bound gives when it is rounded once more.
-        max_absolute: An error up to this is within the bound whatever its units: for results that cross zero where no
-            argument is exact.
-        attributes: The values that attributes are tested with; a sequence about zero if empty.
+        max_ulp_bf16: The same for bfloat16 operands and results; 0 means correctly rounded for all inputs. A float32
+            result within its own bound has an error of 0.51 units after it is rounded once more.
+        max_absolute: A smaller absolute error is within the bound whatever its units: for results near a zero crossing
+            at an inexact argument.
+        attributes: The attribute values of tests; if empty, a sequence around zero.
     """
 
     domain: tuple[float, float] = (-10.0, 10.0)
@@ -58,16 +58,17 @@ class Probe:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Declaration:
-    """What declarations of every family have in common.
+    """The fields that declarations of every family have in common.
 
     Attributes:
-        name: The Python name, ``ttnn.<name>``; of a submodule's with a dot, ``transformer.concatenate_heads``. Several
+        name: The Python name, ``ttnn.<name>``; with a dot in a submodule, ``transformer.concatenate_heads``. Several
             declarations may share one (``clamp`` by scalars, by tensors).
         summary: One sentence for docstrings and tables.
-        source: Where the semantics come from: by default ttnn's operation of that name.
-        parameters: Operands, then compile-time values, then what tells declarations of one name apart.
-        ttnn_name: Name in the TTNN dialect, without the dialect: by default the last part of `name`; likewise
-            `ttir_name`, by default the same, and `tile_name` in d2m, by default that behind ``tile_``.
+        source: The source of the semantics: by default ttnn's operation of that name.
+        parameters: Operands, then compile-time values, then keywords that select among overloads.
+        ttnn_name: Name in the TTNN dialect, without the dialect; by default the last part of `name`.
+        ttir_name: Name in the TTIR dialect; by default `ttnn_name`.
+        tile_name: Name in the d2m dialect; by default ``tile_`` and `ttir_name`.
     """
 
     name: str
@@ -99,10 +100,10 @@ class Declaration:
         return tuple(parameter for parameter in self.parameters if parameter.kind.property_type)
 
     def with_numbers_of(self, dtype: DataType, statics: Sequence[Any]) -> tuple[Any, ...]:
-        """The values of the attributes, numbers among them as tensors of `dtype` hold them.
+        """The values of the attributes; those of kind `NumberKind` are converted to `dtype`.
 
         Raises:
-            ArgumentError: `dtype` is one of integers, and a number none of them.
+            ArgumentError: A number is out of range of an integer `dtype`.
         """
         return tuple(
             _number(dtype, value, f"`{attribute.name}`") if isinstance(attribute.kind, NumberKind) else value
@@ -111,18 +112,18 @@ class Declaration:
 
     @cached_property
     def chosen_by(self) -> Mapping[str, Any]:
-        """Keywords that may be given with these values only: they tell declarations of one name apart."""
+        """Keyword -> its one valid value; such keywords select among overloads."""
         return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
 
     @cached_property
     def precision_index(self) -> int | None:
-        """Which attribute says how exactly a chip multiplies; None if none does."""
+        """The index of the attribute that holds the precision of products; None if there is none."""
         kinds = (attribute.kind for attribute in self.attributes)
         return next((index for index, kind in enumerate(kinds) if isinstance(kind, PrecisionKind)), None)
 
     @cached_property
     def has_default_precision(self) -> bool:
-        """Whether it multiplies as a chip does where its caller does not say how."""
+        """Whether its products have a chip's default precision where the caller gives none."""
         return any(isinstance(each.kind, PrecisionKind) and each.kind.has_defaults for each in self.attributes)
 
     @property
@@ -132,23 +133,23 @@ class Declaration:
 
     @cached_property
     def is_variadic(self) -> bool:
-        """Whether it takes any number of tensors, in a list."""
+        """Whether it takes a list of any number of tensors."""
         return any(isinstance(parameter.kind, TensorsKind) for parameter in self.parameters)
 
     @cached_property
     def optional_operands(self) -> int:
-        """How many operands may be None; where it is several, the op says which are there."""
+        """How many operands may be None; with several of them the op records which ones it has."""
         return sum(operand.is_optional for operand in self.operands)
 
     def takes(self, operands: int) -> bool:
-        """Whether its op may have so many operands."""
+        """Whether its op may have this number of operands."""
         if self.is_variadic:
             return operands >= 1
         return self.arity - self.optional_operands <= operands <= self.arity
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names of what may be given by position: operands and attributes, as they are declared."""
+        """Names of positional parameters: operands and attributes, in the order of declaration."""
         return tuple(parameter.name for parameter in self.parameters if parameter.is_positional)
 
     @cached_property
@@ -158,7 +159,7 @@ class Declaration:
 
     @cached_property
     def named_by(self) -> Mapping[str, tuple[str, ...]]:
-        """Keyword -> names of the parameters that it may stand for, the one of that name first."""
+        """Keyword -> names of the parameters that it may set, the one of that name first."""
         found: dict[str, tuple[str, ...]] = {parameter.name: (parameter.name,) for parameter in self.parameters}
         for parameter in self.parameters:
             for alias in parameter.aliases:
@@ -176,51 +177,48 @@ def _number(dtype: DataType, value: float, what: str) -> float:
 
 
 CAST_HELP = "cast it first: `ttnn.typecast(x, ttnn.int32)`, or to `ttnn.float32`"
-"""What to do where an operation does not take an element type that torch and numpy alone have."""
+"""Help of the error for an element type that only torch and numpy have."""
 
 
 def torch_function(name: str) -> Callable[..., Any]:
-    """The golden that is torch's function of that name."""
+    """A golden that calls torch's function `name`."""
     return lambda torch, *values: getattr(torch, name)(*values)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Operation(Declaration):
-    """A declaration that computes: it may be called, and is tested.
+    """The declaration of an operation that computes: callable, and tested.
 
     Attributes:
         golden: An independent statement in torch: ``golden(torch, *operands, *attributes)``.
-        probe: How it is tested.
-        examples: What it is tested with, where operands of any shapes and `tested_attributes` would not do.
+        probe: The arguments and error bounds of its tests.
+        examples: Its test cases, where operands of any shapes and `tested_attributes` are not valid.
         aliases: Further functions of eager ttnn that compute the same; `@jit` refuses them (ttnn.jit document, FAQ).
-        synonyms: Further names that eager ttnn has for the same function; `@jit` refuses them where they are written.
-        qualified_name: What ttnn's function calls itself, where that is one of its other names.
-        aten: Its name in torch's ATen; empty where that has no such operation.
-        operator: The Python operator that spells it, one of `OPERATOR_METHODS`.
-        body: Of a user's tile operation, the body as the IR spells it (ops/language/tile_body.py); the IR's name is
+        synonyms: Further names of the same function in eager ttnn; `@jit` refuses them in source code.
+        qualified_name: The ``__name__`` of ttnn's function, where that is one of its other names.
+        aten: Its name in torch's ATen; empty where ATen has no such operation.
+        operator: Its Python operator, one of `OPERATOR_METHODS`.
+        body: For a user's tile operation, the text of the body in the IR (ops/language/tile_body.py); the IR's name is
             ``tile_op``.
-        is_local: Whether that is Python that no other process could recognise.
-        result_count: How many results it has; several are a tuple.
-        in_place: ttnn has it under its names with ``_`` behind, too: they write the result into an operand.
-        written_as: Further names of ttnn that write the result into an operand; where its own is one of them, it has
-            no other form.
-        written_operand: Which operand these write.
-        core_for_each: Where a height-sharded config says no cores, each index of a result before its last two
-            dimensions has one, as ttnn's operation of that name does by itself.
-        dtype_from: Index of the operand whose dtype the result and numbers have (the first tensor after it, if that
-            is a number); integers before it may be of another.
-        is_view: Torch's and numpy's operation of that kind gives views, in their operand's memory
-            (ops/movement/view_rules.py).
-        reads_layout: Its numbers depend on where its operands lie.
-        rounds_steps: Between its parts values are rounded to the type of its operands.
-        imitates: What ttnn computes otherwise than the function that `summary` names, and this operation after it;
-            checked against ttnn's sources of February 2026, and dropped where ttnn drops it.
-        check: ``check(*elements, *attributes)``: refuses elements that no call should have, by ShapeError, where they
-            can be read before it runs: eagerly (`ttnn_jit.runtime.elements.elements`). A kernel takes them for the
-            nearest that it can, or for none.
-        by_elements: ``by_elements(torch, results, *operands, *attributes)``: of an operation that names indices of
-            elements, what its results are judged by, for of equal elements any index is right: in place of indices the
-            elements there. Raises ShapeError where an index names none, or one twice that it may name once.
+        is_local: Whether the body is Python that no other process can identify.
+        result_count: The number of results; several are a tuple.
+        in_place: ttnn also has it under its names with the suffix ``_``, which write the result into an operand.
+        written_as: Further names of ttnn's in-place form; if its own name is among them, it has no other form.
+        written_operand: The index of the operand that the in-place form writes.
+        core_for_each: A height-sharded config without cores gets one core for each index of a result before its last
+            two dimensions, as in ttnn's operation.
+        dtype_from: Index of the operand that sets the dtype of the result and of numbers (the first tensor after it, if
+            it is a number); integers before it may have another dtype.
+        is_view: The operation of torch and numpy returns views of its operand (ops/movement/view_rules.py).
+        reads_layout: Its results depend on the memory layout of its operands.
+        rounds_steps: Intermediate values are rounded to the element type of its operands.
+        imitates: The difference between ttnn's results and the function in `summary`; this operation has it too.
+            Checked against ttnn's sources of February 2026, to be dropped when ttnn drops it.
+        check: ``check(*elements, *attributes)``: raises ShapeError for invalid elements, where they can be read before
+            the call runs: eagerly (`ttnn_jit.runtime.elements.elements`). A kernel clamps or skips invalid elements.
+        by_elements: ``by_elements(torch, results, *operands, *attributes)``: for an operation whose results are indices
+            of elements, the values to compare: the elements at the indices, since any index among equal elements is
+            correct. Raises ShapeError for an index out of range, or for an invalid repetition.
     """
 
     golden: Callable[..., Any]
@@ -247,20 +245,20 @@ class Operation(Declaration):
     by_elements: Callable[..., tuple[Any, ...]] | None = None
 
     def max_ulp(self, operand: DataType, result: DataType) -> float | None:  # noqa: ARG002 - of some, a declared one
-        """How far an element may be from the golden, in units in the last place of `result`; None: nothing is stated.
+        """The error bound against the golden, in units in the last place of `result`; None: there is no bound.
 
         Args:
-            operand: The element type that it computes with.
-            result: That of its result.
+            operand: The element type of the operands.
+            result: The element type of the result.
         """
         return None
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells it from every other operation, in every process that runs this version of the package.
+        """A text that identifies it in every process that runs this version of the package.
 
-        Operations of one name, and of one name in the IR, differ in their family, in their parameters (of which some
-        must have one value, `chosen_by`), in the element types that they take, or in a user's body.
+        Operations that share their names differ in their family, in their parameters (those of `chosen_by` included),
+        in their element types, or in a user's body.
         """
         parameters = ", ".join(f"{each.name}: {each.annotation} = {each.default!r}" for each in self.parameters)
         dtypes = ", ".join(sorted(dtype.name for dtype in self.dtypes))
@@ -269,30 +267,30 @@ class Operation(Declaration):
 
     @property
     def imitations(self) -> tuple[str, ...]:
-        """What is ttnn's of its results and not the function's: sentences for its help."""
+        """Sentences for its help on differences between its results and the mathematical function, which ttnn has."""
         rounded = "On chip targets factors and sums are rounded as the matrix engine's phases do, by `math_fidelity`."
         return tuple(filter(None, (self.imitates, rounded if self.has_default_precision else "")))
 
     @property
     def dtypes(self) -> frozenset[DataType]:
-        """The element types that it takes."""
+        """The element types of its operands."""
         return FLOATS
 
     @property
     def promotes(self) -> bool:
-        """Whether tensors and numbers of several types of torch's or numpy's meet in one."""
+        """Whether operands of several element types of torch or numpy are promoted to a common one."""
         return False
 
     @property
     def computes(self) -> bool:
-        """Whether its results are other numbers than 0, 1 and those of its operands."""
+        """Whether its results may be numbers other than 0, 1 and its operands."""
         return False
 
     def check_operands(self, specs: Sequence[OperandSpec], dtypes: Sequence[Collection[DataType]]) -> None:
-        """Refuses tensors of other element types than `dtypes` has for each operand.
+        """Check the element type of each tensor against `dtypes`, which has a set for each operand.
 
         Raises:
-            CompileError: There is one.
+            CompileError: An element type is not in the set.
         """
         for operand, spec, allowed in zip(self.operands, specs, dtypes, strict=True):
             if isinstance(spec, TensorSpec) and spec.dtype.unpacked not in allowed:
@@ -303,14 +301,14 @@ class Operation(Declaration):
                 )
 
     def accepts(self, dtype: DataType) -> bool:
-        """Whether it takes tensors of `dtype`: block floats where it takes what they are unpacked to."""
+        """Whether it takes tensors of `dtype`; block floats count as the type that they are unpacked to."""
         return dtype.unpacked in self.dtypes
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
-        """What it results in, by rule, for operands and attributes in the declaration's order.
+        """The result specs without options, for operands and attributes in the declaration's order.
 
         Args:
-            specs: A spec for every tensor, a float for every number, None where no tensor is given; one is a tensor.
+            specs: A spec per tensor, a float per number, None per omitted tensor; at least one is a tensor.
             statics: Values of the attributes.
 
         Raises:
@@ -323,17 +321,17 @@ class Operation(Declaration):
         return self, tuple(statics)
 
     def only_moves(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:  # noqa: ARG002 - of some, a call's
-        """Whether a call moves elements and computes none; arguments and errors as for `results`."""
+        """Whether a call only moves elements; arguments and errors as for `results`."""
         return False
 
     @property
     def names_in_place(self) -> tuple[str, ...]:
-        """Names of ttnn whose call writes the result into an operand."""
+        """Names of its in-place functions in ttnn."""
         marked = (f"{name}_" for name in (self.name, *self.synonyms, *self.aliases)) if self.in_place else ()
         return (*marked, *self.written_as)
 
     def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What a call gives for the operand that is written; None if nothing."""
+        """The argument of a call for the written operand; None if it is missing."""
         written = self.operands[self.written_operand].name
         index = self.parameter_names.index(written)
         if index < len(args):
@@ -343,21 +341,21 @@ class Operation(Declaration):
 
     @property
     def gives_one_tensor(self) -> bool:
-        """Whether a call gives a tensor, and not several in a tuple or list."""
+        """Whether a call returns a tensor, and not a tuple or list of several."""
         return self.result_count == 1
 
     def packed(self, results: Sequence[Any]) -> Any:
-        """What a call gives of its results, which may be tensors or whatever stands for them: the one, or a tuple."""
+        """The return value of a call with these results (tensors, or objects in their place): the one, or a tuple."""
         return results[0] if self.gives_one_tensor else tuple(results)
 
     @property
     def rules(self) -> str:
-        """What is true of every operation of the family, for docstrings."""
+        """Sentences for docstrings that hold for every operation of the family."""
         raise NotImplementedError
 
     @property
     def tested_attributes(self) -> tuple[float, ...]:
-        """The attributes that the operation is tested and measured with, as float32."""
+        """The attribute values of its tests and benchmarks, as float32."""
         about_zero = tuple(-0.75 + 1.5 * k for k, _ in enumerate(self.attributes))
         return tuple(as_float32(value) for value in self.probe.attributes or about_zero)
 
@@ -368,7 +366,7 @@ class Operation(Declaration):
 
     @property
     def signature(self) -> str:
-        """The call as it is written, ``clamp(input, min=..., max=...)``."""
+        """The call as source text, ``clamp(input, min=..., max=...)``."""
         required = [parameter.is_required for parameter in self.parameters]
         by_name = next((index for index, needed in enumerate(required) if needed and not all(required[:index])), None)
         written = [*map(str, self.parameters)]
@@ -378,5 +376,5 @@ class Operation(Declaration):
 
     @property
     def call_text(self) -> str:
-        """The call as it stands in a program."""
+        """The call as source text of a program."""
         return self.signature if self.body else f"ttnn.{self.signature}"

@@ -1,4 +1,4 @@
-"""The parameters of an operation: a name each, and a kind, which says all that any room needs to know of its values."""
+"""Parameters of operations, each with a name and a kind, and the instances of kinds."""
 
 from __future__ import annotations
 
@@ -99,13 +99,13 @@ class Parameter:
     """One parameter of an operation.
 
     Attributes:
-        name: Of the keyword.
-        kind: What it may be.
-        default: What it is when it is not given; None: it must be given, unless the kind has None.
-        aliases: Further keywords that ttnn's versions have for it. One that is the name of another parameter means
-            that one, unless it is given otherwise.
-        ir_name: Of the property; where it is empty, the keyword's.
-        tensor: The operand that may hold the numbers instead. Eager calls give them there: one program serves them all.
+        name: The keyword.
+        kind: The kind of its values.
+        default: The default; None: an argument is required, unless the kind accepts None.
+        aliases: Further keywords of it in versions of ttnn. An alias that is also the name of another parameter sets
+            the other one, unless the call sets that already.
+        ir_name: The name of the property; if empty, `name`.
+        tensor: The operand that may hold the numbers instead; eager calls use it, so one program serves all values.
     """
 
     name: str
@@ -127,35 +127,35 @@ class Parameter:
 
     @property
     def is_positional(self) -> bool:
-        """Whether it may be given without its name: an operand or an attribute."""
+        """Whether it accepts a positional argument: an operand or an attribute."""
         return self.is_operand or bool(self.kind.property_type)
 
     @property
     def is_optional(self) -> bool:
-        """Whether None may stand for the operand or the property, which the op lacks then."""
+        """Whether the operand or property may be None; the op lacks it then."""
         return self.kind.may_lack or (self.kind.has_none and isinstance(self.kind, LayoutKind))
 
     @property
     def is_choice(self) -> bool:
-        """Whether it only tells declarations apart."""
+        """Whether it only selects among overloads."""
         return isinstance(self.kind, ChoiceKind)
 
     @property
     def is_required(self) -> bool:
-        """Whether a call must give it."""
+        """Whether a call needs an argument for it."""
         return self.default is None and not self.kind.has_none
 
     @property
     def annotation(self) -> str:
-        """The Python type of what a caller gives."""
+        """The Python type of an argument."""
         return self.kind.annotation_of(self.default)
 
     def default_of(self, dtype: DataType) -> Any:
-        """The default beside tensors of that dtype."""
+        """The default beside tensors of `dtype`."""
         return self.kind.default_of(self.default, dtype)
 
     def __str__(self) -> str:
-        """It as the call is written, ``slope=0.01``."""
+        """Its text in a signature, ``slope=0.01``."""
         return self.name if self.is_required else f"{self.name}={self.kind.text(self.default)}"
 
 
@@ -164,4 +164,4 @@ REDUCED = (
     Parameter("dim", AXES, aliases=("dims",), ir_name="dim_arg"),
     Parameter("keepdim", FLAG, default=False, aliases=("keep_dim",), ir_name="keep_dim"),
 )
-"""What every operation takes that reduces dimensions."""
+"""Parameters of every operation that reduces dimensions."""

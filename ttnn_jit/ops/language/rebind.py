@@ -1,4 +1,4 @@
-"""A copy of a function that sees other values under the same names."""
+"""Copies of functions in which names have other values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Replace = Callable[[Any], Any]
 
 
 def rebind(function: types.FunctionType, replace: Replace) -> types.FunctionType:
-    """A copy of `function`, and of every Python function that it reaches by name, with `replace` on what names mean.
+    """A copy of `function`, and of every Python function that it reaches by name, with the values of names replaced.
 
     Args:
-        function: Left as it is.
-        replace: From the value of a global, builtin or closure variable to what the copy shall find there. A plain
-            Python function that it returns unchanged is copied in the same way.
+        function: The original, which is not changed.
+        replace: From the value of a global, builtin or closure variable to its value in the copy. A plain Python
+            function that it returns unchanged is copied in the same way.
     """
     return _Rebinding(replace).copy(function)
 
@@ -33,7 +33,7 @@ class _Rebinding:
         cells = tuple(types.CellType() for _ in function.__closure__ or ())
         copied = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
         copied.__kwdefaults__ = function.__kwdefaults__
-        self._copies[id(function)] = copied  # before its names: a function may call itself
+        self._copies[id(function)] = copied  # before its names are resolved: a function may call itself
         for name in _names(function.__code__):
             if name in function.__globals__:
                 names[name] = self._value(function.__globals__[name])

@@ -1,8 +1,8 @@
-"""Bodies of a user's tile operations, in the form that the IR carries.
+"""Bodies of a user's tile operations, as the IR holds them.
 
-A `TracedBody` is a list of calls of the emit protocol, and its text says all of it: a module that holds one can be
-parsed by a process that never saw the Python function. A `ScalarFunction` is Python that could not be traced: its text
-is a name for it, which means something only where the function is defined.
+A `TracedBody` is a list of calls of the emit protocol. Its text is complete: a process without the Python function can
+parse it. A `ScalarFunction` is Python that could not be traced. Its text is a digest, which only a process that defines
+the function can resolve.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def _functions() -> Mapping[str, tuple[tuple[str, ...], str]]:
 
 
 FUNCTIONS = _functions()
-"""Function of the emit protocol -> whether each operand is a value, a mask or a plain number; and its result."""
+"""Function of the emit protocol -> the types of its operands (value, mask or plain number) and of its result."""
 
 DEFAULTS = {name: getattr(Emit, name).__defaults__ or () for name in FUNCTIONS}
-"""Function of the emit protocol -> what its last operands are where they are not given."""
+"""Function of the emit protocol -> the defaults of its last operands."""
 
 Operand = str | float
 """A variable's name, or a number."""
@@ -58,8 +58,8 @@ class TracedBody:
 
     Attributes:
         parameters: Names of the operands.
-        calls: In order.
-        result: What is returned: a variable, a parameter or a number.
+        calls: The calls in execution order.
+        result: The return value: a variable, a parameter or a number.
     """
 
     parameters: tuple[str, ...]
@@ -74,10 +74,10 @@ class TracedBody:
 
     @staticmethod
     def parse(text: str) -> TracedBody:
-        """The body that `text` spells.
+        """The body with this text.
 
         Raises:
-            ArgumentError: It spells none.
+            ArgumentError: `text` is no body.
         """
         head, arrow, rest = text.partition(" -> ")
         *statements, last = rest.split("; ")
@@ -110,10 +110,10 @@ class ScalarFunction:
     Attributes:
         name: The function's name.
         parameters: Names of its operands.
-        digest: Hash of all that decides what it computes.
+        digest: Hash of everything that its results depend on.
         function: The function itself.
         reason: Why it could not be traced.
-        is_local: Whether nothing outside this process can recognise it.
+        is_local: Whether no other process can identify it.
     """
 
     name: str
@@ -130,7 +130,7 @@ class ScalarFunction:
 
     @property
     def symbol(self) -> str:
-        """A name that no other function has."""
+        """A unique symbol name."""
         return f"{re.sub(r'[^0-9A-Za-z_]', '_', self.name)}_{self.digest[:16]}"
 
     def emit(self, b: Any, *operands: Any) -> Any:
@@ -170,5 +170,5 @@ def _parse_operand(text: str, kind: str, kinds: Mapping[str, str]) -> Operand:
 
 
 def _operand_text(operand: Operand) -> str:
-    # As float32, so that equal bodies have equal text.
+    # Rounded to float32, so that equal bodies have equal text.
     return operand if isinstance(operand, str) else repr(as_float32(operand))

@@ -1,1 +1,1 @@
-"""Operations that move elements and compute none."""
+"""Operations that only move elements."""

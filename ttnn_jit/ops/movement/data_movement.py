@@ -1,4 +1,4 @@
-"""Operations that move elements: permutations, other shapes, parts, repetitions."""
+"""Operations that move elements: permutations, reshapes, slices, repetitions, concatenations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, divided, r
 
 
 def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
-    """The declaration of an operation of one tensor; `golden` is torch's function of its name, unless given."""
+    """The declaration of a movement of one tensor; `golden` defaults to torch's function of the same name."""
     fields.setdefault("golden", torch_function(name))
     examples = tuple(((shape,), statics) for shape, statics in fields.pop("examples"))
     return Movement(name=name, parameters=(OPERAND, *parameters), examples=examples, **fields)
@@ -48,7 +48,7 @@ def _canonical_permute(shape: Extents, dims: Sequence[int]) -> CanonicalCall:
 PERMUTE = movement(
     "permute",
     Parameter("permutation", DIMENSIONS, aliases=("dims",)),
-    summary="The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it.",
+    summary="The tensor with permuted dimensions: dimension i of the result is `permutation[i]` of the operand.",
     canonicalize=_canonical_permute,
     access=_permuted,
     aten="permute",
@@ -80,21 +80,21 @@ TRANSPOSE = movement(
 )
 
 
-# --- The same elements in the same order, of another shape ----------------------------------------------------------
+# --- The same elements in the same order, in another shape ----------------------------------------------------------
 
 
 def canonical_reshape(shape: Extents, new: Sequence[int]) -> CanonicalCall:
-    """The reshape of a tensor of `shape` to extents of which one may be -1.
+    """The reshape of a tensor of `shape` to the extents `new`, one of which may be -1.
 
     Raises:
-        ShapeError: They do not hold as many elements.
+        ShapeError: The number of elements differs.
     """
     volume, known = math.prod(shape), math.prod(extent for extent in new if extent != -1)
     extents = tuple(volume // known if extent == -1 and known else extent for extent in new)
     if min(extents, default=0) < 0 or new.count(-1) > 1 or math.prod(extents) != volume:
         raise ShapeError(
             f"a tensor of shape {list(shape)} has {volume} elements, which {list(new)} does not hold",
-            help="the extents multiply to the same number; one of them may be -1",
+            help="the product of the extents must be the number of elements; one of them may be -1",
         )
     return RESHAPE, (extents,)
 
@@ -102,7 +102,7 @@ def canonical_reshape(shape: Extents, new: Sequence[int]) -> CanonicalCall:
 RESHAPE = movement(
     "reshape",
     Parameter("shape", EXTENTS, aliases=("logical_shape",)),
-    summary="The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left.",
+    summary="The elements in row-major order as a tensor of another shape; an extent of -1 follows from the others.",
     canonicalize=canonical_reshape,
     access=reshaped,
     aten="reshape",
@@ -146,7 +146,7 @@ SQUEEZE = reshape_of(
     "squeeze",
     Parameter("dim", AXES),
     extents=_squeezed,
-    summary="The tensor without the dimensions `dim`, of all if that is None, where their extents are 1.",
+    summary="The tensor without those of the dimensions `dim` (None: all) whose extents are 1.",
     golden=lambda torch, x, dims: torch.squeeze(x, dims) if dims else torch.squeeze(x),
     aten="squeeze.dims",
     is_view=True,
@@ -229,12 +229,12 @@ SLICE = movement(
 
 
 def indexed(shape: Extents, index: object) -> Iterator[CanonicalCall]:
-    """What ``x[index]`` of a tensor of `shape` is written as, operations to apply one after the other.
+    """The operations, one after the other, of ``x[index]`` for a tensor of `shape`.
 
-    Whole numbers, slices with positive steps, ``None`` and ``...``, as torch has them.
+    An index may contain whole numbers, slices with positive steps, ``None`` and ``...``, as in torch.
 
     Raises:
-        ShapeError: The index is of another kind, or of more dimensions, or names an element that is not there.
+        ShapeError: The index has another type, too many dimensions, or an element out of range.
     """
     items = list(index) if isinstance(index, tuple) else [index]
     ellipses = [position for position, item in enumerate(items) if item is Ellipsis]
@@ -295,7 +295,7 @@ def _repeated(shape: Extents, repetitions: Sequence[int]) -> Access:
 REPEAT = movement(
     "repeat",
     Parameter("repeat_dimensions", DIMENSIONS, aliases=("repeat_dims", "repetition_vector", "shape")),
-    summary="The tensor many times over, along every dimension as often as `repeat_dimensions` says.",
+    summary="The tensor repeated along every dimension; `repeat_dimensions` holds the counts.",
     canonicalize=_canonical_repeat,
     access=_repeated,
     golden=lambda torch, x, repetitions: x.repeat(repetitions),  # noqa: ARG005 - goldens are given torch
@@ -307,7 +307,7 @@ REPEAT = movement(
 def _canonical_repeat_interleave(shape: Extents, repeats: int, dim: int) -> CanonicalCall:
     axis = axis_of(dim, len(shape))
     if repeats < 0:
-        raise ShapeError(f"elements are repeated 0 times and more, got {repeats}")
+        raise ShapeError(f"`repeats` is at least 0, got {repeats}")
     return REPEAT_INTERLEAVE, (repeats, axis)
 
 
@@ -321,7 +321,7 @@ REPEAT_INTERLEAVE = movement(
     "repeat_interleave",
     Parameter("repeats", DIMENSION),
     Parameter("dim", DIMENSION, 0),
-    summary="Every element along `dim` many times in a row.",
+    summary="Every element along `dim`, `repeats` times in a row.",
     canonicalize=_canonical_repeat_interleave,
     access=_interleaved,
     aten="repeat_interleave.self_int",

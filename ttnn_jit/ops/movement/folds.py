@@ -1,4 +1,4 @@
-"""Blocks of positions as the channels of one: a convolution with strides becomes one without."""
+"""Space-to-depth folds: blocks of positions become channels, and a strided convolution one with stride 1."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _PADDED = (
 _STRIDES = (Parameter("stride_h", DIMENSION), Parameter("stride_w", DIMENSION))
 
 
-def _around(padding: Sequence[int], channels: int, down: int, across: int) -> Padding:
-    """Pairs for images, rows, columns and channels, of ttnn's two spellings of them."""
-    if padding and any((channels, down, across)):
-        raise ShapeError("`padding` and `pad_c`, `pad_h`, `pad_w` are two spellings of one thing")
+def _padding_of(padding: Sequence[int], channels: int, pad_rows: int, pad_columns: int) -> Padding:
+    """The padding of images, rows, columns and channels, from either of ttnn's two forms of arguments."""
+    if padding and any((channels, pad_rows, pad_columns)):
+        raise ShapeError("`padding` and `pad_c`, `pad_h`, `pad_w` are two forms of one argument", help="give one")
     if len(padding) not in {0, 2, 4, 6}:
-        raise ShapeError(f"`padding` {list(padding)} has {len(padding)} numbers, and 2, 4 or 6 are wanted")
+        raise ShapeError(f"`padding` must have 2, 4 or 6 numbers, got {list(padding)}")
     if len(padding) == 2:
         padding = [each for each in padding for _ in range(2)]
-    pairs = (*padding, 0, 0) if padding else (down, down, across, across, 0, channels)
+    pairs = (*padding, 0, 0) if padding else (pad_rows, pad_rows, pad_columns, pad_columns, 0, channels)
     top, bottom, left, right, front, back = pairs[:6]
     return (0, 0), (top, bottom), (left, right), (front, back)
 
 
-def _folded(ops: Ops, x: Value, strides: Sequence[int], padding: Padding) -> Value:
+def _space_to_depth(ops: Ops, x: Value, strides: Sequence[int], padding: Padding) -> Value:
     """`x` is images x rows x columns x channels."""
     if any(map(any, padding)):
         x = ops.call(PAD, [x], padding, 0.0)
@@ -43,30 +43,32 @@ def _folded(ops: Ops, x: Value, strides: Sequence[int], padding: Padding) -> Val
     if min(down, across) < 1 or rows % down or columns % across:
         raise ShapeError(
             f"images of {rows} x {columns} have no blocks of {down} x {across}",
-            help="the strides divide rows and columns, with what is added around them",
+            help="the strides must divide the padded rows and columns",
         )
     blocks = ops.call(RESHAPE, [x], (images, rows // down, down, columns // across, across, channels))
-    beside = ops.call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
-    return ops.call(RESHAPE, [beside], (images, rows // down, columns // across, down * across * channels))
+    permuted = ops.call(PERMUTE, [blocks], (0, 1, 3, 2, 4, 5))
+    return ops.call(RESHAPE, [permuted], (images, rows // down, columns // across, down * across * channels))
 
 
-def _checked(x: Value, dimensions: str) -> Value:
+def _check_rank(x: Value, dimensions: str) -> Value:
     if len(x.shape) != 4:
         raise ShapeError(f"a tensor of shape {list(x.shape)} is not {dimensions}")
     return x
 
 
-def _fold(ops: Ops, x: Value, down: int, across: int, *around: Any) -> Value:
-    return _folded(ops, _checked(x, "images x rows x columns x channels"), (down, across), _around(*around))
+def _fold(ops: Ops, x: Value, down: int, across: int, *padding: Any) -> Value:
+    return _space_to_depth(
+        ops, _check_rank(x, "images x rows x columns x channels"), (down, across), _padding_of(*padding)
+    )
 
 
-def _fold_transposed(ops: Ops, x: Value, down: int, across: int, *around: Any) -> Value:
-    channels_last = ops.call(PERMUTE, [_checked(x, "images x channels x rows x columns")], (0, 2, 3, 1))
-    return _folded(ops, channels_last, (down, across), _around(*around))
+def _fold_transposed(ops: Ops, x: Value, down: int, across: int, *padding: Any) -> Value:
+    channels_last = ops.call(PERMUTE, [_check_rank(x, "images x channels x rows x columns")], (0, 2, 3, 1))
+    return _space_to_depth(ops, channels_last, (down, across), _padding_of(*padding))
 
 
-def _golden(torch: Any, x: Any, down: int, across: int, *around: Any) -> Any:
-    _, (top, bottom), (left, right), (front, back) = _around(*around)
+def _golden(torch: Any, x: Any, down: int, across: int, *padding: Any) -> Any:
+    _, (top, bottom), (left, right), (front, back) = _padding_of(*padding)
     x = torch.nn.functional.pad(x, (left, right, top, bottom, front, back))
     images, _, rows, columns = x.shape
     blocks = x.unfold(2, down, down).unfold(3, across, across)  # images, channels, rows, columns, and those of a block
@@ -76,7 +78,7 @@ def _golden(torch: Any, x: Any, down: int, across: int, *around: Any) -> Any:
 FOLD = MacroOperation(
     name="fold",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=False), *_PADDED),
-    summary="Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one position.",
+    summary="Images whose blocks of `stride_h` rows and `stride_w` columns become the channels of one position.",
     decompose=_fold,
     golden=lambda torch, x, *numbers: _golden(torch, x.permute(0, 3, 1, 2), *numbers),
     examples=(
@@ -89,7 +91,7 @@ FOLD_TRANSPOSED = MacroOperation(
     name="fold",
     ttnn_name="fold_transposed",
     parameters=(OPERAND, *_STRIDES, Parameter("use_transpose_as_fold", CHOICE, default=True), *_PADDED),
-    summary="The same of images whose channels stand before rows and columns; those of the result stand last.",
+    summary="The same for images in channels-first order; the result is channels-last.",
     decompose=_fold_transposed,
     golden=_golden,
     examples=(

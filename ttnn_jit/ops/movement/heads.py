@@ -1,4 +1,4 @@
-"""Operations that cut rows of queries, keys and values into heads, and that put heads together."""
+"""Operations that split rows of queries, keys and values into heads, and that concatenate heads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRANSPOSES = Parameter("transpose_k_heads", FLAG, default=True)
 _GRID = Parameter("compute_with_storage_grid_size", IGNORED)
 
 BY_HEAD, TRANSPOSED = (0, 2, 1, 3), (0, 2, 3, 1)
-"""From positions of heads to heads of positions, and to heads of channels."""
+"""Permutations of [batch, positions, heads, channels] to heads of positions x channels, and of channels x positions."""
 
 
 # --- From rows to heads ---------------------------------------------------------------------------------------------
@@ -39,27 +39,27 @@ def _check_heads(heads: int, kv_heads: int | None, least: int = 1) -> int:
 
 
 def _channels(width: int, heads: int, what: str) -> int:
-    """How many channels a head has in rows of that width."""
+    """The number of channels of a head, in rows of that width."""
     if width == 0 or width % heads:
         raise ShapeError(f"{what} of {width} channels do not divide into {heads} heads")
     return width // heads
 
 
 def _as_positions(ops: Ops, x: Value, rank: int, name: str) -> Value:
-    """``[batch, positions, channels]`` of such a tensor, or of one with a dimension of extent 1 behind `batch`."""
+    """`x` as ``[batch, positions, channels]``, from that or from ``[batch, 1, positions, channels]``."""
     if len(x.shape) != rank or (rank == 4 and x.shape[1] != 1):
-        wanted = "[batch, positions, channels]" if rank == 3 else "[batch, 1, positions, channels]"
-        raise ShapeError(f"`{name}` has shape {list(x.shape)}", help=f"it is {wanted}")
+        expected = "[batch, positions, channels]" if rank == 3 else "[batch, 1, positions, channels]"
+        raise ShapeError(f"`{name}` has shape {list(x.shape)}", help=f"it must be {expected}")
     return x if rank == 3 else ops.call(RESHAPE, [x], (x.shape[0], *x.shape[2:]))
 
 
-def _headed(ops: Ops, x: Value, heads: int, order: Sequence[int] = BY_HEAD) -> Value:
-    """``[batch, positions, channels]`` as ``[batch, heads, positions, channels of one]``, in that `order`."""
+def _split_heads(ops: Ops, x: Value, heads: int, order: Sequence[int] = BY_HEAD) -> Value:
+    """``[batch, positions, channels]`` as ``[batch, positions, heads, channels of one]``, permuted by `order`."""
     batch, positions, width = x.shape
     return ops.call(PERMUTE, [ops.call(RESHAPE, [x], (batch, positions, heads, width // heads))], tuple(order))
 
 
-def _split(
+def _split_qkv(
     ops: Ops, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool, *, rank: int
 ) -> list[Value]:
     kv_heads = _check_heads(heads, kv_heads, least=0)
@@ -78,17 +78,17 @@ def _split(
             )
     if kv_heads == 0:
         nothing = ops.call(RESHAPE, [kv], (x.shape[0], 0, x.shape[1], width))
-        return [_headed(ops, query, heads), nothing, nothing]
+        return [_split_heads(ops, query, heads), nothing, nothing]
     middle = kv_heads * width
     return [
-        _headed(ops, query, heads),
-        _headed(ops, ops.part(kv, 2, 0, middle), kv_heads, keys),
-        _headed(ops, ops.part(kv, 2, middle, 2 * middle), kv_heads),
+        _split_heads(ops, query, heads),
+        _split_heads(ops, ops.part(kv, 2, 0, middle), kv_heads, keys),
+        _split_heads(ops, ops.part(kv, 2, middle, 2 * middle), kv_heads),
     ]
 
 
-def _of_groups(ops: Ops, x: Value, groups: int, width: int, first: int, count: int) -> Value:
-    """Of every group of rows the heads from the `first` on, `count` of them, as rows."""
+def _heads_of_groups(ops: Ops, x: Value, groups: int, width: int, first: int, count: int) -> Value:
+    """The heads [first, first + count) of every group, as rows."""
     batch, positions, total = x.shape
     grouped = ops.call(RESHAPE, [x], (batch, positions, groups, total // groups))
     found = ops.part(grouped, 3, first * width, (first + count) * width)
@@ -96,19 +96,19 @@ def _of_groups(ops: Ops, x: Value, groups: int, width: int, first: int, count: i
 
 
 def _split_groups(ops: Ops, x: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
-    """The heads of rows that hold, group by group, the queries that share a key, that key and its value."""
+    """The heads of rows of groups; a group is the queries that share a key, that key, and its value."""
     kv_heads = _check_heads(heads, kv_heads)
-    of_group = heads // kv_heads
-    rows = partial(_of_groups, ops, x, kv_heads, _channels(x.shape[2], heads + 2 * kv_heads, "rows"))
+    queries_per_group = heads // kv_heads
+    rows = partial(_heads_of_groups, ops, x, kv_heads, _channels(x.shape[2], heads + 2 * kv_heads, "rows"))
     return [
-        _headed(ops, rows(0, of_group), heads),
-        _headed(ops, rows(of_group, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
-        _headed(ops, rows(of_group + 1, 1), kv_heads),
+        _split_heads(ops, rows(0, queries_per_group), heads),
+        _split_heads(ops, rows(queries_per_group, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
+        _split_heads(ops, rows(queries_per_group + 1, 1), kv_heads),
     ]
 
 
 def _split_separate(ops: Ops, x: Value, kv: Value, heads: int, kv_heads: int | None, transposes: bool) -> list[Value]:
-    """The heads of rows of queries, and of others that hold, head by head, a key and its value."""
+    """The heads of rows of queries, and of rows of pairs of a key and its value."""
     kv_heads = _check_heads(heads, kv_heads)
     x, kv = _as_positions(ops, x, 4, "input_tensor"), _as_positions(ops, kv, 4, "input_tensor_kv")
     width = _channels(x.shape[2], heads, "rows of queries")
@@ -117,20 +117,20 @@ def _split_separate(ops: Ops, x: Value, kv: Value, heads: int, kv_heads: int | N
             f"keys and values of shape {list(kv.shape)} do not fit queries of shape {list(x.shape)}",
             help=f"they have its batch, and {2 * kv_heads * width} channels: {2 * kv_heads} heads of {width}",
         )
-    rows = partial(_of_groups, ops, kv, kv_heads, width)
+    rows = partial(_heads_of_groups, ops, kv, kv_heads, width)
     return [
-        _headed(ops, x, heads),
-        _headed(ops, rows(0, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
-        _headed(ops, rows(1, 1), kv_heads),
+        _split_heads(ops, x, heads),
+        _split_heads(ops, rows(0, 1), kv_heads, TRANSPOSED if transposes else BY_HEAD),
+        _split_heads(ops, rows(1, 1), kv_heads),
     ]
 
 
 def _split_positions(
     ops: Ops, x: Value, kv: Value | None, heads: int, kv_heads: int | None, transposes: bool
 ) -> list[Value]:
-    if kv is None and x.spec.memory_config.is_sharded():  # ttnn's kernel for these: a core holds whole groups
+    if kv is None and x.spec.memory_config.is_sharded():  # as in ttnn's kernel for shards: a core has whole groups
         return _split_groups(ops, _as_positions(ops, x, 3, "input_tensor"), heads, kv_heads, transposes)
-    return _split(ops, x, kv, heads, kv_heads, transposes, rank=3)
+    return _split_qkv(ops, x, kv, heads, kv_heads, transposes, rank=3)
 
 
 def _heads_in_torch(
@@ -153,8 +153,8 @@ SPLIT_HEADS = MacroOperation(
         Parameter("transpose_key", FLAG, default=True),
     ),
     summary=(
-        "Heads of queries, of keys, transposed by default, and of values, from rows that hold them one after the "
-        "other, or two tensors of rows; from sharded rows, group by group."
+        "Heads of queries, of keys, transposed by default, and of values, from rows of all three, or from two tensors "
+        "of rows; sharded rows consist of groups."
     ),
     decompose=_split_positions,
     reads_layout=True,
@@ -177,7 +177,7 @@ NLP_CREATE_QKV_HEADS = MacroOperation(
         _TRANSPOSES,
     ),
     summary="Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions.",
-    decompose=partial(_split, rank=4),
+    decompose=partial(_split_qkv, rank=4),
     collected_in=tuple,
     golden=_heads_in_torch,
     examples=(
@@ -190,13 +190,13 @@ NLP_CREATE_QKV_HEADS = MacroOperation(
 
 
 _FALCON_HEADS = 71, 1, False
-"""Of Falcon-7B: of queries, and of keys and values, which are not transposed."""
+"""Falcon-7B: heads of queries, heads of keys and values, and whether keys are transposed."""
 
 NLP_CREATE_QKV_HEADS_FALCON7B = MacroOperation(
     name="experimental.nlp_create_qkv_heads_falcon7b",
     parameters=(OPERAND,),
-    summary="71 heads of queries, one of keys and one of values, from rows in four dimensions that hold them in order.",
-    decompose=lambda ops, x: _split(ops, x, None, *_FALCON_HEADS, rank=4),
+    summary="71 heads of queries, one of keys and one of values, in this order, from rows in four dimensions.",
+    decompose=lambda ops, x: _split_qkv(ops, x, None, *_FALCON_HEADS, rank=4),
     collected_in=tuple,
     golden=lambda torch, x: _heads_in_torch(torch, x, None, *_FALCON_HEADS),
     examples=((((2, 1, 3, 146),), ()), (((1, 1, 33, 73 * 32),), ())),
@@ -218,7 +218,7 @@ def _groups_in_torch(torch: Any, x: Any, heads: int, kv_heads: int | None, trans
 CREATE_QKV_HEADS = MacroOperation(
     name="experimental.create_qkv_heads",
     parameters=(OPERAND, _NUM_HEADS, _NUM_KV_HEADS, _TRANSPOSES),
-    summary="Heads of rows that hold, group by group, the queries that share a key, that key and its value.",
+    summary="Heads of rows of groups; a group is the queries that share a key, that key, and its value.",
     decompose=lambda ops, x, *statics: _split_groups(ops, _as_positions(ops, x, 4, "input_tensor"), *statics),
     collected_in=tuple,
     golden=_groups_in_torch,
@@ -241,7 +241,7 @@ SEPARATE_QKV_HEADS = MacroOperation(
         _NUM_KV_HEADS,
         _TRANSPOSES,
     ),
-    summary="Heads of rows of queries, and of as many others as there are, each a key and its value, head by head.",
+    summary="Heads of rows of queries, and of rows of pairs of a key and its value.",
     decompose=_split_separate,
     collected_in=tuple,
     golden=_separate_in_torch,
@@ -250,18 +250,18 @@ SEPARATE_QKV_HEADS = MacroOperation(
 
 
 def _split_shards(ops: Ops, x: Value, heads: int) -> list[Value]:
-    """The heads of rows; of sharded ones, whose shards each hold the queries, keys and values of some of the heads."""
+    """The heads of rows; each shard of sharded rows has the queries, keys and values of some heads."""
     shard = x.spec.memory_config.shard_spec
-    across = 1 if shard is None or shard.shape[1] < 1 else -(-x.shape[-1] // shard.shape[1])
-    if across == 1 or heads % across or x.shape[-1] % across:
-        return _split(ops, x, None, heads, None, True, rank=4)
+    shards = 1 if shard is None or shard.shape[1] < 1 else -(-x.shape[-1] // shard.shape[1])
+    if shards == 1 or heads % shards or x.shape[-1] % shards:
+        return _split_qkv(ops, x, None, heads, None, True, rank=4)
     rows = _as_positions(ops, x, 4, "input_tensor")
-    of_group = heads // across
-    part = partial(_of_groups, ops, rows, across, _channels(x.shape[-1], 3 * heads, "rows"))
+    heads_per_shard = heads // shards
+    part = partial(_heads_of_groups, ops, rows, shards, _channels(x.shape[-1], 3 * heads, "rows"))
     return [
-        _headed(ops, part(0, of_group), heads),
-        _headed(ops, part(of_group, of_group), heads, TRANSPOSED),
-        _headed(ops, part(2 * of_group, of_group), heads),
+        _split_heads(ops, part(0, heads_per_shard), heads),
+        _split_heads(ops, part(heads_per_shard, heads_per_shard), heads, TRANSPOSED),
+        _split_heads(ops, part(2 * heads_per_shard, heads_per_shard), heads),
     ]
 
 
@@ -270,8 +270,8 @@ BERT_SPLIT_HEADS = MacroOperation(
     ttnn_name="split_qkv_of_16_heads",
     parameters=(OPERAND, Parameter("num_heads", DIMENSION, 16), _GRID),
     summary=(
-        "Heads of queries, of keys, transposed, and of values, from rows in four dimensions; from sharded rows, shard "
-        "by shard across."
+        "Heads of queries, of keys, transposed, and of values, from rows in four dimensions; each shard of sharded "
+        "rows has all three for some heads."
     ),
     decompose=_split_shards,
     reads_layout=True,
@@ -284,7 +284,7 @@ BERT_SPLIT_HEADS = MacroOperation(
 def _split_users(ops: Ops, x: Value, heads: int, kv_heads: int | None) -> list[Value]:
     kv_heads = _check_heads(heads, kv_heads)
     if len(x.shape) != 4 or x.shape[:2] != (1, 1):
-        raise ShapeError(f"`input_tensor` has shape {list(x.shape)}", help="it is [1, 1, users, channels]")
+        raise ShapeError(f"`input_tensor` has shape {list(x.shape)}", help="it must be [1, 1, users, channels]")
     users = x.shape[2]
     width = _channels(x.shape[3], heads + 2 * kv_heads, "rows")
     ends = (0, heads, heads + kv_heads, heads + 2 * kv_heads)
@@ -317,9 +317,9 @@ NLP_CREATE_QKV_HEADS_DECODE = MacroOperation(
 # --- From heads to rows ---------------------------------------------------------------------------------------------
 
 
-def _check_rank(x: Value, wanted: str) -> None:
+def _check_rank(x: Value, expected: str) -> None:
     if len(x.shape) != 4:
-        raise ShapeError(f"`input_tensor` has shape {list(x.shape)}", help=f"it is {wanted}")
+        raise ShapeError(f"`input_tensor` has shape {list(x.shape)}", help=f"it must be {expected}")
 
 
 def _concatenated(ops: Ops, x: Value, *, unit: bool) -> Value:
@@ -356,15 +356,15 @@ CONCATENATIONS = (
 
 def _concatenated_users(ops: Ops, x: Value, heads: int) -> Value:
     _check_rank(x, "[1, users, heads, channels]")
-    one, users, given, width = x.shape
-    if one != 1 or not 1 <= heads <= given:
-        raise ShapeError(f"{heads} heads are no part of a tensor of shape {list(x.shape)}")
+    one, users, available, width = x.shape
+    if one != 1 or not 1 <= heads <= available:
+        raise ShapeError(f"a tensor of shape {list(x.shape)} does not contain {heads} heads")
     rows = ops.call(RESHAPE, [ops.part(x, 2, 0, heads)], (1, 1, users, heads * width))
     missing = max(0, TILE_HEIGHT - users)
     return ops.call(PAD, [rows], ((0, 0), (0, 0), (0, missing), (0, 0)), 0) if missing else rows
 
 
-def _users_again_in_torch(torch: Any, x: Any, heads: int) -> Any:
+def _concat_users_in_torch(torch: Any, x: Any, heads: int) -> Any:
     rows = x[:, :, :heads].flatten(2).unsqueeze(1)
     return torch.nn.functional.pad(rows, (0, 0, 0, max(0, 32 - x.shape[1])))
 
@@ -372,9 +372,9 @@ def _users_again_in_torch(torch: Any, x: Any, heads: int) -> Any:
 NLP_CONCAT_HEADS_DECODE = MacroOperation(
     name="experimental.nlp_concat_heads_decode",
     parameters=(OPERAND, _NUM_HEADS),
-    summary="The first `num_heads` heads of every user as a row, [1, 1, users, channels]; rows of 0 up to 32 users.",
+    summary="The first `num_heads` heads of every user as a row, [1, 1, users, channels], padded with 0 to 32 rows.",
     decompose=_concatenated_users,
-    golden=_users_again_in_torch,
+    golden=_concat_users_in_torch,
     examples=((((1, 5, 4, 8),), (3,)), (((1, 33, 2, 32),), (2,))),
 )
 

@@ -1,4 +1,4 @@
-"""Operations whose results have elements around those of their operand."""
+"""Operations that pad their operand."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ttnn_jit.ops.movement.data_movement import CONCAT, FLIP, REPEAT, movement
 from ttnn_jit.specs.access.access import Access, Part
 
 Padding = Sequence[tuple[int, int]]
-"""Per dimension, the elements before and after; of the last dimensions, where there are fewer."""
+"""Per dimension, the elements before and after; fewer pairs belong to the last dimensions."""
 
 
 def _canonical_pad(shape: Extents, padding: Padding, value: float) -> CanonicalCall:
     if len(padding) > len(shape) or min(map(min, padding), default=0) < 0:
         raise ShapeError(
-            f"a tensor of rank {len(shape)} is not padded by {list(padding)}",
+            f"a tensor of rank {len(shape)} cannot be padded by {list(padding)}",
             help="give a pair for each dimension, or for the last ones: elements before and after, none below 0",
         )
     return PAD, (((0, 0),) * (len(shape) - len(padding)) + tuple(padding), value)
@@ -29,7 +29,7 @@ def _padded(shapes: Sequence[Extents], padding: Padding, _: float) -> tuple[Part
     return (Part(tuple(before for before, _ in padding), Access.identity(shapes[0])),)
 
 
-def _around(shapes: Sequence[Extents], padding: Padding, value: float) -> Background:
+def _fill(shapes: Sequence[Extents], padding: Padding, value: float) -> Background:
     extents = (before + extent + after for extent, (before, after) in zip(shapes[0], padding, strict=True))
     return Background(tuple(extents), value)
 
@@ -43,10 +43,10 @@ PAD = movement(
     Parameter("padding", PAIRS),
     Parameter("value", NUMBER, 0),
     Parameter("mode", CHOICE, "constant"),
-    summary="The tensor with as many elements `value` before and after, along the last dimensions, as `padding` says.",
+    summary="The tensor padded with `value`; `padding` has the elements before and after, along the last dimensions.",
     canonicalize=_canonical_pad,
     joined=_padded,
-    filled=_around,
+    filled=_fill,
     golden=_pad_in_torch,
     aten="constant_pad_nd",
     examples=(
@@ -60,10 +60,10 @@ PAD = movement(
 
 
 def canonical_pad_to(shape: Extents, new: Sequence[int], start: Sequence[int], value: float) -> CanonicalCall:
-    """What makes a tensor of the extents `new` of one of `shape`, which stands in it from `start` on."""
+    """The pad of a tensor of `shape` to the extents `new`, with its first element at index `start`."""
     start = start or (0,) * len(shape)
     if not len(new) == len(start) == len(shape):
-        raise ShapeError(f"a tensor of shape {list(shape)} is not padded to {list(new)} from {list(start)} on")
+        raise ShapeError(f"a tensor of shape {list(shape)} cannot be padded to {list(new)} from {list(start)} on")
     after = (extent - first - own for extent, first, own in zip(new, start, shape, strict=True))
     return _canonical_pad(shape, tuple(zip(start, after, strict=True)), value)
 
@@ -73,7 +73,7 @@ PAD_TO = movement_alias(
     Parameter("output_padded_shape", EXTENTS, aliases=("output_tensor_shape",)),
     Parameter("input_tensor_start", EXTENTS, ()),
     Parameter("value", NUMBER, 0),
-    summary="The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it.",
+    summary="The tensor padded with `value` to `output_padded_shape`, its first element at `input_tensor_start`.",
     ttnn_name="pad_to",
     canonicalize=canonical_pad_to,
     golden=lambda torch, x, *attributes: _pad_in_torch(torch, x, *canonical_pad_to(tuple(x.shape), *attributes)[1]),
@@ -82,13 +82,13 @@ PAD_TO = movement_alias(
 
 
 Edges = Callable[[Ops, Value, int, int, int], tuple[list[Value], list[Value]]]
-"""``edges(call, x, axis, before, after)``: what stands before and behind `x` along a dimension."""
+"""``edges(ops, x, axis, before, after)``: the tensors to concatenate before and after `x` along a dimension."""
 
 
 def _reflected(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
     extent = x.shape[axis]
     if max(before, after) >= max(1, extent):
-        raise ShapeError(f"dimension {axis} of extent {extent} is not reflected by {max(before, after)} elements")
+        raise ShapeError(f"dimension {axis} of extent {extent} has no reflection of {max(before, after)} elements")
     first = [ops.sliced(x, axis, 1, before + 1)] if before else []
     last = [ops.sliced(x, axis, extent - 1 - after, extent - 1)] if after else []
     return [ops.call(FLIP, first, (axis,))] if first else [], [ops.call(FLIP, last, (axis,))] if last else []
@@ -109,12 +109,12 @@ def _replicated(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple
 def _wrapped(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
     extent = x.shape[axis]
     if max(before, after) > extent:
-        raise ShapeError(f"dimension {axis} of extent {extent} does not wrap around by {max(before, after)} elements")
+        raise ShapeError(f"dimension {axis} of extent {extent} cannot wrap around by {max(before, after)} elements")
     first = [ops.sliced(x, axis, extent - before, extent)] if before else []
     return first, [ops.sliced(x, axis, 0, after)] if after else []
 
 
-def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation:
+def _pad_mode(mode: str, edges: Edges, description: str, in_numpy: Any) -> MacroOperation:
     def decompose(ops: Ops, x: Value, padding: Padding) -> Value:
         _, (checked, _) = _canonical_pad(x.shape, padding, 0)
         for axis, (before, after) in enumerate(checked):
@@ -135,7 +135,7 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation
         name="pad",
         ttnn_name=f"pad_{mode}",
         parameters=(OPERAND, Parameter("padding", PAIRS), Parameter("mode", CHOICE, mode)),
-        summary=f"The tensor with as many elements around it as `padding` says, {said}.",
+        summary=f"The tensor padded by `padding`, {description}.",
         source="torch.nn.functional.pad",
         decompose=decompose,
         golden=golden,
@@ -144,9 +144,9 @@ def _pad_by(mode: str, edges: Edges, said: str, in_numpy: Any) -> MacroOperation
 
 
 PAD_MODES = (
-    _pad_by("reflect", _reflected, "reflected at its edges, which are not repeated", "reflect"),
-    _pad_by("replicate", _replicated, "those at its edges", "edge"),
-    _pad_by("circular", _wrapped, "those of its other end", "wrap"),
+    _pad_mode("reflect", _reflected, "with a reflection that does not repeat its edges", "reflect"),
+    _pad_mode("replicate", _replicated, "with copies of its edges", "edge"),
+    _pad_mode("circular", _wrapped, "with the elements of its other end", "wrap"),
 )
 
 OPERATIONS = (PAD, PAD_TO, *PAD_MODES)

@@ -1,4 +1,4 @@
-"""Methods of ttnn's tensors that make them larger or smaller at their edges, as operations."""
+"""Methods of ttnn's tensors that pad and unpad, as operations."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 CanonicalCall = tuple[Operation, tuple[Any, ...]]
-"""An operation, and what it is given besides the tensor."""
+"""An operation, and its arguments after the tensor."""
 
 
 def padded(
     shape: Extents, output_tensor_shape: Sequence[int], input_tensor_start: Sequence[int], pad_value: float
 ) -> CanonicalCall:
-    """`ttnn.Tensor.pad`: a tensor of that shape, this one in it from `input_tensor_start` on."""
+    """`ttnn.Tensor.pad`: the tensor padded to `output_tensor_shape`, its first element at `input_tensor_start`."""
     new = whole_numbers(output_tensor_shape, "`output_tensor_shape` of pad")
     return canonical_pad_to(shape, new, whole_numbers(input_tensor_start, "`input_tensor_start` of pad"), pad_value)
 
 
 def unpadded(shape: Extents, output_tensor_start: Sequence[int], output_tensor_end: Sequence[int]) -> CanonicalCall:
-    """`ttnn.Tensor.unpad`: the elements from `output_tensor_start` to before `output_tensor_end`."""
+    """`ttnn.Tensor.unpad`: the elements [output_tensor_start, output_tensor_end)."""
     starts = whole_numbers(output_tensor_start, "`output_tensor_start` of unpad")
     ends = whole_numbers(output_tensor_end, "`output_tensor_end` of unpad")
     if not len(starts) == len(ends) == len(shape) or any(
@@ -37,12 +37,12 @@ def unpadded(shape: Extents, output_tensor_start: Sequence[int], output_tensor_e
 
 
 def padded_to_tile(shape: Extents, pad_value: float) -> CanonicalCall:  # noqa: ARG001 - no operation reads padding
-    """`ttnn.Tensor.pad_to_tile`: a copy, for tensors have tiles' padding by their layout, which no shape shows."""
+    """`ttnn.Tensor.pad_to_tile`: a copy; the padding to tiles is part of the layout, and not of the shape."""
     return SLICE, ((0,) * len(shape), shape)
 
 
 def unpadded_from_tile(shape: Extents, output_tensor_shape: Sequence[int]) -> CanonicalCall:
-    """`ttnn.Tensor.unpad_from_tile`: the first elements of a tensor, without what fills up its last tiles."""
+    """`ttnn.Tensor.unpad_from_tile`: the first elements of a tensor, without the padding of its last tiles."""
     new = whole_numbers(output_tensor_shape, "`output_tensor_shape` of unpad_from_tile")
     if len(new) != len(shape) or _in_tiles(new) != _in_tiles(shape) or any(map(int.__gt__, new, shape)):
         raise ShapeError(
@@ -53,6 +53,6 @@ def unpadded_from_tile(shape: Extents, output_tensor_shape: Sequence[int]) -> Ca
 
 
 def _in_tiles(shape: Sequence[int]) -> tuple[int, ...]:
-    """`shape` with its last two extents rounded up."""
+    """`shape` with its last two extents in tiles, rounded up."""
     *outer, rows, columns = (1, 1, *shape)
     return (*outer, -(-rows // TILE_HEIGHT), -(-columns // TILE_WIDTH))

@@ -1,4 +1,4 @@
-"""What a write into a part of a tensor is: a new tensor, with the part in its place."""
+"""Writes to a slice of a tensor, as a new tensor with the slice replaced."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def _canonical(
     _, bounds = SLICE.canonicalize(whole, begins, ends, steps)
     extents = tuple(len(range(*each)) for each in zip(*bounds, strict=True))
     if extents != tuple(part):
-        raise ShapeError(f"a tensor of shape {list(part)} is written to a part of shape {list(extents)}")
+        raise ShapeError(f"a tensor of shape {list(part)} cannot be written to a slice of shape {list(extents)}")
     return SLICE_WRITE, bounds
 
 
-def _written(
+def _blocks(
     shapes: Sequence[Extents], begins: Sequence[int], _: Sequence[int], steps: Sequence[int]
 ) -> tuple[Part, ...]:
     whole, part = shapes
@@ -40,7 +40,7 @@ def _golden(_: Any, x: Any, part: Any, begins: Sequence[int], ends: Sequence[int
 
 
 def fits(shape: Sequence[int], part: Sequence[int]) -> bool:
-    """Whether a tensor broadcasts to a part of a tensor."""
+    """Whether a tensor of `shape` broadcasts to a slice of shape `part`."""
     return len(shape) <= len(part) and is_broadcast_to(shape, part)
 
 
@@ -54,9 +54,9 @@ SLICE_WRITE = Movement(
         Parameter("step", EXTENTS, ()),
     ),
     source="x[begins:ends:step] = part",
-    summary="x with `part` in the place of the elements that `slice` would give.",
+    summary="x with `part` in place of the elements of the slice.",
     canonicalize=_canonical,
-    joined=_written,
+    joined=_blocks,
     golden=_golden,
     examples=(
         (((64, 70), (64, 32)), ((0, 3), (64, 35), ())),

@@ -1,4 +1,4 @@
-"""Macro operations that are movements of others: parts of a tensor, tensors stacked, elements rolled around."""
+"""Macro operations that only move elements: splits, chunks, stacks, rolls, copies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ttnn_jit.ops.movement.data_movement import CONCAT, REPEAT, RESHAPE, SLICE, 
 VIEW = movement_alias(
     "view",
     Parameter("shape", EXTENTS),
-    summary="The elements as a tensor of another shape, as `reshape` gives them.",
+    summary="The elements as a tensor of another shape, as by `reshape`.",
     canonicalize=canonical_reshape,
     golden=lambda torch, x, shape: torch.reshape(x, shape),
     aten="view",
@@ -37,22 +37,22 @@ RESHAPE_ON_DEVICE = movement_alias(
 
 
 def _canonical_expand(shape: Extents, new: Sequence[int]) -> CanonicalCall:
-    own = (1,) * (len(new) - len(shape)) + shape
-    wanted = tuple(extent if other == -1 else other for extent, other in zip(own, new, strict=False))
+    padded = (1,) * (len(new) - len(shape)) + shape
+    target = tuple(extent if other == -1 else other for extent, other in zip(padded, new, strict=False))
     if len(new) < len(shape) or any(
-        other < 0 or extent not in {1, other} for extent, other in zip(own, wanted, strict=False)
+        other < 0 or extent not in {1, other} for extent, other in zip(padded, target, strict=False)
     ):
         raise ShapeError(
             f"a tensor of shape {list(shape)} does not expand to {list(new)}",
-            help="only dimensions of extent 1 do; -1 keeps an extent, and new dimensions stand in front",
+            help="only dimensions of extent 1 expand; -1 keeps an extent, and new dimensions come first",
         )
-    return REPEAT, (tuple(other if extent == 1 else 1 for extent, other in zip(own, wanted, strict=True)),)
+    return REPEAT, (tuple(other if extent == 1 else 1 for extent, other in zip(padded, target, strict=True)),)
 
 
 EXPAND = movement_alias(
     "expand",
     Parameter("output_shape", EXTENTS, aliases=("shape", "sizes")),
-    summary="The tensor repeated along dimensions of extent 1, and new ones in front, to have that shape.",
+    summary="The tensor repeated along dimensions of extent 1, and along new ones in front, to `output_shape`.",
     canonicalize=_canonical_expand,
     golden=lambda torch, x, shape: x.expand(shape),  # noqa: ARG005 - goldens are given torch
     aten="expand",
@@ -61,8 +61,8 @@ EXPAND = movement_alias(
 )
 
 
-def _parts(ops: Ops, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
-    """The elements between `bounds` along `axis`."""
+def _slices(ops: Ops, x: Value, axis: int, bounds: Iterable[tuple[int, int]]) -> list[Value]:
+    """The slices within `bounds` along `axis`."""
     return [ops.sliced(x, axis, *each) for each in bounds]
 
 
@@ -82,7 +82,7 @@ RESHAPE_IN_PADDING = MacroOperation(
         Parameter("shape", EXTENTS, aliases=("logical_shape",)),
         Parameter("padded_shape", EXTENTS),
     ),
-    summary="The elements as a tensor of shape `padded_shape`, of which those of index below `shape` are kept.",
+    summary="The elements as a tensor of `padded_shape`, cut to those with indices below `shape`.",
     decompose=_reshaped_in_padding,
     golden=lambda torch, x, shape, padded: (
         torch.reshape(x, shape) if x.numel() == math.prod(shape) else torch.reshape(x, padded)[tuple(map(slice, shape))]
@@ -95,15 +95,15 @@ def _split_evenly(ops: Ops, x: Value, size: int, dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     extent = x.shape[axis]
     if size < 1:
-        raise ShapeError(f"parts have at least one element along dimension {axis}, got {size}")
+        raise ShapeError(f"`split_size` is at least 1, got {size}")
     starts = range(0, max(1, extent), size)
-    return _parts(ops, x, axis, [(start, min(start + size, extent)) for start in starts])
+    return _slices(ops, x, axis, [(start, min(start + size, extent)) for start in starts])
 
 
 SPLIT = MacroOperation(
     name="split",
     parameters=(OPERAND, Parameter("split_size", DIMENSION), Parameter("dim", DIMENSION, 0)),
-    summary="Parts of `split_size` elements along `dim`, the last one of what is left.",
+    summary="Parts of `split_size` elements along `dim`; the last one has the rest.",
     decompose=_split_evenly,
     collected_in=list,
     golden=lambda torch, x, size, dim: list(torch.split(x, size, dim)),
@@ -113,16 +113,16 @@ SPLIT = MacroOperation(
 )
 
 
-def _split_at(ops: Ops, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
+def _split_sizes(ops: Ops, x: Value, sizes: Sequence[int], dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     extent = x.shape[axis]
     bounds = [*itertools.pairwise(itertools.accumulate(sizes, initial=0))]
     if min(sizes, default=-1) < 0 or sum(sizes) < extent or any(begin >= extent < end for begin, end in bounds):
         raise ShapeError(
             f"parts of {list(sizes)} elements do not make up dimension {axis} of {list(x.shape)}",
-            help=f"their numbers add up to {extent}, or the last of them ends behind it",
+            help=f"their sum must be {extent}; only the last part may be larger than the rest",
         )
-    return _parts(ops, x, axis, [(begin, min(end, extent)) for begin, end in bounds])
+    return _slices(ops, x, axis, [(begin, min(end, extent)) for begin, end in bounds])
 
 
 SPLIT_SIZES = MacroOperation(
@@ -133,8 +133,8 @@ SPLIT_SIZES = MacroOperation(
         Parameter("split_size", EXTENTS, aliases=("split_sizes",)),
         Parameter("dim", DIMENSION, 0),
     ),
-    summary="Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left.",
-    decompose=_split_at,
+    summary="Parts along `dim` with the numbers of elements in `split_size`; the last one has at most the rest.",
+    decompose=_split_sizes,
     collected_in=list,
     golden=lambda torch, x, sizes, dim: list(torch.split(x, sizes, dim)),
     aten="split_with_sizes",
@@ -146,16 +146,16 @@ SPLIT_SIZES = MacroOperation(
 def _chunked(ops: Ops, x: Value, chunks: int, dim: int) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     if chunks < 1:
-        raise ShapeError(f"a tensor has at least one chunk, got {chunks}")
+        raise ShapeError(f"`chunks` is at least 1, got {chunks}")
     if not x.shape[axis]:
-        return _parts(ops, x, axis, [(0, 0)] * chunks)  # as many as torch has
+        return _slices(ops, x, axis, [(0, 0)] * chunks)  # the same number as torch
     return _split_evenly(ops, x, math.ceil(x.shape[axis] / chunks), axis)
 
 
 CHUNK = MacroOperation(
     name="chunk",
     parameters=(OPERAND, Parameter("chunks", DIMENSION), Parameter("dim", DIMENSION, 0)),
-    summary="At most `chunks` parts along `dim`, of equal extents but for the last one.",
+    summary="At most `chunks` parts along `dim`, of equal extents except the last one.",
     decompose=_chunked,
     collected_in=list,
     golden=lambda torch, x, chunks, dim: list(torch.chunk(x, chunks, dim)),
@@ -178,7 +178,7 @@ def _stacked(ops: Ops, tensors: Sequence[Value], dim: int) -> Value:
 STACK = MacroOperation(
     name="stack",
     parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
-    summary="Tensors of one shape one after the other along a new dimension before `dim`.",
+    summary="Tensors of one shape, concatenated along a new dimension before `dim`.",
     decompose=_stacked,
     golden=lambda torch, *arguments: torch.stack(arguments[:-1], arguments[-1]),
     aten="stack",
@@ -221,8 +221,8 @@ CONCAT_GROUPS = MacroOperation(
 
 def _rolled_along(ops: Ops, x: Value, shift: int, axis: int) -> Value:
     extent = x.shape[axis]
-    cut = -shift % extent if extent else 0
-    return x if cut == 0 else ops.call(CONCAT, _parts(ops, x, axis, [(cut, extent), (0, cut)]), axis)
+    start = -shift % extent if extent else 0
+    return x if start == 0 else ops.call(CONCAT, _slices(ops, x, axis, [(start, extent), (0, start)]), axis)
 
 
 def _rolled(ops: Ops, x: Value, shifts: Sequence[int], dims: Sequence[int]) -> Value:
@@ -239,7 +239,7 @@ def _rolled(ops: Ops, x: Value, shifts: Sequence[int], dims: Sequence[int]) -> V
 ROLL = MacroOperation(
     name="roll",
     parameters=(OPERAND, Parameter("shifts", AXES), Parameter("dim", AXES, aliases=("dims",))),
-    summary="Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None.",
+    summary="Elements rotated by `shifts` along `dim`; the flattened tensor is rotated if `dim` is None.",
     decompose=_rolled,
     golden=lambda torch, x, shifts, dim: torch.roll(x, shifts, dim or None),
     aten="roll",
@@ -257,7 +257,7 @@ ROLL = MacroOperation(
 
 def _copied(ops: Ops, x: Value, into: Value) -> Value:
     if x.shape != into.shape:
-        raise ShapeError(f"a tensor of shape {list(x.shape)} is copied into one of shape {list(into.shape)}")
+        raise ShapeError(f"a tensor of shape {list(x.shape)} cannot be copied into one of shape {list(into.shape)}")
     return ops.rounded(x, into.spec.dtype)
 
 
@@ -279,7 +279,7 @@ ASSIGN = MacroOperation(
     name="assign",
     parameters=(OPERAND,),
     summary="A copy of the tensor.",
-    decompose=lambda ops, x: x,  # noqa: ARG005 - what is returned as it came is copied
+    decompose=lambda ops, x: x,  # noqa: ARG005 - an operand that is returned is copied
     golden=lambda torch, x: x.clone(),  # noqa: ARG005 - goldens are given torch
     examples=((((3, 40),), ()),),
 )

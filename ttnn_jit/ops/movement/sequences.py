@@ -1,4 +1,4 @@
-"""What functions of the host API that programs may call (ops/host_ops.py) are in a program."""
+"""The operations that functions of the host API (ops/host_ops.py) become in a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ARANGE = Routine(
         Parameter("dtype", ELEMENT_TYPE),
         Parameter("layout", LAYOUT),
     ),
-    summary="The integers from `start` up to `end`, which is not among them, `step` apart.",
+    summary="The integers from `start` to before `end`, `step` apart.",
     loop=_arange_loop,
     loops=_arange_loops,
     result=_arange_result,
@@ -50,7 +50,7 @@ ARANGE = Routine(
 
 
 def arange(ops: Ops, extent: int, like: Value, first: int = 0, step: int = 1, dtype: DataType = COMPUTE_TYPE) -> Value:
-    """So many numbers from `first` on, `step` apart, laid out as `like` is."""
+    """A tensor of `extent` numbers from `first` on, `step` apart, in the layout of `like`."""
     return ops.call(ARANGE, [], first, first + extent * step, step, dtype, like.spec.layout)
 
 
@@ -92,7 +92,7 @@ def _as_it_is(_: Extents) -> CanonicalCall:
 RELAYOUT: Movement = Movement(
     name="relayout",
     parameters=(OPERAND,),
-    summary="The same tensor laid out as the type of the result says.",
+    summary="The tensor in the layout of the result's type.",
     source="ttnn.to_layout, ttnn.to_memory_config",
     canonicalize=_as_it_is,
     access=Access.identity,

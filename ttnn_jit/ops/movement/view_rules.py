@@ -1,4 +1,4 @@
-"""Views: what a write into a moved tensor is of the tensor that was moved, and where its elements lie in that one's."""
+"""Rules of views: the update of a base tensor for a write to its view, and the strides of a view in its base."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ttnn_jit.specs.cores.sharding import dense_strides
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Strides = tuple[int, ...] | None
-"""How many elements apart neighbours along each dimension lie; None where that is not known."""
+"""Strides in elements, one per dimension; None where they are unknown."""
 
 TILE = 32
 
 
 def movements(operation: Operation, spec: TensorSpec, statics: Sequence[object]) -> list[tuple[CanonicalCall, ...]]:
-    """For each result of a call of an operation that gives views, the movements of its operand, one after the other."""
-    ops = _Chains()
+    """For each result of an operation that returns views, the chain of movements from its operand."""
+    ops = _ViewChains()
     return [made.handle for made in ops.results(operation, ops.values([spec], ()), *statics)]
 
 
-class _Chains(SpecOps):
-    """The handle of a value: the movements that give it."""
+class _ViewChains(SpecOps):
+    """The protocol that records movements: the handle of a value is the chain of movements to it."""
 
     def results(self, operation: Operation, operands: Sequence[Operand], *statics: Any) -> list[Value]:
         if isinstance(operation, MacroOperation):
@@ -37,9 +37,9 @@ class _Chains(SpecOps):
 
 
 def written_back(movement: CanonicalCall, shape: Extents) -> CanonicalCall | None:
-    """What makes a tensor of `shape` anew of what was written into its view: of the view, or of both.
+    """The operation that updates a base of `shape` after a write to its view, from the view or from base and view.
 
-    None where elements of the view share one of the tensor's.
+    None where several elements of the view are one element of the base.
     """
     operation, statics = movement
     if operation is SLICE:
@@ -55,7 +55,7 @@ def written_back(movement: CanonicalCall, shape: Extents) -> CanonicalCall | Non
 
 
 def strides_of_view(movement: CanonicalCall, shape: Extents, strides: Strides) -> Strides:
-    """The strides of the view of a tensor with those; None where it is none, or they are not known."""
+    """The strides of the view of a tensor with `strides`; None if the result is no view, or strides are unknown."""
     operation, statics = movement
     if operation is RESHAPE:
         return reshaped_strides(shape, strides, *statics)
@@ -77,9 +77,9 @@ def strides_of_view(movement: CanonicalCall, shape: Extents, strides: Strides) -
 
 
 def reshaped_strides(shape: Extents, strides: Strides, new: Extents) -> Strides:
-    """The strides that give the elements in row-major order as a tensor of the extents `new`; None if none do.
+    """The strides of a reshape to the extents `new` without a copy; None if a copy is necessary.
 
-    The rule of numpy's and torch's: each run of dimensions that lies in memory as one is cut anew.
+    As in numpy and torch: dimensions that are contiguous with each other are merged, and the merged ones are split.
     """
     if strides is None:
         return None
@@ -99,7 +99,7 @@ def reshaped_strides(shape: Extents, strides: Strides, new: Extents) -> Strides:
 
 
 def _runs(shape: Extents, strides: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Neighbouring dimensions joined where they lie in memory as one: the extent and the stride of each run."""
+    """The extents and strides after a merge of dimensions that are contiguous with each other."""
     runs: list[tuple[int, int]] = []
     for extent, stride in zip(shape, strides, strict=True):
         if extent == 1:
@@ -112,25 +112,25 @@ def _runs(shape: Extents, strides: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def are_dense(shape: Extents, strides: Strides) -> bool:
-    """Whether the elements lie in row-major order without gaps."""
+    """Whether the elements are contiguous in row-major order."""
     if strides is None:
         return False
     dense = dense_strides(shape)
     if strides == dense:
         return True
     pairs = zip(shape, strides, dense, strict=True)
-    return 0 in shape or all(extent == 1 or stride == packed for extent, stride, packed in pairs)
+    return 0 in shape or all(extent == 1 or stride == dense_stride for extent, stride, dense_stride in pairs)
 
 
 def only_adds_ones(shape: Extents, new: Extents) -> bool:
-    """Whether a reshape adds and removes extents of 1 alone, which every tensor has as a view."""
+    """Whether a reshape only adds and removes extents of 1, which is a view of every tensor."""
     return [extent for extent in shape if extent != 1] == [extent for extent in new if extent != 1]
 
 
 def is_view_on_device(spec: TensorSpec, chain: Sequence[CanonicalCall]) -> bool:
-    """Whether ttnn's reshape gives a view of a tensor on a device: the same pages under another shape.
+    """Whether ttnn's reshape of a tensor on a device is a view: the same pages under another shape.
 
-    Of a sharded tensor it gives one that is not, here, and so a copy.
+    The reshape of a sharded tensor is unsharded here, and so a copy.
     """
     if spec.memory_config.is_sharded() or not chain or any(operation is not RESHAPE for operation, _ in chain):
         return False

@@ -1,7 +1,7 @@
-"""Windows of a tensor: the positions that a kernel takes along its spatial dimensions, of convolutions and pools.
+"""Windows of convolutions and pools: the elements under a kernel at each of its positions (im2col).
 
-A tensor has a batch, spatial dimensions, and channels last. Nothing moves for its own sake: which element a tap of a
-window is, is affine in the window's index and the tap's.
+A tensor has a batch, spatial dimensions, and channels last. The windows are not materialized: the index of an element
+is affine in the indices of window and tap.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 Pair = tuple[int, int]
 
 
-def _check_positive(what: str, values: Sequence[int]) -> None:
+def _check_positive(name: str, values: Sequence[int]) -> None:
     if min(values) < 1:
-        raise ShapeError(f"{what} is {list(values)}: whole numbers of at least 1 are wanted")
+        raise ShapeError(f"{name} is {list(values)}: the numbers must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Windows:
     """The windows along the spatial dimensions of a tensor.
 
     Attributes:
-        kernel: The taps of a window, per dimension.
-        stride: From one window to the next.
-        padding: Elements around the tensor, before and after.
-        dilation: From one tap to the next.
+        kernel: The number of taps of a window, per dimension.
+        stride: The distance between windows.
+        padding: Elements before and after the tensor.
+        dilation: The distance between taps.
 
     Raises:
         ShapeError: A number is below 1, or a padding below 0.
@@ -56,46 +56,46 @@ class Windows:
         for what, values in (("the kernel", self.kernel), ("the stride", self.stride), ("the dilation", self.dilation)):
             _check_positive(what, values)
         if min(map(min, self.padding)) < 0:
-            raise ShapeError(f"the padding is {[list(pair) for pair in self.padding]}: none is below 0")
+            raise ShapeError(f"the padding is {[list(pair) for pair in self.padding]}: it must not be below 0")
 
     @property
     def spans(self) -> tuple[int, ...]:
-        """The elements from the first tap to the last, both included."""
+        """The extents of a window: the elements from its first tap to its last one."""
         return tuple(step * (taps - 1) + 1 for taps, step in zip(self.kernel, self.dilation, strict=True))
 
     def padded(self, extents: Sequence[int]) -> tuple[int, ...]:
-        """The extents of a tensor with its padding."""
+        """The extents of a padded tensor."""
         return tuple(before + own + after for own, (before, after) in zip(extents, self.padding, strict=True))
 
     def count(self, extents: Sequence[int], *, ceil: bool = False) -> tuple[int, ...]:
-        """How many windows a tensor of these extents has; `ceil`: one that begins inside may reach beyond the padding.
+        """The number of windows of a tensor of these extents; with `ceil` the last one may exceed the padded tensor.
 
         Raises:
-            ShapeError: A window is larger than the padded tensor, and by so much that none begins inside.
+            ShapeError: There is no window, since a window is larger than the padded tensor.
         """
         if len(extents) != len(self.kernel):
             raise ShapeError(f"the kernel has {len(self.kernel)} dimensions, and the images {len(extents)}")
-        whole = self.padded(extents)
-        free = zip(whole, self.spans, self.stride, strict=True)
-        counts = tuple((extent - span + (step - 1 if ceil else 0)) // step + 1 for extent, span, step in free)
+        padded = self.padded(extents)
+        dimensions = zip(padded, self.spans, self.stride, strict=True)
+        counts = tuple((extent - span + (step - 1 if ceil else 0)) // step + 1 for extent, span, step in dimensions)
         if ceil:
             begins = zip(counts, self.stride, extents, self.padding, strict=True)
             counts = tuple(count - ((count - 1) * step >= own + before) for count, step, own, (before, _) in begins)
         if min(counts) < 1:
             raise ShapeError(
-                f"a window of {_by(self.spans)} elements is larger than the padded tensor, {_by(whole)}",
+                f"a window of {_by(self.spans)} elements is larger than the padded tensor, {_by(padded)}",
                 help="the window is dilation * (kernel - 1) + 1 elements wide",
             )
         return counts
 
     def reach(self, counts: Sequence[int]) -> tuple[int, ...]:
-        """The extents that so many windows cover."""
+        """The extents that `counts` windows cover."""
         parts = zip(counts, self.stride, self.spans, strict=True)
         return tuple((count - 1) * step + span for count, step, span in parts)
 
     @property
     def are_single_elements(self) -> bool:
-        """Whether every window is the element at its index."""
+        """Whether every window is one element, with the index of the window."""
         return math.prod(self.kernel) == math.prod(self.stride) == 1
 
 
@@ -114,13 +114,13 @@ def _windows(shape: Extents, kernel: Extents, stride: Extents, dilation: Extents
     rank = len(kernel)
     counts = Windows(kernel, stride, ((0, 0),) * rank, dilation).count(shape[1:-1])
     dims = zip(range(1, rank + 1), stride, dilation, strict=True)
-    taps = (total((times(Dim(dim), step), times(Dim(dim + rank), apart))) for dim, step, apart in dims)
+    taps = (total((times(Dim(dim), step), times(Dim(dim + rank), tap_step))) for dim, step, tap_step in dims)
     return Access((shape[0], *counts, *kernel, shape[-1]), (Dim(0), *taps, Dim(2 * rank + 1)))
 
 
 def _golden(_: Any, x: Any, kernel: Extents, stride: Extents, dilation: Extents) -> Any:
-    for dim, (taps, step, apart) in enumerate(zip(kernel, stride, dilation, strict=True), start=1):
-        x = x.unfold(dim, apart * (taps - 1) + 1, step)[..., ::apart]
+    for dim, (taps, step, tap_step) in enumerate(zip(kernel, stride, dilation, strict=True), start=1):
+        x = x.unfold(dim, tap_step * (taps - 1) + 1, step)[..., ::tap_step]
     rank = len(kernel)
     return x.permute(*range(rank + 1), *range(rank + 2, 2 * rank + 2), rank + 1)
 
@@ -145,27 +145,27 @@ OPERATIONS = (WINDOWS,)
 
 
 def laid_out(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layout) -> TensorSpec:
-    """A result where `x` lies, in DRAM, interleaved; what is a tensor of torch or numpy lies in rows."""
+    """The spec of a result: interleaved DRAM; if `x` is a tensor of torch or numpy, on the host in its layout."""
     found = x.interleaved
     on_host = found.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
     return found.with_(shape=shape, dtype=dtype, layout=found.layout if on_host else layout)
 
 
 def padded(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], number: float, channels: int = 0) -> Any:
-    """`x` with `number` around it, as far as so many windows reach, and `channels` more channels of it."""
+    """`x` padded with `number` to the extents that `counts` windows cover, and by `channels` channels."""
     ends = zip(windows.reach(counts), x.shape[1:-1], windows.padding, strict=True)
-    spatial = ((before, max(0, reach - own - before)) for reach, own, (before, _) in ends)
-    around = ((0, 0), *spatial, (0, channels))
-    return ops.pad(x, around, number) if any(map(any, around)) else x
+    spatial = ((before, max(0, covered - own - before)) for covered, own, (before, _) in ends)
+    padding = ((0, 0), *spatial, (0, channels))
+    return ops.pad(x, padding, number) if any(map(any, padding)) else x
 
 
 def taps_of(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], axis: int) -> list[Any]:
-    """The elements of every window along one spatial dimension of a padded tensor, one tensor for each tap."""
+    """Per tap, the tensor of its elements in all windows along one spatial dimension of a padded tensor."""
     dim = axis - 1
-    step, apart, count = windows.stride[dim], windows.dilation[dim], counts[dim]
+    step, dilation, count = windows.stride[dim], windows.dilation[dim], counts[dim]
     found = []
     for tap in range(windows.kernel[dim]):
         begins, ends, steps = [0] * len(x.shape), list(x.shape), [1] * len(x.shape)
-        begins[axis], ends[axis], steps[axis] = tap * apart, tap * apart + (count - 1) * step + 1, step
+        begins[axis], ends[axis], steps[axis] = tap * dilation, tap * dilation + (count - 1) * step + 1, step
         found.append(ops.slice(x, begins, ends, steps))
     return found

@@ -1,1 +1,1 @@
-"""Softmax and norms."""
+"""Softmax and normalizations."""

@@ -1,4 +1,4 @@
-"""Operations that normalise channels, groups of channels and planes of a tensor, written in terms of others."""
+"""Normalizations of channels, of groups of channels and of planes, in terms of other operations."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Extents = tuple[int, ...]
 
 
 def chunks_of(channels: int, elements: int) -> int:
-    """How many equal chunks of `channels`, each padded to whole tiles, make up `elements`; 1 if nothing is padded.
+    """The number of equal chunks of `channels` that have `elements` after each is padded to whole tiles; 1 if unpadded.
 
     Raises:
-        ShapeError: No number of chunks does, or several do.
+        ShapeError: There is no such number, or there are several.
     """
     if elements == channels:
         return 1
@@ -42,7 +42,7 @@ def chunks_of(channels: int, elements: int) -> int:
     if len(fitting) != 1:
         ways = f"in {fitting} chunks" if fitting else "in no number of chunks"
         raise ShapeError(
-            f"{elements} numbers are those of {channels} channels {ways} that are padded to tiles",
+            f"{elements} numbers are {channels} channels {ways} that are padded to tiles",
             help=f"give {channels} numbers, one per channel",
         )
     return fitting[0]
@@ -83,7 +83,7 @@ def _group_norm(ops: Ops, x: Any, weight: Any, bias: Any, groups: int, epsilon: 
 
 
 def _means_of_groups(ops: Ops, x: Any, groups: int) -> Any:
-    """For every channel the mean of its group: those of channels first, which lie beside each other."""
+    """For every channel the mean of its group; channels are averaged first, since that reduction is contiguous."""
     images, _, channels = x.shape
     of_channels = ops.reshape(ops.mean(x, (1,), True), (images, groups, channels // groups))
     means = ops.repeat(ops.mean(of_channels, (2,), True), (1, 1, channels // groups))
@@ -114,7 +114,8 @@ GROUP_NORM = Composite(
             for name in ("input_mask", "negative_mask", "reciprocals", "inplace", "num_out_blocks", "use_welford")
         ),
     ),
-    summary="Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`.",
+    summary="Groups of channels (the last dimension) minus their mean, divided by their standard deviation, times "
+    "`weight`, plus `bias`.",
     decompose=_group_norm,
     canonicalize=_check_group_norm,
     result=lambda x, _, __, ___, ____, layout: laid_out(x, layout),
@@ -154,7 +155,7 @@ def _normalize_global(ops: Ops, x: Any) -> Any:
     return ops.reshaped(_normalize_hw(ops, flat), x.shape)
 
 
-def _over_planes(x: TensorSpec) -> TensorSpec:
+def _plane_result(x: TensorSpec) -> TensorSpec:
     return x.interleaved.with_(shape=(*tuple(x.shape)[:-2], 1, 1))
 
 
@@ -171,27 +172,27 @@ def _plane(name: str, summary: str, **fields: Any) -> Composite:
 
 VAR_HW = _plane(
     "var_hw",
-    "The variance of the rows and columns, the last two dimensions, by their number of elements.",
+    "The variance over rows and columns, the last two dimensions, without Bessel's correction.",
     decompose=_plane_variance,
-    result=_over_planes,
+    result=_plane_result,
     golden=lambda torch, x: torch.var(x, (-2, -1), correction=0, keepdim=True),
 )
 STD_HW = _plane(
     "std_hw",
-    "The root of what `var_hw` gives.",
+    "The standard deviation over rows and columns: the square root of `var_hw`.",
     decompose=lambda ops, x: ops.sqrt(_plane_variance(ops, x)),
-    result=_over_planes,
+    result=_plane_result,
     golden=lambda torch, x: torch.std(x, (-2, -1), correction=0, keepdim=True),
 )
 NORMALIZE_HW = _plane(
     "normalize_hw",
-    "The elements less the mean of their rows and columns, by what `std_hw` gives.",
+    "The elements minus their mean over rows and columns, divided by `std_hw`.",
     decompose=_normalize_hw,
     golden=lambda torch, x: (x - x.mean((-2, -1), True)) / torch.std(x, (-2, -1), correction=0, keepdim=True),
 )
 NORMALIZE_GLOBAL = _plane(
     "normalize_global",
-    "The elements less the mean of all, by the root of their variance, which is by their number.",
+    "The elements minus the mean of all, divided by the standard deviation of all, without Bessel's correction.",
     decompose=_normalize_global,
     golden=lambda torch, x: (x - x.mean()) / torch.std(x, correction=0),
 )
@@ -216,7 +217,7 @@ def _check_batch(shape: Extents, *others: Any) -> None:
             raise ShapeError(f"`{name}` has {math.prod(given)} elements, and the tensor {shape[1]} channels")
 
 
-def _along_channels(ops: Ops, numbers: Any, x: Any) -> Any:
+def _broadcast_over_channels(ops: Ops, numbers: Any, x: Any) -> Any:
     return ops.reshaped(numbers, (1, x.shape[1], *[1] * (len(x.shape) - 2)))
 
 
@@ -224,18 +225,18 @@ def _batch_normalised(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, b
     scale = ops.rsqrt(variance + eps)
     x = less(x, mean) * scale
     if weight is not None:
-        x = x * _along_channels(ops, weight, x)
-    return x if bias is None else x + _along_channels(ops, bias, x)
+        x = x * _broadcast_over_channels(ops, weight, x)
+    return x if bias is None else x + _broadcast_over_channels(ops, bias, x)
 
 
 def _batch_norm(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
-    mean, variance = (_along_channels(ops, each, x) for each in (mean, variance))
+    mean, variance = (_broadcast_over_channels(ops, each, x) for each in (mean, variance))
     return _batch_normalised(ops, x, [mean], variance, weight, bias, eps)
 
 
 def _check_inference(shape: Extents, mean: Extents | None, variance: Extents | None, *others: Any) -> None:
     if mean is None or variance is None:
-        raise ShapeError("`running_mean` and `running_var` are what the channels are normalised by", help="give both")
+        raise ShapeError("the channels are normalised by `running_mean` and `running_var`", help="give both")
     _check_batch(shape, mean, variance, *others)
 
 
@@ -247,7 +248,7 @@ def _batch_golden(torch: Any, x: Any, mean: Any, variance: Any, weight: Any, bia
 BATCH_NORM_INFERENCE = Composite(
     name="batch_norm_inference",
     parameters=_STATISTICS,
-    summary="Channels less `running_mean`, by the root of `running_var`, times `weight`, plus `bias`.",
+    summary="Channels minus `running_mean`, divided by the square root of `running_var`, times `weight`, plus `bias`.",
     source="ttnn.batch_norm",
     decompose=_batch_norm,
     canonicalize=_check_inference,
@@ -259,7 +260,7 @@ BATCH_NORM_INFERENCE = Composite(
 )
 
 
-def _updated(ops: Ops, old: Any, new: Any, momentum: float) -> Any:
+def _running_average(ops: Ops, old: Any, new: Any, momentum: float) -> Any:
     if old is None:
         return new
     kept = old * (1.0 - momentum)
@@ -272,10 +273,17 @@ def _batch_norm_training(
     shape = x.shape
     rows = ops.reshaped(x, (*shape[:2], math.prod(shape[2:])))
     parts, variance_of_rows = moments(ops, rows, lambda x: ops.mean(x, (0, 2), True))
-    parts, own_variance = [_along_channels(ops, each, x) for each in parts], _along_channels(ops, variance_of_rows, x)
+    parts, own_variance = (
+        [_broadcast_over_channels(ops, each, x) for each in parts],
+        _broadcast_over_channels(ops, variance_of_rows, x),
+    )
     result = _batch_normalised(ops, x, parts, own_variance, weight, bias, eps)
     own_mean = parts[0] if len(parts) == 1 else ops.add(*parts)
-    return result, _updated(ops, mean, own_mean, momentum), _updated(ops, variance, own_variance, momentum)
+    return (
+        result,
+        _running_average(ops, mean, own_mean, momentum),
+        _running_average(ops, variance, own_variance, momentum),
+    )
 
 
 def _training_results(x: TensorSpec, mean: TensorSpec | None, variance: TensorSpec | None, *_: Any) -> tuple[Any, ...]:
@@ -288,10 +296,10 @@ def _training_golden(
 ) -> Any:
     result = _batch_golden(torch, x, None, None, weight, bias, eps)
     axes = (0, *range(2, x.dim()))
-    spread = torch.var(x, axes, correction=0, keepdim=True)
+    own_variance = torch.var(x, axes, correction=0, keepdim=True)
     found = [
         new if old is None else torch.lerp(old, new.reshape(old.shape), momentum)
-        for old, new in ((mean, x.mean(axes, True)), (variance, spread))
+        for old, new in ((mean, x.mean(axes, True)), (variance, own_variance))
     ]
     return (result, *found)
 
@@ -299,7 +307,8 @@ def _training_golden(
 BATCH_NORM_TRAINING = Composite(
     name="batch_norm_training",
     parameters=(*_STATISTICS, Parameter("momentum", FLOAT, 0.1)),
-    summary="Channels less their mean, by their deviation; and the mean and variance, moved to theirs by `momentum`.",
+    summary="Channels minus their mean, divided by their standard deviation; and the running mean and variance, moved "
+    "to the new ones by `momentum`.",
     source="ttnn.batch_norm",
     decompose=_batch_norm_training,
     canonicalize=_check_batch,
@@ -316,4 +325,4 @@ BATCH_NORM_TRAINING = Composite(
 OPERATIONS = (GROUP_NORM, VAR_HW, STD_HW, NORMALIZE_HW, NORMALIZE_GLOBAL)
 
 IN_PROGRAMS = (BATCH_NORM_INFERENCE, BATCH_NORM_TRAINING)
-"""What programs have of `ttnn.batch_norm`, which is one of them, and writes the statistics (batch_norm.py)."""
+"""The operations of `ttnn.batch_norm` in programs: it calls one of them, and writes the statistics (batch_norm.py)."""

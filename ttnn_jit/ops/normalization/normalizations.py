@@ -1,4 +1,4 @@
-"""Operations that normalise the rows of a tensor, written in terms of others."""
+"""Normalizations of rows, in terms of other operations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NORMALISED = (
     Parameter("residual_input_tensor", OPTIONAL_TENSOR),
     Parameter("epsilon", FLOAT, 1e-12, aliases=("eps",)),
 )
-"""What every operation takes that normalises rows."""
+"""Parameters of every operation that normalises rows."""
 
 
 Extents = tuple[int, ...]
@@ -44,15 +44,15 @@ def _check_columns(shape: Extents, weight: Extents | None, bias: Extents | None)
 
 
 def scaled(ops: Ops, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
-    """Rows by the root of `variance`, times the weight of their column, plus its bias."""
+    """Rows divided by the square root of `variance`, times the weight of each column, plus its bias."""
     x = x * ops.rsqrt(variance + epsilon)
     if weight is not None:
-        x = x * _beside_rows(ops, weight, x)
-    return x if bias is None else x + _beside_rows(ops, bias, x)
+        x = x * _broadcast_to_rows(ops, weight, x)
+    return x if bias is None else x + _broadcast_to_rows(ops, bias, x)
 
 
-def _beside_rows(ops: Ops, row: Any, x: Any) -> Any:
-    """A weight in a shape that broadcasts to the rows of `x`: its own, where that does."""
+def _broadcast_to_rows(ops: Ops, row: Any, x: Any) -> Any:
+    """`row` in a shape that broadcasts to the rows of `x`; unchanged if it does already."""
     broadcasts = len(row.shape) <= len(x.shape) and row.shape[-1:] == x.shape[-1:]
     return row if broadcasts else ops.reshaped(row, x.shape[-1:])
 
@@ -89,7 +89,7 @@ _NORMALISED_EXAMPLES: tuple[Example, ...] = (
 LAYER_NORM = Composite(
     name="layer_norm",
     parameters=_NORMALISED,
-    summary="Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column.",
+    summary="Rows minus their mean, divided by their standard deviation, times `weight`, plus `bias`, both per column.",
     decompose=_layer_norm,
     canonicalize=_check_rows,
     golden=_normalised_golden("layer_norm"),
@@ -100,7 +100,7 @@ LAYER_NORM = Composite(
 RMS_NORM = Composite(
     name="rms_norm",
     parameters=_NORMALISED,
-    summary="Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column.",
+    summary="Rows divided by the root of the mean of their squares, times `weight`, plus `bias`, both per column.",
     decompose=_rms_norm,
     canonicalize=_check_rows,
     golden=_normalised_golden("rms_norm"),
@@ -119,8 +119,8 @@ def _check_pre(shape: Extents, residual: Extents | None) -> None:
     _check_rows(shape, None, None, residual, 0.0)
 
 
-def _in_tile(ops: Ops, column: Any) -> Any:
-    """A column, and zeros up to the width of a tile."""
+def _padded_to_tile(ops: Ops, column: Any) -> Any:
+    """A column, padded with zeros to the width of a tile."""
     return ops.pad(column, (*[(0, 0)] * (len(column.shape) - 1), (0, TILE_WIDTH - 1)), value=0.0)
 
 
@@ -128,7 +128,7 @@ def _sums(ops: Ops, x: Any, residual: Any, count: int) -> Any:
     x = x if residual is None else x + residual
     last = (len(x.shape) - 1,)
     summed = [ops.square(x), x][:count]
-    columns = [_in_tile(ops, ops.sum(each, last, True)) for each in summed]
+    columns = [_padded_to_tile(ops, ops.sum(each, last, True)) for each in summed]
     return columns[0] if count == 1 else ops.concat(columns, last[0])
 
 
@@ -171,13 +171,13 @@ def _check_post(
     if not shape or stats[:-1] != shape[:-1] or not stats[-1] or stats[-1] % width:
         raise ShapeError(
             f"`stats` has shape {list(stats)}, and the tensor {list(shape)}",
-            help=f"it has {width} columns per device, as the half before the gather gives them",
+            help=f"it must have {width} columns per device, as the operation before the gather returns them",
         )
     _check_columns(shape, weight, bias)
 
 
 def _means(ops: Ops, x: Any, stats: Any, count: int) -> list[Any]:
-    """The means of what was summed, over the rows of all devices."""
+    """The means of the summed quantities, over the rows of all devices."""
     devices = stats.shape[-1] // (count * TILE_WIDTH)
     rows = (*stats.shape[:-1], devices, count * TILE_WIDTH)
     blocks = ops.reshaped(stats, rows)
@@ -241,13 +241,13 @@ def _post(name: str, count: int, summary: str, decompose: Any) -> Composite:
 RMS_NORM_POST_ALL_GATHER = _post(
     "rms_norm_post_all_gather",
     1,
-    "`rms_norm` of a part of rows, whose sums of squares `stats` has, from each device a tile's width.",
+    "`rms_norm` of a part of rows; `stats` has their sums of squares, one tile's width from each device.",
     _rms_post,
 )
 LAYER_NORM_POST_ALL_GATHER = _post(
     "layer_norm_post_all_gather",
     2,
-    "`layer_norm` of a part of rows, whose sums `stats` has, from each device those of squares and the others.",
+    "`layer_norm` of a part of rows; `stats` has from each device their sums of squares and their sums.",
     _layer_post,
 )
 

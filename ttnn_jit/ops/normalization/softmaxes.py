@@ -1,4 +1,4 @@
-"""Softmax, alone and of scores that are scaled and masked first."""
+"""Softmax, and softmax of scaled and masked scores."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _STABLE = Parameter("numeric_stable", FLAG, default=False, ir_name="numericStabl
 
 
 def softmax_of(ops: Ops, x: Any, axis: int, *_: Any) -> Any:
-    """exp(x - m) by its sum along a dimension, m the largest element there."""
+    """exp(x - m) divided by its sum along a dimension; m is the largest element there."""
     if 0 in tuple(x.shape):
-        return ops.exp(x)  # of no elements, of which none is the largest
+        return ops.exp(x)  # the maximum of no elements is not defined
     exponentials = ops.exp(x - ops.max(x, axis, True))
     return exponentials / ops.sum(exponentials, axis, True)
 
@@ -48,7 +48,7 @@ _EXAMPLES: tuple[Example, ...] = (
 SOFTMAX = Composite(
     name="softmax",
     parameters=(OPERAND, Parameter("dim", DIMENSION, -1, ir_name="dimension"), _STABLE),
-    summary="exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says.",
+    summary="exp(x - m) over its sum along `dim`, m the largest element there. `numeric_stable` has no effect.",
     decompose=softmax_of,
     canonicalize=_canonical,
     golden=lambda torch, x, dim, _: torch.softmax(x, dim),
@@ -68,7 +68,7 @@ def _log_softmax(ops: Ops, x: Any, axis: int, _: bool) -> Any:
 LOG_SOFTMAX = Composite(
     name="log_softmax",
     parameters=SOFTMAX.parameters,
-    summary="The logarithm of what `softmax` gives, without the numbers too small for it.",
+    summary="The logarithm of `softmax`, without its underflow.",
     source="torch.log_softmax",
     decompose=_log_softmax,
     canonicalize=_canonical,
@@ -82,9 +82,9 @@ LOG_SOFTMAX = Composite(
 
 
 def _mask_extents(mask: Extents, scores: Extents) -> tuple[int, ...] | None:
-    """The mask's, as it is added; None if it fits in no way.
+    """The extents of the mask to add; None if it does not fit.
 
-    One mask for all rows may be cut into rows of a tile's width, as ttnn has it in row-major layout.
+    One mask for all rows may be split into rows of a tile's width, as ttnn's masks in row-major layout are.
     """
     if is_broadcast_to(mask, scores):
         return tuple(mask)
@@ -100,7 +100,7 @@ def _check_mask(scores: Extents, mask: Extents | None, name: str) -> None:
 
 
 def masked(ops: Ops, x: Any, scale: float | None, mask: Any) -> Any:
-    """Scores times `scale` plus `mask`, of those that are given."""
+    """Scores times `scale` plus `mask`; each may be None."""
     x = x if scale is None else x * scale
     if mask is None:
         return x
@@ -108,8 +108,8 @@ def masked(ops: Ops, x: Any, scale: float | None, mask: Any) -> Any:
     return x + ops.reshaped(mask, mask.shape if extents is None else extents)
 
 
-def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
-    """Scores of several heads, one below the other, whose mask is that of one: with a dimension for the heads."""
+def _extents_by_head(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
+    """The extents of scores with a dimension for the heads, if their rows are several heads and the mask is for one."""
     if mask is None or min(len(mask), len(scores)) < 2 or mask[-1] != scores[-1] or is_broadcast_to(mask, scores):
         return None
     fits = mask[-2] > 1 and scores[-2] % mask[-2] == 0 and math.prod(mask[:-2]) == 1
@@ -117,12 +117,12 @@ def _repeated(mask: Extents | None, scores: Extents) -> tuple[int, ...] | None:
 
 
 def _check_scale_mask(scores: Extents, mask: Extents | None, *_: Any) -> None:
-    if _repeated(mask, scores) is None:
+    if _extents_by_head(mask, scores) is None:
         _check_mask(scores, mask, "mask")
 
 
 def _scale_mask(ops: Ops, x: Any, mask: Any, scale: float | None, *_: Any) -> Any:
-    by_head = None if mask is None else _repeated(mask.shape, x.shape)
+    by_head = None if mask is None else _extents_by_head(mask.shape, x.shape)
     if by_head is None:
         return softmax_of(ops, masked(ops, x, scale, mask), len(x.shape) - 1)
     one = ops.reshaped(mask, tuple(mask.shape)[-2:])
@@ -133,7 +133,7 @@ def _scores_in_torch(torch: Any, x: Any, mask: Any, scale: float | None) -> Any:
     x = x if scale is None else x * scale
     if mask is not None and mask.shape[-1] == 32 != x.shape[-1]:
         mask = mask.flatten(-2).unsqueeze(-2)
-    if mask is not None and (by_head := _repeated(mask.shape, x.shape)) is not None:
+    if mask is not None and (by_head := _extents_by_head(mask.shape, x.shape)) is not None:
         return torch.softmax(x.reshape(by_head) + mask.reshape(mask.shape[-2:]), -1).reshape(x.shape)
     return torch.softmax(x if mask is None else x + mask, -1)
 
@@ -147,7 +147,7 @@ SCALE_MASK_SOFTMAX = Composite(
         Parameter("is_causal_mask", FLAG, default=False),
         _STABLE,
     ),
-    summary="The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say.",
+    summary="The softmax of rows times `scale` plus `mask`; `is_causal_mask` and `numeric_stable` have no effect.",
     decompose=_scale_mask,
     canonicalize=_check_scale_mask,
     golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
@@ -181,7 +181,7 @@ ATTENTION_SOFTMAX = Composite(
         Parameter("causal_mask", FLAG, default=False),
         _STABLE,
     ),
-    summary="The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says.",
+    summary="The softmax of rows / sqrt(`head_size`) plus `attention_mask`; `causal_mask` has no effect.",
     decompose=_attention_softmax,
     canonicalize=_check_attention,
     golden=lambda torch, x, mask, size, *_: _scores_in_torch(torch, x, mask, None if size is None else size**-0.5),

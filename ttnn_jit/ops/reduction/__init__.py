@@ -1,1 +1,1 @@
-"""Operations that make one element of many."""
+"""Reductions, scans and losses."""

@@ -1,4 +1,4 @@
-"""Reductions that are written in terms of others: scaled ones, norms of vectors, and questions about all elements."""
+"""Reductions in terms of others: scaled ones, vector norms, any and all, top-k with given indices."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _norm(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, p: float) -> Any
 NORM = over_axes(
     "norm",
     Parameter("p", FLOAT, 2.0),
-    summary="The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest.",
+    summary="The vector norm of order `p` along dimensions: 0 counts nonzero elements, infinity gives the largest.",
     source="torch.linalg.vector_norm",
     decompose=_norm,
     golden=lambda torch, x, dim, keepdim, p: torch.linalg.vector_norm(x, p, dim or None, keepdim),
@@ -66,12 +66,14 @@ NORM = over_axes(
 )
 
 
-def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: str) -> MacroOperation:
-    """Whether the largest or smallest of 0 and 1 is 1; of no elements, what `of_nothing` begins with."""
+def _boolean_reduction(
+    name: str, reduction_of_masks: Reduction, reduction_of_none: Reduction, summary: str
+) -> MacroOperation:
+    """The maximum or minimum of ``x != 0``; for no elements the identity of `of_nothing`."""
 
     def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
         axes = axes_of(dims, len(x.shape))
-        reduction = of_nothing if any(x.shape[axis] == 0 for axis in axes) else found_by
+        reduction = reduction_of_none if any(x.shape[axis] == 0 for axis in axes) else reduction_of_masks
         return ops.call(reduction, [ops.call(NE, [x, 0])], axes, keepdim)
 
     def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool) -> Any:
@@ -89,11 +91,13 @@ def _question(name: str, found_by: Reduction, of_nothing: Reduction, summary: st
     )
 
 
-ANY = _question("any", MAX, SUM, "1 where an element along the dimensions is not zero, else 0, in x's dtype.")
-ALL = _question("all", MIN, PROD, "1 where no element along the dimensions is zero, else 0, in x's dtype.")
+ANY = _boolean_reduction("any", MAX, SUM, "1 where an element along the dimensions is not zero, else 0, in x's dtype.")
+ALL = _boolean_reduction("all", MIN, PROD, "1 where no element along the dimensions is zero, else 0, in x's dtype.")
 
 
-def _topk_of(ops: Ops, x: Value, indices: Value, k: int, dim: int, largest: bool, ordered: bool) -> list[Value]:
+def _decompose_topk_of(
+    ops: Ops, x: Value, indices: Value, k: int, dim: int, largest: bool, ordered: bool
+) -> list[Value]:
     axis = axis_of(dim, len(x.shape))
     if indices.shape != x.shape:
         raise ShapeError(f"`indices_tensor` has shape {list(indices.shape)}, and the tensor {list(x.shape)}")
@@ -110,8 +114,8 @@ TOPK_OF = MacroOperation(
     name="topk",
     ttnn_name="topk_of",
     parameters=(*TOPK.parameters, Parameter("indices_tensor", TENSOR)),
-    summary="The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there.",
-    decompose=_topk_of,
+    summary="The `k` largest or smallest elements along `dim`, in order, and the elements of `indices_tensor` there.",
+    decompose=_decompose_topk_of,
     result_count=2,
     golden=_topk_of_golden,
     by_elements=lambda torch, results, x, indices, _, dim, *__: with_named(torch, results, x, indices, dim),

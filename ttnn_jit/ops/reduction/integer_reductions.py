@@ -1,4 +1,4 @@
-"""What reductions of integers are, a dimension at a time: exact, of which the low bits are kept, in any order."""
+"""Reductions of integers along one dimension: exact modulo the width of the element type, in any order."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Extents = tuple[int, ...]
 
 
 def reducing_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> RoutineLoops:
-    """The loops of what makes one element of those along a dimension."""
+    """The loops of a reduction along one dimension."""
     (axis,) = axes
     extents, access = loops_along(shape, axis)
     others: list[Expr] = [Dim(dim) for dim in range(len(shape) - 1)]
-    found = [*others[:axis], Const(0), *others[axis:]] if keepdim else others
-    return RoutineLoops(extents, 1, (access(0), Access(extents, tuple(found))))
+    result = [*others[:axis], Const(0), *others[axis:]] if keepdim else others
+    return RoutineLoops(extents, 1, (access(0), Access(extents, tuple(result))))
 
 
 def _sum_loop(load: Any, store: Any) -> Any:
@@ -66,7 +66,7 @@ def _smallest_loop(load: Any, store: Any) -> Any:
 
 
 def _column_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> RoutineLoops:
-    """Loops over a dimension that is not the last one and, inside, over the last one, whose elements lie together."""
+    """Inner loops over a dimension that is not the last one, and over the last one, which is contiguous."""
     (axis,), rank = axes, len(shape)
     others = [dim for dim in range(rank - 1) if dim != axis]
     order = (*others, axis, rank - 1)
@@ -77,22 +77,22 @@ def _column_loops(shape: Extents, axes: Sequence[int], keepdim: bool) -> Routine
 
 
 def _columns(combine: str) -> Callable[[Any, Any], Callable[..., None]]:
-    """The loop that adds up, multiplies, or keeps the larger or the smaller, row after row in the result."""
+    """The loop that folds row after row into the result by sum, product, maximum or minimum."""
 
     def loop_of(load: Any, store: Any) -> Any:
-        adds, multiplies, keeps_larger = (combine == name for name in ("sum", "prod", "max"))
+        is_sum, is_product, is_maximum = (combine == name for name in ("sum", "prod", "max"))
 
         def loop(x, down, across, result, rs, extent, width):  # type: ignore[no-untyped-def]
             for j in range(width):
-                result[j * rs] = x[j * across] if extent > 0 else store(1 if multiplies else 0)
+                result[j * rs] = x[j * across] if extent > 0 else store(1 if is_product else 0)
             for i in range(1, extent):
                 for j in range(width):
                     old, new = load(result[j * rs]), load(x[i * down + j * across])
-                    if adds:
+                    if is_sum:
                         result[j * rs] = store(old + new)
-                    elif multiplies:
+                    elif is_product:
                         result[j * rs] = store((old * new) & 0xFFFFFFFF)
-                    elif keeps_larger:
+                    elif is_maximum:
                         result[j * rs] = store(max(old, new))
                     else:
                         result[j * rs] = store(min(old, new))
@@ -107,7 +107,7 @@ def _of_integers(
     row_loop: Callable[[Any, Any], Callable[..., None]],
     golden: Callable[..., Any],
 ) -> tuple[Routine, Routine]:
-    """Along the last dimension, and along another one."""
+    """The routines along the last dimension, and along another one."""
 
     def result(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[TensorSpec]:
         return (x.with_(shape=without_axes(x.shape, axes, keep=keepdim)),)
@@ -136,4 +136,4 @@ MAX = _of_integers("max", _largest_loop, lambda torch, x, axes, keepdim: torch.a
 MIN = _of_integers("min", _smallest_loop, lambda torch, x, axes, keepdim: torch.amin(x, axes, keepdim))
 
 OPERATIONS = (*SUM, *PROD, *MAX, *MIN)
-"""What the stage `ttir-decompose-composites` writes for reductions of integers."""
+"""The stage `ttir-decompose-composites` lowers reductions of integers to these."""

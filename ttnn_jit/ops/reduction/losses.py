@@ -1,4 +1,4 @@
-"""Losses: what lies between a reference and a prediction."""
+"""Losses of a prediction against a reference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 class LossReductionMode(enum.Enum):
-    """What a loss makes of the losses of all elements (ttnn.LossReductionMode)."""
+    """The reduction of the losses of all elements (ttnn.LossReductionMode)."""
 
     NONE = "none"
     MEAN = "mean"

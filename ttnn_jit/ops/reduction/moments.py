@@ -20,17 +20,17 @@ def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
 
 
 def _canonical_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
-    """Dimensions counted from the front, and other attributes as they are."""
+    """Axes counted from the front, and the other attributes unchanged."""
     return axes_of(dims, len(shape)), *others
 
 
 def _along_axes(x: TensorSpec, axes: Sequence[int], keepdim: bool, *_: Any) -> TensorSpec:
-    """What a reduction of these dimensions results in."""
+    """The result spec of a reduction of `axes`."""
     return x.interleaved.with_(shape=without_axes(x.shape, axes, keep=keepdim))
 
 
 def over_axes(name: str, *parameters: Parameter, **fields: Any) -> Composite:
-    """The declaration of an operation that reduces dimensions, with `parameters` behind those of all such."""
+    """The declaration of a composite that reduces dimensions; `parameters` follow those of all reductions."""
     return Composite(
         name=name, parameters=(*REDUCED, *parameters), canonicalize=_canonical_axes, result=_along_axes, **fields
     )
@@ -38,7 +38,7 @@ def over_axes(name: str, *parameters: Parameter, **fields: Any) -> Composite:
 
 MEAN = over_axes(
     "mean",
-    summary="The mean along dimensions: their sum by their number of elements.",
+    summary="The mean along dimensions: the sum divided by the number of elements.",
     decompose=_mean,
     kernel_of=SUM,
     golden=lambda torch, x, dim, keepdim: torch.mean(x, dim or None, keepdim),
@@ -48,22 +48,22 @@ MEAN = over_axes(
 
 
 def moments(ops: Ops, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], Any]:
-    """What `mean` makes of `x`, in parts to be taken off one after the other; and the variance.
+    """The mean of `x` as a list of summands to subtract one after the other, and the variance.
 
-    A mean is rounded, of float32 perhaps by more than x spreads. What is left of it is the mean of the differences, and
-    its square is what the mean of their squares has too much. Narrower types spread by more, where they spread.
+    The rounding error of a float32 mean may exceed the spread of `x`. The mean of the differences corrects it, and its
+    square corrects the variance. Elements of narrower types that differ at all differ by more than that error.
     """
-    first = mean(x)
-    difference = x - first
+    rounded_mean = mean(x)
+    difference = x - rounded_mean
     squares = mean(ops.square(difference))
     if x.spec.dtype is not COMPUTE_TYPE:
-        return [first], squares
-    left = mean(difference)
-    return [first, left], ops.maximum(squares - ops.square(left), 0.0)
+        return [rounded_mean], squares
+    correction = mean(difference)
+    return [rounded_mean, correction], ops.maximum(squares - ops.square(correction), 0.0)
 
 
 def less(x: Any, parts: Sequence[Any]) -> Any:
-    """`x` without each of `parts`."""
+    """`x` minus each of `parts`."""
     for part in parts:
         x = x - part
     return x
@@ -79,14 +79,14 @@ def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: 
     return squares / float(max(count - correction, 0))
 
 
-def _spread(name: str, said: str, decompose: Callable[..., Any]) -> Composite:
+def _dispersion(name: str, description: str, decompose: Callable[..., Any]) -> Composite:
     def golden(torch: Any, x: Any, dim: Sequence[int], keepdim: bool, correction: bool) -> Any:
         return getattr(torch, name)(x, dim or None, correction=correction, keepdim=keepdim)
 
     return over_axes(
         name,
         Parameter("correction", FLAG, default=True),
-        summary=f"The {said} along dimensions; with `correction` by Bessel's, one element less.",
+        summary=f"The {description} along dimensions; `correction` is Bessel's: the divisor is one less.",
         decompose=decompose,
         golden=golden,
         aten=f"{name}.correction",
@@ -98,7 +98,7 @@ def _spread(name: str, said: str, decompose: Callable[..., Any]) -> Composite:
     )
 
 
-VAR = _spread("var", "variance", _variance)
-STD = _spread("std", "standard deviation", lambda ops, *call: ops.sqrt(_variance(ops, *call)))
+VAR = _dispersion("var", "variance", _variance)
+STD = _dispersion("std", "standard deviation", lambda ops, *call: ops.sqrt(_variance(ops, *call)))
 
 OPERATIONS = (MEAN, VAR, STD)

@@ -1,4 +1,4 @@
-"""Operations that make one element of many."""
+"""Reductions: sum, product, maximum, minimum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.ops.reduction import integer_reductions
 
 
 def over(torch_function: str) -> Any:
-    """The golden: a function of torch's that reduces one dimension, applied to one after the other, the last first."""
+    """A golden: a function of torch that reduces one dimension, applied to each dimension, the last one first."""
 
     def golden(torch: Any, x: Any, dim: Any, keepdim: Any) -> Any:
         axes = sorted((axis % max(1, x.dim()) for axis in dim), reverse=True) if dim else range(x.dim())[::-1]
@@ -57,12 +57,12 @@ PROD = _reduction(
 )
 
 
-def _extreme(
-    name: str, said: str, combined_by: Elementwise, identity: float, of_integers: tuple[Routine, Routine]
+def _extremum(
+    name: str, description: str, combined_by: Elementwise, identity: float, of_integers: tuple[Routine, Routine]
 ) -> Reduction:
     return _reduction(
         name,
-        f"The {said} element along dimensions; NaN where one is.",
+        f"The {description} element along dimensions; NaN where one is.",
         combined_by,
         identity,
         of_integers=of_integers,
@@ -72,7 +72,7 @@ def _extreme(
     )
 
 
-MAX = _extreme("max", "largest", MAXIMUM, -math.inf, integer_reductions.MAX)
-MIN = _extreme("min", "smallest", MINIMUM, math.inf, integer_reductions.MIN)
+MAX = _extremum("max", "largest", MAXIMUM, -math.inf, integer_reductions.MAX)
+MIN = _extremum("min", "smallest", MINIMUM, math.inf, integer_reductions.MIN)
 
 OPERATIONS = (SUM, PROD, MAX, MIN)

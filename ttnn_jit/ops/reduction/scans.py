@@ -1,4 +1,4 @@
-"""Operations that go along a dimension element by element: running sums and products, and the index of the largest."""
+"""Scans along a dimension (cumulative sums and products), and argmax and argmin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _canonical_scan(shape: Extents, dim: int) -> tuple[int]:
 
 
 def _sum_loop(load: Any, store: Any) -> Any:
-    """Running sums, of floats in float64, each rounded for itself."""
+    """Cumulative sums; floats are added in float64, and each sum is rounded once."""
 
     def loop(x, xs, sums, ys, extent):  # type: ignore[no-untyped-def]
         total = load(x[0])
@@ -44,7 +44,7 @@ def _sum_loop(load: Any, store: Any) -> Any:
 
 
 def _product_loop(load: Any, store: Any) -> Any:
-    """Running products, of floats in float64, each rounded for itself."""
+    """Cumulative products; floats are multiplied in float64, and each product is rounded once."""
 
     def loop(x, xs, products, ys, extent):  # type: ignore[no-untyped-def]
         total = load(x[0])
@@ -78,25 +78,25 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
 
 CUMSUM = _scan(
     "cumsum",
-    "The sums of the elements up to each along `dim`: in float64, rounded once; of integers the low bits.",
+    "The cumulative sums along `dim`: of floats in float64, rounded once; of integers the low bits.",
     _sum_loop,
 )
 CUMPROD = _scan(
     "cumprod",
-    "The products of the elements up to each along `dim`: in float64, rounded once; of integers the low bits.",
+    "The cumulative products along `dim`: of floats in float64, rounded once; of integers the low bits.",
     _product_loop,
 )
 
 
 def _index_loop(load: Any, _store: Any) -> Any:
-    """The index of the first largest element, or of the first smallest; NaN is both."""
+    """The index of the first largest or first smallest element; NaN counts as both."""
 
     def loop(x, xs, index, extent, largest):  # type: ignore[no-untyped-def]
         best, at = load(x[0]), 0
         for i in range(1, extent):
             value = load(x[i * xs])
-            further = value > best if largest else value < best
-            if further or (value != value and best == best):  # noqa: PLR0124 - NaN
+            is_better = value > best if largest else value < best
+            if is_better or (value != value and best == best):  # noqa: PLR0124 - NaN
                 best, at = value, i
         index[0] = at
 
@@ -108,7 +108,7 @@ def _index_specs(x: TensorSpec, axes: Sequence[int], keepdim: bool) -> tuple[Ten
     return (x.interleaved.with_(shape=shape, dtype=DataType.UINT32),)
 
 
-def _index_along(name: str, *, largest: bool) -> Routine:
+def _index_routine(name: str, *, largest: bool) -> Routine:
     kind = "largest" if largest else "smallest"
     return Routine(
         name=f"{name}_along",
@@ -131,20 +131,20 @@ def _index_along(name: str, *, largest: bool) -> Routine:
 def _canonical_index(shape: Extents, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
     axes = axes_of(dims, len(shape))
     if len(axes) != 1:
-        raise ShapeError(f"{list(dims)} are several dimensions", help="give one")
+        raise ShapeError(f"`dim` must be one dimension, got {list(dims)}")
     return axes, keepdim
 
 
-def _index_of(routine: Routine) -> Callable[..., Value]:
-    """Calls of `routine`, along one dimension, or over the elements in a row."""
+def _lowered_to(routine: Routine) -> Callable[..., Value]:
+    """The decomposition to `routine`, along one dimension or over the flattened tensor."""
 
     def decompose(ops: Ops, x: Value, dims: Sequence[int], keepdim: bool) -> Value:
         shape = x.shape
         axes = axes_of(dims, len(shape))
         if dims and len(axes) > 1:
-            raise ShapeError(f"{list(dims)} are several dimensions", help="give one, or none for all elements")
+            raise ShapeError(f"`dim` must be one dimension, got {list(dims)}", help="leave it out for all elements")
         if any(shape[axis] == 0 for axis in axes):
-            raise ShapeError(f"a tensor of shape {list(shape)} has no elements there, and so no index of one")
+            raise ShapeError(f"a tensor of shape {list(shape)} has no elements there, and so no {routine.ttnn_name}")
         if len(axes) == 1:
             return ops.call(routine, [x], axes, keepdim)
         index = ops.call(routine, [ops.call(RESHAPE, [x], (math.prod(shape),))], (0,), False)
@@ -158,9 +158,9 @@ def _index_operation(routine: Routine, *, largest: bool) -> MacroOperation:
     return MacroOperation(
         name=name,
         parameters=REDUCED,
-        summary=f"The index of the {kind} element along `dim`, or among all in a row; of equal ones the first, NaN "
+        summary=f"The index of the {kind} element along `dim`, or in the flat tensor; the first of equal ones, NaN "
         f"is the {kind}.",
-        decompose=_index_of(routine),
+        decompose=_lowered_to(routine),
         golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
         by_elements=farthest,
         aten=name,
@@ -173,12 +173,12 @@ def _index_operation(routine: Routine, *, largest: bool) -> MacroOperation:
     )
 
 
-ARGMAX_ALONG = _index_along("argmax", largest=True)
-ARGMIN_ALONG = _index_along("argmin", largest=False)
+ARGMAX_ALONG = _index_routine("argmax", largest=True)
+ARGMIN_ALONG = _index_routine("argmin", largest=False)
 ARGMAX = _index_operation(ARGMAX_ALONG, largest=True)
 ARGMIN = _index_operation(ARGMIN_ALONG, largest=False)
 
 OPERATIONS = (CUMSUM, CUMPROD, ARGMAX, ARGMIN)
 
 IN_PROGRAMS = (ARGMAX_ALONG, ARGMIN_ALONG)
-"""What programs have of `ttnn.argmax` and `ttnn.argmin`."""
+"""The routines of `ttnn.argmax` and `ttnn.argmin` in programs."""

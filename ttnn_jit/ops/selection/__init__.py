@@ -1,1 +1,1 @@
-"""Operations whose indices depend on elements, and random elements."""
+"""Operations whose indices depend on elements (gather, scatter, sort, embedding), and random numbers."""

@@ -21,7 +21,7 @@ Shape = Sequence[int]
 
 
 def _rows_loop(load: Any, store: Any) -> Any:
-    """The sum of the rows of each index, in order; rows that no index names are zeros, and others are left out."""
+    """Per row the sum, in order, of the gradients at its indices, or zero; an index out of range is ignored."""
 
     def loop(grad, gi, gc, indices, step, result, rr, rc, count, rows, columns):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(rows):
@@ -45,7 +45,7 @@ def _rows_loops(grad: Shape, _: Shape, rows: int) -> RoutineLoops:
 SUMMED_ROWS = Routine(
     name="summed_rows",
     parameters=(Parameter("grad", TENSOR), Parameter("indices", TENSOR), Parameter("rows", DIMENSION)),
-    summary="For each of so many rows the sum of those that its indices have.",
+    summary="For each of `rows` rows the sum of the rows of `grad` at its indices.",
     source="ttnn.embedding_bw",
     loop=_rows_loop,
     loops=_rows_loops,
@@ -60,7 +60,7 @@ SUMMED_ROWS = Routine(
 def _check_rows(indices: Shape, weight: Shape, grad: Shape) -> None:
     if len(weight) < 2 or math.prod(weight[:-2]) != 1:
         raise ShapeError(
-            f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
+            f"the weight has shape {list(weight)}", help="it must have two dimensions, with a row for every index"
         )
     count = math.prod(indices)
     if not grad or grad[-1] != weight[-1] or math.prod(grad) != count * weight[-1]:
@@ -74,7 +74,7 @@ def _embedding_bw(ops: Ops, indices: Any, weight: Any, grad: Any) -> Any:
     if not indices.spec.dtype.is_integer:
         indices = ops.typecast(indices, DataType.INT32)
     operands = ops.reshaped(grad, (count, columns)), ops.reshaped(indices, (count,))
-    sums = ops.identity(ops.call(SUMMED_ROWS, operands, rows))  # what rounds: the sums themselves are read again
+    sums = ops.identity(ops.call(SUMMED_ROWS, operands, rows))  # rounds in a copy: the routine reads its sums again
     return ops.reshaped(sums, weight.shape)
 
 
@@ -89,8 +89,8 @@ EMBEDDING_BW = Composite(
         Parameter("weight_tensor", TENSOR, aliases=("weight",)),
         Parameter("output_gradient_tensor", TENSOR, aliases=("output_gradient",)),
     ),
-    summary="The gradient of the weight of `embedding`: for each row the sum of those of its indices, in order; of a "
-    "float it is the integer toward zero.",
+    summary="The gradient of the weight of `embedding`: per row the sum of the gradients at its indices, in order; "
+    "float indices are truncated.",
     decompose=_embedding_bw,
     canonicalize=_check_rows,
     result=_embedding_result,

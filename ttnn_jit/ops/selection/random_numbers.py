@@ -1,8 +1,8 @@
-"""Random elements, from a generator whose state is a count: every element is a function of its index, and of the draw.
+"""Random elements of a counter-based generator: every element is a function of the draw and of its index.
 
-A draw reads two tensors: `draw`, a number that each draw of a generator has for its own, with the number behind it, and
-`key`, two words that a seed gives. So elements are made where they are used, in any order, and a call is repeated by
-giving it the same two tensors.
+A draw reads two tensors: `draw`, a number of which each draw has its own two values (the number and its successor), and
+`key`, two words from a seed. So elements can be computed where they are used, in any order, and the same two tensors
+repeat a call.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 Shape = Sequence[int]
 
 STATE_TYPE = DataType.UINT32
-"""Of both tensors."""
+"""The element type of both tensors."""
 STATE_WORD = TensorSpec((1,), STATE_TYPE)
-"""One word of them, on a device."""
+"""One word of the state, on a device."""
 NUMBERS_OF_A_DRAW = 2
-"""By how much a generator counts up for each draw."""
+"""The increment of a generator's counter per draw."""
 WORD = 1 << 32
-MOST_ELEMENTS = 1 << 30
-"""Of one draw: all indices, and as many behind them, are numbers that `arange` counts to."""
+MAX_ELEMENTS = 1 << 30
+"""Most elements of one draw: `arange` can represent twice as many indices, which `randn` uses."""
 RESOLUTION = 24
 """Bits of a uniform element, the upper ones of its word: float32 has all multiples of 2**-24 below 1."""
 
@@ -94,33 +94,33 @@ _STATE = (Parameter("draw", TENSOR), Parameter("key", TENSOR))
 _NEW = (Parameter("shape", EXTENTS), Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
 
 
-def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
-    """Numbers from 0 to before 1, those of the indices from `behind` on; the draw has a key of its own."""
+def _uniform(ops: Ops, draw: Any, key: Any, shape: Shape, offset: int = 0) -> Any:
+    """Numbers in [0, 1) at the indices from `behind` on; the key of the draw is derived from both tensors."""
     columns, rows = (shape[-1] if shape else 1), math.prod(shape[:-1])
-    row = ops.reshape(arange(ops, rows, draw, behind, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
+    row = ops.reshape(arange(ops, rows, draw, offset, max(columns, 1), STATE_TYPE), (*shape[:-1], 1))
     index = row + arange(ops, columns, draw, dtype=STATE_TYPE)
     words = [ops.sliced(key, 0, word, word + 1) for word in range(2)]
-    own = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
-    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [index, *own]), 32 - RESOLUTION])
+    draw_key = [ops.call(RANDOM_WORD, [each, *words]) for each in (draw, draw + 1)]
+    fraction = ops.call(LOGICAL_RIGHT_SHIFT, [ops.call(RANDOM_WORD, [index, *draw_key]), 32 - RESOLUTION])
     return ops.typecast(ops.reshape(fraction, shape), COMPUTE_TYPE) * 2.0 ** (-RESOLUTION)
 
 
-def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, behind: int = 0) -> Any:
-    indices = torch.arange(behind, behind + math.prod(shape)).reshape(tuple(shape))
+def _golden_uniform(torch: Any, draw: Any, key: Any, shape: Shape, offset: int = 0) -> Any:
+    indices = torch.arange(offset, offset + math.prod(shape)).reshape(tuple(shape))
     low, high = (key.to(torch.int64) % WORD).tolist()
     (number,) = (draw.to(torch.int64) % WORD).tolist()
-    own = [threefry((each % WORD, 0), low, high)[0] for each in (number, number + 1)]
-    return (threefry((indices, 0), *own)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
+    draw_key = [threefry((each % WORD, 0), low, high)[0] for each in (number, number + 1)]
+    return (threefry((indices, 0), *draw_key)[0] >> (32 - RESOLUTION)).double() / (1 << RESOLUTION)
 
 
 def check_count(shape: Shape) -> None:
-    """Refuses more elements than a draw has.
+    """Check the number of elements of a draw.
 
     Raises:
-        ShapeError: `shape` has more.
+        ShapeError: `shape` has more than `MAX_ELEMENTS`.
     """
-    if math.prod(shape) > MOST_ELEMENTS:
-        raise ShapeError(f"a draw has at most {MOST_ELEMENTS} elements, and {list(shape)} has {math.prod(shape)}")
+    if math.prod(shape) > MAX_ELEMENTS:
+        raise ShapeError(f"a draw has at most {MAX_ELEMENTS} elements, and {list(shape)} has {math.prod(shape)}")
 
 
 def _canonical_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) -> tuple[Any, ...]:
@@ -133,26 +133,26 @@ def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layo
 
 
 def ends_of(low: float, high: float, dtype: DataType) -> tuple[float, float]:
-    """The first number of `dtype` from `low` on, and the last before `high`.
+    """The smallest and the largest number of `dtype` in [low, high).
 
     Raises:
-        ShapeError: There is none in between.
+        ShapeError: There is none.
     """
     first_step, last_step = (_spacing(at, dtype) for at in (low, math.nextafter(high, -math.inf)))
     first, last = math.ceil(low / first_step) * first_step, (math.ceil(high / last_step) - 1) * last_step
     if first > last:
-        raise ShapeError(f"{dtype.name} has no number from {low} to before {high}", help="give a wider range")
+        raise ShapeError(f"{dtype.name} has no number in [{low}, {high})", help="give a wider range")
     return first, last
 
 
 def _spacing(value: float, dtype: DataType) -> float:
-    """How far numbers of `dtype` are apart at `value`; chips have zero for what is denormal in BFLOAT16."""
+    """The unit in the last place of `dtype` at `value`; chips flush subnormal BFLOAT16 to zero."""
     least = -149 if dtype is COMPUTE_TYPE else -126
     return math.ldexp(1.0, max(math.frexp(value)[1] - dtype.mantissa_bits - 1, least))
 
 
 def within(ops: Ops, drawn: Any, dtype: DataType, low: float, high: float) -> Any:
-    """Numbers from 0 to before 1 as numbers of `dtype` from `low` to before `high`: rounding would give `high` too."""
+    """Numbers in [0, 1) scaled to [low, high) and clamped to numbers of `dtype`: rounding alone may give `high`."""
     spread = drawn if (low, high) == (0.0, 1.0) else ops.mac(drawn, high - low, low)
     return drawn if spread is drawn and dtype is COMPUTE_TYPE else ops.clamp(spread, *ends_of(low, high, dtype))
 
@@ -171,7 +171,7 @@ def _canonical_rand(
 RAND = Composite(
     name="rand",
     parameters=(*_STATE, *_NEW, Parameter("low", FLOAT, 0.0), Parameter("high", FLOAT, 1.0)),
-    summary="Random elements, uniform from `low` to before `high`.",
+    summary="Random elements, uniform in [low, high).",
     decompose=_rand,
     canonicalize=_canonical_rand,
     result=_new,
@@ -183,7 +183,7 @@ RAND = Composite(
 
 
 def _randn(ops: Ops, draw: Any, key: Any, shape: Shape, *_: Any) -> Any:
-    """By Box and Muller; the logarithm is of a number from 2**-24 to 1."""
+    """By the Box-Muller transform; the argument of the logarithm is in [2**-24, 1]."""
     above = ops.subtract(1.0, _uniform(ops, draw, key, shape))
     radius = ops.sqrt(ops.log(above) * -2.0)
     angle = _uniform(ops, draw, key, shape, math.prod(shape)) * (2.0 * math.pi)
@@ -217,7 +217,7 @@ def _check_like(shape: Shape, *_: Any) -> None:
 BERNOULLI = Composite(
     name="bernoulli",
     parameters=(Parameter("input", TENSOR), *_STATE, Parameter("dtype", ELEMENT_TYPE)),
-    summary="1 with the probability that the element is, else 0.",
+    summary="1 with the probability in the element, else 0.",
     decompose=lambda ops, x, draw, key, _: _uniform(ops, draw, key, x.shape) < x,
     canonicalize=_check_like,
     result=lambda x, _draw, _key, dtype: x.with_(dtype=dtype),
@@ -228,7 +228,7 @@ BERNOULLI = Composite(
 DROPOUT = Composite(
     name="dropout",
     parameters=(Parameter("input_tensor", TENSOR), *_STATE, Parameter("probability", FLOAT), Parameter("scale", FLOAT)),
-    summary="Elements times `scale`, or 0 with that `probability`.",
+    summary="Elements times `scale`, or 0 with probability `probability`.",
     source="ttnn.experimental.dropout",
     decompose=lambda ops, x, draw, key, probability, scale: ops.where(
         _uniform(ops, draw, key, x.shape) >= probability, x * scale, 0.0
@@ -243,7 +243,7 @@ DROPOUT = Composite(
 NEXT_DRAW = Composite(
     name="next_draw",
     parameters=(Parameter("draw", TENSOR),),
-    summary="The number of the draw behind `draw`.",
+    summary="The number of the draw after `draw`.",
     source="ttnn_jit",
     decompose=lambda _, draw: draw + NUMBERS_OF_A_DRAW,
     takes_dtypes=frozenset({STATE_TYPE}),
@@ -251,6 +251,6 @@ NEXT_DRAW = Composite(
 )
 
 KEY_OF_WORDS = CONCAT
-"""Makes a key of two tensors of one word."""
+"""The operation that makes a key of two tensors of one word."""
 
 OPERATIONS = (NEXT_DRAW, RANDOM_WORD, RAND, RANDN, BERNOULLI, DROPOUT)

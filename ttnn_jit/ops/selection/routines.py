@@ -1,4 +1,4 @@
-"""Operations that are loops of their own."""
+"""Top-k and embedding."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 Extents = tuple[int, ...]
 
 MOST_UINT16 = 1 << 16
-"""Elements along a dimension whose indices uint16 holds."""
+"""Most elements along a dimension with uint16 indices."""
 
 
 def index_dtype(extent: int) -> DataType:
-    """The element type of indices along a dimension: the narrowest that ttnn has for them."""
+    """The element type of indices along a dimension: the narrowest index type of ttnn."""
     return DataType.UINT16 if extent <= MOST_UINT16 else DataType.UINT32
 
 
 def _topk_loop(load: Any, _store: Any) -> Any:
-    """The first elements in the order of torch.topk; of equal ones those that come first."""
+    """An insertion sort of the first `count` elements in the order of torch.topk; it is stable."""
 
-    def loop(x, xs, values, vs, indices, ps, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
-        held = 0
+    def loop(x, stride, values, value_stride, indices, index_stride, count, extent, largest):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+        found = 0
         for i in range(extent):
-            value = load(x[i * xs])
-            slot = held
+            value = load(x[i * stride])
+            slot = found
             while slot > 0:
-                other = load(values[(slot - 1) * vs])
+                other = load(values[(slot - 1) * value_stride])
                 if largest:
-                    before = value > other or (value != value and other == other)  # noqa: PLR0124 - NaN
+                    precedes = value > other or (value != value and other == other)  # noqa: PLR0124 - NaN
                 else:
-                    before = value < other or (value == value and other != other)  # noqa: PLR0124 - NaN
-                if not before:
+                    precedes = value < other or (value == value and other != other)  # noqa: PLR0124 - NaN
+                if not precedes:
                     break
                 slot -= 1
             if slot == count:
                 continue
-            held = min(held + 1, count)
-            for j in range(held - 1, slot, -1):
-                values[j * vs] = values[(j - 1) * vs]
-                indices[j * ps] = indices[(j - 1) * ps]
-            values[slot * vs] = x[i * xs]
-            indices[slot * ps] = i
+            found = min(found + 1, count)
+            for j in range(found - 1, slot, -1):
+                values[j * value_stride] = values[(j - 1) * value_stride]
+                indices[j * index_stride] = indices[(j - 1) * index_stride]
+            values[slot * value_stride] = x[i * stride]
+            indices[slot * index_stride] = i
 
     return loop
 
@@ -86,8 +86,8 @@ TOPK = Routine(
         Parameter("largest", FLAG, default=True),
         Parameter("sorted", FLAG, default=True),
     ),
-    summary="The `k` largest elements along `dim`, or the smallest, in order, and their indices there, "
-    "UINT16 or else UINT32; NaN is the largest.",
+    summary="The `k` largest or smallest elements along `dim`, in order, and their indices there, UINT16 or else "
+    "UINT32; NaN is the largest.",
     loop=_topk_loop,
     loops=_topk_loops,
     canonicalize=_canonical_topk,
@@ -108,10 +108,10 @@ TOPK = Routine(
 
 
 def _embedding_loop(load: Any, _store: Any) -> Any:
-    """A row of the weight; an index beyond it is taken for the nearest there is."""
+    """A copy of a row of the weight; an index out of range is clamped."""
 
     def loop(indices, weight, rows, across, result, step, count, width):  # type: ignore[no-untyped-def]
-        row = int(min(max(0, load(indices[0])), count - 1))  # in this order NaN is 0
+        row = int(min(max(0, load(indices[0])), count - 1))  # with this order of operands NaN gives 0
         for i in range(width):
             result[i * step] = weight[row * rows + i * across]
 
@@ -127,7 +127,7 @@ def _check_indices(indices: Any, weight: Any, *_: Any) -> None:
 def _check_embedding(_: Extents, weight: Extents, _layout: Layout | None) -> None:
     if len(weight) < 2 or any(extent != 1 for extent in weight[:-2]):
         raise ShapeError(
-            f"the weight has shape {list(weight)}", help="it holds a row for every index, in two dimensions"
+            f"the weight has shape {list(weight)}", help="it must have two dimensions, with a row for every index"
         )
     if weight[-2] == 0:
         raise ShapeError("the weight has no rows")
@@ -137,24 +137,24 @@ def _embedding_loops(indices: Extents, weight: Extents, *_: Any) -> RoutineLoops
     extents, rank = (*indices, *weight[-2:]), len(indices)
     every = [Dim(axis) for axis in range(rank + 2)]
     rows = Access(extents, (*(Const(0) for _ in weight[:-2]), every[rank], every[rank + 1]))
-    kept = [every[axis] for axis in _kept_of_indices(indices)]
+    kept = [every[axis] for axis in _kept_dimensions(indices)]
     return RoutineLoops(extents, 2, (Access(extents, tuple(every[:rank])), rows, Access(extents, (*kept, every[-1]))))
 
 
-def _kept_of_indices(indices: Extents) -> tuple[int, ...]:
-    """The dimensions of indices that the result has: of (batch, 1, 1, indices) ttnn keeps the first and the last."""
+def _kept_dimensions(indices: Extents) -> tuple[int, ...]:
+    """The dimensions of the indices in the result: of (batch, 1, 1, indices) ttnn keeps the first and the last."""
     rank = len(indices)
     return (0, rank - 1) if rank > 2 and all(extent == 1 for extent in indices[1:-1]) else tuple(range(rank))
 
 
 def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
     extents = tuple(indices.shape)
-    shape = (*(extents[axis] for axis in _kept_of_indices(extents)), tuple(weight.shape)[-1])
+    shape = (*(extents[axis] for axis in _kept_dimensions(extents)), tuple(weight.shape)[-1])
     return (laid_out(weight.interleaved, weight.layout if layout is None else layout).with_(shape=shape),)
 
 
-def _embedded(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
-    kept = [indices.shape[axis] for axis in _kept_of_indices(tuple(indices.shape))]
+def _embedding_in_torch(_: Any, indices: Any, weight: Any, *__: Any) -> Any:
+    kept = [indices.shape[axis] for axis in _kept_dimensions(tuple(indices.shape))]
     return weight.reshape(-1, weight.shape[-1])[indices.long().reshape(kept)]
 
 
@@ -167,16 +167,16 @@ EMBEDDING = Routine(
         Parameter("padding_idx", IGNORED),
         Parameter("embeddings_type", IGNORED),
     ),
-    summary="For every index the row of `weight` that it names, (..., indices) and (rows, columns) to "
-    "(..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), laid out as `weight` where "
-    "`layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero.",
+    summary="The row of `weight` at every index, (..., indices) and (rows, columns) to (..., indices, columns), and "
+    "(batch, 1, 1, indices) to (batch, indices, columns), by default in the layout of `weight`; an index out of range "
+    "is clamped, and a float index is truncated.",
     loop=_embedding_loop,
     loops=_embedding_loops,
     canonicalize=_check_embedding,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, MOVABLE),
     native=NativeLoop.ROWS_GATHERED,
-    golden=_embedded,
+    golden=_embedding_in_torch,
     check=_check_indices,
     aten="embedding",
     examples=(

@@ -1,4 +1,4 @@
-"""Operations whose indices depend on elements: gathered, scattered, sorted; and triangles, whose loops have corners."""
+"""Gather, scatter, index fill and sort, whose indices depend on elements; and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Extents = tuple[int, ...]
 
 
 def _gather_loop(_load: Any, _store: Any) -> Any:
-    """Elements along one dimension; an index beyond it is taken for the nearest there is."""
+    """The elements at indices along one dimension; an index out of range is clamped."""
 
-    def loop(x, xs, index, ps, result, rs, count, extent):  # type: ignore[no-untyped-def]
+    def loop(x, stride, index, index_stride, result, result_stride, count, extent):  # type: ignore[no-untyped-def]
         for i in range(count):
-            at = min(max(int(index[i * ps]), 0), extent - 1)
-            result[i * rs] = x[at * xs]
+            at = min(max(int(index[i * index_stride]), 0), extent - 1)
+            result[i * result_stride] = x[at * stride]
 
     return loop
 
 
 def _check_index(x: Any, index: Any, dim: int) -> None:
-    """Refuses an index that names no element along the dimension."""
+    """Refuse an index out of range of the dimension."""
     axis, shape = axis_within(dim, len(x.shape)), tuple(x.shape) or (1,)
     if (found := index.outside(shape[axis])) is not None:
         raise ShapeError(f"there is no element {found} along dimension {axis}, of extent {shape[axis]}")
@@ -48,7 +48,7 @@ def _canonical_gather(shape: Extents, index: Extents, dim: int) -> tuple[Any, ..
     if not fits:
         raise ShapeError(
             f"an index of shape {list(index)} does not fit a tensor of shape {list(shape)}",
-            help=f"it has its rank, and no larger extents but along dimension {axis}",
+            help=f"it must have the same rank, and no larger extents except along dimension {axis}",
         )
     if shape[axis] == 0 and 0 not in index:
         raise ShapeError(f"a tensor of shape {list(shape)} has no elements to gather")
@@ -69,7 +69,7 @@ GATHER = Routine(
         Parameter("sparse_grad", IGNORED),
         Parameter("out", OUTPUT),
     ),
-    summary="The elements along `dim` that `index` names; one beyond is taken for the nearest there is.",
+    summary="The elements at the indices `index` along `dim`; an index out of range is clamped.",
     loop=_gather_loop,
     loops=_gather_loops,
     canonicalize=_canonical_gather,
@@ -84,23 +84,23 @@ GATHER = Routine(
 
 
 def _scatter_loop(load: Any, store: Any) -> Any:
-    """The source's elements where the index says; one beyond goes nowhere."""
+    """Stores or combines the source's elements at the indices; an index out of range is ignored."""
 
-    def loop(index, ps, source, ss, result, rs, extent, count, way):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(index, index_stride, source, source_stride, result, result_stride, extent, count, reduction):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(count):
-            at = int(index[i * ps])
+            at = int(index[i * index_stride])
             if at < 0 or at >= extent:
                 continue
-            if way == 0:
-                result[at * rs] = source[i * ss]
+            if reduction == 0:
+                result[at * result_stride] = source[i * source_stride]
                 continue
-            old, new = load(result[at * rs]), load(source[i * ss])
-            if way == 1:
-                result[at * rs] = store(old + new)
-            elif way == 2:
-                result[at * rs] = store(old * new)
-            elif new != new or (way == 3 and new > old) or (way == 4 and new < old):  # noqa: PLR0124 - NaN
-                result[at * rs] = source[i * ss]
+            old, new = load(result[at * result_stride]), load(source[i * source_stride])
+            if reduction == 1:
+                result[at * result_stride] = store(old + new)
+            elif reduction == 2:
+                result[at * result_stride] = store(old * new)
+            elif new != new or (reduction == 3 and new > old) or (reduction == 4 and new < old):  # noqa: PLR0124 - NaN
+                result[at * result_stride] = source[i * source_stride]
 
     return loop
 
@@ -116,7 +116,7 @@ def _canonical_scatter(shape: Extents, index: Extents, source: Extents, dim: int
         raise ShapeError(
             f"an index of shape {list(index)} and a source of shape {list(source)} do not fit a tensor of shape "
             f"{list(shape)}",
-            help=f"the index is nowhere longer than the source, nor, but along dimension {axis}, than the tensor",
+            help=f"the index must not be larger than the source, nor than the tensor except along dimension {axis}",
         )
     return (axis,)
 
@@ -147,22 +147,22 @@ def _check_index_of_scatter(x: Any, index: Any, _: Any, dim: int) -> None:
     _check_index(x, index, dim)
 
 
-def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices: Parameter) -> Routine:
+def _scatter(ttnn_name: str, reduction: int, relation: str, in_torch: str | None, *choices: Parameter) -> Routine:
     name = "scatter" if choices else ttnn_name
     return Routine(
         name=name,
         ttnn_name=ttnn_name,
         parameters=(*_SCATTERED, *choices),
-        summary=f"The tensor with elements of `src` {said} the indices along `dim` that `index` names.",
+        summary=f"The tensor with elements of `src` {relation} the elements at the indices `index` along `dim`.",
         loop=_scatter_loop,
         loops=_scatter_loops,
         canonicalize=_canonical_scatter,
         updates=True,
         loaded=1,
         takes_scalars=True,
-        operand_dtypes=(SCALARS, INDICES, SCALARS) if way else (MOVABLE, INDICES, MOVABLE),
+        operand_dtypes=(SCALARS, INDICES, SCALARS) if reduction else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
-        constants=lambda _: (way,),
+        constants=lambda _: (reduction,),
         golden=_scattered_in_torch(in_torch),
         check=_check_index_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
@@ -176,25 +176,25 @@ def _scatter(ttnn_name: str, way: int, said: str, in_torch: str | None, *choices
 
 
 SCATTERED = (
-    _scatter("scatter", 0, "in", None, Parameter("reduce", CHOICE)),
+    _scatter("scatter", 0, "in place of", None, Parameter("reduce", CHOICE)),
     _scatter("scatter_reduce_add", 1, "added to", "sum", Parameter("reduce", CHOICE, "add")),
     _scatter("scatter_reduce_multiply", 2, "multiplied into", "prod", Parameter("reduce", CHOICE, "multiply")),
-    _scatter("scatter_reduce_amax", 3, "that are larger in", "amax", Parameter("reduce", CHOICE, "amax")),
-    _scatter("scatter_reduce_amin", 4, "that are smaller in", "amin", Parameter("reduce", CHOICE, "amin")),
+    _scatter("scatter_reduce_amax", 3, "combined by the maximum with", "amax", Parameter("reduce", CHOICE, "amax")),
+    _scatter("scatter_reduce_amin", 4, "combined by the minimum with", "amin", Parameter("reduce", CHOICE, "amin")),
     _scatter("scatter_add", 1, "added to", "sum"),
 )
 
 
 def _index_fill_loop(_load: Any, store: Any) -> Any:
-    """The row, then the number where the index says; an index beyond it names nothing."""
+    """A copy of the row, then stores of the number at the indices; an index out of range is ignored."""
 
-    def loop(x, xs, index, ps, result, rs, extent, count, value):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
+    def loop(x, stride, index, index_stride, result, result_stride, extent, count, value):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(extent):
-            result[i * rs] = x[i * xs]
+            result[i * result_stride] = x[i * stride]
         for i in range(count):
-            at = int(index[i * ps])
+            at = int(index[i * index_stride])
             if 0 <= at < extent:
-                result[at * rs] = store(value)
+                result[at * result_stride] = store(value)
 
     return loop
 
@@ -202,7 +202,7 @@ def _index_fill_loop(_load: Any, store: Any) -> Any:
 def _canonical_index_fill(shape: Extents, index: Extents, dim: int, value: float) -> tuple[Any, ...]:
     axis = axis_of(dim, len(shape))
     if len(index) != 1:
-        raise ShapeError(f"the index has shape {list(index)}", help="it has one dimension")
+        raise ShapeError(f"the index has shape {list(index)}", help="it must have one dimension")
     return axis, value
 
 
@@ -219,7 +219,7 @@ INDEX_FILL = Routine(
         Parameter("index", TENSOR),
         Parameter("value", NUMBER),
     ),
-    summary="The tensor with `value` at all indices along `dim` that `index` names.",
+    summary="The tensor with `value` at the indices `index` along `dim`.",
     loop=_index_fill_loop,
     loops=_index_fill_loops,
     canonicalize=_canonical_index_fill,
@@ -238,38 +238,40 @@ INDEX_FILL = Routine(
 def _sort_loop(load: Any, _store: Any) -> Any:  # noqa: C901 - one loop, as numba takes it
     """A heap sort of indices by element, then by index, so that it is stable; NaN is the largest element."""
 
-    def loop(x, xs, values, vs, indices, ps, extent, descending):  # type: ignore[no-untyped-def]
-        def before(i: Any, j: Any) -> Any:
-            a, b = load(x[i * xs]), load(x[j * xs])
+    def loop(x, stride, values, value_stride, indices, index_stride, extent, descending):  # type: ignore[no-untyped-def]
+        def precedes(i: Any, j: Any) -> Any:
+            a, b = load(x[i * stride]), load(x[j * stride])
             if a == b or (a != a and b != b):  # noqa: PLR0124 - NaN
                 return i < j
             less = a < b or (b != b and a == a)  # noqa: PLR0124 - NaN
             return less != descending
 
         for i in range(extent):
-            indices[i * ps] = i
+            indices[i * index_stride] = i
         start, end = extent // 2, extent
         while end > 1:
             if start > 0:
                 start -= 1
             else:
                 end -= 1
-                last = indices[end * ps]
-                indices[end * ps] = indices[0]
+                last = indices[end * index_stride]
+                indices[end * index_stride] = indices[0]
                 indices[0] = last
             root = start
             while 2 * root + 1 < end:
                 child = 2 * root + 1
-                if child + 1 < end and before(int(indices[child * ps]), int(indices[(child + 1) * ps])):
+                if child + 1 < end and precedes(
+                    int(indices[child * index_stride]), int(indices[(child + 1) * index_stride])
+                ):
                     child += 1
-                if not before(int(indices[root * ps]), int(indices[child * ps])):
+                if not precedes(int(indices[root * index_stride]), int(indices[child * index_stride])):
                     break
-                last = indices[root * ps]
-                indices[root * ps] = indices[child * ps]
-                indices[child * ps] = last
+                last = indices[root * index_stride]
+                indices[root * index_stride] = indices[child * index_stride]
+                indices[child * index_stride] = last
                 root = child
         for i in range(extent):
-            values[i * vs] = x[int(indices[i * ps]) * xs]
+            values[i * value_stride] = x[int(indices[i * index_stride]) * stride]
 
     return loop
 
@@ -292,7 +294,7 @@ SORT = Routine(
         Parameter("descending", FLAG, default=False),
         Parameter("stable", FLAG, default=False),
     ),
-    summary="The elements along `dim` in order, and the indices that they had; always stable, NaN is the largest.",
+    summary="The sorted elements along `dim`, and their former indices; always stable, NaN is the largest.",
     loop=_sort_loop,
     loops=_sort_loops,
     canonicalize=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
@@ -312,17 +314,17 @@ SORT = Routine(
 
 
 def _triangle_loop(_load: Any, _store: Any) -> Any:
-    """The elements up to a diagonal, or from one on; zeros elsewhere."""
+    """The elements below and on a diagonal, or above and on it; zeros elsewhere."""
 
     def loop(x, xr, xc, result, rr, rc, rows, columns, diagonal, lower):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for i in range(rows):
-            first, beyond = (0, i + diagonal + 1) if lower else (i + diagonal, columns)
-            first, beyond = min(max(first, 0), columns), min(max(beyond, 0), columns)
+            first, end = (0, i + diagonal + 1) if lower else (i + diagonal, columns)
+            first, end = min(max(first, 0), columns), min(max(end, 0), columns)
             for j in range(first):
                 result[i * rr + j * rc] = 0
-            for j in range(first, beyond):
+            for j in range(first, end):
                 result[i * rr + j * rc] = x[i * xr + j * xc]
-            for j in range(max(first, beyond), columns):
+            for j in range(max(first, end), columns):
                 result[i * rr + j * rc] = 0
 
     return loop
@@ -330,7 +332,7 @@ def _triangle_loop(_load: Any, _store: Any) -> Any:
 
 def _canonical_triangle(shape: Extents, diagonal: int) -> tuple[Any, ...]:
     if len(shape) < 2:
-        raise ShapeError(f"a tensor of shape {list(shape)} has no diagonal", help="it has two dimensions at least")
+        raise ShapeError(f"a tensor of shape {list(shape)} has no diagonal", help="it must have two dimensions or more")
     most = sum(shape[-2:])
     return (min(max(diagonal, -most), most),)
 

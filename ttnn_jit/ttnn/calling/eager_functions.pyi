@@ -325,7 +325,7 @@ class _Addcmul(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addmm(TtnnOperation):
-    """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
+    """`beta` times a tensor, plus `alpha` times the product of two matrices; with a `beta` of 0 the tensor is not read."""
 
     def __call__(self, input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, alpha: float = ..., beta: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -346,7 +346,7 @@ class _Any(TtnnOperation):
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Argmax(TtnnOperation):
-    """The index of the largest element along `dim`, or among all in a row; of equal ones the first, NaN is the largest."""
+    """The index of the largest element along `dim`, or in the flat tensor; the first of equal ones, NaN is the largest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -354,7 +354,7 @@ class _Argmax(TtnnOperation):
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Argmin(TtnnOperation):
-    """The index of the smallest element along `dim`, or among all in a row; of equal ones the first, NaN is the smallest."""
+    """The index of the smallest element along `dim`, or in the flat tensor; the first of equal ones, NaN is the smallest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -398,7 +398,7 @@ class _Atanh(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseAnd(TtnnOperation):
-    """The bits that x and y both have."""
+    """The bits that are set in both x and y."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -406,7 +406,7 @@ class _BitwiseAnd(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseLeftShift(TtnnOperation):
-    """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
+    """x * 2**y, truncated to the element's width; 0 where y is below 0 or above 31."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -414,12 +414,12 @@ class _BitwiseLeftShift(TtnnOperation):
     def __call__(self, input_tensor: Tensor | float, shift_bits: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseNot(TtnnOperation):
-    """The bits that x has not."""
+    """The bits that are not set in x."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseOr(TtnnOperation):
-    """The bits that x or y has."""
+    """The bits that are set in x or y."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -427,7 +427,7 @@ class _BitwiseOr(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseRightShift(TtnnOperation):
-    """The floor of x / 2**y; all bits are those of the sign where y is below 0 or above 31."""
+    """The floor of x / 2**y; all bits are the sign bit where y is below 0 or above 31."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -435,7 +435,7 @@ class _BitwiseRightShift(TtnnOperation):
     def __call__(self, input_tensor: Tensor | float, shift_bits: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _BitwiseXor(TtnnOperation):
-    """The bits that one of x and y has."""
+    """The bits that are set in exactly one of x and y."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -458,7 +458,7 @@ class _Celu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Chunk(TtnnOperation):
-    """At most `chunks` parts along `dim`, of equal extents but for the last one."""
+    """At most `chunks` parts along `dim`, of equal extents except the last one."""
 
     @overload
     def __call__(self, input_tensor: Tensor, chunks: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
@@ -466,7 +466,7 @@ class _Chunk(TtnnOperation):
     def __call__(self, input: Tensor, chunks: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
 
 class _Clamp(TtnnOperation):
-    """x limited to [min, max]; NaN in any of them gives NaN. The largest float32 is no bound, for infinities neither.
+    """x limited to [min, max]; NaN in any of them gives NaN. A bound of the largest float32 does not limit infinities.
 
     Or: x limited to [min, max] element by element; NaN in any of them gives NaN."""
 
@@ -508,7 +508,7 @@ class _Cosh(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cumprod(TtnnOperation):
-    """The products of the elements up to each along `dim`: in float64, rounded once; of integers the low bits."""
+    """The cumulative products along `dim`: of floats in float64, rounded once; of integers the low bits."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int, *, out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -516,7 +516,7 @@ class _Cumprod(TtnnOperation):
     def __call__(self, input: Tensor, dim: int, *, out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Cumsum(TtnnOperation):
-    """The sums of the elements up to each along `dim`: in float64, rounded once; of integers the low bits."""
+    """The cumulative sums along `dim`: of floats in float64, rounded once; of integers the low bits."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int, *, out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -573,7 +573,7 @@ class _Elu(TtnnOperation):
     def __call__(self, input_tensor: Tensor, alpha: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Embedding(TtnnOperation):
-    """For every index the row of `weight` that it names, (..., indices) and (rows, columns) to (..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), laid out as `weight` where `layout` says nothing; one beyond is taken for the nearest there is, and of a float the integer toward zero."""
+    """The row of `weight` at every index, (..., indices) and (rows, columns) to (..., indices, columns), and (batch, 1, 1, indices) to (batch, indices, columns), by default in the layout of `weight`; an index out of range is clamped, and a float index is truncated."""
 
     @overload
     def __call__(self, input_tensor: Tensor, weight: Tensor, layout: Layout | None = ..., *, padding_idx: object = ..., embeddings_type: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -619,7 +619,7 @@ class _Exp2(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Expand(TtnnOperation):
-    """The tensor repeated along dimensions of extent 1, and new ones in front, to have that shape."""
+    """The tensor repeated along dimensions of extent 1, and along new ones in front, to `output_shape`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, output_shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -627,7 +627,7 @@ class _Expand(TtnnOperation):
     def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalAttnMatmul(TtnnOperation):
-    """Queries of positions, heads and users times the matrices of each user and group of heads."""
+    """Queries [positions, heads, users, channels] times a matrix for each user and group of heads."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -640,7 +640,7 @@ class _ExperimentalConcatenateHeads(TtnnOperation):
     def __call__(self, input: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalCreateQkvHeads(TtnnOperation):
-    """Heads of rows that hold, group by group, the queries that share a key, that key and its value."""
+    """Heads of rows of groups; a group is the queries that share a key, that key, and its value."""
 
     @overload
     def __call__(self, input_tensor: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
@@ -648,7 +648,7 @@ class _ExperimentalCreateQkvHeads(TtnnOperation):
     def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
-    """Heads of rows of queries, and of as many others as there are, each a key and its value, head by head."""
+    """Heads of rows of queries, and of rows of pairs of a key and its value."""
 
     @overload
     def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor, num_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
@@ -656,7 +656,7 @@ class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
     def __call__(self, input: Tensor, input_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalGroupAttnMatmul(TtnnOperation):
-    """Queries of positions, heads and users times the matrices of each user and group of heads."""
+    """Queries [positions, heads, users, channels] times a matrix for each user and group of heads."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -669,7 +669,7 @@ class _ExperimentalNlpConcatHeads(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalNlpConcatHeadsDecode(TtnnOperation):
-    """The first `num_heads` heads of every user as a row, [1, 1, users, channels]; rows of 0 up to 32 users."""
+    """The first `num_heads` heads of every user as a row, [1, 1, users, channels], padded with 0 to 32 rows."""
 
     @overload
     def __call__(self, input_tensor: Tensor, num_heads: int, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -693,7 +693,7 @@ class _ExperimentalNlpCreateQkvHeadsDecode(TtnnOperation):
     def __call__(self, input: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., *, overlap_qk_coregrid: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalNlpCreateQkvHeadsFalcon7B(TtnnOperation):
-    """71 heads of queries, one of keys and one of values, from rows in four dimensions that hold them in order."""
+    """71 heads of queries, one of keys and one of values, in this order, from rows in four dimensions."""
 
     @overload
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
@@ -701,7 +701,7 @@ class _ExperimentalNlpCreateQkvHeadsFalcon7B(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalPagedFillCache(TtnnOperation):
-    """A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written."""
+    """Writes all positions of one user, or of the users in `batch_idx_tensor`, to a paged cache, in place."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -709,7 +709,7 @@ class _ExperimentalPagedFillCache(TtnnOperation):
     def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalPagedUpdateCache(TtnnOperation):
-    """A cache with a row of every user of `input` [1, users, heads, channels] at the position that its index names, left out where there is none; it is written."""
+    """Writes a row of `input` [1, users, heads, channels] for each user to the user's position of a cache, in place; positions out of range are skipped."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -717,7 +717,7 @@ class _ExperimentalPagedUpdateCache(TtnnOperation):
     def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbedding(TtnnOperation):
-    """Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position `token_index`."""
+    """Rotates channels i and i + n/2 of every row by the angle of its position, or of position `token_index`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, token_index: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -725,7 +725,7 @@ class _ExperimentalRotaryEmbedding(TtnnOperation):
     def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, token_idx: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
-    """Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user."""
+    """Rotates channels i and i + n/2 of every row by the angle of its position; in decode mode, of its user."""
 
     @overload
     def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -733,7 +733,7 @@ class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
     def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
-    """Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which rotates pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."""
+    """Rotates channels 2i and 2i + 1 of every row by the angle of its position, in decode mode of its user: the row times cosines, plus each 32 channels of it times `trans_mat`, times sines."""
 
     @overload
     def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -741,7 +741,7 @@ class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
     def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbeddingLlamaFusedQk(TtnnOperation):
-    """`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other."""
+    """`rotary_embedding_llama` of queries and of keys in decode mode; the angles of both are concatenated."""
 
     @overload
     def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
@@ -749,7 +749,7 @@ class _ExperimentalRotaryEmbeddingLlamaFusedQk(TtnnOperation):
     def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalSplitQueryKeyValueAndSplitHeads(TtnnOperation):
-    """Heads of queries, of keys, transposed, and of values, from rows in four dimensions; from sharded rows, shard by shard across."""
+    """Heads of queries, of keys, transposed, and of values, from rows in four dimensions; each shard of sharded rows has all three for some heads."""
 
     @overload
     def __call__(self, input_tensor: Tensor, num_heads: int = ..., *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
@@ -770,7 +770,7 @@ class _Fill(TtnnOperation):
     def __call__(self, input_tensor: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _FillCache(TtnnOperation):
-    """A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written."""
+    """Writes `input` [1, heads, positions, channels] to the first positions of one user of a cache, in place."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, batch_idx: int, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -801,9 +801,9 @@ class _FloorDivide(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fmod(TtnnOperation):
-    """What is left of x when y is taken off as often as goes, exactly; the sign of x.
+    """The exact remainder of x / y rounded towards zero; it has the sign of x.
 
-    Or: What the quotient toward zero leaves; 0 where y is 0."""
+    Or: The remainder of the quotient toward zero; 0 where y is 0."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -811,9 +811,9 @@ class _Fmod(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Fold(TtnnOperation):
-    """Images of blocks of `stride_h` rows and `stride_w` columns, their elements as channels of one position.
+    """Images whose blocks of `stride_h` rows and `stride_w` columns become the channels of one position.
 
-    Or: The same of images whose channels stand before rows and columns; those of the result stand last."""
+    Or: The same for images in channels-first order; the result is channels-last."""
 
     @overload
     def __call__(self, input_tensor: Tensor, stride_h: int, stride_w: int, padding: Sequence[int] = ..., pad_c: int = ..., pad_h: int = ..., pad_w: int = ..., *, use_transpose_as_fold: Literal[False] = ..., grid_size: object = ..., override_memory_config: MemoryConfig | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -830,7 +830,7 @@ class _Frac(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Gather(TtnnOperation):
-    """The elements along `dim` that `index` names; one beyond is taken for the nearest there is."""
+    """The elements at the indices `index` along `dim`; an index out of range is clamped."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, *, sparse_grad: object = ..., out: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -889,7 +889,7 @@ class _Glu(TtnnOperation):
     def __call__(self, input: Tensor, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _GroupNorm(TtnnOperation):
-    """Channels, the last dimension, in groups less their mean by their deviation, times `weight`, plus `bias`."""
+    """Groups of channels (the last dimension) minus their mean, divided by their standard deviation, times `weight`, plus `bias`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., *, num_groups: int, epsilon: float = ..., output_layout: Layout | None = ..., input_mask: object = ..., negative_mask: object = ..., reciprocals: object = ..., inplace: object = ..., num_out_blocks: object = ..., use_welford: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -910,7 +910,7 @@ class _Gtz(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Hardmish(TtnnOperation):
-    """x * (x + 2.8) / 5, its second factor limited to [0, 5]: mish by lines."""
+    """x * (x + 2.8) / 5, its second factor limited to [0, 5]: a piecewise approximation of mish."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -958,7 +958,7 @@ class _Identity(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _IndexFill(TtnnOperation):
-    """The tensor with `value` at all indices along `dim` that `index` names."""
+    """The tensor with `value` at the indices `index` along `dim`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, value: float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -966,7 +966,7 @@ class _IndexFill(TtnnOperation):
     def __call__(self, input: Tensor, dim: int, index: Tensor, value: float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Isclose(TtnnOperation):
-    """1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as torch has them."""
+    """1 where |x - y| <= atol + rtol * |y|, else 0, in x's dtype; both sides in float32, as in torch."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, rtol: float = ..., atol: float = ..., equal_nan: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1004,7 +1004,7 @@ class _L1Loss(TtnnOperation):
     def __call__(self, input_reference: Tensor, input_prediction: Tensor, reduction: LossReductionMode = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LayerNorm(TtnnOperation):
-    """Rows less their mean, by their standard deviation, times `weight`, plus `bias`, one of each per column."""
+    """Rows minus their mean, divided by their standard deviation, times `weight`, plus `bias`, both per column."""
 
     @overload
     def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1012,7 +1012,7 @@ class _LayerNorm(TtnnOperation):
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LayerNormPostAllGather(TtnnOperation):
-    """`layer_norm` of a part of rows, whose sums `stats` has, from each device those of squares and the others."""
+    """`layer_norm` of a part of rows; `stats` has from each device their sums of squares and their sums."""
 
     @overload
     def __call__(self, input_tensor: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1075,7 +1075,7 @@ class _Lgamma(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Linear(TtnnOperation):
-    """The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of one tensor that `activation` names."""
+    """The product of matrices (`matmul`), plus `bias`, which is broadcast to it, then the unary function that `activation` names."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1105,7 +1105,7 @@ class _LogSigmoid(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogSoftmax(TtnnOperation):
-    """The logarithm of what `softmax` gives, without the numbers too small for it."""
+    """The logarithm of `softmax`, without its underflow."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1137,7 +1137,7 @@ class _LogicalAnd(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalLeftShift(TtnnOperation):
-    """x * 2**y without the bits that leave the word; 0 where y is below 0 or above 31."""
+    """x * 2**y, truncated to the element's width; 0 where y is below 0 or above 31."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1158,7 +1158,7 @@ class _LogicalOr(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _LogicalRightShift(TtnnOperation):
-    """The bits of x moved down by y, filled up with zeros; 0 where y is below 0 or above 31."""
+    """The bits of x shifted right by y, with zeros shifted in; 0 where y is below 0 or above 31."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1205,9 +1205,9 @@ class _Mac(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
-    """The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, as in torch.matmul.
+    """The product of matrices, (..., m, k) by (..., k, n); leading dimensions broadcast and vectors are matrices as in torch.matmul.
 
-    Or: The product of matrices, then the function of one tensor that `activation` names."""
+    Or: The product of matrices, then the unary function that `activation` names."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1231,7 +1231,7 @@ class _Maximum(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Mean(TtnnOperation):
-    """The mean along dimensions: their sum by their number of elements.
+    """The mean along dimensions: the sum divided by the number of elements.
 
     Or: The mean along dimensions, times `scalar`."""
 
@@ -1271,7 +1271,7 @@ class _MseLoss(TtnnOperation):
     def __call__(self, input_reference: Tensor, input_prediction: Tensor, reduction: LossReductionMode = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Multigammaln(TtnnOperation):
-    """The logarithm of the gamma function of 4 dimensions; NaN where x is not above 1.5."""
+    """The logarithm of the multivariate gamma function of 4 dimensions; NaN where x is not above 1.5."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1302,7 +1302,7 @@ class _Neg(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Nextafter(TtnnOperation):
-    """The next number after x toward y, of those that the dtype of x has: y itself where they are equal."""
+    """The next number of x's dtype after x toward y; y where they are equal."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1312,7 +1312,7 @@ class _Nez(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Norm(TtnnOperation):
-    """The norm of vectors along dimensions, of the order `p`: 0 counts what is not 0, infinity is the largest."""
+    """The vector norm of order `p` along dimensions: 0 counts nonzero elements, infinity gives the largest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., p: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1320,7 +1320,7 @@ class _Norm(TtnnOperation):
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., p: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _NormalizeGlobal(TtnnOperation):
-    """The elements less the mean of all, by the root of their variance, which is by their number."""
+    """The elements minus the mean of all, divided by the standard deviation of all, without Bessel's correction."""
 
     @overload
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1328,7 +1328,7 @@ class _NormalizeGlobal(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _NormalizeHw(TtnnOperation):
-    """The elements less the mean of their rows and columns, by what `std_hw` gives."""
+    """The elements minus their mean over rows and columns, divided by `std_hw`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1336,20 +1336,20 @@ class _NormalizeHw(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Outer(TtnnOperation):
-    """The product of every element of one vector and every one of another, whatever dimension they lie along."""
+    """The products of all pairs of elements of two vectors, which may lie along any dimension."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pad(TtnnOperation):
-    """The tensor with as many elements `value` before and after, along the last dimensions, as `padding` says.
+    """The tensor padded with `value`; `padding` has the elements before and after, along the last dimensions.
 
-    Or: The tensor in one of shape `output_padded_shape` from `input_tensor_start` on, `value` around it.
+    Or: The tensor padded with `value` to `output_padded_shape`, its first element at `input_tensor_start`.
 
-    Or: The tensor with as many elements around it as `padding` says, reflected at its edges, which are not repeated.
+    Or: The tensor padded by `padding`, with a reflection that does not repeat its edges.
 
-    Or: The tensor with as many elements around it as `padding` says, those at its edges.
+    Or: The tensor padded by `padding`, with copies of its edges.
 
-    Or: The tensor with as many elements around it as `padding` says, those of its other end."""
+    Or: The tensor padded by `padding`, with the elements of its other end."""
 
     @overload
     def __call__(self, input_tensor: Tensor, padding: Sequence[tuple[int, int]], value: float = ..., *, mode: Literal['constant'] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1373,7 +1373,7 @@ class _Pad(TtnnOperation):
     def __call__(self, input: Tensor, padding: Sequence[tuple[int, int]], *, mode: Literal['circular'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Permute(TtnnOperation):
-    """The tensor with its dimensions in another order: dimension i of the result is `permutation[i]` of it."""
+    """The tensor with permuted dimensions: dimension i of the result is `permutation[i]` of the operand."""
 
     @overload
     def __call__(self, input_tensor: Tensor, permutation: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1381,12 +1381,12 @@ class _Permute(TtnnOperation):
     def __call__(self, input: Tensor, dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Polygamma(TtnnOperation):
-    """The derivative number k of digamma; at 0 and the negative integers infinite, as it is above them."""
+    """The derivative number k of digamma; at 0 and the negative integers its limit from above, infinite."""
 
     def __call__(self, input_tensor: Tensor, k: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Polyval(TtnnOperation):
-    """The polynomial in x with the numbers `coeffs`, that of the highest power first, by Horner's rule."""
+    """The polynomial in x with the coefficients `coeffs`, that of the highest power first, by Horner's rule."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor, coeffs: Sequence[float], **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1478,7 +1478,7 @@ class _ReluMin(TtnnOperation):
 class _Remainder(TtnnOperation):
     """fmod with the sign of y, as Python's %.
 
-    Or: What that quotient leaves, with the sign of y; 0 where y is 0."""
+    Or: The remainder of floor division, with the sign of y; 0 where y is 0."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1486,7 +1486,7 @@ class _Remainder(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Repeat(TtnnOperation):
-    """The tensor many times over, along every dimension as often as `repeat_dimensions` says."""
+    """The tensor repeated along every dimension; `repeat_dimensions` holds the counts."""
 
     @overload
     def __call__(self, input_tensor: Tensor, repeat_dimensions: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1494,7 +1494,7 @@ class _Repeat(TtnnOperation):
     def __call__(self, input: Tensor, repeat_dims: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _RepeatInterleave(TtnnOperation):
-    """Every element along `dim` many times in a row."""
+    """Every element along `dim`, `repeats` times in a row."""
 
     @overload
     def __call__(self, input_tensor: Tensor, repeats: int, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1502,9 +1502,9 @@ class _RepeatInterleave(TtnnOperation):
     def __call__(self, input: Tensor, repeats: int, dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Reshape(TtnnOperation):
-    """The elements in row-major order as a tensor of another shape; an extent of -1 is the one that is left.
+    """The elements in row-major order as a tensor of another shape; an extent of -1 follows from the others.
 
-    Or: The elements as a tensor of shape `padded_shape`, of which those of index below `shape` are kept."""
+    Or: The elements as a tensor of `padded_shape`, cut to those with indices below `shape`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1524,7 +1524,7 @@ class _ReshapeOnDevice(TtnnOperation):
     def __call__(self, input: Tensor, W: int, Z: int, Y: int, X: int, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _RmsNorm(TtnnOperation):
-    """Rows by the root of the mean of their squares, times `weight`, plus `bias`, one of each per column."""
+    """Rows divided by the root of the mean of their squares, times `weight`, plus `bias`, both per column."""
 
     @overload
     def __call__(self, input_tensor: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., epsilon: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1532,7 +1532,7 @@ class _RmsNorm(TtnnOperation):
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., residual_input_tensor: Tensor | None = ..., eps: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _RmsNormPostAllGather(TtnnOperation):
-    """`rms_norm` of a part of rows, whose sums of squares `stats` has, from each device a tile's width."""
+    """`rms_norm` of a part of rows; `stats` has their sums of squares, one tile's width from each device."""
 
     @overload
     def __call__(self, input_tensor: Tensor, stats: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., epsilon: float = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1548,7 +1548,7 @@ class _RmsNormPreAllGather(TtnnOperation):
     def __call__(self, input: Tensor, residual_input_tensor: Tensor | None = ..., *, use_2d_core_grid: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Roll(TtnnOperation):
-    """Elements moved on by `shifts` along `dim`, those beyond the end to the front; flat if `dim` is None."""
+    """Elements rotated by `shifts` along `dim`; the flattened tensor is rotated if `dim` is None."""
 
     @overload
     def __call__(self, input_tensor: Tensor, shifts: int | Sequence[int] | None = ..., dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1556,9 +1556,9 @@ class _Roll(TtnnOperation):
     def __call__(self, input: Tensor, shifts: int | Sequence[int] | None = ..., dims: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Round(TtnnOperation):
-    """The nearest integer, the even one of two.
+    """The nearest integer, ties to even.
 
-    Or: The number of that many decimals that is nearest to x, the even one of two; tens where negative."""
+    Or: x rounded to `decimals` decimals, ties to even; to tens, hundreds and so on where negative."""
 
     @overload
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1587,7 +1587,7 @@ class _Rsub(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ScaleMaskSoftmax(TtnnOperation):
-    """The softmax of rows times `scale` plus `mask`, whatever `is_causal_mask` and `numeric_stable` say."""
+    """The softmax of rows times `scale` plus `mask`; `is_causal_mask` and `numeric_stable` have no effect."""
 
     @overload
     def __call__(self, input_tensor: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1595,15 +1595,15 @@ class _ScaleMaskSoftmax(TtnnOperation):
     def __call__(self, input: Tensor, scale: float | None = ..., mask: Tensor | None = ..., is_causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Scatter(TtnnOperation):
-    """The tensor with elements of `src` in the indices along `dim` that `index` names.
+    """The tensor with elements of `src` in place of the elements at the indices `index` along `dim`.
 
-    Or: The tensor with elements of `src` added to the indices along `dim` that `index` names.
+    Or: The tensor with elements of `src` added to the elements at the indices `index` along `dim`.
 
-    Or: The tensor with elements of `src` multiplied into the indices along `dim` that `index` names.
+    Or: The tensor with elements of `src` multiplied into the elements at the indices `index` along `dim`.
 
-    Or: The tensor with elements of `src` that are larger in the indices along `dim` that `index` names.
+    Or: The tensor with elements of `src` combined by the maximum with the elements at the indices `index` along `dim`.
 
-    Or: The tensor with elements of `src` that are smaller in the indices along `dim` that `index` names."""
+    Or: The tensor with elements of `src` combined by the minimum with the elements at the indices `index` along `dim`."""
 
     @overload
     def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1627,7 +1627,7 @@ class _Scatter(TtnnOperation):
     def __call__(self, input_tensor: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: Literal['amin'], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ScatterAdd(TtnnOperation):
-    """The tensor with elements of `src` added to the indices along `dim` that `index` names."""
+    """The tensor with elements of `src` added to the elements at the indices `index` along `dim`."""
 
     @overload
     def __call__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1655,7 +1655,7 @@ class _Sign(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Signbit(TtnnOperation):
-    """1 where x is below zero or -0, and no NaN (whose sign differs between processors), else 0, in x's dtype."""
+    """1 where x is below zero or -0, and not NaN (the sign of NaN depends on the processor), else 0, in x's dtype."""
 
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1683,12 +1683,12 @@ class _Slice(TtnnOperation):
     def __call__(self, input: Tensor, slice_start: Sequence[int], slice_end: Sequence[int], slice_step: Sequence[int] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _SliceWrite(TtnnOperation):
-    """x with `part` in the place of the elements that `slice` would give."""
+    """x with `part` in place of the elements of the slice."""
 
     def __call__(self, input_tensor: Tensor, part: Tensor, begins: Sequence[int], ends: Sequence[int], step: Sequence[int] = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Softmax(TtnnOperation):
-    """exp(x - m) by its sum along `dim`, m the largest element there, whatever `numeric_stable` says."""
+    """exp(x - m) over its sum along `dim`, m the largest element there. `numeric_stable` has no effect."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1711,7 +1711,7 @@ class _Softsign(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Sort(TtnnOperation):
-    """The elements along `dim` in order, and the indices that they had; always stable, NaN is the largest."""
+    """The sorted elements along `dim`, and their former indices; always stable, NaN is the largest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
@@ -1719,14 +1719,14 @@ class _Sort(TtnnOperation):
     def __call__(self, input: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
 class _SparseMatmul(TtnnOperation):
-    """Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name."""
+    """Products of matrices, zeros where the element of `sparsity` is zero; with `indices`, products with the matrices at these indices."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, sparsity: Tensor, indices: Tensor | None = ..., nnz: int | None = ..., is_input_a_sparse: bool = ..., is_input_b_sparse: bool = ..., *, output_tile: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Split(TtnnOperation):
-    """Parts of `split_size` elements along `dim`, the last one of what is left.
+    """Parts of `split_size` elements along `dim`; the last one has the rest.
 
-    Or: Parts of as many elements along `dim` as `split_size` says, in order, the last one of what is left."""
+    Or: Parts along `dim` with the numbers of elements in `split_size`; the last one has at most the rest."""
 
     @overload
     def __call__(self, input_tensor: Tensor, split_size: int, dim: int = ..., **keywords: Unpack[Keywords]) -> list[Tensor]: ...
@@ -1756,7 +1756,7 @@ class _SquaredDifference(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Squeeze(TtnnOperation):
-    """The tensor without the dimensions `dim`, of all if that is None, where their extents are 1."""
+    """The tensor without those of the dimensions `dim` (None: all) whose extents are 1."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1764,7 +1764,7 @@ class _Squeeze(TtnnOperation):
     def __call__(self, input: Tensor, dim: int | Sequence[int] | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Stack(TtnnOperation):
-    """Tensors of one shape one after the other along a new dimension before `dim`."""
+    """Tensors of one shape, concatenated along a new dimension before `dim`."""
 
     @overload
     def __call__(self, tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1772,7 +1772,7 @@ class _Stack(TtnnOperation):
     def __call__(self, input_tensors: Sequence[Tensor], dim: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Std(TtnnOperation):
-    """The standard deviation along dimensions; with `correction` by Bessel's, one element less."""
+    """The standard deviation along dimensions; `correction` is Bessel's: the divisor is one less."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1780,7 +1780,7 @@ class _Std(TtnnOperation):
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _StdHw(TtnnOperation):
-    """The root of what `var_hw` gives."""
+    """The standard deviation over rows and columns: the square root of `var_hw`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1846,9 +1846,9 @@ class _Threshold(TtnnOperation):
     def __call__(self, input_tensor: Tensor, threshold: float = ..., value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Topk(TtnnOperation):
-    """The `k` largest elements along `dim`, or the smallest, in order, and their indices there, UINT16 or else UINT32; NaN is the largest.
+    """The `k` largest or smallest elements along `dim`, in order, and their indices there, UINT16 or else UINT32; NaN is the largest.
 
-    Or: The `k` largest elements along `dim`, or the smallest, in order, and what `indices_tensor` has there."""
+    Or: The `k` largest or smallest elements along `dim`, in order, and the elements of `indices_tensor` there."""
 
     @overload
     def __call__(self, input_tensor: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
@@ -1860,7 +1860,7 @@ class _Topk(TtnnOperation):
     def __call__(self, input: Tensor, k: int = ..., dim: int = ..., largest: bool = ..., sorted: bool = ..., *, indices_tensor: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
 class _TransformerAttentionSoftmax(TtnnOperation):
-    """The softmax of rows by the root of `head_size` plus `attention_mask`, whatever `causal_mask` says."""
+    """The softmax of rows / sqrt(`head_size`) plus `attention_mask`; `causal_mask` has no effect."""
 
     @overload
     def __call__(self, input_tensor: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1868,7 +1868,7 @@ class _TransformerAttentionSoftmax(TtnnOperation):
     def __call__(self, input: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerChunkedScaledDotProductAttention(TtnnOperation):
-    """Attention of queries that begin at position `chunk_start_idx` of their sequences, or at that of a tensor, to keys up to their own position, in pages."""
+    """Causal attention of a chunk of queries to paged caches; the chunk begins at position `chunk_start_idx` or at the position in `chunk_start_idx_tensor`."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, chunk_start_idx: int | None = ..., chunk_start_idx_tensor: Tensor | None = ..., scale: float | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1881,27 +1881,27 @@ class _TransformerConcatenateHeads(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerJointScaledDotProductAttention(TtnnOperation):
-    """Attention among the positions of two sequences, one behind the other: that of each."""
+    """Attention of two sequences that are concatenated; the results of the first and of the second sequence."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, scale: float | None = ..., *, joint_strategy: Literal['rear'] = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _TransformerPagedScaledDotProductAttentionDecode(TtnnOperation):
-    """The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's."""
+    """Attention of one position per user to paged caches, whose page table is [users, pages per user]."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerScaledDotProductAttention(TtnnOperation):
-    """Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions up to their own if `is_causal`, and within a window."""
+    """Scaled dot-product attention: softmax(queries times keys times `scale`, plus `attn_mask`) times values; `is_causal` masks later positions, `sliding_window_size` those out of the window."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, attn_mask: Tensor | None = ..., is_causal: bool = ..., scale: float | None = ..., sliding_window_size: int | None = ..., attention_sink: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerScaledDotProductAttentionDecode(TtnnOperation):
-    """The same of one position of every user, queries [1, users, heads, channels], which sees keys up to `cur_pos` or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."""
+    """Attention of one position per user, queries [1, users, heads, channels], to keys up to `cur_pos` or `cur_pos_tensor` if `is_causal`; zeros for users whose position is below 0."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos: Sequence[int] = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., *, share_cache: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerSplitQueryKeyValueAndSplitHeads(TtnnOperation):
-    """Heads of queries, of keys, transposed by default, and of values, from rows that hold them one after the other, or two tensors of rows; from sharded rows, group by group."""
+    """Heads of queries, of keys, transposed by default, and of values, from rows of all three, or from two tensors of rows; sharded rows consist of groups."""
 
     @overload
     def __call__(self, input_tensor: Tensor, input_tensor_kv: Tensor | None = ..., *, num_heads: int, num_kv_heads: int | None = ..., transpose_key: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
@@ -1954,7 +1954,7 @@ class _UnsqueezeTo4D(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _UpdateCache(TtnnOperation):
-    """A cache with one position of all users, `update_idx` or the number in `update_idx_tensor`, from rows of `input` [1, heads, users, channels]; it is written."""
+    """Writes a row of `input` [1, heads, users, channels] for each user to one position of a cache, `update_idx` or the number in `update_idx_tensor`, in place."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, update_idx: int | None = ..., batch_offset: int = ..., update_idx_tensor: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1962,7 +1962,7 @@ class _UpdateCache(TtnnOperation):
     def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_index: int | None = ..., batch_offset: int = ..., update_idx_tensor: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Var(TtnnOperation):
-    """The variance along dimensions; with `correction` by Bessel's, one element less."""
+    """The variance along dimensions; `correction` is Bessel's: the divisor is one less."""
 
     @overload
     def __call__(self, input_tensor: Tensor, dim: int | Sequence[int] | None = ..., keepdim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1970,7 +1970,7 @@ class _Var(TtnnOperation):
     def __call__(self, input: Tensor, dims: int | Sequence[int] | None = ..., keep_dim: bool = ..., correction: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _VarHw(TtnnOperation):
-    """The variance of the rows and columns, the last two dimensions, by their number of elements."""
+    """The variance over rows and columns, the last two dimensions, without Bessel's correction."""
 
     @overload
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1978,7 +1978,7 @@ class _VarHw(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _View(TtnnOperation):
-    """The elements as a tensor of another shape, as `reshape` gives them."""
+    """The elements as a tensor of another shape, as by `reshape`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
