@@ -22,7 +22,7 @@ myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 exclude_patterns = ["examples", "site_pages"]
-suppress_warnings = ["misc.highlighting_failure"]  # excerpts that end in ... are no whole programs
+suppress_warnings = ["misc.highlighting_failure"]  # excerpts that end in ... do not parse
 highlight_language = "text"
 html_theme = "furo"
 html_title = "ttnn_jit"
@@ -33,11 +33,11 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 class MlirLexer(RegexLexer):
-    """MLIR, as far as its dumps here have it."""
+    """MLIR, as far as dumps of this package use it."""
 
     name = "MLIR"
     aliases = ("mlir",)
-    tokens = {  # noqa: RUF012 - as Pygments has it
+    tokens = {  # noqa: RUF012 - the interface of Pygments
         "root": [
             (r"//.*", Comment),
             (r'"[^"]*"', String),
@@ -55,7 +55,7 @@ class MlirLexer(RegexLexer):
 
 
 def _with_picture(_: Sphinx, docname: str, source: list[str]) -> None:
-    """The rooms as a drawing, where the page has them as text."""
+    """Replace the text of the rooms' picture by an SVG."""
     if docname == "architecture":
         source[0] = rooms.with_picture(source[0])
 
@@ -71,11 +71,11 @@ LINKS = {
     "site_pages/stages.py": "generated/a_compile.md",
     "tutorial.ipynb": "generated/tutorial.md",
 }
-"""Of files and folders that are no pages: the pages that show them, or that they make."""
+"""File or folder that is no page -> the page that shows it, or that it generates."""
 
 
 def _with_pages(_: Sphinx, docname: str, source: list[str]) -> None:
-    """The README as the first page, and links of the pages in docs/ to files that other pages show."""
+    """Insert the README into the first page, and redirect links to files that other pages show."""
     if docname == "index":
         readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
         readme = re.sub(r"\]\((?!docs/|https?:)", "](../", readme).replace("](docs/", "](")
@@ -86,7 +86,7 @@ def _with_pages(_: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Write the pages that are made of the code, before any is read."""
+    """Write the generated pages, before any page is read."""
     write(DOCS / "generated")
     app.add_lexer("mlir", MlirLexer)
     app.connect("source-read", _with_picture)

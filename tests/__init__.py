@@ -1,1 +1,1 @@
-"""The tests; `tests.programs` holds what several of them compile."""
+"""The tests; `tests.programs` holds programs that several of them compile."""

@@ -1,4 +1,4 @@
-"""Every argument of every operation and host function, two values each, and what each call gives in a process.
+"""Every argument of every operation and host function, with two values each, and the result of each call.
 
     python -m tests.argument_walk ORDER [NAME...]
 
@@ -61,19 +61,19 @@ ALONE = "alone"
 
 
 class Call(NamedTuple):
-    """One call of a function: what names it in every process, and what runs it, on tensors that it makes itself."""
+    """One call of a function: its name in every process, and a function that runs it on tensors that it creates."""
 
     label: str
     run: Callable[[], Any]
 
 
 def functions() -> Mapping[str, TtnnOperation]:
-    """Every eager operation by its name, gradients and those that write into an operand included."""
+    """Every eager operation by its name, including gradients and in-place operations."""
     return {**{name: _FUNCTIONS[name] for name in _NAMES}, **GRADIENTS}
 
 
 def calls(names: Sequence[str] = ()) -> Iterator[Call]:
-    """All calls, or those of functions of these names, on a device of a chip and on one without rules."""
+    """All calls, or those of the named functions, on a chip device and on one without rules."""
     known = functions()
     for target in ("cpu", "wormhole_b0"):
         device = ttnn.open_device(device_id=0, target=target)
@@ -97,7 +97,7 @@ def _runner(function: Any, values: Mapping[str, Any], device: Any) -> Callable[[
 
 
 def arguments_of_declaration(operation: Operation) -> Iterator[dict[str, Any]]:
-    """The arguments of calls of one declaration with the values that it is tested with."""
+    """The arguments of calls of one declaration with its test values."""
     for shapes, statics in _tested(operation):
         yield _base(operation, shapes, statics)
 
@@ -145,7 +145,7 @@ def _dtype(allowed: frozenset[DataType]) -> DataType:
 
 
 def _others(operation: Operation, base: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Other values than those of `base` for each parameter of the declaration, by its name."""
+    """Different values from those of `base` for each parameter of the declaration, by its name."""
     for parameter in operation.parameters:
         for value in _values_beside(parameter, operation, base):
             yield parameter.name, value
@@ -205,7 +205,7 @@ def _operands_beside(parameter: Parameter, operation: Operation, value: Any) -> 
 
 @cache
 def _of_all() -> Mapping[str, tuple[Any, ...]]:
-    """What operations take besides their own, and two values of each."""
+    """Result options of operations, and two values of each."""
     unary = ttnn.UnaryWithParam
     relus = (["relu"], ["neg"], [ttnn.sigmoid])
     numbers = [[unary(ttnn.UnaryOpType.ADD_UNARY_SFPU, number)] for number in (1.0, 2.0, 0.0, -0.0)]
@@ -242,20 +242,20 @@ def _shown(value: Any) -> str:
 
 
 def outcome(call: Call) -> str:
-    """What a call gives: a hash of elements and metadata of its results, or the error."""
+    """The outcome of a call: a hash of elements and metadata of its results, or the error."""
     try:
         found = call.run()
     except TtnnJitError as error:
         return f"{type(error).__name__}: {error.message}"
-    return hashlib.sha256(repr(_told(found)).encode()).hexdigest()
+    return hashlib.sha256(repr(_described(found)).encode()).hexdigest()
 
 
-def _told(found: Any) -> Any:
-    """All of what a call gives, as what `repr` writes out."""
+def _described(found: Any) -> Any:
+    """The whole outcome of a call, in the form of `repr`."""
     if isinstance(found, (list, tuple)):
-        return [_told(each) for each in found]
+        return [_described(each) for each in found]
     if isinstance(found, ComplexTensor):
-        return _told([found.real, found.imag])
+        return _described([found.real, found.imag])
     if not isinstance(found, ttnn.Tensor):
         return found
     elements = ttnn.to_torch(found).contiguous().flatten()
@@ -264,7 +264,7 @@ def _told(found: Any) -> Any:
 
 
 def ordered(found: list[Call], order: str) -> list[Call]:
-    """The calls as they come, the other way round, or shuffled by what `order` says; no result depends on it."""
+    """The calls in order, reversed, or shuffled by `order`; no result depends on it."""
     if order == "reversed":
         return found[::-1]
     if order not in {ALONE, "forward"}:

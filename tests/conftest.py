@@ -1,4 +1,4 @@
-"""What every test gets: a disk cache of its own, and devices of each target."""
+"""Fixtures of every test: an own disk cache, and devices of each target."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.sampling import drawn, sampled
 from ttnn_jit.cache import disk
 from ttnn_jit.specs.options import Environment
 
-# What decides whether a change lands draws the same examples each time; `make fuzz` draws others, and many more;
-# `make test` runs a sample of what there is. However busy the machine is, no test fails for its time.
+# Tests that decide whether a change lands draw the same examples each time; `make fuzz` draws others, and many more;
+# `make test` runs a sample of them. However busy the machine is, no test fails for its time.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeated", parent=settings.get_profile("untimed"), derandomize=True)
 settings.register_profile("sample", parent=settings.get_profile("repeated"))
@@ -31,7 +31,7 @@ settings.register_profile("fuzz", parent=settings.get_profile("untimed"), derand
 settings.load_profile("repeated")
 
 
-@pytest.hookimpl(trylast=True)  # what is deselected is gone
+@pytest.hookimpl(trylast=True)  # deselected items are no longer alive
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if settings.get_current_profile_name() == "sample":
         items[:], rest = sampled(items)
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # no worker waits for a long one at the end
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
-        if isinstance(function, FunctionType):  # no state machine: each of its runs is many steps
+        if isinstance(function, FunctionType):  # not a state machine: each of its runs has many steps
             own = function._hypothesis_internal_use_settings
             many = drawn(own.max_examples)
             function._hypothesis_internal_use_settings = settings(own, max_examples=many)
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Modules and tests stay until the end: no collection of garbage looks through these two million objects.
+    """Modules and tests live until the end: no garbage collection traverses these two million objects again.
 
     Later collections of what is young are rarer too: of all that a compile makes little is garbage in cycles.
     """
@@ -61,10 +61,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 MEMORY = Path("/dev/shm")
-"""Where Linux keeps files in memory, if there is room: thousands of tests wait for no disk."""
+"""A folder in memory on Linux, if there is room: thousands of tests then do not wait for a disk."""
 
 
-torch.manual_seed(0)  # of what modules draw
+torch.manual_seed(0)  # of the drawn modules
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def own_numbers(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session")
 def disk_caches() -> Iterator[Iterator[Path]]:
-    """Folders that do not exist yet. (`tmp_path` looks through all of its siblings: thousands of tests notice.)"""
+    """Folders that do not exist yet. (`tmp_path` lists all of its siblings: slow with thousands of tests.)"""
     has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= 1 << 30
     with TemporaryDirectory(prefix="ttnn_jit-tests-", dir=MEMORY if has_room else None) as parent:
         yield (Path(parent, str(number)) for number in count())
@@ -120,7 +120,7 @@ def cpu_device() -> Iterator[object]:
 
 @pytest.fixture
 def logged() -> Iterator[BufferingHandler]:
-    """Keeps what is logged meanwhile. (pytest's `caplog` would watch every test: a quarter of what pytest costs.)"""
+    """Collects log records. (pytest's `caplog` would be installed for every test: a quarter of pytest's own time.)"""
     handler = BufferingHandler(capacity=1000)
     logging.root.addHandler(handler)
     yield handler

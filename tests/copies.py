@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "ttnn_jit"
 
 
 def package_with_own(room: str, parent: Path) -> Path:
-    """A package in `parent` whose `room` is a copy; all else are links, whose bytecode there is already."""
+    """A package in `parent` whose `room` is a copy; all other rooms are links, with their existing bytecode."""
     package = parent / "ttnn_jit"
     package.mkdir(parents=True)
     for entry in PACKAGE.iterdir():

@@ -1,4 +1,4 @@
-"""Damages to texts and modules, drawn from a seeded generator: what an editor, a disk or a careless pass leaves."""
+"""Damage to texts and modules, from a seeded generator: mistakes of an editor, a disk or a wrong pass."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CHARACTERS = '"<>()[]{}#%!@:,=x0123456789-ad \n\\²٣é/\0\ufeff\r'
 
 
 def damaged_text(draw: random.Random, text: str) -> str:
-    """`text` with one character taken away, put in, or replaced."""
+    """`text` with one character removed, inserted, or replaced."""
     index = draw.randrange(len(text))
     character = draw.choice(CHARACTERS if draw.random() < 0.7 else text)
     kind = draw.randrange(3)
@@ -50,7 +50,7 @@ _NUMBER = re.compile(r"(?<![A-Za-z_%#@.\d])\d+(?![\d.]|[A-Za-wyz_])|(?<=\dx)\d+(
 
 
 def renumbered_text(draw: random.Random, text: str) -> str:
-    """`text` with one of its numbers replaced, or, so that more of it is valid, each that is equal to it."""
+    """`text` with one of its numbers replaced, or, for more valid modules, all numbers equal to it."""
     chosen = draw.choice([*_NUMBER.finditer(text)])
     old = int(chosen.group())
     new = str(draw.choice([old + 1, old - 1, 2 * old, old // 2, 0, 1, -1, old + 32, 1 << 31]))
@@ -92,7 +92,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
 
 
 def attributes_in(module: Operation) -> list[Attribute]:
-    """Every attribute of the module, those inside of others too, and some of kinds that it may lack."""
+    """Every attribute of the module, nested ones included, and some of kinds that it may lack."""
     found: dict[Attribute, None] = dict.fromkeys(ATTRIBUTES)
     for op in module.walk():
         for attribute in (*op.attributes.values(), *op.properties.values(), *op.result_types):
@@ -117,7 +117,7 @@ def _parts(attribute: Attribute) -> Sequence[Attribute]:
 
 
 def damaged_attribute(draw: random.Random, attribute: Attribute, others: Sequence[Attribute]) -> Attribute:
-    """Another attribute, or `attribute` with a part replaced, taken away or there twice."""
+    """Another attribute, or `attribute` with a part replaced, removed or duplicated."""
     parts = _parts(attribute)
     if not parts or draw.random() < 0.4:
         return draw.choice(others)
@@ -136,7 +136,7 @@ def damaged_attribute(draw: random.Random, attribute: Attribute, others: Sequenc
 
 
 def damage_module(draw: random.Random, module: ModuleOp) -> str:
-    """Change one thing of one op in place; what was changed. A change that xDSL's constructors refuse is drawn anew."""
+    """Changes one op in place; returns a description. A change that xDSL's constructors refuse is drawn anew."""
     ops = [op for op in module.walk() if op is not module] + [module]
     others = attributes_in(module)
     while True:
@@ -275,7 +275,7 @@ DAMAGES: dict[str, Callable[[random.Random, Operation, Sequence[Attribute]], boo
     "another position": _elsewhere,
     "a foreign op before": _foreign,
 }
-"""From what is changed to the function that changes it in place; False where the op has nothing of the kind."""
+"""Kind of change -> the function that makes it in place; it returns False if it does not apply to the op."""
 
 
 _NUMBERS = (0, 1, -1, 2, 7, 33, 1 << 20, 1 << 40, 1 << 62, 1 << 70, True, 1.5)
@@ -283,7 +283,7 @@ _VALUES = (None, "", "f32", "FLOAT32", "BFLOAT16", "TILE", "ROW_MAJOR", "DRAM", 
 
 
 def damaged_json(draw: random.Random, value: Any) -> Any:
-    """JSON values with one of them replaced, taken away, there twice, or in another's place."""
+    """JSON values with one of them replaced, removed, duplicated, or moved."""
     if not isinstance(value, (list, dict)) or not value or draw.random() < 0.05:
         if type(value) is int and draw.random() < 0.7:
             return draw.choice(

@@ -1,4 +1,4 @@
-"""Memory between pages that nobody may touch: an access beyond either end kills the process."""
+"""Memory between inaccessible pages: an access beyond either end kills the process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PAGE = mmap.PAGESIZE
 
 
 class Guarded:
-    """`nbytes` bytes at `address`, the last one (or, from the `start`, the first one) beside a forbidden page.
+    """`nbytes` bytes at `address` whose last byte (or, at the `start`, first byte) is next to an inaccessible page.
 
     Addresses at the end are multiples of 4, as an element of float32 needs, and no more where `nbytes` is not.
     """

@@ -1,4 +1,4 @@
-"""Calls of host functions that compute: a sound one of each, and another value for every argument.
+"""Calls of host functions that compute: a valid call of each, and another value for every argument.
 
 Tensors are descriptions, of which every process makes the same elements.
 """
@@ -17,11 +17,11 @@ from ttnn_jit.specs.dtypes import INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType
 
 NAMES = ("none", "tanh", "nearest", "bilinear", "relu", "floor", "trunc", "sum", "mean", "zeros", "border")
-"""Texts that some parameter takes."""
+"""Strings that some parameter accepts."""
 
 
 class Made(NamedTuple):
-    """What a tensor is made of: equal ones have equal elements.
+    """The description of a tensor: equal ones have equal elements.
 
     Attributes:
         shape: Its extents.
@@ -41,7 +41,7 @@ class Made(NamedTuple):
     on_host: bool = False
 
     def on(self, device: Any) -> Any:
-        """The tensor."""
+        """Creates the tensor."""
         generator = torch.Generator().manual_seed(self.seed)
         low, high = self.domain
         if self.dtype in INTEGERS:
@@ -54,7 +54,7 @@ class Made(NamedTuple):
 
 
 class Torch(NamedTuple):
-    """A tensor of torch's."""
+    """A torch tensor."""
 
     shape: tuple[int, ...]
     dtype: torch.dtype = torch.float32
@@ -65,14 +65,14 @@ class OnDevice(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A complex tensor, of two."""
+    """A complex tensor, of two tensors."""
 
     real: Made
     imag: Made
 
 
 def made(value: Any, device: Any) -> Any:
-    """What a description stands for."""
+    """The object of a description."""
     match value:
         case Made():
             return value.on(device)
@@ -197,11 +197,11 @@ HOST: Mapping[str, Mapping[str, Any]] = {
     "zeros": _MADE,
     "zeros_like": {"tensor": _X},
 }
-"""Function -> arguments of a call that it takes."""
+"""Function -> arguments of a valid call."""
 
 
 def host_arguments(name: str, function: Callable[..., Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The arguments of the call above, and those with another value for each parameter, each with a label."""
+    """The arguments of the valid call, and those with another value for each parameter, each with a label."""
     base = HOST[name]
     yield "", base
     for parameter in inspect.signature(function).parameters.values():
@@ -241,7 +241,7 @@ def _beside(value: Any) -> Iterator[Any]:
 
 @cache
 def precisions() -> tuple[Any, ...]:
-    """Configs of how exactly a chip computes."""
+    """Configs of a chip's precision."""
     return tuple(
         ttnn.WormholeComputeKernelConfig(math_fidelity=fidelity, fp32_dest_acc_en=wide)
         for fidelity in (ttnn.MathFidelity.LoFi, ttnn.MathFidelity.HiFi4)
@@ -272,4 +272,4 @@ _BY_NAME: Mapping[str, Callable[[Any], Any]] = {
         for activation in (None, ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU))
     ],
 }
-"""Parameter -> its values, where they are not told by one of them."""
+"""Parameter -> its values, if the annotation does not imply them."""

@@ -13,7 +13,7 @@ from ttnn_jit.transforms import pipeline
 
 
 def scheduled_module(function: Any, *arguments: Any) -> ModuleOp:
-    """What codegen reads of a call of `function`: nothing is printed, verified or parsed on the way."""
+    """The input of codegen for a call of `function`, without printing, verification or parsing."""
     request = function.request(*arguments)
     module: ModuleOp = request.lower().module
     pipeline.run(module, request.options, until=pipeline.SCHEDULED)
@@ -21,10 +21,10 @@ def scheduled_module(function: Any, *arguments: Any) -> ModuleOp:
 
 
 def parsed_module(function: Any, *arguments: Any) -> ModuleOp:
-    """The same by its text, whose every stage is verified."""
+    """The same through text, with every stage verified."""
     return parse_module(function.ir(*arguments, stage=pipeline.SCHEDULED))
 
 
 def plan_of(function: Any, *arguments: Any) -> ProgramPlan:
-    """What runs at a call of `function`: what was compiled for it, if it has been called so."""
+    """The plan of a call of `function`: the compiled one, if it has been called with such arguments."""
     return driver.compile_program(function.request(*arguments), use_disk=False).program.plan

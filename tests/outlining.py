@@ -30,7 +30,7 @@ BINARY = ("add", "multiply", "subtract", "maximum")
 def programs(
     draw: st.DrawFn, target: str, *, dtypes: Sequence[DataType] = (DataType.FLOAT32,), sorts: bool = False
 ) -> list[object]:
-    """What `built` takes: the arguments' specs, then calls by name, indices of values, and attributes, then results.
+    """The input of `built`: the arguments' specs, then calls by name, indices of values, and attributes, then results.
 
     Args:
         draw: Hypothesis's.
@@ -56,7 +56,7 @@ def programs(
 
 
 def built(program: list[object], target: str, dialect: str) -> ModuleOp:
-    """The module of a program, by a builder that knows no rules of ``@jit``."""
+    """The module of a program, by a builder without the rules of ``@jit``."""
     return module_of((_function(program, target, DIALECTS[dialect]),), PRESETS[target])
 
 
@@ -77,7 +77,7 @@ def _like(values, first, second):
 
 
 def _results(builder, kind, x, y, which):
-    if x[1].dtype.is_integer:  # the indices that a sort gives
+    if x[1].dtype.is_integer:  # the indices of a sort
         kind = "typecast"
     match kind:
         case "unary":
@@ -103,7 +103,7 @@ def _results(builder, kind, x, y, which):
 
 @st.composite
 def outlined(draw: st.DrawFn, module: ModuleOp) -> str:
-    """The text of `module` with random parts of it as functions, some of which several calls or none call."""
+    """The text of `module` with random parts of it as functions, with any number of calls."""
     made = module.clone()
     block = made.body.block
     for number in range(draw(st.integers(1, 5))):
@@ -129,7 +129,7 @@ def outlined(draw: st.DrawFn, module: ModuleOp) -> str:
 
 
 def _alike(draw: st.DrawFn, module: ModuleOp) -> list[tuple[str, Operation]]:
-    """Names for ops that do the same with other operands, if there are such, and one of their kinds is drawn."""
+    """Names of ops that compute the same with other operands, if there are any; one of their kinds is drawn."""
     kinds: dict[object, list[Operation]] = {}
     for function in functions_of(module):
         for op in function.body.block.ops:
@@ -142,7 +142,7 @@ def _alike(draw: st.DrawFn, module: ModuleOp) -> list[tuple[str, Operation]]:
 
 
 def _outline(draw: st.DrawFn, part: Sequence[Operation], name: str, *, is_bare: bool = False) -> FuncOp:
-    """The function that `part`, ops in a row, becomes; a call of it takes their place.
+    """The function for `part`, consecutive ops that are replaced by a call of it.
 
     Unless it `is_bare`, it may take what it does not need, and return what nobody reads.
     """
@@ -195,7 +195,7 @@ def _replace_outside(part: Sequence[Operation], by: dict[SSAValue, SSAValue]) ->
 
 
 def _share(module: ModuleOp) -> None:
-    """Functions that say the same become one."""
+    """Merges functions with equal bodies."""
     first_of: dict[str, FuncOp] = {}
     for function in functions_of(module):
         if function.sym_name.data == MAIN or is_kernel(function):
@@ -217,7 +217,7 @@ def _text_without_name(function: FuncOp) -> str:
 
 
 def called_by(module: ModuleOp) -> dict[str, list[str]]:
-    """Per function, the names of those that it calls, in order."""
+    """Function -> the names of the functions that it calls, in order."""
     return {
         function.sym_name.data: [call.callee.root_reference.data for call in calls_of(function)]
         for function in functions_of(module)
@@ -225,7 +225,7 @@ def called_by(module: ModuleOp) -> dict[str, list[str]]:
 
 
 def depth_of(module: ModuleOp, name: str = MAIN) -> int:
-    """How many calls deep a function goes."""
+    """The depth of a function's calls."""
     calls = called_by(module)
     return max((1 + depth_of(module, callee) for callee in calls[name]), default=0)
 

@@ -8,9 +8,9 @@ from ttnn_jit import ttnn
 
 f32, bf16 = torch.float32, torch.bfloat16
 EXACTLY = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
-"""What a chip's products are asked for where a test is not about their precision; of float32 it takes TF32 yet."""
+"""The options of a chip's products in tests that are not about precision; float32 factors are still cut to TF32."""
 TF32 = 2e-3
-"""How far, relatively, a chip's products of float32 are from those of all bits, for some hundred terms."""
+"""The relative difference between a chip's float32 products and those of all bits, for some hundred terms."""
 BIT_TYPES = {f32: torch.int32, bf16: torch.int16}
 
 
@@ -26,14 +26,14 @@ def bits(x):
 
 
 def assert_bits(got, want):
-    """Equal bits, but for those of NaN."""
+    """Asserts equal bits, except for those of NaN."""
     assert got.shape == want.shape
     assert got.dtype is want.dtype
     assert bool(((bits(got) == bits(want)) | (got.isnan() & want.isnan())).all())
 
 
 def for_interpreter(x):
-    """What the interpreter takes: of bfloat16, the bits as uint16."""
+    """An input of the interpreter: for bfloat16, the bits as uint16."""
     return x.view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 

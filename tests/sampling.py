@@ -1,4 +1,4 @@
-"""How much of what there is a run of the tests takes: examples of properties, cases of products of parameters.
+"""The share of the tests that a profile runs: examples of properties, cases of products of parameters.
 
 Of a product, as few cases stand for all as show every value of every parameter. Of a parameter with very many values,
 as all operations are, each function shows about half: what one leaves out others show.
@@ -20,7 +20,7 @@ MANY = 100
 
 
 def drawn(stated: int) -> int:
-    """How many examples are drawn where a number is stated: those that never change find little more."""
+    """The number of drawn examples for a stated number: examples that never change find little more."""
     match settings.get_current_profile_name():
         case "fuzz":
             return 4 * stated
@@ -31,7 +31,7 @@ def drawn(stated: int) -> int:
 
 
 def covering(cases: Mapping[str, Values]) -> set[str]:
-    """The names of few cases whose values are those of all (a greedy set cover, hence the same ones each time).
+    """The names of few cases that contain all values (a greedy set cover, hence the same ones each time).
 
     Among equals a hash of the name decides: two functions of one product show other combinations of its values.
     """
@@ -66,7 +66,7 @@ def without_some_of_many(function: str, cases: Mapping[str, Values]) -> dict[str
 
 
 def values_of(item: pytest.Function) -> Values:
-    """What a case has of every `parametrize`, whose arguments vary together, and of every fixture with parameters."""
+    """The value that a case has for every `parametrize`, whose arguments vary together, and every fixture parameter."""
     left = dict(item.callspec.params)
     values = set()
     for mark in item.iter_markers("parametrize"):
@@ -77,7 +77,7 @@ def values_of(item: pytest.Function) -> Values:
 
 
 def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """The items that stand for all, in their order, and the rest.
+    """The selected items, in their order, and the rest.
 
     Whatever has no parameters, or one without many values, stands for itself.
     """

@@ -1,4 +1,4 @@
-# A network whose converted weights are kept in files: the second start reads them and converts nothing.
+# A network whose converted weights are stored in files: the second start reads them and converts nothing.
 #
 #     python -m ttnn_jit docs/examples/cached_weights.py
 
@@ -11,7 +11,7 @@ from ttnn.device import Arch, is_wormhole_b0
 
 
 def gated(x, gate, up, down, program_config, compute_kernel_config):
-    """The product of an activated gate and a value, as a decoder's feed-forward network has it."""
+    """The product of an activated gate and a value, as in the feed-forward network of a decoder."""
     shared = {"compute_kernel_config": compute_kernel_config, "memory_config": ttnn.L1_MEMORY_CONFIG}
     gates = ttnn.matmul(x, gate, **shared)
     values = ttnn.matmul(x, up, **shared)

@@ -1,4 +1,4 @@
-# Cores by number, shards of tensors that cores do not divide, and transfers between host and device.
+# Cores by number, shards with a partial last one, and transfers between host and device.
 #
 #     python -m ttnn_jit docs/examples/cores_and_transfers.py
 
@@ -8,7 +8,7 @@ from ttnn.types import BufferType, TensorMemoryLayout
 
 
 def width_sharded(shape, cores):
-    """As decoders shard activations: over the first `cores` cores of the grid."""
+    """A sharded config as decoders use it for activations: over the first `cores` cores of the grid."""
     grid = ttnn.num_cores_to_corerangeset(cores, ttnn.CoreCoord(8, 8), row_wise=True)
     shard = (shape[-2], ttnn.core.divup(shape[-1], cores))
     spec = ttnn.ShardSpec(grid, shard, ttnn.ShardOrientation.ROW_MAJOR)

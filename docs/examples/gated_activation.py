@@ -1,4 +1,4 @@
-# A gated activation as a model would have it: eager, then the same code compiled, in sharded L1.
+# A gated activation as in a model: eager, then the same code compiled, in sharded L1.
 #
 #     python -m ttnn_jit docs/examples/gated_activation.py --rows 256
 

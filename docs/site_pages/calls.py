@@ -1,4 +1,4 @@
-"""The way of a call: which room enters which, as Python's profiler sees it in a call of the example of the README."""
+"""A call through the rooms: which room calls which, recorded by Python's profiler for the example of the README."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ USER, NATIVE = "your code", "native functions"
 
 @dataclass
 class Entry:
-    """A call of a function of one room by another room.
+    """A function call from one room into another.
 
     Attributes:
         caller: The room that calls.
-        room: The one that is called.
+        room: The room that is called.
         function: Its file and name.
-        begin: The number of the call among all.
-        calls: How many calls of functions of the package it made in turn.
+        begin: The number of the call in the order of all calls.
+        calls: The number of calls within it, of functions of the package.
     """
 
     caller: str
@@ -46,12 +46,12 @@ def cosh(x: Any) -> Any:
 
 
 def sinh(x: Any) -> Any:
-    """Another program, whose compile imports what a compile imports."""
+    """Another program, whose compile does all imports of a compile."""
     return ttnn.multiply(ttnn.subtract(ttnn.exp(x), ttnn.exp(ttnn.neg(x))), 0.5)
 
 
 def entries_of(call: Callable[[], object]) -> list[Entry]:
-    """Of every room the call by which another enters it for most of its work, in the order of the calls."""
+    """The call with the most work into every room from another one, in the order of the calls."""
     found: dict[str, Entry] = {}
     open_calls: list[Entry | None] = []
     count = 0
@@ -78,7 +78,7 @@ def entries_of(call: Callable[[], object]) -> list[Entry]:
 
 
 def warm_steps_of(call: Callable[[], object]) -> list[tuple[str, str, str]]:
-    """Every call within a warm call: who calls, who is called, and the function; generated code is a file each."""
+    """Every call within a warm call: caller, callee, and function; each piece of generated code is a file."""
     found: list[tuple[str, str, str]] = []
 
     def see(frame: FrameType, event: str, function: Any) -> None:
@@ -129,7 +129,7 @@ def page() -> str:
 
 
 def first_and_warm() -> tuple[list[Entry], list[tuple[str, str, str]]]:
-    """What a first call enters, and what a warm one calls.
+    """The entries of a first call, and the calls of a warm one.
 
     Raises:
         RuntimeError: The warm call enters a room.
@@ -146,21 +146,21 @@ def first_and_warm() -> tuple[list[Entry], list[tuple[str, str, str]]]:
 
 
 def _page(first: list[Entry], warm: list[tuple[str, str, str]]) -> Iterator[str]:
-    yield "# The way of a call\n"
+    yield "# A call through the rooms\n"
     yield (
-        "Two calls of one function with torch tensors, as Python's profiler saw them when this page was built.\n\n"
+        "Two calls of one function with torch tensors, recorded by Python's profiler when this page was built.\n\n"
         "## The first call compiles\n\n"
-        "There is an arrow for each room that takes part: the call by which another room has it do most of its work, "
-        "with the file and the name of the function. Rooms stand from the top of the "
-        "[order of imports](../architecture.md) on the left down to its bottom on the right.\n"
+        "Each arrow is the call with the most work into a room from another one, with the file and the name of the "
+        "function. Rooms are ordered from the top of the [order of imports](../architecture.md), on the left, to its "
+        "bottom, on the right.\n"
     )
     entered = {name for entry in first for name in (entry.caller, entry.room)}
     columns = [name for name in (USER, *(room for row in rooms.layers() for room in row)) if name in entered]
     yield _shown(columns, [(entry.caller, entry.room, entry.function) for entry in first], "the first call")
     yield (
         "## A warm call\n\n"
-        "It enters no room: only functions that were generated for the program run, and native ones. "
-        "`TensorGuards.check` compares metadata, as `torch.compile` does, and `ttnn_jit_call` is the program, with all "
+        "It enters no room: only functions that were generated for the program, and native functions, run. "
+        "`TensorGuards.check` compares metadata, as `torch.compile` does, and `ttnn_jit_call` is the program with all "
         "its kernels. "
         "[Architecture](../architecture.md) names the files that generate these functions.\n"
     )

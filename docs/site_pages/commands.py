@@ -1,4 +1,4 @@
-"""A page for each command of `ttnn-jit`, from its parser."""
+"""A page for each command of `ttnn-jit`, generated from its parser."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _help(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def rows() -> list[tuple[str, str]]:
-    """Command and meaning, as the table of the page of all commands has them."""
+    """Command and meaning, from the table on the page of all commands."""
     lines = (line for line in COMMAND_LINE.read_text(encoding="utf-8").splitlines() if line.startswith("| `ttnn-jit "))
     found = (line.strip("| ").split(" | ", 1) for line in lines)
     return [(command.strip("`"), meaning) for command, meaning in found]

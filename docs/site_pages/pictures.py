@@ -1,4 +1,4 @@
-"""Pictures of boxes and arrows as SVG that stands in a page, in the page's colours, with boxes that are links."""
+"""Pictures of boxes and arrows as inline SVG, in the page's colours, with boxes that are links."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from html import escape
 
 CHARACTER, LINE, GAP = 7.9, 34, 22
-"""Of a box: the width of a character, its height, and what lies between two; in pixels."""
+"""The width of a character, the height of a box, and the gap between boxes; in pixels."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box: its text, where it leads, and the middle of it."""
+    """A box: its text, its centre, and its link."""
 
     text: str
     x: float
@@ -22,11 +22,11 @@ class Box:
 
     @property
     def width(self) -> float:
-        """As wide as the text."""
+        """The width of the text and a margin."""
         return CHARACTER * len(self.text) + 20
 
     def svg(self) -> str:
-        """The box, a link if it leads somewhere."""
+        """The box, with its link if it has one."""
         shape = (
             f'<rect x="{self.x - self.width / 2:.1f}" y="{self.y - LINE / 2 + 4:.1f}" width="{self.width:.1f}" '
             f'height="{LINE - 8}" rx="4"/><text x="{self.x:.1f}" y="{self.y + 4.5:.1f}" text-anchor="middle">'
@@ -47,12 +47,12 @@ def svg(width: float, height: float, parts: Iterable[str], title: str) -> str:
 
 
 def layered(arrows: Mapping[str, Iterable[str]], targets: Mapping[str, str], title: str) -> str:
-    """What stands above what: boxes in rows, with an arrow from each box to those that it needs directly.
+    """A layered graph: boxes in rows, with an arrow from each box to those that it needs directly.
 
     Args:
-        arrows: Box -> the boxes that it needs; what a path of other arrows leads to gets none of its own.
-        targets: Box -> where a click on it leads.
-        title: What the picture shows.
+        arrows: Box -> the boxes that it needs; redundant arrows are left out.
+        targets: Box -> its link.
+        title: The title of the picture.
     """
     needed = reduced(arrows)
     rows, chains = _rows_of(needed)
@@ -72,7 +72,7 @@ def layered(arrows: Mapping[str, Iterable[str]], targets: Mapping[str, str], tit
 
 
 def reduced(arrows: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
-    """The arrows that no path of others stands for; boxes that need each other are one box, which names them all."""
+    """The transitive reduction; boxes in a cycle are one box, which names them all."""
     arrows = {name: {*others} - {name} for name, others in arrows.items()}
     for others in [*arrows.values()]:
         arrows |= {name: set() for name in others - {*arrows}}
@@ -102,7 +102,7 @@ def _reached(arrows: Mapping[str, set[str]], start: str) -> set[str]:
 
 
 def _rows_of(needed: Mapping[str, set[str]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Rows of names, and per arrow the names from its box to the other: between them one without a box for each row."""
+    """Rows of names, and per arrow the names on its path: both boxes, and a dummy for each row between them."""
     depth: dict[str, int] = {}
 
     def below(name: str) -> int:
@@ -125,7 +125,7 @@ def _rows_of(needed: Mapping[str, set[str]]) -> tuple[list[list[str]], list[list
 
 
 def _order(rows: Sequence[list[str]], chains: Sequence[Sequence[str]]) -> None:
-    """Every row in the order of what it is connected with, so that few arrows cross (Sugiyama's barycenters)."""
+    """Orders every row by its neighbours, so that few arrows cross (Sugiyama's barycenters)."""
     joined: dict[str, list[str]] = {name: [] for row in rows for name in row}
     for chain in chains:
         for one, other in itertools.pairwise(chain):
@@ -143,7 +143,7 @@ def _width(name: str) -> float:
 
 
 def _curve(points: Sequence[tuple[float, float]]) -> str:
-    """From below the first to above the last."""
+    """A curve from below the first point to above the last."""
     half = LINE / 2 - 4
     path = f"M{points[0][0]:.1f} {points[0][1] + half:.1f}"
     for number, ((x, y), (to_x, to_y)) in enumerate(itertools.pairwise(points)):
@@ -157,7 +157,7 @@ def _curve(points: Sequence[tuple[float, float]]) -> str:
 
 
 def sequence(columns: Sequence[str], steps: Sequence[tuple[str, str, str]], title: str) -> str:
-    """Who calls whom: a line for each step, with its text and an arrow from one column to another."""
+    """A sequence diagram: a line for each step, with its text and an arrow from one column to another."""
     pitch, apart = 24, 27
     left = CHARACTER * max(len(text) for *_, text in steps) + 16
     top = CHARACTER * max(map(len, columns)) * 0.87 + 18

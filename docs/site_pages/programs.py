@@ -1,4 +1,4 @@
-"""The tutorial and the examples as pages."""
+"""Pages of the tutorial and the examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOCTREE = "\n\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 
 def tutorial() -> str:
-    """The notebook, run cell by cell, with what its cells print."""
+    """The notebook, run cell by cell, with the output of its cells."""
     notebook = json.loads((DOCS / "tutorial.ipynb").read_text(encoding="utf-8"))
     names: dict[str, Any] = {"__name__": "__main__"}
     finders, modules = list(sys.meta_path), {*sys.modules}
@@ -64,6 +64,6 @@ def examples() -> Iterator[tuple[str, str]]:
 
 
 def _first_comment(text: str) -> str:
-    """What a program says of itself: the comment that it begins with, up to an empty line of it."""
+    """The description of a program: its first comment, up to an empty line."""
     lines = (line.removeprefix("#").strip() for line in text.splitlines())
     return " ".join(itertools.takewhile(bool, lines))

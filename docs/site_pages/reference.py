@@ -1,4 +1,4 @@
-"""The reference of the API, from signatures and docstrings."""
+"""The reference of the API, generated from signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime.programs.program import Program
 
 COMMON = "Every operation takes these keywords too"
-"""How what is said of every operation begins."""
+"""The start of the text that all operations share."""
 NAPOLEON = Config(napoleon_use_ivar=True, napoleon_use_param=False, napoleon_use_rtype=False)
 
 
@@ -44,7 +44,7 @@ def _jit() -> Iterator[str]:
 
 
 def _grouped() -> dict[str, dict[str, Any]]:
-    """Group -> name -> what ttnn has there: operations by family, functions of the host, classes."""
+    """Group -> name -> object of ttnn: operations by family, host functions, classes."""
     groups: dict[str, dict[str, Any]] = {}
     for name, value in _names():
         if (overloads := OVERLOADS.get(name.removeprefix("ttnn.").removesuffix("_"))) and not isinstance(value, type):
@@ -85,7 +85,7 @@ def _title(title: str, text: str | None) -> Iterator[str]:
 
 
 def _listed(text: str) -> Iterator[str]:
-    """What stands outside of an entry, with its lists of names as lists: napoleon makes them parts of an entry."""
+    """Text outside of an entry, with its lists of names as bullets: napoleon would make them parts of an entry."""
     was_item = False
     for line in text.splitlines():
         item = re.match(r"    (\w[\w, ]*): (?=\S)", line)
@@ -98,7 +98,9 @@ def _listed(text: str) -> Iterator[str]:
 def _object(name: str, value: Any, *, members: bool = False) -> Iterator[str]:
     kind = "class" if isinstance(value, type) else "function"
     text = (inspect.getdoc(value) or "").partition(COMMON)[0]
-    own = re.match(r"``(?P<call>[\w.]+\(.*?\))``: ", text)  # an operation says its call without what all take
+    own = re.match(
+        r"``(?P<call>[\w.]+\(.*?\))``: ", text
+    )  # an operation's docstring starts with its call, without common keywords
     signature = own["call"].partition("(")[2] if own else _signature(value)
     yield f".. py:{kind}:: {name}({signature.rstrip(')')})\n"
     yield from _docstring(text[own.end() :] if own else text, "   ")
@@ -122,12 +124,12 @@ def _member(name: str, function: Any) -> Iterator[str]:
 
 
 def _signature(value: Any) -> str:
-    """The parameters and the closing bracket, on one line; types are for type checkers."""
+    """The parameters and the closing bracket, on one line, without types."""
     if isinstance(value, type) and issubclass(value, enum.Enum):
         return ")"
     try:
         parameters = inspect.signature(value).parameters.values()
-    except (TypeError, ValueError):  # of a class that is built in
+    except (TypeError, ValueError):  # a builtin class
         return "...)"
     shown = inspect.Signature([each.replace(annotation=inspect.Parameter.empty) for each in parameters])
     return re.sub(r"<(\w+\.\w+): [^>]*>", r"\1", f"{str(shown)[1:-1]})")
@@ -143,7 +145,7 @@ def _docstring(text: str, indent: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Docstrings have code between backticks, and elsewhere no markup."""
+    """Escapes markup outside of backticks."""
     parts = re.split(r"(``.+?``|`[^`]+`)", text)
     for number, part in enumerate(parts):
         if number % 2:

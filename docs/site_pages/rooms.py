@@ -25,7 +25,7 @@ BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"
 
 
 def layers() -> list[list[str]]:
-    """The rooms, from the top down, as the contract of `pyproject.toml` has them."""
+    """The rooms from the top down, according to the contract in `pyproject.toml`."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     rows = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     return [[name.removeprefix(f"{PACKAGE}.") for name in re.findall(r"[\w.]+", row)] for row in rows]
@@ -33,7 +33,7 @@ def layers() -> list[list[str]]:
 
 @cache
 def imports() -> grimp.ImportGraph:
-    """Who imports whom when programs run."""
+    """The graph of imports at run time."""
     return grimp.build_graph(PACKAGE, exclude_type_checking_imports=True, cache_dir=None)
 
 
@@ -55,7 +55,7 @@ def needed_by_rooms() -> dict[str, set[str]]:
 
 
 def folders_within(folder: str) -> dict[str, set[str]]:
-    """Of a folder's own folders, which imports which; {} where it has fewer than two, or is no package."""
+    """Folder -> folders that it imports, within a folder; {} if there are fewer than two, or it is no package."""
     if folder not in imports().modules:
         return {}
     found = {part: others for part, others in needed_by(folder).items() if _is_folder(f"{folder}.{part}")}
@@ -63,7 +63,7 @@ def folders_within(folder: str) -> dict[str, set[str]]:
 
 
 def picture() -> str:
-    """All rooms."""
+    """The picture of all rooms."""
     needed = needed_by_rooms()
     return pictures.layered(
         needed, {room: f"generated/rooms/{room}.html" for room in needed}, "rooms and their imports"
@@ -78,13 +78,13 @@ def mermaid() -> str:
 
 
 def with_mermaid(text: str) -> str:
-    """The text of docs/architecture.md with the picture as the imports are."""
+    """The text of docs/architecture.md with the current picture."""
     before, rest = text.split(BEGIN)
     return f"{before}{BEGIN}\n{mermaid()}{END}{rest.split(END)[1]}"
 
 
 def with_picture(text: str) -> str:
-    """That text with the drawn picture instead, whose boxes are links."""
+    """That text with an SVG picture instead, whose boxes are links."""
     before, rest = text.split(BEGIN)
     return f"{before}```{{raw}} html\n{picture()}\n```{rest.split(END)[1]}"
 
@@ -108,14 +108,14 @@ def _links(rooms: Iterable[str]) -> str:
 
 
 def _folder(name: str, level: int) -> Iterator[str]:
-    """What a folder says of itself, its folders and its files."""
+    """The docstring of a folder, its folders and its files."""
     yield f"{docstring(name)}\n"
     if within := folders_within(name):
         shown = pictures.layered(within, {}, f"the folders of {name} and their imports")
         yield f"```{{raw}} html\n{shown}\n```\n"
     parts = _parts(name)
     if files := [part for part in parts if not _is_folder(part)]:
-        yield "| file | what it holds |\n|---|---|"
+        yield "| file | content |\n|---|---|"
         for part in files:
             yield f"| `{_short(part)}.py` | {docstring(part).partition(chr(10))[0].replace('|', chr(92) + '|')} |"
         yield ""
@@ -125,7 +125,7 @@ def _folder(name: str, level: int) -> Iterator[str]:
 
 
 def docstring(module: str) -> str:
-    """What a module says of itself; "" for a folder that is no package."""
+    """The docstring of a module; "" for a folder that is no package."""
     path = ROOT.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" if path.exists() else ""

@@ -1,4 +1,4 @@
-"""A compile, stage by stage: the text that each one leaves, and how it differs from the one before."""
+"""A compile, stage by stage: the text of each stage, and whether it differs from the previous one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ttnn_jit.compiler.driver import stages
 from ttnn_jit.transforms.pipeline import parse_passes
 
 LONGEST = 120
-"""Lines of a text that are shown."""
+"""The largest number of lines that are shown of a text."""
 BEHIND = {
-    "frontend": "The function is TTNN: one op for each call, with the layouts of its tensors.",
-    "host": "The launches that run, over which loops, in which steps: what the host's own compile chose.",
-    "codegen": "The kernels as LLVM's text, with the functions of vector math that they call.",
-    "assembly": "What the processor runs.",
+    "frontend": "The function in TTNN: one op for each call, with the layouts of its tensors.",
+    "host": "The launches, with their loops and steps: the choices of the compile for the host.",
+    "codegen": "The kernels as LLVM text, with the vector math functions that they call.",
+    "assembly": "The machine code.",
 }
 
 
@@ -37,8 +37,8 @@ def page() -> str:
 def _page(texts: dict[str, str]) -> Iterator[str]:
     yield "# A compile, stage by stage\n"
     yield (
-        "The function `cosh` of the README, for the target `wormhole_b0`: the text behind each stage, which "
-        "`.ir(x, stage=...)` gives for a function of yours. `ttnn-jit opt` runs stages on such a text, "
+        "The function `cosh` of the README, for the target `wormhole_b0`: the text after each stage, as "
+        "`.ir(x, stage=...)` returns it for any function. `ttnn-jit opt` runs stages on such a text, "
         "`ttnn-jit run` executes it.\n"
     )
     arrows = dict(zip(texts, ([name] for name in [*texts][1:]), strict=False))
@@ -47,7 +47,7 @@ def _page(texts: dict[str, str]) -> Iterator[str]:
     for name, text in texts.items():
         yield f"## {name}\n"
         yield f"{BEHIND.get(name) or _summary(name)}\n"
-        yield "The text is the one of the stage before.\n" if text == before else "\n".join(_block(name, text))
+        yield "The text is that of the previous stage.\n" if text == before else "\n".join(_block(name, text))
         before = text
 
 
@@ -56,10 +56,10 @@ def _block(name: str, text: str) -> Iterator[str]:
     language = {"codegen": "llvm", "assembly": "text", "host": "text"}.get(name, "mlir")
     yield f"```{language}\n" + "\n".join(lines[:LONGEST]) + "\n```\n"
     if len(lines) > LONGEST:
-        yield f"... and {len(lines) - LONGEST:,} lines more.\n"
+        yield f"... and {len(lines) - LONGEST:,} more lines.\n"
 
 
 def _summary(stage: str) -> str:
-    """What the pass says of itself."""
+    """The docstring of the pass."""
     (stage_pass,) = parse_passes(stage)
     return (inspect.getdoc(type(stage_pass)) or "").partition("\n\nAttributes:")[0]

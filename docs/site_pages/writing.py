@@ -1,4 +1,4 @@
-"""Writes all pages that are made of the code."""
+"""Writes all generated pages."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from docs.site_pages import calls, commands, programs, reference, rooms, stages
 
 TITLES = {
-    "rooms": "# The rooms, file by file\n\nEvery folder says what it holds, and every file in its first line.",
+    "rooms": "# The rooms, file by file\n\nThe docstrings of every folder, and the first line of every file.",
     "commands": "# Commands, one by one",
-    "reference": "# Reference of the API\n\nFrom signatures and docstrings.",
+    "reference": "# API reference\n\nGenerated from signatures and docstrings.",
 }
 RESULTS = rooms.ROOT / "benchmarks" / "results"
 
 
 def write(folder: Path) -> None:
-    """Write them to `folder`, which holds nothing else."""
+    """Write them to `folder`, whose other content is removed."""
     shutil.rmtree(folder, ignore_errors=True)
-    with tempfile.TemporaryDirectory() as cache:  # a compile that is shown is one, whatever was compiled before
+    with tempfile.TemporaryDirectory() as cache:  # so that the shown compile is not a cache hit
         os.environ["TTNN_JIT_CACHE_DIR"] = cache
         for name, text in _pages():
             path = folder / name

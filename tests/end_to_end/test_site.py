@@ -1,4 +1,4 @@
-"""The pages of the documentation that are made of the code."""
+"""The generated pages of the documentation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_A_WALK = {"codegen/moved_words.py", "transforms/passes/stamp_kernels.py", "co
 """Files that a reader of how_to_add.md writes."""
 
 
-def test_the_picture_of_the_rooms_is_what_the_imports_are():
+def test_the_picture_of_the_rooms_matches_the_imports():
     text = rooms.PAGE.read_text()
     assert rooms.with_mermaid(text) == text, "run `make docs`"
 
@@ -43,7 +43,7 @@ def test_every_arrow_of_the_picture_points_downwards_in_the_order_that_the_linte
 
 
 def closure(arrows):
-    """Per box all that a path leads to, by Warshall's algorithm."""
+    """Box -> all boxes that a path leads to, by Warshall's algorithm."""
     names = sorted({*arrows, *(name for others in arrows.values() for name in others)})
     below = {name: {*arrows.get(name, ())} for name in names}
     for middle in names:
@@ -55,7 +55,7 @@ def closure(arrows):
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sets(st.sampled_from([(one, other) for one in "abcdefg" for other in "abcdefg"])))
-def test_a_picture_leads_where_the_arrows_do_with_none_too_many_and_circles_as_one_box(pairs):
+def test_a_reduced_picture_has_the_same_reachability_no_redundant_arrow_and_circles_as_one_box(pairs):
     arrows = {name: {other for one, other in pairs if one == name} for name, _ in pairs}
     shown, wanted = pictures.reduced(arrows), closure(arrows)
     boxes = {name: box for box in shown for name in box.split(" + ")}
@@ -85,7 +85,7 @@ def test_a_warm_call_enters_no_room_and_a_first_one_those_of_a_compile(tmp_path,
     assert warm[-1][1:] == (calls.NATIVE, "ttnn_jit_call")
 
 
-def test_every_command_has_a_page_with_what_the_table_says_of_it():
+def test_every_command_has_a_page_with_its_row_of_the_table():
     pages = dict(commands.pages())
     named = {command.split()[1] for command, _ in commands.rows()}
     assert named == {*pages} == {name for name, _ in commands._commands(cli._parser())}
@@ -110,14 +110,14 @@ def named_files(text):
 
 
 @pytest.mark.parametrize("name", [*PAGES, *FOLDERS])
-def test_every_file_that_a_page_or_a_folder_names_is_there(name):
+def test_every_file_that_a_page_or_a_folder_names_exists(name):
     text = (ROOT / name).read_text()
     text = text if name.endswith(".md") else ast.get_docstring(ast.parse(text))
     absent = {file for file in named_files(text) if not any((top / file).exists() for top in (ROOT, PACKAGE))}
     assert absent <= OF_A_WALK
 
 
-def test_the_list_of_examples_says_what_each_says_of_itself():
+def test_the_list_of_examples_has_the_first_comment_of_each():
     *_, (name, index) = programs.examples()
     assert name == "index"
     for path in (ROOT / "docs" / "examples").glob("**/*.py"):

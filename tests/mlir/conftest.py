@@ -68,7 +68,7 @@ def _error_of(text: str, passes: str) -> str:
 
 
 def _filecheck(path: Path, output: str) -> str:
-    """What filecheck has to say; "" if `output` matches the CHECK lines of the file."""
+    """The error text of filecheck; "" if `output` matches the CHECK lines of the file."""
     from filecheck.finput import FInput
     from filecheck.matcher import Matcher
     from filecheck.options import Options

@@ -66,7 +66,7 @@ FLOATS = [ttnn.float32, ttnn.bfloat16]
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 def test_no_word_is_drawn_as_the_end_of_a_half_open_interval(dtype, target):
-    """The fractions that words stand for, in groups of one end, of the other, and of both, and all between."""
+    """The fractions of random words, in groups: the one end, the other, both, and all between."""
     last = 2**RESOLUTION
     few, most = torch.arange(0, 1024), torch.arange(last - 1024, last)
     between = torch.arange(7, last, 4096)
@@ -231,7 +231,7 @@ def test_comparison_mode_runs_a_function_again_with_the_elements_that_it_drew(de
         (lambda _: ttnn.bernoulli(3.0), "must be a tensor"),
     ],
 )
-def test_what_cannot_be_drawn_in_a_function_is_refused_at_its_location(made, message, graph_capture):
+def test_an_invalid_draw_in_a_function_is_refused_at_its_location(made, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(made)(torch.ones(2, 2))
     assert "^" in str(raised.value)

@@ -1,4 +1,4 @@
-"""Programs that must not compile. Under the line that is at fault: the carets, the message, and the help.
+"""Programs that must not compile. Below the offending line: the carets, the message, and the help.
 
 Messages stand here to the letter and carets to the column. A function called with `AST only` in its docstring is
 legal, or stopped elsewhere, when it is traced.

@@ -1,4 +1,4 @@
-"""What the host API says to an argument that is something else than it takes; nothing is allocated or compiled."""
+"""Errors of the host API for arguments of a wrong type; nothing is allocated or compiled."""
 # ruff: noqa: ARG005 - every action is given the device
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def on(device):
 
 def quantized():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch is about to do without them
+        warnings.simplefilter("ignore")  # torch is about to be uninstalled for this test
         return torch.quantize_per_tensor(X, 0.1, 0, torch.quint8)
 
 
@@ -210,14 +210,14 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("what", "action"), TORCH_FOR_TTNN.items(), ids=TORCH_FOR_TTNN)
-def test_a_torch_tensor_in_the_place_of_a_ttnn_tensor_is_told_how_to_become_one(device, what, action):
+def test_an_error_about_a_torch_tensor_in_place_of_a_ttnn_tensor_shows_the_conversion(device, what, action):
     with pytest.raises(ArgumentError) as raised:
         action(device)
     assert str(raised.value) == f"{what} must be a ttnn.Tensor, got a torch.Tensor{MAKE_ONE}"
 
 
 @pytest.mark.parametrize(("action", "text"), OTHERS, ids=[text.partition("\n")[0] for _, text in OTHERS])
-def test_an_argument_of_another_kind_is_named_with_what_belongs_there(device, action, text):
+def test_an_argument_of_another_kind_is_named_with_the_expected_kind(device, action, text):
     compiles = ttnn_jit.cache_info().compiles
     with pytest.raises(ArgumentError) as raised:
         action(device)
@@ -238,7 +238,7 @@ def test_a_tensor_is_allocated_by_spec_or_by_its_parts_in_any_order(device):
 
 
 @pytest.mark.parametrize("name", ["full", "zeros", "ones", "empty", "rand", "zeros_like", "ones_like", "full_like"])
-def test_a_misspelt_keyword_is_refused_under_the_name_of_the_function(name):
+def test_a_misspelt_keyword_is_refused_with_the_name_of_the_function(name):
     with pytest.raises(TypeError, match=rf"\b{name}\(\) got an unexpected keyword argument 'dtyp'"):
         getattr(ttnn, name)((2, 2), dtyp=ttnn.float32)
 
@@ -266,14 +266,14 @@ MEETINGS = [
 
 
 @pytest.mark.parametrize("action", MEETINGS)
-def test_a_tensor_of_a_mesh_meets_no_device_of_its_own(device, mesh, action):
+def test_a_tensor_of_a_mesh_and_one_of_its_devices_are_refused_together(device, mesh, action):
     x, y = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=mesh), on(device)
     with pytest.raises(ArgumentError) as raised:
         action(device, x, y)
     assert raised.value.message == f"a call mixes a tensor of {mesh} with {device}"
 
 
-def test_the_tensors_of_a_mesh_do_not_go_into_one_on_the_host(mesh):
+def test_the_tensors_of_a_mesh_are_not_written_into_a_host_tensor(mesh):
     x, into = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=mesh), host()
     with pytest.raises(ArgumentError, match="does not hold those of 2 devices"):
         ttnn.copy_device_to_host_tensor(x, into)
@@ -282,13 +282,13 @@ def test_the_tensors_of_a_mesh_do_not_go_into_one_on_the_host(mesh):
     ttnn.copy_host_to_device_tensor(into, x)
 
 
-def test_the_extents_of_a_spec_are_ints_whatever_they_were_written_as():
+def test_the_extents_of_a_spec_are_converted_to_ints():
     spec = ttnn.TensorSpec((numpy.int64(3), 977), ttnn.float32)
     assert [type(extent) for extent in spec.shape] == [int, int]
     assert ttnn.TensorSpec((3, 977), ttnn.float32) is spec
 
 
-def test_a_typecast_on_the_host_lies_where_it_is_asked_to():
+def test_a_typecast_on_the_host_has_the_requested_memory_config():
     cast = ttnn.typecast(host(), ttnn.bfloat16, ttnn.L1_MEMORY_CONFIG)
     assert (cast.dtype, cast.memory_config()) == (ttnn.bfloat16, ttnn.L1_MEMORY_CONFIG)
 

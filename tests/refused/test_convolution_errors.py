@@ -1,4 +1,4 @@
-"""Convolutions, pools and resampled images that are refused: by name, in a program at its location; nothing is left."""
+"""Errors of convolutions, pools and resampling: by name, in a program at their location; no state is left."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def line_of(error):
 
 
 @pytest.mark.parametrize(("wrong", "message"), CONVOLUTIONS, ids=[str(wrong) for wrong, _ in CONVOLUTIONS])
-def test_a_convolution_of_sizes_that_do_not_fit_is_refused(wrong, message, device):
+def test_a_convolution_of_mismatched_sizes_is_refused(wrong, message, device):
     x, weight, bias = (on(device, each) for each in (X, WEIGHT, BIAS))
     call = {**CALL, **wrong}
     before = programs()
@@ -81,7 +81,7 @@ def test_a_convolution_of_sizes_that_do_not_fit_is_refused(wrong, message, devic
 
 @pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
 @pytest.mark.parametrize(("wrong", "message"), POOLS, ids=[str(wrong) for wrong, _ in POOLS])
-def test_a_pool_of_sizes_that_do_not_fit_is_refused(wrong, message, name, device):
+def test_a_pool_of_mismatched_sizes_is_refused(wrong, message, name, device):
     x, call, function = on(device, X), {**POOL, **wrong}, getattr(ttnn, name)
     before = programs()
     with pytest.raises(ArgumentError, match=re.escape(f"{name}: {message}")):
@@ -112,7 +112,7 @@ def test_a_bias_of_another_size_is_refused(device):
         )  # fmt: skip
 
 
-def test_an_activation_that_is_none_is_refused(device):
+def test_an_unknown_activation_is_refused(device):
     call = {"input_tensor": on(device, X), "weight_tensor": on(device, WEIGHT), **CALL}
     with pytest.raises(ArgumentError, match="'rellu' is no activation"):
         ttnn.conv2d(conv_config=ttnn.Conv2dConfig(activation="rellu"), **call)
@@ -140,7 +140,7 @@ def test_a_config_may_change_before_and_after_a_call(device):
         ttnn.conv2d(conv_config=config, **call)
 
 
-def test_what_is_not_here_of_resampling_is_refused(device):
+def test_unsupported_resampling_is_refused(device):
     x, grid = on(device, X), on(device, torch.zeros(1, 2, 2, 2))
     with pytest.raises(ArgumentError, match="`scale_factor` of upsample must be a number"):
         ttnn.upsample(x, (1, 2, 3))
@@ -180,7 +180,7 @@ FOLDS = [
 
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize(("strides", "given", "message"), FOLDS, ids=[message for *_, message in FOLDS])
-def test_a_fold_that_does_not_come_out_even_is_refused(strides, given, message, transposed, device):
+def test_a_fold_with_a_remainder_is_refused(strides, given, message, transposed, device):
     x = on(device, torch.zeros(2, 4, 4, 4))
     before = programs()
     with pytest.raises(CompileError, match=re.escape(message)):
@@ -188,7 +188,7 @@ def test_a_fold_that_does_not_come_out_even_is_refused(strides, given, message, 
     assert before == programs()
 
 
-def test_a_convolution_with_depth_refuses_what_one_without_does(device):
+def test_a_convolution_with_depth_has_the_same_refusals_as_one_without(device):
     call = {"input_tensor": on(device, torch.zeros(1, 2, 4, 4, 8)), "output_channels": 4, "kernel_size": 2}
     call["weight_tensor"] = on(device, torch.zeros(4, 8, 2, 2, 2))
     before = programs()
@@ -228,7 +228,7 @@ def test_the_memory_config_of_a_fold_has_one_name(device):
         ("`grid` of grid_sample", lambda x, _, wrong: ttnn.grid_sample(x, wrong)),
     ],
 )
-def test_what_is_no_tensor_is_refused_by_its_name(name, function, wrong, device):
+def test_an_argument_that_is_no_tensor_is_refused_by_its_name(name, function, wrong, device):
     x, weight = on(device, X), on(device, WEIGHT)
     before, message = programs(), f"{name} must be a ttnn.Tensor, got {wrong!r}"
     with pytest.raises(ArgumentError, match=re.escape(message)):
@@ -241,7 +241,7 @@ def test_what_is_no_tensor_is_refused_by_its_name(name, function, wrong, device)
 
 
 @pytest.mark.parametrize("name", ["max_pool2d", "avg_pool2d"])
-def test_a_pool_is_of_floats(name, device):
+def test_a_pool_takes_floats_only(name, device):
     with pytest.raises(DTypeError, match="the result of a pool has floats, and `dtype` is INT32"):
         getattr(ttnn, name)(on(device, X), **POOL, dtype=ttnn.int32)
     with pytest.raises(DTypeError, match="a pool takes floats, and the input is INT32"):

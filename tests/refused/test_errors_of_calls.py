@@ -1,4 +1,4 @@
-"""What wrong tensors, functions and cores are told at a call, to the letter."""
+"""Exact messages about wrong tensors, functions and cores at a call."""
 
 # ruff: noqa: ARG005 - every action is given the device
 
@@ -17,7 +17,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
 
 
-def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
+def test_an_overfull_core_is_named_with_the_tensors_on_it(device):
     config = ttnn.create_sharded_memory_config((64, 4096), ttnn.CoreGrid(x=1, y=1), BLOCK)
     held = tiled(device, torch.zeros(64, 4096), memory_config=config)
     view = device.memory_view()
@@ -43,7 +43,7 @@ def test_a_core_that_is_too_small_is_named_with_what_lies_there(device):
     assert str(device.memory_view()).startswith("L1 of 64 cores, 1,369,120 bytes each: 0 used on the fullest, ")
 
 
-def test_an_output_tensor_that_does_not_fit_is_left_as_it_was(device):
+def test_a_mismatched_output_tensor_is_not_changed(device):
     output = ttnn.zeros((32, 64), ttnn.float32, ttnn.TILE_LAYOUT, device)
     text = r"^ttnn.exp has a result of .*64, 64.*, and writes into a tensor of .*32, 64"
     compiles = ttnn_jit.cache_info().compiles
@@ -67,8 +67,8 @@ def test_an_output_tensor_that_was_deallocated_is_refused_before_anything_runs(d
     assert device.num_program_cache_entries() == 0
 
 
-def test_a_compiled_program_says_what_it_takes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # `compile_only` writes below the current folder
+def test_a_compiled_program_names_the_arguments_that_it_takes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # `compile_only` writes to the current folder
     program = ttnn_jit.jit(compile_only=True)(lambda x: x * 2.0)(X)
     with pytest.raises(ValueError, match="argument 0 is a ") as raised:
         program(X)
@@ -87,7 +87,7 @@ def test_a_compiled_program_says_what_it_takes(tmp_path, monkeypatch):
         lambda x: ttnn.from_device(X),
     ],
 )  # fmt: skip
-def test_a_torch_tensor_given_to_eager_ttnn_is_told_how_to_become_one_of_ttnns(device, action):
+def test_an_error_about_a_torch_tensor_in_eager_ttnn_shows_the_conversion(device, action):
     with pytest.raises(
         ValueError, match=r"got (a )?torch\.Tensor\nhelp: .*`ttnn\.from_torch\(tensor, layout="
     ) as raised:
@@ -95,13 +95,13 @@ def test_a_torch_tensor_given_to_eager_ttnn_is_told_how_to_become_one_of_ttnns(d
     assert "numpy" not in str(raised.value)
 
 
-def test_a_numpy_array_given_to_eager_ttnn_is_told_how_to_become_a_tensor(device):
+def test_an_error_about_a_numpy_array_in_eager_ttnn_shows_the_conversion(device):
     for action in (ttnn.exp, lambda array: array + tiled(device)):
         with pytest.raises(ValueError, match=r"got numpy\.ndarray\nhelp: .*`ttnn\.from_torch\(torch\.from_numpy"):
             action(numpy.ones((32, 32), numpy.float32))
 
 
-def test_a_missing_element_type_says_why_under_both_its_names():
+def test_a_missing_element_type_has_its_reason_under_both_names():
     reason = "no element type of that name is implemented"
     for find in (lambda: ttnn.DataType.FP8_E4M3, lambda: ttnn.fp8_e4m3, lambda: ttnn.DataType.INT8):
         with pytest.raises(AttributeError, match=reason):
@@ -123,7 +123,7 @@ def test_a_missing_element_type_says_why_under_both_its_names():
         (lambda x: +x, "the operator `+` is not supported on tensors\nhelp: write `x`"),
     ],
 )
-def test_an_operator_that_tensors_lack_says_what_to_write_eager_parsed_and_traced(device, action, text):
+def test_an_error_about_a_missing_operator_shows_an_alternative_eager_parsed_and_traced(device, action, text):
     for call in (action, ttnn_jit.jit(action), ttnn_jit.jit(graph_capture=True)(action)):
         with pytest.raises(ttnn_jit.diagnostics.errors.TtnnJitError) as raised:
             call(tiled(device))
@@ -151,12 +151,12 @@ def test_only_python_functions_are_jitted(value, name):
         (torch.nn.ReLU, "got type\nhelp: write `@jit` above a `def` in the class"),
     ],
 )
-def test_what_wraps_a_function_is_told_to_go_around_jit(value, text):
+def test_an_error_about_a_wrapped_function_says_to_put_jit_inside(value, text):
     with pytest.raises(ValueError, match=text):
         ttnn_jit.jit(value)
 
 
-def test_torch_and_numpy_in_one_call_are_told_how_to_meet():
+def test_an_error_about_torch_and_numpy_in_one_call_shows_the_conversion():
     text = "numpy arrays and torch tensors in one call: `x` is a torch tensor, `y` is a numpy array\n"
     with pytest.raises(ValueError, match=rf"{text}help: pass `torch\.from_numpy"):
         ttnn_jit.jit(lambda x, y: x + y)(X, X.numpy())

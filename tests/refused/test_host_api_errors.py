@@ -1,4 +1,4 @@
-"""Every error of the host API and of a jitted call, to the letter; nothing is allocated, compiled or counted."""
+"""Exact messages of all errors of the host API and of a jitted call; nothing is allocated, compiled or counted."""
 
 # ruff: noqa: ARG005 - every action is given the device
 
@@ -80,7 +80,7 @@ def test_a_call_that_breaks_a_rule_is_refused_before_anything_happens(device, ar
     assert device.memory_view() == used
 
 
-def test_the_rules_of_layouts_do_not_hold_for_ir(device):
+def test_the_rules_of_layouts_do_not_apply_to_ir(device):
     assert "ttnn.add" in double.ir(tiled(device, memory_config=ttnn.L1_MEMORY_CONFIG))
 
 
@@ -348,7 +348,7 @@ HOST = [
     (
         lambda d: tiled(
             d,
-            torch.randn(256, 32),  # its shards lie on cores of the device, the last ones of the grid hold none
+            torch.randn(256, 32),  # its shards lie on cores of the device, and the last cores of the grid hold none
             memory_config=ttnn.create_sharded_memory_config((512, 32), ttnn.CoreGrid(x=1, y=16), BLOCK),
         ),
         RuntimeError,
@@ -410,7 +410,7 @@ HOST = [
 
 
 @pytest.mark.parametrize(("action", "error", "text"), HOST)
-def test_what_the_host_api_refuses_and_says(device, action, error, text):
+def test_refusals_of_the_host_api_and_their_messages(device, action, error, text):
     compiles = ttnn_jit.cache_info().compiles
     with pytest.raises(error) as raised:
         action(device)

@@ -1,4 +1,4 @@
-"""What is wrong with a call is told by the name of the argument, keyword or option."""
+"""Errors about a call name the argument, keyword or option."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def nested(*, many):
     return many[0] + many[1]["k"]
 
 
-def test_tensors_of_which_one_is_elsewhere_are_told_apart_by_the_names_of_the_arguments(device):
+def test_tensors_on_different_devices_are_named_by_their_arguments(device):
     here, host = tiled(device), ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT)
     refused = {
         "pair: `y` is on the host": lambda: pair(here, host),
@@ -71,7 +71,7 @@ def test_a_keyword_that_an_operation_does_not_have_is_named_whatever_else_is_wro
         ("static_argnums", "its options are enable_cache, graph_capture, "),
     ],
 )
-def test_an_option_that_jit_does_not_have_is_named_with_the_one_that_was_meant(option, help_text):
+def test_an_unknown_option_of_jit_is_named_with_the_nearest_one(option, help_text):
     with pytest.raises(ValueError, match=f"jit has no option `{option}`") as raised:
         ttnn_jit.jit(**{option: True})
     assert raised.value.help.startswith(help_text)

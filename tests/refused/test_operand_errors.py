@@ -1,4 +1,4 @@
-"""What an operation refuses of a call is an error of its arguments, by the name that was called."""
+"""An operation's refusal of a call is an error of its arguments, with the name that was called."""
 
 from __future__ import annotations
 

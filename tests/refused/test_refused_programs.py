@@ -1,4 +1,4 @@
-"""Every program of programs.py is refused, with the text and at the columns that stand under its faulty line."""
+"""Every program of programs.py is refused with the message and columns below its offending line."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def check_columns(error: CompileError, refusal: Refusal) -> None:
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
-def test_the_interpreter_points_at_the_fault(function):
+def test_the_interpreter_points_at_the_error(function):
     with pytest.raises(CompileError) as raised:
         lowered(function, BF16)
     check(raised.value, refusal_in(described_by(function)))
@@ -90,7 +90,7 @@ TRACEABLE = [function for function in PROGRAMS if is_traceable(function)]
 
 
 @pytest.mark.parametrize("function", TRACEABLE, ids=lambda function: function.__name__)
-def test_graph_capture_says_the_same_of_the_same_line(function):
+def test_graph_capture_reports_the_same_line(function):
     with pytest.raises(CompileError) as raised:
         lowered(function, BF16, graph_capture=True)
     check(raised.value, refusal_in(function))

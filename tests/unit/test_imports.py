@@ -1,4 +1,4 @@
-"""No two modules of the package need each other: one of them can be read, tested and moved without the other."""
+"""No two modules of the package import each other, so that one can be read, tested and moved alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_no_modules_import_each_other_in_a_circle_not_even_inside_functions():
 
 
 @pytest.mark.parametrize("room", ["cache", "calls", "codegen", "compiler", "runtime", "specs"])
-def test_no_modules_of_these_rooms_need_each_other_for_their_types_either(room):
+def test_no_modules_of_these_rooms_need_each_other_for_type_annotations_either(room):
     graph = grimp.build_graph("ttnn_jit", cache_dir=None)
     modules = graph.find_descendants(f"ttnn_jit.{room}")
     own = grimp.ImportGraph()

@@ -1,4 +1,4 @@
-# BERT, an encoder of tokens that marks where an answer begins and ends, with the parameters of a torch module.
+# BERT, an encoder that marks the start and the end of an answer in a text, with the parameters of a torch module.
 #
 #     python -m ttnn_jit docs/examples/models/bert.py
 
@@ -184,7 +184,7 @@ def bert(config, input_ids, token_type_ids, position_ids, attention_mask, *, par
 
 
 def build(config, device, batch=2, sequence=64, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same tokens."""
+    """Functions that run the model on `device`, and torch's, on the same tokens."""
     torch.manual_seed(0)
     model = Bert(config).eval()
     parameters = preprocess_model_parameters(initialize_model=lambda: model, device=device)

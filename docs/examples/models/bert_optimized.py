@@ -1,4 +1,4 @@
-# BERT as a fast program writes it: one product for query, key and value, weights in block floats, activations in L1.
+# BERT optimised for speed: one product for query, key and value, weights in block floats, activations in L1.
 #
 #     python -m ttnn_jit docs/examples/models/bert_optimized.py
 
@@ -210,7 +210,7 @@ def bert(config, input_ids, position_ids, attention_mask, *, parameters):
 
 
 def build(config, device, batch=2, sequence=64, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same tokens."""
+    """Functions that run the model on `device`, and torch's, on the same tokens."""
     torch.manual_seed(0)
     model = Bert(config).eval().requires_grad_(requires_grad=False)
     parameters = preprocess_model_parameters(

@@ -1,4 +1,4 @@
-# CLIP: a tower for images and a tower for texts, and how well each image fits each text.
+# CLIP: an encoder of images, an encoder of texts, and the similarity of each image with each text.
 #
 #     python -m ttnn_jit docs/examples/models/clip.py
 
@@ -296,7 +296,7 @@ def convert_model_to_ttnn(state_dict, device):
 
 
 def build(config, device, images=3, texts=4, compiled=lambda function: function):
-    """What fits images and texts on `device`, and what does so in torch."""
+    """Functions that compare images and texts on `device`, and in torch."""
     torch.manual_seed(0)
     model = Clip(config).eval().requires_grad_(requires_grad=False)
     state_dict = convert_model_to_ttnn(model.state_dict(), device)

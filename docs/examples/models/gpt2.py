@@ -1,4 +1,4 @@
-# GPT-2, which reads a prompt at once and then generates token by token, with caches of keys and values.
+# GPT-2, which processes a prompt at once and then generates token by token, with caches of keys and values.
 #
 #     python -m ttnn_jit docs/examples/models/gpt2.py
 
@@ -84,7 +84,7 @@ class Gpt2(torch.nn.Module):
         return self.ln_f(x[:, -1:]) @ self.wte.weight.T
 
     def generate(self, ids, tokens):
-        """The logits of every token that is generated behind the prompt `ids`, tokens x vocabulary."""
+        """The logits of every token that is generated after the prompt `ids`, tokens x vocabulary."""
         caches = [[] for _ in self.h]
         logits = [self(ids, torch.arange(ids.shape[1])[None], caches)]
         for position in range(ids.shape[1], ids.shape[1] + tokens - 1):
@@ -140,7 +140,7 @@ def normalized(config, x, parameters):
 
 
 def prefill(config, ids, positions, kv_cache, *, parameters):
-    """The logits behind a prompt whose keys and values go into the caches."""
+    """The logits after a prompt whose keys and values are written into the caches."""
     x = embedded(ids, positions, parameters=parameters)
     for (keys, values), block in zip(kv_cache, parameters.h, strict=True):
         fused = ttnn.linear(normalized(config, x, block.ln_1), block.attn.c_attn.weight, bias=block.attn.c_attn.bias)
@@ -163,7 +163,7 @@ def prefill(config, ids, positions, kv_cache, *, parameters):
 
 
 def decode(config, ids, positions, current_pos, kv_cache, *, parameters):
-    """The logits behind one token at `current_pos`."""
+    """The logits after one token at `current_pos`."""
     x = embedded(ids, positions, parameters=parameters)
     for (keys, values), block in zip(kv_cache, parameters.h, strict=True):
         fused = ttnn.linear(normalized(config, x, block.ln_1), block.attn.c_attn.weight, bias=block.attn.c_attn.bias)
@@ -191,7 +191,7 @@ def decode(config, ids, positions, current_pos, kv_cache, *, parameters):
 
 
 def build(config, device, prompt=20, compiled=lambda function: function):
-    """What generates tokens on `device`, and what generates them in torch, behind the same prompt."""
+    """Functions that generate tokens on `device`, and in torch, after the same prompt."""
     torch.manual_seed(0)
     model = Gpt2(config).eval().requires_grad_(requires_grad=False)
     parameters = preprocess_model_parameters(

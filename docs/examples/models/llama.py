@@ -1,4 +1,4 @@
-# Llama 3.2, token by token: rotary embeddings, grouped queries, a cache in pages, weights in block floats.
+# Llama 3.2, token by token: rotary embeddings, grouped queries, a paged cache, weights in block floats.
 #
 #     python -m ttnn_jit docs/examples/models/llama.py
 
@@ -30,13 +30,13 @@ class Config:
 
 SMALL = Config()
 FULL = Config(16, 2048, 32, 8, 8192, 128256, tokens=8, dtype=torch.bfloat16)
-"""Of 1.2 billion parameters, which torch holds in bfloat16: 2.5 GB, and 1 GB in block floats."""
+"""The full model has 1.2 billion parameters: 2.5 GB in torch's bfloat16, and 1 GB in block floats."""
 
 ATTENTION, GATE_UP, DOWN = ttnn.bfloat8_b, ttnn.bfloat4_b, ttnn.bfloat8_b
 
 
 def rounded(weight, dtype):
-    """What is left of a weight in block floats, so that both models have the same ones."""
+    """A weight rounded to block floats, so that both models have the same weights."""
     return ttnn.to_torch(ttnn.from_torch(weight.float(), dtype=dtype, layout=ttnn.TILE_LAYOUT)).to(weight.dtype)
 
 
@@ -129,7 +129,7 @@ class Llama(torch.nn.Module):
         return self.norm(x) @ self.tok_embeddings.weight.T
 
     def generate(self, prompt, tokens):
-        """The logits behind every token, tokens x vocabulary, that is read or then generated."""
+        """The logits after every token of the prompt and every generated one, tokens x vocabulary."""
         caches, logits = [[] for _ in self.layers], []
         for position in range(len(prompt) + tokens - 1):
             token = prompt[position][None, None] if position < len(prompt) else logits[-1].argmax(-1)
@@ -337,7 +337,7 @@ class TtTransformer:
 
 
 def build(config, device, compiled=lambda function: function):
-    """What reads a prompt and generates tokens on `device`, and what does so in torch."""
+    """Functions that process a prompt and generate tokens on `device`, and in torch."""
     torch.manual_seed(0)
     model = Llama(config).eval().requires_grad_(requires_grad=False)
     tt_model = TtTransformer(config, device, model)

@@ -1,4 +1,4 @@
-# The block of Mamba, token by token: a convolution of the last four tokens, and a state that every token changes.
+# The block of Mamba, token by token: a convolution of the last four tokens, and a state that every token updates.
 #
 #     python -m ttnn_jit docs/examples/models/mamba.py
 
@@ -72,7 +72,7 @@ def linear(x, weight, **keywords):
 
 
 def convolution(config, x, conv_states, parameters):
-    """Of the last tokens, `x` the newest among them; `conv_states` become these."""
+    """The convolution of the last tokens, with `x` as the newest; `conv_states` are updated to these."""
     for k in range(config.d_conv - 1):
         ttnn.copy(conv_states[k + 1], conv_states[k])
     ttnn.copy(x, conv_states[config.d_conv - 1])
@@ -98,7 +98,7 @@ def convolution(config, x, conv_states, parameters):
 
 
 def selective_scan(config, x, hidden_state, parameters):
-    """What the state behind the token `x` gives; `hidden_state` becomes it."""
+    """The output of the state after the token `x`; `hidden_state` is updated to that state."""
     delta = linear(linear(x, parameters["delta_t_proj"]), parameters["dt_proj"], bias=parameters["dt_proj.bias"])
     delta = ttnn.softplus(delta, beta=1.0, threshold=20.0, memory_config=ttnn.L1_MEMORY_CONFIG)
 
@@ -119,7 +119,7 @@ def selective_scan(config, x, hidden_state, parameters):
 
 
 def mamba_block(config, x, conv_states, hidden_state, *, parameters):
-    """One token's result; `conv_states` and `hidden_state` become those behind it."""
+    """One token's result; `conv_states` and `hidden_state` are updated."""
     residual = linear(x, parameters["mlp_proj"], activation="silu")
     x_ssm = linear(x, parameters["ssm_in_proj"])
 
@@ -134,7 +134,7 @@ def mamba_block(config, x, conv_states, hidden_state, *, parameters):
 
 
 def build(config, device, compiled=lambda function: function):
-    """What runs the block on `device`, and what runs torch's, on the same tokens."""
+    """Functions that run the block on `device`, and torch's, on the same tokens."""
     torch.manual_seed(0)
     model = Mamba(config).eval().requires_grad_(requires_grad=False)
     inner, rank, state = config.d_inner, config.dt_rank, config.d_state

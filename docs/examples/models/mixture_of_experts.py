@@ -1,4 +1,4 @@
-# A mixture of experts as GPT-OSS has it: a router, and experts of a gate, a clamped activation and a sum by weight.
+# A mixture of experts as in GPT-OSS: a router, and experts with a gate, a clamped activation and a weighted sum.
 #
 #     python -m ttnn_jit docs/examples/models/mixture_of_experts.py
 
@@ -98,7 +98,7 @@ def experts(config, hidden_states, *, parameters):
 
 
 def build(config, device, compiled=lambda function: function):
-    """What runs the layer on `device`, and what runs torch's, on the same tokens."""
+    """Functions that run the layer on `device`, and torch's, on the same tokens."""
     torch.manual_seed(0)
     model = Experts(config).eval().requires_grad_(requires_grad=False)
     x = torch.randn(config.tokens, config.hidden_size)

@@ -1,4 +1,4 @@
-# The perceptron of three layers that reads digits.
+# A three-layer perceptron that classifies digits.
 #
 #     python -m ttnn_jit docs/examples/models/mnist_mlp.py
 
@@ -46,7 +46,7 @@ def perceptron(images, w1, b1, w2, b2, w3, b3):
 
 
 def build(config, device, batch=1, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same images."""
+    """Functions that run the model on `device`, and torch's, on the same images."""
     torch.manual_seed(0)
     model = Perceptron(config).eval()
     images = torch.randn(batch, 1, config.image, config.image)

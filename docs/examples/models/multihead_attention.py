@@ -160,7 +160,7 @@ def optimized_multi_head_attention(
 
 
 def build(config, device, compiled=lambda function: function):
-    """What runs both forms on `device`, and what runs torch's twice, on the same states."""
+    """Functions that run both forms on `device`, and torch's twice, on the same states."""
     torch.manual_seed(0)
     model = Attention(config).eval().requires_grad_(requires_grad=False)
     states = torch.randn((config.batch, config.sequence, config.hidden))

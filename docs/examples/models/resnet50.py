@@ -1,4 +1,4 @@
-# ResNet-50: batch norms folded into convolutions, whose weights the first run prepares; images lie flattened,
+# ResNet-50: batch norms folded into convolutions, whose weights the first run prepares; images are flattened,
 # channels last.
 #
 #     python -m ttnn_jit docs/examples/models/resnet50.py
@@ -80,7 +80,7 @@ class ResNet(torch.nn.Module):
 
 
 def fold_filters(weight, stride):
-    """Filters of `stride` for images whose blocks of `stride` x `stride` lie among the channels, which are padded."""
+    """Filters for images whose blocks of `stride` x `stride` pixels are folded into the channels, which are padded."""
     _, channels, height, width = weight.shape
     weight = torch.nn.functional.pad(weight, (0, width % stride, 0, height % stride, 0, -channels % 4))
     blocks = weight.unflatten(3, (-1, stride)).unflatten(2, (-1, stride))  # outputs, channels, rows, 2, columns, 2
@@ -115,7 +115,7 @@ def custom_preprocessor(model, name, ttnn_module_args, convert_to_ttnn):
 
 
 def core_grid(tiles):
-    """The most cores of 8 x 8 that have the same number of tiles each."""
+    """The largest number of cores within 8 x 8 with equal numbers of tiles."""
     grids = ((x, y) for x in range(1, 9) for y in range(1, 9) if tiles % (x * y) == 0)
     x, y = max(grids, key=lambda grid: grid[0] * grid[1])
     return ttnn.CoreGrid(x=x, y=y)
@@ -339,7 +339,7 @@ def resnet50(network, pixels):
 
 
 def load(config, device, batch):
-    """The model of torch's, and the same on `device`."""
+    """The torch model, and the same on `device`."""
     torch.manual_seed(0)
     model = ResNet(config).eval().requires_grad_(requires_grad=False).to(memory_format=torch.channels_last)
     model_config = {
@@ -354,7 +354,7 @@ def load(config, device, batch):
 
 
 def build(config, device, batch=1, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same images."""
+    """Functions that run the model on `device`, and torch's, on the same images."""
     model, network = load(config, device, batch)
     pixels = torch.randn(batch, 3, config.image, config.image).contiguous(memory_format=torch.channels_last)
 

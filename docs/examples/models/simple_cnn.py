@@ -1,4 +1,4 @@
-# A small convolutional network that names pictures of 32 x 32: two convolutions with pools, two linear layers.
+# A small convolutional classifier of 32 x 32 pictures: two convolutions with pools, two linear layers.
 #
 #     python -m ttnn_jit docs/examples/models/simple_cnn.py
 
@@ -36,7 +36,7 @@ class SimpleCnn(torch.nn.Module):
 
 
 class Convolution:
-    """A convolution of 3 x 3 with relu, and the pool behind it; the first call gives the weights as later ones want."""
+    """A convolution of 3 x 3 with relu, and the pool after it; the first call prepares the weights for later ones."""
 
     def __init__(self, layer, device):
         self.device = device
@@ -109,7 +109,7 @@ def simple_cnn(network, images):
 
 
 def build(config, device, batch=8, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same images."""
+    """Functions that run the model on `device`, and torch's, on the same images."""
     torch.manual_seed(0)
     model = SimpleCnn(config).eval().requires_grad_(requires_grad=False).to(memory_format=torch.channels_last)
     pictures = torch.randn(batch, 3, config.image, config.image).contiguous(memory_format=torch.channels_last)

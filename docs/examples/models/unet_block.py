@@ -1,5 +1,5 @@
-# Two blocks of a diffusion model's UNet, one down and one up: group norms, convolutions, the time, and transformers
-# that attend to a text.
+# Two blocks of a diffusion model's UNet, one down and one up: group norms, convolutions, the time step, and
+# transformers that attend to a text.
 #
 #     python -m ttnn_jit docs/examples/models/unet_block.py
 
@@ -35,7 +35,7 @@ SMALL = Config()
 FULL = Config(32, 320, 640, 8, 32, 768, 77)
 
 
-# What torch computes
+# The model in torch
 
 
 class ResnetBlock2D(torch.nn.Module):
@@ -134,11 +134,11 @@ def timestep_embedding(timestep, channels):
     return torch.cat([angles.cos(), angles.sin()])
 
 
-# Its parameters
+# Parameters for ttnn
 
 
 def pad_heads(weight, config):
-    """Rows for heads of whole tiles."""
+    """Rows padded to heads of whole tiles."""
     by_head = weight.unflatten(0, (config.heads, -1))
     return torch.nn.functional.pad(by_head, (0, 0, 0, config.padded_head - config.head)).flatten(0, 1)
 
@@ -170,7 +170,7 @@ def custom_preprocessor(model, name):
     return parameters
 
 
-# What ttnn computes: images x rows x columns lie flattened, (1, 1, N * H * W, C)
+# The model in ttnn: images x rows x columns are flattened, (1, 1, N * H * W, C)
 
 
 class Conv:
@@ -363,7 +363,7 @@ def unet_blocks(network, sample, timestep, encoder_hidden_states):
 
 
 def build(config, device, batch=2, compiled=lambda function: function):
-    """What runs the blocks on `device`, and what runs torch's, on the same latents, time and text."""
+    """Functions that run the blocks on `device`, and torch's, on the same latents, time step and text."""
     torch.manual_seed(0)
     model = UNetBlocks(config).eval().requires_grad_(requires_grad=False).to(memory_format=torch.channels_last)
     parameters = preprocess_model_parameters(

@@ -310,7 +310,7 @@ def vit(config, programs, pixel_values, cls_token, position_embeddings, *, param
 
 
 def build(config, device, batch=2, compiled=lambda function: function):
-    """What runs the model on `device`, and what runs torch's, on the same images."""
+    """Functions that run the model on `device`, and torch's, on the same images."""
     torch.manual_seed(0)
     model = Vit(config).eval().requires_grad_(requires_grad=False)
     parameters = preprocess_model_parameters(

@@ -1,4 +1,4 @@
-# Whisper: an encoder of sound behind two convolutions, and a decoder that attends to it and to its own tokens.
+# Whisper: an encoder of sound with two convolutions, and a decoder that attends to its output and to its own tokens.
 #
 #     python -m ttnn_jit docs/examples/models/whisper.py
 
@@ -282,7 +282,7 @@ def whisper(config, inputs_embeds, tokens, decoder_attention_mask, *, parameters
 
 
 def build(config, device, compiled=lambda function: function):
-    """What hears and writes on `device`, and what does so in torch."""
+    """Functions that transcribe sound on `device`, and in torch."""
     torch.manual_seed(0)
     model = Whisper(config).eval().requires_grad_(requires_grad=False)
     parameters = preprocess_model_parameters(

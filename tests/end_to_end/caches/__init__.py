@@ -1,1 +1,1 @@
-"""Programs that are kept, in memory and on disk."""
+"""Programs that are cached in memory and on disk."""

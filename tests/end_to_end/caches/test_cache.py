@@ -1,4 +1,4 @@
-"""Calls, programs, and the two caches behind them, as a user sees them."""
+"""Calls, programs, and the two caches of programs, from a user's point of view."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_scalars_of_different_types_and_signs_are_different_programs():
     assert not torch.signbit(scale(x, 0.0)).any()
 
 
-def test_a_changed_global_is_seen_at_the_next_call(monkeypatch):
+def test_a_changed_global_is_detected_at_the_next_call(monkeypatch):
     @ttnn_jit.jit()
     def scale(x):
         return x * SCALE
@@ -86,7 +86,7 @@ def test_a_changed_global_is_seen_at_the_next_call(monkeypatch):
     assert scale(x)[0, 0] == 2.0
 
 
-def test_a_changed_closure_value_is_seen_at_the_next_call():
+def test_a_changed_closure_value_is_detected_at_the_next_call():
     factor = 2.0
 
     @ttnn_jit.jit()
@@ -98,7 +98,7 @@ def test_a_changed_closure_value_is_seen_at_the_next_call():
     assert scale(torch.ones(2))[0] == 5.0
 
 
-def test_a_helpers_new_body_is_seen_at_the_next_call():
+def test_a_helpers_new_body_is_detected_at_the_next_call():
     def helper(x):
         return x * 2.0
 
@@ -114,7 +114,7 @@ def test_a_helpers_new_body_is_seen_at_the_next_call():
     assert scale(torch.ones(2))[0] == 7.0
 
 
-def test_a_mutated_list_is_seen_at_the_next_call():
+def test_a_mutated_list_is_detected_at_the_next_call():
     factors = [1.0, 2.0]
 
     @ttnn_jit.jit()
@@ -183,7 +183,7 @@ def test_a_second_process_compiles_and_assembles_nothing_and_never_imports_xdsl(
     script.write_text(textwrap.dedent(SCRIPT))
     first, second = run_script(script), run_script(script)
     assert first[0] == second[0]
-    assert first[1] == "[1, 0, true, 2]"  # the kernel, and what launches kernels
+    assert first[1] == "[1, 0, true, 2]"  # the kernel, and the function that launches kernels
     assert second[1] == "[0, 1, false, 0]"
     script.write_text("# moved down by a line\n" + textwrap.dedent(SCRIPT))
     assert run_script(script)[1].startswith("[0, 1")
@@ -194,7 +194,7 @@ def test_a_second_process_compiles_and_assembles_nothing_and_never_imports_xdsl(
 
 
 class Settings:
-    """An object of the user's, with state that no path leads to."""
+    """A user object with state that no path leads to."""
 
     scale = 2.0
 
@@ -224,7 +224,7 @@ ARRAY = np.array([1.0])
     ],
     ids=["array", "item", "length", "environment"],
 )
-def test_what_an_object_answers_is_asked_again_at_every_call(function, change, graph_capture, monkeypatch):
+def test_methods_of_objects_are_called_again_at_every_call(function, change, graph_capture, monkeypatch):
     monkeypatch.setenv("SCALE", "1")
     x = torch.ones(2)
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)

@@ -1,4 +1,4 @@
-"""`ttnn-jit cache`: on every kind of folder it says what is there, and changes nothing unless it clears."""
+"""`ttnn-jit cache` reports the content of any folder; only `clear` changes it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def damage(folder, name="program:%"):
         return database.execute("UPDATE Cache SET value = X'00' WHERE key LIKE ? RETURNING key", (name,)).fetchall()
 
 
-def test_info_tells_folder_state_counts_and_bytes(filled, capsys):
+def test_info_reports_folder_state_counts_and_bytes(filled, capsys):
     found = answer(capsys, "info")
     assert found["folder"] == str(filled)
     assert (found["state"], found["reason"], found["programs"]) == ("READY", "", 2)
@@ -57,7 +57,7 @@ def test_info_tells_folder_state_counts_and_bytes(filled, capsys):
     assert all(text in printed for text in (str(filled), "in use", "2 programs", "kB of at most 268.4 MB"))
 
 
-def test_list_tells_of_every_program_its_function_its_tensors_its_size_and_when_it_was_stored(filled, capsys):
+def test_list_shows_every_program_with_its_function_tensors_size_and_time(filled, capsys):
     listed = answer(capsys, "list")["programs"]
     assert [program["function"] for program in listed] == ["cosh", "cosh"]
     specs = [f"([64, 64], {dtype}, TILE, dram, interleaved)" for dtype in ("bf16", "f32")]
@@ -92,7 +92,7 @@ def test_verify_names_what_is_damaged_with_status_one_and_removes_nothing(filled
     assert f"{found['entries']} entries, 2 damaged" in printed
 
 
-def test_clear_says_what_it_removed(filled, capsys):
+def test_clear_prints_the_number_of_removed_entries(filled, capsys):
     before = answer(capsys, "info")
     assert main(["cache", "clear"]) == 0
     assert capsys.readouterr().out == (
@@ -104,7 +104,7 @@ def test_clear_says_what_it_removed(filled, capsys):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_where_there_is_no_folder_there_is_nothing_and_nothing_is_made(command, own_disk_cache, capsys):
+def test_without_a_folder_every_command_reports_nothing_and_creates_nothing(command, own_disk_cache, capsys):
     assert main(["cache", command]) == 0
     assert str(own_disk_cache) in capsys.readouterr().out
     assert isinstance(answer(capsys, command), dict)
@@ -123,7 +123,7 @@ def test_an_empty_folder_stays_empty(command, own_disk_cache, capsys):
 @pytest.mark.parametrize(
     ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("written", "chmod 700"), ("file", "is not a folder")]
 )
-def test_a_cache_that_is_not_used_is_an_error_that_says_why(command, why, text, own_disk_cache, capsys, monkeypatch):
+def test_an_unused_cache_is_an_error_with_the_reason(command, why, text, own_disk_cache, capsys, monkeypatch):
     match why:
         case "off":
             monkeypatch.setenv("TTNN_JIT_CACHE", "0")
@@ -143,7 +143,7 @@ def test_a_cache_that_is_not_used_is_an_error_that_says_why(command, why, text, 
     assert told.count("not used") + told.count("turned off") == 1
 
 
-def test_a_file_that_is_no_database_is_told_by_info_and_verify_and_removed_by_clear(filled, capsys):
+def test_info_and_verify_report_a_file_that_is_no_database_and_clear_removes_it(filled, capsys):
     (filled / "cache.db").write_bytes(b"no database" * 1000)
     assert answer(capsys, "info")["state"] == "DAMAGED"
     (found,) = answer(capsys, "verify", status=1)["damaged"]
@@ -155,7 +155,7 @@ def test_a_file_that_is_no_database_is_told_by_info_and_verify_and_removed_by_cl
     assert answer(capsys, "info")["state"] in {"ABSENT", "READY"}
 
 
-def test_what_another_process_holds_locked_is_an_error_of_clear(filled, capsys, monkeypatch):
+def test_clear_fails_while_another_process_holds_the_lock(filled, capsys, monkeypatch):
     monkeypatch.setattr("ttnn_jit.cache.disk.LOCK_TIMEOUT", 0.01)
     with closing(sqlite3.connect(filled / "cache.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -208,7 +208,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_verify_shows_how_far_it_is_on_a_terminal_and_takes_it_away(filled, monkeypatch):
+def test_verify_shows_its_progress_on_a_terminal_and_erases_it(filled, monkeypatch):
     monkeypatch.setattr(progress, "INTERVAL", 0)
     with contextlib.redirect_stderr(Terminal()) as terminal:
         assert main(["cache", "verify"]) == 0
@@ -218,7 +218,7 @@ def test_verify_shows_how_far_it_is_on_a_terminal_and_takes_it_away(filled, monk
     assert filled.exists()
 
 
-def test_elsewhere_nothing_is_shown(filled, capsys, monkeypatch):
+def test_no_progress_is_shown_elsewhere(filled, capsys, monkeypatch):
     monkeypatch.setattr(progress, "INTERVAL", 0)
     for command in COMMANDS:
         assert main(["cache", command]) == 0
@@ -226,7 +226,7 @@ def test_elsewhere_nothing_is_shown(filled, capsys, monkeypatch):
     assert filled.exists()
 
 
-def test_items_pass_through_the_progress_unchanged_and_whoever_stops_early_leaves_no_trace_of_it(monkeypatch):
+def test_the_progress_yields_items_unchanged_and_is_erased_by_an_early_stop(monkeypatch):
     monkeypatch.setattr(progress, "INTERVAL", 0)
     with contextlib.redirect_stderr(Terminal()) as terminal:
         assert list(progress.with_progress(range(5), 5, "x")) == [0, 1, 2, 3, 4]

@@ -1,4 +1,4 @@
-"""A failed compile leaves nothing behind, and nothing is written that was not asked for."""
+"""A failed compile leaves no state behind, and a call writes only into the cache folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ttnn_jit.specs.options import BACKENDS, Environment
 
 @pytest.fixture(autouse=True)
 def cache_below(tmp_path, monkeypatch):
-    """In the folder that tests look through."""
+    """The folder in which tests look for new files."""
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path / "ttnn_jit_cache"))
 
 
@@ -189,7 +189,7 @@ def test_a_scalar_that_keeps_changing_warns_and_is_named():
 
 
 @pytest.mark.parametrize("position", [lambda index: index, lambda index: [index, index + 3]])
-def test_a_position_that_grows_is_told_how_to_be_a_tensor_before_many_programs_are_compiled(position):
+def test_a_position_that_grows_causes_a_hint_to_pass_a_tensor_before_many_programs_are_compiled(position):
     shifted = ttnn_jit.jit(enable_cache=False)(lambda x, index: x * (index if isinstance(index, int) else index[0]))
     x = torch.ones(1)
     for index in (7, 2, 3, 3, 4, 5):
@@ -213,7 +213,7 @@ def test_an_eager_number_that_keeps_changing_warns_and_is_named():
     ttnn.multiply(x, 16.5)
 
 
-def test_a_tensor_that_the_host_has_no_memory_for_is_named_beside_the_largest_ones(device, monkeypatch):
+def test_an_allocation_that_exceeds_host_memory_names_the_tensor_and_the_largest_ones(device, monkeypatch):
     def no_memory(nbytes):
         raise OSError(12, f"Cannot allocate memory, not even {nbytes} bytes")
 

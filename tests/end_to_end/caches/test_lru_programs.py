@@ -1,4 +1,4 @@
-"""How many programs a function keeps in memory: the least recently used go, and its caller is told why."""
+"""The number of programs that a function keeps in memory: the least recently used are evicted, with a warning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ X = torch.ones(2, 2)
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    """A limit that is soon reached."""
+    """A limit that is reached quickly."""
     monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", LIMIT)
 
 
@@ -44,7 +44,7 @@ def scaled():
 
 
 def call_quietly(function, *args):
-    """A call twice, so that the second goes straight to its program, without warnings."""
+    """Calls twice, so that the second call uses the fast path, without warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         function(*args)
@@ -60,7 +60,7 @@ def test_a_new_number_at_each_call_keeps_a_limited_number_of_programs_and_no_mor
         programs += [weakref.ref(each) for each in function._variants.programs()][-1:]
         assert function.num_entries == min(number + 1, LIMIT)
     gc.collect()
-    assert sum(each() is not None for each in programs) <= LIMIT + 4  # and those of the inline cache
+    assert sum(each() is not None for each in programs) <= LIMIT + 4  # and the calls of the inline cache
 
 
 def test_an_eager_operation_keeps_a_limited_number_of_programs_and_calls(cpu_device):
@@ -74,7 +74,7 @@ def test_an_eager_operation_keeps_a_limited_number_of_programs_and_calls(cpu_dev
     ttnn.multiply.clear()
 
 
-def test_views_that_change_are_limited_too(cpu_device):
+def test_offsets_of_views_that_change_are_limited_too(cpu_device):
     x = ttnn.from_torch(torch.arange(64 * 32).reshape(1, 1, 64, 32).float(), device=cpu_device)
     ttnn.reshape.clear()
     for rows in range(1, 3 * LIMIT):
@@ -85,7 +85,7 @@ def test_views_that_change_are_limited_too(cpu_device):
 
 
 @pytest.mark.parametrize("eager", [False, True])
-def test_what_goes_first_is_what_was_not_used_for_longest_though_no_warm_call_is_noted(eager, cpu_device):
+def test_the_least_recently_used_program_is_evicted_although_warm_calls_record_nothing(eager, cpu_device):
     function, x = (ttnn.multiply, on(cpu_device)) if eager else (scaled(), X)
     function.clear()
     for number in (0.25, 0.5):
@@ -99,7 +99,7 @@ def test_what_goes_first_is_what_was_not_used_for_longest_though_no_warm_call_is
     function.clear()
 
 
-def test_the_first_program_that_goes_is_told_of_once_with_the_argument_that_keeps_changing():
+def test_the_first_eviction_warns_once_and_names_the_argument_that_keeps_changing():
     @ttnn_jit.jit(enable_cache=False)
     def halves(x, y):
         return x[:1] + y
@@ -117,7 +117,7 @@ def test_the_first_program_that_goes_is_told_of_once_with_the_argument_that_keep
 
 
 @pytest.mark.slow
-def test_a_number_is_told_of_when_it_changed_sixteen_times_and_when_programs_go(monkeypatch):
+def test_a_changing_number_warns_after_sixteen_changes_and_at_evictions(monkeypatch):
     monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", MAX_PROGRAMS)
     function = scaled()
     told = []
@@ -134,7 +134,7 @@ def test_a_number_is_told_of_when_it_changed_sixteen_times_and_when_programs_go(
     assert function.num_entries == MAX_PROGRAMS
 
 
-def test_tensors_in_the_place_of_a_number_are_no_numbers_that_change(cpu_device, monkeypatch):
+def test_tensors_in_the_place_of_a_number_are_not_counted_as_changing_numbers(cpu_device, monkeypatch):
     monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", MAX_PROGRAMS)
     ttnn.multiply.clear()
     for extent in range(1, 25):
@@ -155,7 +155,7 @@ def test_devices_of_each_target_have_a_limit_of_their_own(cpu_device):
     ttnn.close_device(chip)
 
 
-def test_a_trace_replays_programs_that_went(device, monkeypatch):
+def test_a_trace_replays_evicted_programs(device, monkeypatch):
     monkeypatch.setattr(stored_programs, "IN_MEMORY", weakref.WeakValueDictionary())
     function, x = scaled(), on(device, torch.full((32, 32), 3.0))
     call_quietly(function, x, 2.0)
@@ -173,7 +173,7 @@ def test_a_trace_replays_programs_that_went(device, monkeypatch):
     ttnn.release_trace(device, trace)
 
 
-def test_programs_that_go_while_they_run_in_another_thread_give_their_results():
+def test_programs_that_are_evicted_while_another_thread_runs_them_return_their_results():
     function, x, done = scaled(), torch.ones(512, 512), threading.Event()
     wrong = []
 
@@ -202,7 +202,7 @@ class Config:
 
 
 @pytest.mark.parametrize("method", [False, True])
-def test_objects_that_are_built_anew_for_each_call_are_told_of_once(method):
+def test_objects_that_are_built_anew_for_each_call_are_warned_of_once(method):
     class Layer(Config):
         @ttnn_jit.jit(enable_cache=False)
         def forward(self, x):
@@ -225,7 +225,7 @@ def test_objects_that_are_built_anew_for_each_call_are_told_of_once(method):
     assert f"{kind} that were each built for one call, as `{parameter}`; build one, keep it" in text
 
 
-def test_objects_that_are_called_again_or_stay_are_not_told_of():
+def test_objects_that_are_used_again_or_kept_are_not_warned_of():
     @ttnn_jit.jit(enable_cache=False)
     def scale(config, x):
         return x * config.factor

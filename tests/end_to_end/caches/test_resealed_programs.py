@@ -1,4 +1,4 @@
-"""A program whose bytes are whole but say something else is refused, or touches nothing beyond its operands."""
+"""A manipulated program with a valid checksum is refused, or accesses nothing outside its operands."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_program_that_says_otherwise_than_its_code_is_refused(damage, saved):
+def test_a_program_that_contradicts_its_code_is_refused(damage, saved):
     header, blobs = saved
     assert Program.from_bytes(program_format.pack(header, blobs)).plan.name == "row_scaled"
     DAMAGES[damage](header)
@@ -103,7 +103,7 @@ def test_a_program_that_says_otherwise_than_its_code_is_refused(damage, saved):
 @pytest.mark.parametrize(
     "damage", [lambda code: code[:-1], lambda code: code[:8], lambda _: b"", lambda code: code[8:]]
 )
-def test_code_that_is_no_image_is_refused(damage, saved):
+def test_code_that_is_not_an_image_is_refused(damage, saved):
     header, blobs = saved
     kernel = launch(header)[0]
     with pytest.raises(ProgramFormatError):
@@ -111,7 +111,7 @@ def test_code_that_is_no_image_is_refused(damage, saved):
 
 
 def calling(code, symbol):
-    """The image with every function elsewhere that it calls under another name."""
+    """The image with every external function that it calls renamed."""
     (start, magic) = struct.unpack("<I4s", code[-8:])
     functions, called, *rest = json.loads(code[start:-8])
     assert called
@@ -123,7 +123,7 @@ NO_FUNCTIONS = ("no_such_function", "", "memcpy\0", "memcpyé", "memcpy\ud800", 
 
 
 @pytest.mark.parametrize("symbol", NO_FUNCTIONS, ids=ascii)
-def test_code_that_calls_what_is_not_there_is_refused_before_it_runs(symbol, tmp_path, monkeypatch):
+def test_code_with_unresolved_symbols_is_refused_before_it_runs(symbol, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     program = compiled(lambda x: ttnn.tan(x), torch.randn(64, 64))
     header, blobs = program_format.unpack(program.to_bytes())
@@ -169,7 +169,7 @@ def test_a_stored_program_of_other_inputs_is_compiled_anew():
 
 
 class GuardedPool:
-    """Gives intermediates between guard pages."""
+    """Allocates intermediates between guard pages."""
 
     def __init__(self, start):
         self._start = start
@@ -190,7 +190,7 @@ def between_guards(spec, start):
 
 def run_between_guards(program):
     if any(spec.nbytes > 1 << 24 for spec in program.plan.buffers):
-        return  # more than is worth mapping
+        return  # too much to map
     for start in (False, True):
         caller.HOST_POOL = GuardedPool(start)
         memories = [between_guards(spec, start) for spec in (*program.plan.inputs, *program.plan.outputs)]
@@ -198,7 +198,7 @@ def run_between_guards(program):
 
 
 def in_blocks():
-    """A program with repeats in a repeat."""
+    """A program with nested repeats."""
     attention_row_blocking.least_bytes = lambda: 0.0
     attention_row_blocking.BLOCK_BYTES, attention_row_blocking._ROWS = 0, 3
     tensors = [torch.randn(2, 3, 10, 8) for _ in range(3)]
@@ -208,7 +208,7 @@ def in_blocks():
 
 
 def damage_and_run(seed, count):
-    """In a process of its own, for an access beyond an operand ends it."""
+    """Runs in its own process, because an access beyond an operand kills it."""
     draw = random.Random(seed)
     rows = torch.randn(5, 7).T
     saved = [
@@ -234,7 +234,7 @@ def damage_and_run(seed, count):
 
 @pytest.mark.process
 @pytest.mark.slow
-def test_what_is_accepted_stays_inside_of_its_operands(tmp_path):
+def test_accepted_programs_access_nothing_outside_their_operands(tmp_path):
     root = Path(__file__).parents[3]
     script = (
         f"import sys; sys.path.insert(0, {str(root)!r}); import tests.end_to_end.caches.test_resealed_programs as t; "
@@ -243,4 +243,4 @@ def test_what_is_accepted_stays_inside_of_its_operands(tmp_path):
     command = [sys.executable, "-W", "error", "-c", f"{script}t.damage_and_run(seed=0, count={count})"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > count / 16  # or there was nothing to see
+    assert int(done.stdout) > count / 16  # otherwise nothing was tested

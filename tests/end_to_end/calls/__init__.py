@@ -1,1 +1,1 @@
-"""Calls of jitted functions: arguments, warm calls, which program a call finds."""
+"""Calls of jitted functions: arguments, warm calls, and the program that a call finds."""

@@ -1,4 +1,4 @@
-"""The program that test_warm_instructions.py counts the instructions of: warm calls of every kind, between signals."""
+"""The program whose instructions test_warm_instructions.py counts: warm calls of every kind, between signals."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tests.programs import add_tree_8_to_1
 from ttnn_jit import jit, ttnn
 
 MARK = signal.SIGUSR1
-"""Sent by the program to itself before and after what is counted."""
+"""Signals that the program sends itself before and after the counted part."""
 REFUSED = 77
-"""The exit status where the system lets no process look into another."""
+"""The exit status if the system does not let a process trace another."""
 WARMING = 100
-"""Calls until Python has specialised every bytecode on the way."""
+"""Calls until Python has specialised every bytecode on the path."""
 
 
 def warm_calls() -> Iterator[Callable[[], object]]:
-    """Calls whose programs are in memory, of 1 and 8 inputs, of ttnn tensors and of torch's; and eager operations.
+    """Calls whose programs are in memory, of 1 and 8 inputs, of ttnn and torch tensors; and eager operations.
 
     Of these, one has been in a jitted function, which looks at the operation's attributes, and one has not.
     """
@@ -40,7 +40,7 @@ def warm_calls() -> Iterator[Callable[[], object]]:
 
 
 def wrapped(function: Callable[..., object], inputs: int) -> Callable[..., object]:
-    """A function of the user's that calls `function`."""
+    """A user function that calls `function`."""
 
     def of_one(x: object) -> object:
         return function(x)
@@ -49,7 +49,7 @@ def wrapped(function: Callable[..., object], inputs: int) -> Callable[..., objec
 
 
 def main() -> None:
-    """Every kind of call between two marks, a call of nothing first."""
+    """Every kind of call between two marks, starting with an empty call."""
     calls = [lambda: None, *warm_calls()]
     own = os.getpid()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Activations that a call applies to its result or to its operands, however they are named."""
+"""Activations that a call applies to its result or its operands, in every form of their names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def on(device, x, dtype=ttnn.float32):
 
 
 def rounded_once(result, expected, dtype):
-    """Of bfloat16: within half a unit of the reference in float64, and a hundredth for float32 inside."""
+    """For bfloat16: within half a unit of the float64 reference, plus a hundredth for float32 intermediates."""
     if dtype is ttnn.float32:
         torch.testing.assert_close(result.double(), expected, rtol=3e-6, atol=1e-6)
         return
@@ -60,14 +60,14 @@ def rounded_once(result, expected, dtype):
         ([ttnn.UnaryOpType.RECIP, "neg"], lambda x: -1 / x),
     ],
 )
-def test_a_result_goes_through_activations_and_is_rounded_once(device, dtype, activations, expected):
+def test_activations_apply_to_a_result_before_its_one_rounding(device, dtype, activations, expected):
     a, b = on(device, A, dtype), on(device, B, dtype)
     result = ttnn.add(a, b, activations=activations).to_torch()
     rounded_once(result, expected(a.to_torch().double() + b.to_torch().double()), dtype)
 
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32])
-def test_operands_go_through_activations_of_their_own(device, dtype):
+def test_each_operand_has_its_own_activations(device, dtype):
     a, b = on(device, A, dtype), on(device, B, dtype)
     x, y = a.to_torch().double(), b.to_torch().double()
     result = ttnn.mul(a, b, input_tensor_a_activations=[SILU]).to_torch()
@@ -111,13 +111,13 @@ def test_the_activation_of_a_program_config_is_applied_before_the_one_rounding(d
         ({"activations": [ttnn.UnaryWithParam(RELU, 1.0)]}, "takes at most 1 arguments, got 2"),
     ],
 )
-def test_what_is_no_config_and_no_activation_is_refused(device, keywords, text):
+def test_invalid_configs_and_activations_are_refused(device, keywords, text):
     a = on(device, A)
     with pytest.raises(ArgumentError, match=text):
         ttnn.add(a, a, **keywords)
 
 
-def test_operands_that_are_not_there_have_no_activations(device):
+def test_missing_operands_cannot_have_activations(device):
     a = on(device, A)
     for call in (
         lambda: ttnn.exp(a, input_tensor_a_activations=[RELU]),
@@ -192,7 +192,7 @@ def test_a_jitted_function_applies_activations_of_operands_and_of_the_result(dev
         ({"activations": RELU}, "`activations` must be a list"),
     ],
 )
-def test_a_jitted_function_refuses_what_is_no_activation_of_a_call(device, keywords, text):
+def test_a_jitted_function_refuses_an_invalid_activation_of_a_call(device, keywords, text):
     a = on(device, A)
     with pytest.raises(CompileError, match=text):
         ttnn_jit.jit()(lambda x: ttnn.exp(x, **keywords))(a)

@@ -1,4 +1,4 @@
-"""What a jitted function takes, and what it says to the rest."""
+"""The arguments that a jitted function accepts, and the errors for all others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TENSORS = {
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("name", TENSORS)
-def test_torch_tensors_of_any_strides_are_used_where_they_lie(name, dtype):
+def test_torch_tensors_of_any_strides_are_used_without_a_copy(name, dtype):
     x = (
         TENSORS[name].to(dtype)
         if name in {"dense", "0-d", "1-d"}
@@ -125,12 +125,12 @@ def test_operands_broadcast_as_torch_broadcasts(shapes, expected):
 
     result = both(a, b)
     assert result.shape == expected
-    # Held to torch only in shape and in exact operations; exp has tests of its own.
+    # Compared with torch only in shape and for exact operations; exp has tests of its own.
     exp = ttnn_jit.jit()(lambda v: ttnn.exp(v))(a)
     assert torch.equal(result, exp * b - a)
 
 
-def test_two_tensors_of_one_memory_are_read_before_anything_is_written():
+def test_two_tensors_in_one_memory_are_read_before_anything_is_written():
     x = torch.randn(100)
     assert torch.equal(pair(x[:50], x[25:75])["sum"], x[:50] + x[25:75])
 
@@ -183,7 +183,7 @@ def test_a_call_without_tensors_names_the_parameter_and_what_to_write(x, others,
     assert function.num_entries == 0
 
 
-def test_a_function_without_parameters_is_told_to_take_a_tensor():
+def test_a_function_without_parameters_is_refused_with_a_hint_to_take_a_tensor():
     with pytest.raises(ArgumentError, match="no tensor among them: it has no parameters\nhelp: give it the tensors"):
         ttnn_jit.jit(lambda: 3)()
 
@@ -192,7 +192,7 @@ NUMBERS_AS_OPERAND = r"must be a tensor.*, got (list|tuple); make one of the num
 
 
 @pytest.mark.parametrize("numbers", [[1.0, 2.0], (1, 2), [[1.0], [2.0]]])
-def test_numbers_in_a_list_beside_a_tensor_are_told_the_way_to_a_tensor(numbers, cpu_device):
+def test_numbers_in_a_list_beside_a_tensor_are_refused_with_the_conversion_to_a_tensor(numbers, cpu_device):
     x = torch.ones(2)
     for graph_capture in (False, True):
         add = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, y: ttnn.add(x, y))
@@ -204,20 +204,20 @@ def test_numbers_in_a_list_beside_a_tensor_are_told_the_way_to_a_tensor(numbers,
         ttnn.exp(numbers)
 
 
-def test_a_list_of_tensors_as_an_operand_is_not_told_to_become_one():
+def test_a_list_of_tensors_as_an_operand_gets_no_such_hint():
     with pytest.raises(CompileError, match=r"got list\n(.*\n)*help: the call is written"):
         ttnn_jit.jit(lambda x: ttnn.add(x, [x, x]))(torch.ones(2))
 
 
 @pytest.mark.parametrize(("argument", "error", "text"), REFUSED)
-def test_what_it_cannot_take_is_refused_with_the_way_out(argument, error, text):
+def test_unsupported_arguments_are_refused_with_an_alternative(argument, error, text):
     with pytest.raises(error, match=text):
         double(argument)
     assert double.num_entries == len(double._variants)
 
 
 @pytest.mark.parametrize("call", ["first", "warm"])
-def test_a_negative_bit_is_refused_with_the_way_out(call):
+def test_a_negative_bit_is_refused_with_an_alternative(call):
     jitted = ttnn_jit.jit()(lambda v: v + v)
     negative = (torch.ones(3, dtype=torch.complex64) * 1j).conj().imag
     if call == "warm":
@@ -227,7 +227,7 @@ def test_a_negative_bit_is_refused_with_the_way_out(call):
         jitted(negative)
 
 
-def test_results_that_the_user_wrote_apart_are_two_tensors():
+def test_equal_results_that_the_user_computed_separately_are_two_tensors():
     first, second = ttnn_jit.jit()(lambda v: (v + 1.0, v + 1.0))(torch.zeros(2))
     first[0] = 99.0
     assert second[0] == 1.0
@@ -290,13 +290,13 @@ def test_torch_tensors_obey_the_target_that_the_decorator_names(device, shape):
         jitted(torch.randn(33, 32))
 
 
-def test_requires_grad_is_fine_without_grad_mode():
+def test_requires_grad_is_accepted_without_grad_mode():
     x = torch.randn(3, requires_grad=True)
     with torch.no_grad():
         assert torch.equal(double(x), x + x)
 
 
-def test_wrong_arguments_say_how_the_function_is_called():
+def test_an_error_about_wrong_arguments_shows_the_signature():
     with pytest.raises(ValueError, match=r"^Invalid arguments for function double: missing.*\nhelp: .*double\(x\)"):
         double()
 
@@ -386,7 +386,7 @@ class Pointer:
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("index", [Position.SECOND, Pointer()], ids=["an int's", "an object's"])
 @pytest.mark.parametrize("read", [lambda k: [2.0, 3.0][k], lambda k: sum([2.0, 3.0, 5.0][:k]), operator.index])
-def test_an_index_is_what_python_takes_for_it(graph_capture, index, read):
+def test_an_index_is_any_object_that_python_accepts_as_one(graph_capture, index, read):
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * (read(index) + 7))
     assert jitted(torch.ones(1)).item() == read(index) + 7
 
@@ -395,7 +395,7 @@ class Named(str, enum.Enum):  # noqa: UP042 - a class that a string may be given
     pass
 
 
-def test_a_string_that_was_given_the_class_of_an_enum_is_told_by_what_it_says():
+def test_a_str_whose_class_was_set_to_an_enum_is_keyed_by_its_text():
     class Text(str):
         pass
 
@@ -408,7 +408,7 @@ def test_a_string_that_was_given_the_class_of_an_enum_is_told_by_what_it_says():
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_an_argument_is_not_asked_for_its_class(graph_capture):
+def test_the_class_attribute_of_an_argument_is_never_read(graph_capture):
     @dataclasses.dataclass(frozen=True)
     class Settings:
         scale: float = 2.0
@@ -421,7 +421,7 @@ def test_an_argument_is_not_asked_for_its_class(graph_capture):
     assert function(torch.ones(2, 2), Settings())[0, 0] == 3.0
 
 
-def test_a_repr_that_is_no_text_raises_what_python_raises():
+def test_a_repr_that_returns_no_str_raises_the_error_of_python():
     class Scale:
         def __repr__(self):
             return 4

@@ -1,4 +1,4 @@
-"""Kernels that touch more than the last cache holds: their stores are non-temporal, and go where that is allowed."""
+"""Kernels whose data exceeds the last cache use non-temporal stores where these are possible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEGABYTE_OF_ELEMENTS = 1 << 18
 
 @pytest.fixture
 def nothing_fits(monkeypatch):
-    """Every kernel counts as larger than the caches; nothing compiled before or after is taken for it."""
+    """Every kernel counts as larger than the caches, and no cached program is used."""
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     monkeypatch.setattr(bound_kernel, "SHARE_OF_LAST_CACHE", 0)
@@ -30,7 +30,7 @@ def nothing_fits(monkeypatch):
     ("function", "rows", "around"),
     [(cosh, 192, False), (cosh, 193, True), (add_tree_8_to_1, 24, False), (add_tree_8_to_1, 25, True)],
 )
-def test_a_kernel_stores_non_temporally_where_it_reads_or_writes_too_much_for_them(monkeypatch, function, rows, around):
+def test_a_kernel_whose_data_exceeds_the_caches_stores_non_temporally(monkeypatch, function, rows, around):
     monkeypatch.setattr(bound_kernel, "last_cache_bytes", lambda: 16 << 20)
     inputs = [torch.empty(rows, 1 << 14) for _ in range(1 if function is cosh else 8)]  # rows of 64 KB
     text = jit(function).ir(*inputs, stage="codegen")
@@ -39,7 +39,7 @@ def test_a_kernel_stores_non_temporally_where_it_reads_or_writes_too_much_for_th
 
 
 @pytest.mark.usefixtures("nothing_fits")
-def test_rows_with_gaps_and_small_results_are_stored_as_usual():
+def test_rows_with_gaps_and_small_results_are_stored_temporally():
     wide = torch.randn(1024, 2048)[:, :1024]
     assert "!nontemporal" not in jit(add_tree_8_to_1).ir(*[torch.randn(64)] * 8, stage="codegen")
     assert "!nontemporal" not in jit(cosh).ir(wide, stage="codegen")
@@ -47,7 +47,7 @@ def test_rows_with_gaps_and_small_results_are_stored_as_usual():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("extra", [0, 1, 31, 4097])
-def test_no_bit_depends_on_how_results_are_stored(monkeypatch, nothing_fits, dtype, extra):  # noqa: ARG001
+def test_no_bit_depends_on_the_kind_of_store(monkeypatch, nothing_fits, dtype, extra):  # noqa: ARG001
     x = torch.randn(2 * MEGABYTE_OF_ELEMENTS + extra).to(dtype)
     around = jit(cosh)(x)
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
@@ -64,7 +64,7 @@ def test_no_bit_depends_on_how_results_are_stored(monkeypatch, nothing_fits, dty
     ],
     ids=["pad", "concat"],
 )
-def test_what_begins_within_a_line_is_stored_as_usual(moved, golden):
+def test_rows_that_start_within_a_cache_line_are_stored_temporally(moved, golden):
     x = torch.randn(513, 1021)
     text = jit(moved).ir(x, stage="host")
     stores = re.findall(r" writes .*strides \[1\](?: from element (\d+))?(, non-temporal stores)?", text)
@@ -75,7 +75,7 @@ def test_what_begins_within_a_line_is_stored_as_usual(moved, golden):
 
 @pytest.mark.usefixtures("nothing_fits")
 @pytest.mark.parametrize("columns", [1024, 1031])
-def test_rows_that_begin_lines_are_copied_past_the_caches(columns):
+def test_rows_that_start_at_cache_lines_are_copied_non_temporally(columns):
     x = torch.randn(3, 1100, columns)
     parts = jit(lambda x: ttnn.concat([x, x], 1))
     assert ("non-temporal" in parts.ir(x, stage="host")) == (1100 * columns % 16 == 0)
@@ -84,14 +84,14 @@ def test_rows_that_begin_lines_are_copied_past_the_caches(columns):
 
 
 @pytest.mark.usefixtures("nothing_fits")
-def test_numpy_results_lie_where_such_stores_are_allowed():
+def test_numpy_results_are_aligned_for_non_temporal_stores():
     x = numpy.random.default_rng(0).standard_normal((513, 1025), numpy.float32)[1:, 1:]
     result = jit(cosh)(numpy.ascontiguousarray(x))
     assert result.ctypes.data % 64 == 0
     assert numpy.array_equal(result, jit(cosh)(x))
 
 
-def test_memory_that_is_not_aligned_is_refused():
+def test_unaligned_memory_is_refused():
     x = torch.randn(MEGABYTE_OF_ELEMENTS)
     compiled = driver.compile_program(jit(cosh).request(x), use_disk=False).program
     memory = ctypes.create_string_buffer(4 * MEGABYTE_OF_ELEMENTS + 128)

@@ -1,4 +1,4 @@
-"""`functools.lru_cache` in compiled functions: what it remembers is what Python would be given."""
+"""`functools.lru_cache` in compiled functions: results are those of Python's cache."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def has_changed(step: str) -> None:
 @pytest.mark.parametrize("plain_first", [False, True])
 @pytest.mark.parametrize("cached", [False, True], ids=["memory", "disk"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_compiled_function_is_given_what_python_is_given(name, cached, plain_first, graph_capture):
+def test_a_compiled_function_gets_the_values_of_python(name, cached, plain_first, graph_capture):
     function = PROGRAMS[name]
 
     def jit() -> Any:
@@ -90,7 +90,7 @@ def test_a_compiled_function_is_given_what_python_is_given(name, cached, plain_f
 
 
 @BOTH
-def test_it_runs_as_often_as_in_python(graph_capture):
+def test_a_cached_function_runs_as_often_as_in_python(graph_capture):
     has_changed("forget")
     COUNTED.clear()
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(PROGRAMS["a number"])
@@ -109,14 +109,14 @@ WEIGHT = torch.ones(2, 2)
 
 @BOTH
 @pytest.mark.filterwarnings("ignore:.* is compiled at every call:UserWarning")
-def test_a_cache_that_forgets_within_a_call_has_the_program_serve_one(graph_capture):
+def test_a_cache_that_evicts_within_a_call_makes_the_program_serve_one_call(graph_capture):
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * forgetful(2)[0] * forgetful(3)[0] * WEIGHT)
     for _ in range(3):
         assert jitted(torch.ones(2, 2))[0, 0] == 6.0
 
 
 @pytest.mark.filterwarnings("ignore:.* is compiled at every call:UserWarning")
-def test_a_function_without_source_is_given_it_too():
+def test_a_function_without_source_gets_them_too():
     space = {"scale": scale}
     exec("def program(x): return x * scale(7.0)", space)
     jitted = ttnn_jit.jit(space["program"])

@@ -1,4 +1,4 @@
-"""Configs and shard specs may change after they are made: every call goes by what they say then, checked then."""
+"""Configs and shard specs may be changed: every call uses and checks their current values."""
 
 import copy
 import functools
@@ -105,7 +105,7 @@ def test_a_memory_config_has_a_copy_of_its_spec_which_is_assigned_in_its_place()
     assert config == sharded((64, 64))
 
 
-def test_the_spec_of_an_interleaved_config_is_taken_and_not_read(device):
+def test_the_spec_of_an_interleaved_config_is_accepted_and_not_read(device):
     config = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.BufferType.L1, sharded().shard_spec)
     assert config == ttnn.L1_MEMORY_CONFIG
     assert not config.is_sharded()
@@ -121,7 +121,7 @@ def test_a_buffer_type_and_an_nd_spec_make_a_config():
     assert config.is_nd_sharded()
 
 
-def test_what_a_tensor_says_of_its_memory_changes_without_it(pair):
+def test_a_returned_memory_config_can_be_changed_without_changing_the_tensor(pair):
     x = ttnn.to_memory_config(pair[0], sharded())
     config = x.memory_config()
     config.shard_spec.shape = (64, 64)
@@ -138,7 +138,7 @@ def test_what_a_tensor_says_of_its_memory_changes_without_it(pair):
 # --- In calls ---------------------------------------------------------------------------------------------------------
 
 
-def test_eager_calls_go_by_what_a_config_says_at_the_call(pair):
+def test_eager_calls_use_the_config_as_it_is_at_the_call(pair):
     config = sharded()
     for _ in range(3):
         for grid in (CORES, OTHER_CORES):
@@ -152,7 +152,7 @@ def product(config):
 
 
 @pytest.mark.parametrize("order", [FIDELITIES, FIDELITIES[::-1]])
-def test_products_have_the_fidelity_that_a_config_has_now(pair, order):
+def test_products_use_the_current_fidelity_of_a_config(pair, order):
     wanted = {f: ttnn.matmul(*pair, **product(ttnn.WormholeComputeKernelConfig(math_fidelity=f))) for f in order}
     config = ttnn.WormholeComputeKernelConfig()
     for fidelity in order * 3:
@@ -218,7 +218,7 @@ SOURCES = {
 
 @pytest.mark.parametrize("capture", [None, True])
 @pytest.mark.parametrize("source", SOURCES)
-def test_programs_go_by_what_a_config_says_at_the_call_wherever_they_find_it(pair, source, capture):
+def test_programs_use_configs_as_they_are_at_the_call_wherever_they_are_found(pair, source, capture):
     function = SOURCES[source]
     wanted = {}
     for fidelity in FIDELITIES:
@@ -234,7 +234,7 @@ def test_programs_go_by_what_a_config_says_at_the_call_wherever_they_find_it(pai
 
 
 @pytest.mark.parametrize("wrapped", [lambda c: c, lambda c: [c], lambda c: {"c": (c,)}])
-def test_an_argument_is_known_by_what_it_says(pair, wrapped):
+def test_config_arguments_are_keyed_by_value(pair, wrapped):
     def multiplied(a, b, config):
         while isinstance(config, (list, tuple, dict)):
             config = config["c"] if isinstance(config, dict) else config[0]
@@ -255,7 +255,7 @@ SHARDED_CONFIG = sharded()
 
 
 @pytest.mark.parametrize("capture", [None, True])
-def test_programs_go_by_what_a_shard_spec_says_at_the_call(pair, capture):
+def test_programs_use_shard_specs_as_they_are_at_the_call(pair, capture):
     jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: ttnn.to_memory_config(x + 1.0, SHARDED_CONFIG))
     for _ in range(2):
         for grid in (CORES, OTHER_CORES):
@@ -263,7 +263,7 @@ def test_programs_go_by_what_a_shard_spec_says_at_the_call(pair, capture):
             assert jitted(pair[0]).memory_config() == sharded(grid=grid)
 
 
-def test_a_program_makes_configs_and_changes_no_others(pair):
+def test_a_program_changes_only_configs_that_it_created(pair):
     def made_here(a, b):
         config = ttnn.WormholeComputeKernelConfig()
         config.math_fidelity = ttnn.MathFidelity.HiFi4
@@ -295,7 +295,7 @@ def test_a_program_makes_configs_and_changes_no_others(pair):
             ttnn_jit.jit()(function)(*args)
 
 
-# --- Checked where they are used --------------------------------------------------------------------------------------
+# --- Checked at their use ---------------------------------------------------------------------------------------------
 
 
 def test_fields_change_one_after_the_other_and_are_checked_by_the_call(pair):
@@ -317,14 +317,14 @@ def test_fields_change_one_after_the_other_and_are_checked_by_the_call(pair):
         ("MinimalMatmulConfig", "K_block_size", 0, "must be a whole number of at least 1"),
     ],
 )
-def test_a_value_that_no_chip_has_is_refused_where_it_is_used(name, field, value, text):
+def test_a_value_that_no_chip_supports_is_refused_where_it_is_used(name, field, value, text):
     config = made(name)
     setattr(config, field, value)
     with pytest.raises(ArgumentError, match=text):
         check_config(config, type(config), "`program_config`")
 
 
-def test_a_convolution_goes_by_what_its_config_says_at_the_call(device):
+def test_a_convolution_uses_its_config_as_it_is_at_the_call(device):
     x, w = (torch.randn(1, 8, 8, 32), torch.randn(32, 32, 3, 3))
     config = ttnn.Conv2dConfig()
 

@@ -1,4 +1,4 @@
-"""``@jit(fallback=True)`` with torch tensors and numpy arrays: the plain function, on the callers' own tensors."""
+"""``@jit(fallback=True)`` with torch tensors and numpy arrays: the plain function on the caller's tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = {
 
 
 def eager(function, *tensors, target="cpu", **keywords):
-    """What the function gives on ttnn tensors, as torch tensors."""
+    """The result of the function on ttnn tensors, as torch tensors."""
     with ttnn.open_device(target=target) as device:
         layout = ttnn.ROW_MAJOR_LAYOUT if target == "cpu" else ttnn.TILE_LAYOUT
         moved = [ttnn.from_torch(tensor, layout=layout, device=device) for tensor in tensors]
@@ -38,7 +38,7 @@ def alias(x, y):
 
 def until_small(x, y):
     steps = 0
-    while steps < random.randrange(3, 4):  # a call that no compile makes
+    while steps < random.randrange(3, 4):  # a call that cannot be compiled
         x, steps = ttnn.multiply(x, 0.5), steps + 1
     return ttnn.add(x, y)
 
@@ -58,7 +58,7 @@ SHAPES = st.lists(st.integers(1, 40), min_size=1, max_size=3).map(tuple)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @settings(deadline=None, max_examples=12)
 @given(shape=SHAPES, seed=st.integers(0, 99), numpy=st.booleans(), strided=st.booleans())
-def test_a_function_that_no_compile_takes_gives_what_eager_ttnn_gives(function, shape, seed, numpy, strided):
+def test_a_function_that_cannot_be_compiled_returns_the_results_of_eager_ttnn(function, shape, seed, numpy, strided):
     generator = torch.Generator().manual_seed(seed)
     x, y = (torch.randn(shape, generator=generator) for _ in "xy")
     if strided:
@@ -112,7 +112,7 @@ def leaves(value):
 
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_containers_of_tensors_go_in_and_come_out_as_the_callers_kind(container, kind):
+def test_containers_of_tensors_are_arguments_and_results_of_the_callers_kind(container, kind):
     seen = []
 
     @ttnn_jit.jit(fallback=True)
@@ -132,7 +132,7 @@ def test_containers_of_tensors_go_in_and_come_out_as_the_callers_kind(container,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_functions_of_the_callers_library_and_operations_meet(kind):
+def test_functions_of_the_callers_library_and_operations_can_be_mixed(kind):
     library = {"torch": torch, "numpy": np}[kind]
 
     @ttnn_jit.jit(fallback=True)
@@ -144,7 +144,7 @@ def test_functions_of_the_callers_library_and_operations_meet(kind):
     torch.testing.assert_close(torch.as_tensor(result), torch.tanh(torch.exp(x)) + torch.cos(x))
 
 
-def test_a_function_of_torch_alone_runs_as_it_is():
+def test_a_function_of_torch_alone_runs_unchanged():
     x = torch.randn(4, 4, requires_grad=True)
     ttnn_jit.jit(fallback=True)(lambda x: torch.sin(x).sum())(x).backward()
     assert torch.equal(x.grad, torch.cos(x.detach()))
@@ -169,7 +169,7 @@ def test_methods_and_jitted_functions_inside_take_the_callers_tensors(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_ttnn_tensor_that_the_function_made_comes_back_as_the_callers_kind(kind):
+def test_a_ttnn_tensor_that_the_function_created_is_returned_as_the_callers_kind(kind):
     @ttnn_jit.jit(fallback=True)
     def function(x):
         ones = ttnn.ones((4, 4), dtype=ttnn.bfloat16, device=DEVICE)
@@ -194,7 +194,7 @@ def test_a_ttnn_tensor_that_the_function_made_comes_back_as_the_callers_kind(kin
         (np.ma.masked_array(np.ones(4, np.float32), [0, 1, 0, 0]), "would lose its mask"),
     ],
 )
-def test_what_no_operation_takes_is_refused_as_the_compile_refuses_it(tensor, text):
+def test_an_argument_that_no_operation_takes_is_refused_as_by_a_compile(tensor, text):
     with pytest.raises(ArgumentError, match=text) as plain:
         ttnn_jit.jit()(lambda x: ttnn.exp(x))(tensor)
     with pytest.raises(ArgumentError, match=text) as fallen:
@@ -202,14 +202,14 @@ def test_what_no_operation_takes_is_refused_as_the_compile_refuses_it(tensor, te
     assert str(fallen.value).splitlines()[0] == str(plain.value).splitlines()[0]
 
 
-def test_a_parameter_is_taken_where_no_gradient_is_asked_for():
+def test_a_parameter_is_accepted_while_no_gradient_is_requested():
     weight = torch.nn.Parameter(torch.ones(3, 4))
     with torch.no_grad():
         result = ttnn_jit.jit(fallback=True)(alias)(weight.T, weight.T)
     assert torch.equal(result, eager(alias, *[weight.detach().T] * 2))
 
 
-def test_operations_take_foreign_tensors_inside_the_function_alone():
+def test_operations_accept_foreign_tensors_only_inside_the_function():
     x = torch.ones(4, 4)
 
     @ttnn_jit.jit(fallback=True)
@@ -247,7 +247,7 @@ def test_a_function_compiled_inside_reads_no_global_tensor_as_a_constant():
     assert torch.equal(outer(x), x)
 
 
-def test_ttnn_tensors_fall_back_as_they_did(device):
+def test_ttnn_tensors_can_use_the_fallback_too(device):
     x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     result = ttnn_jit.jit(fallback=True)(alias)(x, x)
     assert isinstance(result, ttnn.Tensor)

@@ -1,4 +1,4 @@
-"""A KeyboardInterrupt anywhere in a call ends that call alone: the next one gives what it would have given."""
+"""A KeyboardInterrupt at any point of a call ends only that call: the next one has its normal result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ A = torch.randn(4, 6)
 
 
 def interrupted(call, event_number):
-    """Runs `call` and interrupts it at that event of Python's, a function entered or left; the interrupt if it came."""
+    """Runs `call` and interrupts it at the given event of Python's profiler; returns the interrupt if it came."""
     count = 0
 
     def profile(frame, event, _):
@@ -65,7 +65,7 @@ def free_for_another_thread():
 def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
     events = random.Random(int(cached))
     function = jit(enable_cache=cached)(lambda x, scale: ttnn.exp(x) * scale)
-    function(A, -1.0)  # what a process does once is done
+    function(A, -1.0)  # one-time work of a process is done
     for number in range(drawn(120)):
         scale = number + 0.5
         interrupted(lambda scale=scale: function(A, scale), int(events.choice([100, 1_000, 10_000]) * events.random()))
@@ -76,7 +76,7 @@ def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
     assert free_for_another_thread()
 
 
-def test_an_interrupt_whose_traceback_is_kept_holds_no_lock_and_no_garbage():
+def test_an_interrupt_whose_traceback_is_kept_holds_no_lock_and_leaks_nothing():
     def work():
         with compiling():
             len(())
@@ -108,12 +108,12 @@ def test_a_warm_call_that_was_interrupted_leaves_nothing_behind():
 
 @pytest.fixture
 def interrupted_by_a_timer(monkeypatch):
-    """Runs something for a while, and lets a timer's signal end it wherever it then is; counts errors nobody saw."""
+    """Runs a function for a while and interrupts it by a timer's signal; counts swallowed errors."""
     unseen = []
     monkeypatch.setattr(sys, "unraisablehook", unseen.append)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     draw = random.Random(0)
-    gc.disable()  # its callbacks, hypothesis has one, swallow what is raised in them
+    gc.disable()  # its callbacks, of which hypothesis has one, swallow exceptions
 
     def run(step):
         until = time.monotonic() + 0.02
@@ -154,15 +154,15 @@ def test_an_interrupted_call_loses_no_memory(kind, device, interrupted_by_a_time
     gc.collect()
     before = HOST_POOL.statistics().live_bytes
     for _ in range(drawn(1000)):
-        kept = []  # a block that dies while an interrupt comes is another matter
+        kept = []  # interrupts while a block is freed are tested separately
         assert interrupted_by_a_timer(lambda kept=kept: kept.append(function(x))) == []
         kept.clear()
         assert HOST_POOL.statistics().live_bytes == before
 
 
 @pytest.mark.parametrize("nbytes", [64, 4096, 3 << 20, 20 << 20])
-def test_an_interrupt_while_blocks_die_loses_no_memory(nbytes, interrupted_by_a_timer):
-    # Three blocks of 20 MB are more than may be idle, so that memory is unmapped all the time.
+def test_an_interrupt_while_blocks_are_freed_loses_no_memory(nbytes, interrupted_by_a_timer):
+    # Three blocks of 20 MB exceed the limit of idle memory, so that memory is unmapped all the time.
     pool = BufferPool(idle_limit=32 << 20)
     for _ in range(drawn(800)):
         kept = []
@@ -172,7 +172,7 @@ def test_an_interrupt_while_blocks_die_loses_no_memory(nbytes, interrupted_by_a_
             kept.clear()
 
         unseen = interrupted_by_a_timer(step)
-        if nbytes < BIG_BYTES:  # else Python may swallow one where a finalizer begins, which has lost nothing
+        if nbytes < BIG_BYTES:  # otherwise Python may swallow one at the start of a finalizer, without a loss
             assert unseen == []
         unseen.clear()
         kept.clear()
@@ -192,7 +192,7 @@ def test_an_interrupt_at_any_event_of_a_trim_loses_no_memory():
             count = 3 * (16 << 20) // nbytes
             blocks = [pool.allocate(nbytes) for _ in range(count)]
             size_class = blocks[0].home
-            size_class.trim_above = count  # nothing is trimmed before it is asked for
+            size_class.trim_above = count  # nothing is trimmed before a request
             blocks.clear()
             size_class.trim_above = 0
             came = interrupted(lambda pool=pool, size_class=size_class: pool.trim(size_class), number)
@@ -205,7 +205,7 @@ def test_an_interrupt_at_any_event_of_a_trim_loses_no_memory():
         assert number > 3
 
 
-def test_a_big_block_that_dies_passes_an_interrupt_on(monkeypatch, interrupted_by_a_timer):  # noqa: ARG001
+def test_a_large_block_that_is_freed_propagates_an_interrupt(monkeypatch, interrupted_by_a_timer):  # noqa: ARG001
     def interrupted_trim(*_):
         raise KeyboardInterrupt
 
@@ -222,7 +222,9 @@ def test_a_big_block_that_dies_passes_an_interrupt_on(monkeypatch, interrupted_b
     assert pool.statistics().live_bytes == 0
 
 
-def test_an_interrupt_while_tensors_in_l1_come_and_go_is_seen_and_loses_no_room(device, interrupted_by_a_timer):
+def test_an_interrupt_while_tensors_in_l1_are_allocated_and_freed_is_raised_and_leaks_no_l1(
+    device, interrupted_by_a_timer
+):
     x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     in_l1 = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
     calls = [
@@ -243,21 +245,21 @@ def test_an_interrupt_while_tensors_in_l1_come_and_go_is_seen_and_loses_no_room(
         assert interrupted_by_a_timer(step) == []
         kept.clear()
         if device.memory_view().used != before:
-            gc.collect()  # a call that was interrupted may leave a cycle, and the collector is off
+            gc.collect()  # an interrupted call may leave a cycle, and the collector is off
         view = device.memory_view()
         assert (view.used, view.tensors) == (before, tensors)
 
 
 @pytest.fixture
 def pythons_own_handler():
-    """Python's own handler of interrupts, which a shell's background jobs start without."""
+    """Installs Python's own handler of interrupts, which background jobs of a shell lack."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("pythons_own_handler")
-def test_an_interrupt_waits_for_what_must_not_be_interrupted():
+def test_an_interrupt_is_deferred_within_critical_sections():
     done = []
 
     @interrupts_postponed()

@@ -1,4 +1,4 @@
-"""What a jitted function and its keywords do: where results lie, fallback, grids, hashes, the account of L1."""
+"""A jitted function and its options: memory configs of results, fallback, grids, hashes, the account of L1."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_value_of_another_shape_lies_where_its_first_operand_does(device):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_returned_argument_gets_the_layout_that_was_asked_for(device, graph_capture):
+def test_a_returned_argument_gets_the_requested_layout(device, graph_capture):
     jitted = ttnn_jit.jit(memory_config=BLOCK, graph_capture=graph_capture)(lambda x, y: (x, y, ttnn.exp(x)))
     x, y = tiled(device), tiled(device, memory_config=BLOCK)
     for _ in range(3):
@@ -56,7 +56,7 @@ def test_a_returned_argument_gets_the_layout_that_was_asked_for(device, graph_ca
     assert jitted(data, data)[0] is data
 
 
-def test_the_environment_asks_for_maximal_block_sharding(device, monkeypatch):
+def test_the_environment_selects_maximal_block_sharding(device, monkeypatch):
     monkeypatch.setenv("TTNN_JIT_OUTPUT_LAYOUT", "max-block-sharded")
     result = ttnn_jit.jit()(programs.cosh)(tiled(device, torch.randn(96, 576)))
     expected = ttnn.create_sharded_memory_config((96, 576), ttnn.CoreGrid(x=6, y=3), ttnn.ShardStrategy.BLOCK)
@@ -86,9 +86,9 @@ def test_where_a_result_lies_is_ignored_inside_jit_with_one_warning(device):
 # --- The jitted object ----------------------------------------------------------------------------------------------
 
 
-def test_fallback_runs_the_plain_function_and_says_so_once(device):
+def test_fallback_runs_the_plain_function_and_warns_once(device):
     def scaled(x):
-        return ttnn.mul(x, 0.5)  # an alias that only eager ttnn has
+        return ttnn.mul(x, 0.5)  # an alias of eager ttnn only
 
     jitted = ttnn_jit.jit(fallback=True)(scaled)
     with pytest.warns(UserWarning, match="scaled runs as plain Python: Function mul not supported"):
@@ -117,7 +117,7 @@ def test_max_grid_is_the_last_core(device):
         assert f"grid = #ttcore.grid<{grid}>" in text
 
 
-def test_the_hash_of_a_program_is_one_everywhere(device):
+def test_the_hash_of_a_program_is_the_same_everywhere(device):
     program = ttnn_jit.jit(compile_only=True, enable_cache=False)(programs.cosh)(tiled(device))
     assert program.descriptors[0]["custom_program_hash"] == program.hash
     first = program.descriptors
@@ -162,7 +162,7 @@ def shards_of_64(corner):
 
 @pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
 def test_a_circular_buffer_is_a_shard_only_on_the_cores_of_the_kernel(target, tmp_path, monkeypatch):
-    """They are those of the result, or of the first operand that is sharded."""
+    """The descriptors are those of the result, or of the first sharded operand."""
     monkeypatch.chdir(tmp_path)
     here, there = shards_of_64((0, 0)), shards_of_64((2, 3))
     with ttnn.open_device(device_id=0, target=target) as fresh:
@@ -196,35 +196,35 @@ def test_the_account_of_l1_charges_tensors_between_kernels_that_the_host_runs_as
 
 
 class Options:
-    """What a model is configured with; `extra` may be set."""
+    """A configuration of a model; `extra` may be set."""
 
 
 OPTIONS = Options()
 
 
-def asked_for_presence(x):
+def reads_presence(x):
     return x * (3.0 if hasattr(OPTIONS, "extra") else 5.0)
 
 
-def asked_with_a_default(x):
+def reads_with_a_default(x):
     return x * (5.0 if getattr(OPTIONS, "extra", None) is None else 3.0)
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-@pytest.mark.parametrize("function", [asked_for_presence, asked_with_a_default])
-def test_an_attribute_that_was_there_is_missed_when_it_goes_and_told_from_none(function, graph_capture, monkeypatch):
+@pytest.mark.parametrize("function", [reads_presence, reads_with_a_default])
+def test_a_deleted_attribute_is_detected_and_differs_from_none(function, graph_capture, monkeypatch):
     x, jitted = torch.ones(2, 2), ttnn_jit.jit(graph_capture=graph_capture)(function)
     assert jitted(x)[0, 0] == 5.0
     monkeypatch.setattr(OPTIONS, "extra", -1.0, raising=False)
     assert jitted(x)[0, 0] == 3.0
     monkeypatch.undo()
     assert jitted(x)[0, 0] == 5.0
-    again = ttnn_jit.jit(graph_capture=graph_capture)(function)  # which finds both on disk
+    again = ttnn_jit.jit(graph_capture=graph_capture)(function)  # both are found on disk
     assert again(x)[0, 0] == 5.0
 
 
 class Scale:
-    """Of two names that may mean one object: what is read of it by one is guarded for the other."""
+    """Two names may refer to one object: a read through one of them is guarded for the other."""
 
     def __init__(self, scale):
         self.scale = scale
@@ -259,7 +259,7 @@ FIRST = SECOND = Scale(0.5)
         lambda x: x * FIRST.other * getattr(SECOND, "other"),  # noqa: B009 - as a name that is computed
     ],
 )
-def test_a_second_name_of_an_object_may_come_to_mean_another(function, graph_capture, monkeypatch):
+def test_a_second_name_of_an_object_can_be_rebound(function, graph_capture, monkeypatch):
     x, jitted = torch.ones(2, 2), ttnn_jit.jit(graph_capture=graph_capture)(function)
     assert jitted(x)[0, 0] == 0.25
     monkeypatch.setitem(globals(), "SECOND", Scale(4.0))

@@ -1,4 +1,4 @@
-"""Methods read their instance and their class, and no call sees a stale one."""
+"""Methods read their instance and their class, and no call uses a stale value."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def scaled(model, x):
 
 
 def traced_model(name):
-    """An instance of a class whose method `name` is traced, as a decorator in the class body would have it."""
+    """An instance of a class whose method `name` is traced, as by a decorator in the class body."""
     traced = ttnn_jit.jit(graph_capture=True)(getattr(Careless, name))
     model = type("Model", (Careless,), {name: traced})()
     return model, getattr(model, name)
@@ -129,7 +129,7 @@ ANEW = ["writes"]
 
 @pytest.mark.parametrize("name", GUARDED + ANEW)
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_whatever_a_traced_method_does_with_its_instance_no_call_sees_a_stale_value(name):
+def test_no_use_of_its_instance_makes_a_traced_method_stale(name):
     model, method = traced_model(name)
     for scale in (2.0, 3.0, 3.0, 5.0):
         model.scale = scale
@@ -147,7 +147,7 @@ def test_a_traced_method_that_uses_attributes_alone_compiles_once(name):
 
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_another_object_under_the_instances_name_is_not_taken_for_it(monkeypatch):
+def test_another_object_under_the_instances_name_is_not_mistaken_for_it(monkeypatch):
     _, method = traced_model("passes_another")
     for scale in (2.0, 3.0):
         monkeypatch.setattr(OTHER, "scale", scale)
@@ -155,7 +155,7 @@ def test_another_object_under_the_instances_name_is_not_taken_for_it(monkeypatch
 
 
 @pytest.mark.parametrize("name", ANEW)
-def test_a_function_that_is_compiled_at_every_call_says_so_once(name):
+def test_a_function_that_is_compiled_at_every_call_warns_once(name):
     _, method = traced_model(name)
     method(A)
     with pytest.warns(
@@ -167,7 +167,7 @@ def test_a_function_that_is_compiled_at_every_call_says_so_once(name):
 
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_a_traced_method_that_counts_counts_every_call():
+def test_a_traced_method_with_a_counter_counts_every_call():
     model, method = traced_model("keeps_count")
     for calls in (1, 2, 3):
         method(A)
@@ -207,7 +207,7 @@ class Scaled(Layer, Plain):
 
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_what_a_method_of_the_class_above_reads_is_never_stale(monkeypatch):
+def test_reads_of_an_inherited_method_are_never_stale(monkeypatch):
     model = Scaled(2.0)
     for scale in (2.0, 3.0, 4.0):
         model.scale = scale
@@ -286,7 +286,7 @@ def test_a_methods_defaults_and_code_that_are_replaced_are_noticed(times):
     assert results() == {-2.0}
 
 
-def test_one_function_may_stand_in_a_class_and_by_itself():
+def test_one_function_can_be_in_a_class_and_outside():
     @ttnn_jit.jit()
     def doubled(x):
         return x + x
@@ -310,7 +310,7 @@ def test_one_function_may_stand_in_a_class_and_by_itself():
         assert torch.equal(Early().not_a_method(A), A + A)
 
 
-def test_methods_without_a_named_first_parameter_work_or_say_what_is_missing():
+def test_methods_without_a_named_first_parameter_work_or_name_what_is_missing():
     class Model:
         scale = 3.0
 
@@ -362,7 +362,9 @@ class WithClassMembers:
         (lambda x, a: x * a.cached, "cached", 5.0),
     ],
 )
-def test_an_attribute_that_hides_a_member_of_the_class_is_seen_however_often_it_was_called(program, name, value, calls):
+def test_an_attribute_that_hides_a_member_of_the_class_is_detected_after_any_number_of_calls(
+    program, name, value, calls
+):
     function, argument, x = ttnn_jit.jit()(program), WithClassMembers(), torch.tensor([1.5])
     for _ in range(calls):
         assert function(x, argument).item() == 3.0
@@ -371,7 +373,7 @@ def test_an_attribute_that_hides_a_member_of_the_class_is_seen_however_often_it_
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_super_finds_a_jitted_method_and_a_change_of_it_is_seen(graph_capture, monkeypatch):
+def test_super_finds_a_jitted_method_and_a_change_of_it_is_detected(graph_capture, monkeypatch):
     compiled = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)
 
     class Base:

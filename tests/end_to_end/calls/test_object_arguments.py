@@ -1,4 +1,4 @@
-"""Arguments that are objects of the user's: what a program reads of them is guarded, and they are no part of keys."""
+"""Arguments that are objects of user classes: the attributes that a program reads are guarded, not parts of keys."""
 
 import argparse
 import functools
@@ -49,7 +49,7 @@ def integers(*shape):
     return torch.randint(-3, 4, shape).float()
 
 
-def test_a_function_takes_objects_beside_tensors_by_position_and_by_name(jitted):
+def test_a_function_takes_objects_beside_tensors_by_position_and_by_keyword(jitted):
     function = jitted(block)
     config, parameters, x = Config(2), Parameters(integers(8, 8), integers(8, 8)), integers(4, 8)
     wanted = expected(config, x, parameters=parameters)
@@ -58,7 +58,7 @@ def test_a_function_takes_objects_beside_tensors_by_position_and_by_name(jitted)
     assert torch.equal(function(config, x, factor=4.0, parameters=parameters), 2 * wanted)
 
 
-def test_what_is_read_of_an_object_is_seen_to_change_and_weights_are_no_part_of_the_program():
+def test_changed_attributes_of_an_object_are_detected_and_weights_are_no_part_of_the_program():
     function = ttnn_jit.jit()(block)
     config, parameters, x = Config(1), Parameters(integers(8, 8), integers(8, 8)), integers(4, 8)
     function(config, x, parameters=parameters)
@@ -71,7 +71,7 @@ def test_what_is_read_of_an_object_is_seen_to_change_and_weights_are_no_part_of_
         assert torch.equal(function(config, x, parameters=parameters), expected(config, x, parameters=parameters))
 
 
-def test_every_object_has_programs_of_its_own_and_takes_them_with_it():
+def test_every_object_has_its_own_programs_which_are_freed_with_it():
     function = ttnn_jit.jit()(block)
     parameters, x = Parameters(integers(8, 8)), integers(4, 8)
     configs = [Config(1, scale) for scale in (1.0, 2.0, -1.0)]
@@ -87,7 +87,7 @@ def test_every_object_has_programs_of_its_own_and_takes_them_with_it():
     assert function.num_entries == 0
 
 
-def test_an_object_may_come_first_which_is_no_method():
+def test_an_object_may_be_the_first_argument_of_a_function_that_is_no_method():
     function = ttnn_jit.jit()(lambda model, x: ttnn.relu(ttnn.add(ttnn.matmul(x, model.weight), model.bias)))
     model = argparse.Namespace(weight=integers(8, 8), bias=integers(8))
     linear = torch.nn.Linear(8, 8).requires_grad_(False)
@@ -106,7 +106,7 @@ def test_a_jitted_function_with_objects_is_inlined_into_another():
     assert torch.equal(outer(x, held=parameters), -expected(config, x, parameters=parameters))
 
 
-def test_programs_with_objects_are_asked_about_like_others():
+def test_programs_with_objects_can_be_inspected_like_others():
     function = ttnn_jit.jit()(block)
     config, parameters, x = Config(1), Parameters(integers(8, 8)), integers(4, 8)
     assert "parameters.layers[0]" in function.ir(config, x, parameters=parameters)
@@ -131,7 +131,7 @@ class Unreferenced:
     __slots__ = ("scale",)
 
 
-def test_an_object_that_cannot_be_watched_is_refused_with_what_to_do():
+def test_an_object_that_cannot_be_guarded_is_refused_with_an_alternative():
     function = ttnn_jit.jit()(lambda x, config: x * config.scale)
     with pytest.raises(ArgumentError, match=r"Unreferenced objects cannot be compiled.*\nhelp: add '__weakref__'"):
         function(integers(2, 2), Unreferenced())
@@ -152,7 +152,7 @@ class Model:
         return x * (2.0 if device.arch() is ttnn.device.Arch.BLACKHOLE else 3.0) + float(cores.x * cores.y)
 
 
-def test_what_a_function_asks_of_a_device_is_guarded(jitted):
+def test_the_attributes_of_a_device_that_a_function_reads_are_guarded(jitted):
     chips = [ttnn.open_device(device_id=0, target=target) for target in ("wormhole_b0", "blackhole")]
     function = jitted(lambda model, x, device: model(x, device))
     x = integers(4, 8)
@@ -163,7 +163,7 @@ def test_what_a_function_asks_of_a_device_is_guarded(jitted):
         ttnn.close_device(chip)
 
 
-def test_a_partial_on_disk_is_told_by_what_it_holds():
+def test_a_partial_is_found_on_disk_by_its_content():
     function = lambda x, scale: x * scale(1.0)  # noqa: E731 - a program
     for least in (3.0, 0.5, 3.0):
         x, scale = integers(2, 2), functools.partial(max, least)

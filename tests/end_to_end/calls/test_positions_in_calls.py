@@ -1,4 +1,4 @@
-"""Positions that change with every token, given as numbers: one program serves all of them."""
+"""Positions that change with every token, passed as numbers: one program serves all of them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ CALLS = {"cur_pos": decoded, "update_idxs": updated}
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_other_positions_are_no_other_program_and_give_what_a_tensor_of_them_gives(name, target):
+def test_other_positions_use_the_same_program_and_equal_a_tensor_of_them(name, target):
     device = ttnn.open_device(device_id=0, target=target)
     cache = tensor(device, USERS, HEADS, POSITIONS, WIDTH)
     CALLS[name](device, cache, **{name: [0, 5]})

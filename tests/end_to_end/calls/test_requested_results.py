@@ -1,4 +1,4 @@
-"""What a call inside a jitted function asks of its result: `dtype` and `activations`, as eagerly; not where it lies."""
+"""Result options of calls in a jitted function: `dtype` and `activations` as eagerly; no memory config."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def on_device(device, *shape, dtype=torch.bfloat16):
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("family", CALLS)
-def test_a_call_in_a_program_gives_what_it_gives_eagerly(family, options, traced, cpu_device):
+def test_a_call_in_a_program_returns_what_it_returns_eagerly(family, options, traced, cpu_device):
     call, keywords = CALLS[family], OPTIONS[options]
     x, y = on_device(cpu_device, 64, 64), on_device(cpu_device, 64, 64)
     got = jit(graph_capture=traced)(lambda x, y: call(x, y, **keywords))(x, y)
@@ -44,7 +44,7 @@ def test_a_call_in_a_program_gives_what_it_gives_eagerly(family, options, traced
 
 
 @pytest.mark.parametrize("family", ["elementwise", "composite"])
-def test_a_chip_gives_the_element_type_that_is_asked_for(family, device):
+def test_a_chip_returns_the_requested_element_type(family, device):
     call = CALLS[family]
     x, y = on_device(device, 64, 64), on_device(device, 64, 64)
     for dtype in (ttnn.float32, ttnn.bfloat8_b):
@@ -67,7 +67,7 @@ def test_a_result_is_rounded_once_into_a_wider_tensor_that_it_is_written_into(fa
 
 
 @pytest.mark.parametrize("traced", [False, True])
-def test_where_a_result_lies_cannot_be_asked(traced, device, cpu_device):
+def test_the_memory_config_of_a_result_cannot_be_requested(traced, device, cpu_device):
     sharded = ttnn.create_sharded_memory_config((64, 64), ttnn.CoreGrid(x=2, y=2), ttnn.ShardStrategy.BLOCK)
     for where in (device, cpu_device):
         x, y = on_device(where, 64, 64), on_device(where, 64, 64)
@@ -77,13 +77,13 @@ def test_where_a_result_lies_cannot_be_asked(traced, device, cpu_device):
         assert len(caught) == 1
 
 
-def test_tensors_of_torch_have_the_dtype_that_is_asked_for():
+def test_tensors_of_torch_have_the_requested_dtype():
     x = torch.randn(33, 40)
     assert torch.equal(jit()(lambda x: ttnn.neg(x, dtype=ttnn.bfloat16))(x), -x.bfloat16())
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: ttnn.neg(x, dtype="bfloat16"), "`dtype`"),
         (lambda x: ttnn.neg(x, memory_config=3), "`memory_config`"),
@@ -95,14 +95,14 @@ def test_tensors_of_torch_have_the_dtype_that_is_asked_for():
     ],
 )
 @pytest.mark.parametrize("traced", [False, True])
-def test_what_cannot_be_asked_is_refused_where_it_stands(call, said, traced):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_unsupported_requests_are_refused_at_their_location(call, message, traced):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=traced)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
 
 
 @pytest.mark.parametrize("aliased", [False, True])
-def test_what_is_written_into_an_output_tensor_takes_no_room_of_its_own_in_l1(device, aliased):
+def test_an_output_tensor_needs_no_additional_l1(device, aliased):
     x, y, z = (on_device(device, 256, 256) for _ in range(3))
     expected = ttnn.to_torch(ttnn.matmul(x, y))
     x, y, z = (ttnn.to_memory_config(each, ttnn.L1_MEMORY_CONFIG) for each in (x, y, z))
@@ -115,7 +115,7 @@ def test_what_is_written_into_an_output_tensor_takes_no_room_of_its_own_in_l1(de
 
 
 @pytest.mark.parametrize("traced", [False, True])
-def test_a_cast_takes_its_memory_config_by_position_in_a_program(traced, cpu_device):
+def test_a_cast_takes_its_type_by_position_in_a_program(traced, cpu_device):
     x = on_device(cpu_device, 64, 64)
 
     @jit(graph_capture=traced)

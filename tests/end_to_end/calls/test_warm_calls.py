@@ -1,4 +1,4 @@
-"""The third call and later ones, which take the short way: they refuse and notice what the first would."""
+"""Later calls, which take the fast path, refuse and detect the same as the first call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.end_to_end.calls.warmed import on, warmed
+from tests.end_to_end.calls.warm_functions import on, warmed
 from tests.programs import add_tree_8_to_1, cosh
 from ttnn_jit import cache_info, jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, DeviceError, TtnnJitError
@@ -40,7 +40,7 @@ def test_every_warm_call_counts_as_a_hit_and_gives_a_tensor_of_its_own(device):
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
-def test_a_nested_tensor_is_refused_where_one_of_torchs_was_expected():
+def test_a_nested_tensor_is_refused_where_a_plain_one_was_expected():
     compiled = warmed(cosh, torch.randn(4, 4))
     nested = torch.nested.nested_tensor([torch.randn(4), torch.randn(4)])
     with pytest.raises(ArgumentError, match="got a nested tensor"):
@@ -78,7 +78,7 @@ def test_a_warm_call_refuses_tensors_of_two_devices(device):
         compiled(x, on(other, 32, 32))
 
 
-def test_keywords_defaults_and_wrong_counts_go_the_long_way():
+def test_keywords_defaults_and_wrong_counts_take_the_slow_path():
     x = torch.randn(4, 4)
 
     def power(a, b=None):
@@ -108,7 +108,7 @@ def test_a_warm_call_refuses_torch_tensors_that_the_first_would_refuse():
         assert torch.equal(compiled(x.clone().requires_grad_()), compiled(x))
 
 
-def test_warm_calls_tell_shapes_strides_and_dtypes_of_torch_tensors_apart():
+def test_warm_calls_distinguish_shapes_strides_and_dtypes_of_torch_tensors():
     inputs = [
         torch.randn(4, 6),
         torch.randn(6, 4).T,
@@ -138,7 +138,7 @@ def test_warm_calls_with_two_tensors_and_with_one_twice_alternate():
             assert torch.equal(compiled(x, torch.ones(4, 6)), x + 1)
 
 
-def test_warm_calls_tell_specs_and_targets_of_ttnn_tensors_apart(device):
+def test_warm_calls_distinguish_specs_and_targets_of_ttnn_tensors(device):
     a, b = on(device, 32, 32), on(device, 64, 32)
     compiled = jit(cosh)
     with ttnn.open_device(device_id=1, target="cpu") as cpu, ttnn.open_device(device_id=2) as other:
@@ -155,7 +155,7 @@ CONSTANTS = [2.0, 3.0, 0.0, -0.0, 2, True, False, 0, math.inf, math.nan, 2.5, "r
 
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_warm_calls_tell_constants_apart(times, target):
+def test_warm_calls_distinguish_constants(times, target):
     @jit()
     def tagged(x, constant=2.0):
         if constant is None or isinstance(constant, str):
@@ -180,7 +180,7 @@ def test_a_warm_call_with_constants_and_defaults_stays_within_a_budget_of_byteco
 
     x = on(device, 32, 32)
     for tensor, budget in ((x, 195), (torch.ones(32, 32), 155)):
-        for scale in (2.0, 3.0):  # one after the other: both are kept
+        for scale in (2.0, 3.0):  # alternately: both programs are kept
             for _ in range(3):
                 scaled(tensor, scale)
         assert opcodes_of(lambda tensor=tensor: scaled(tensor, 3.0)) <= budget
@@ -284,7 +284,7 @@ def arrays():
     ]
 
 
-def test_warm_calls_tell_shapes_and_strides_of_numpy_arrays_apart():
+def test_warm_calls_distinguish_shapes_and_strides_of_numpy_arrays():
     compiled = jit(lambda a, b, scale=2.0: ttnn.add(a, ttnn.multiply(b, scale)))
     for _ in range(4):
         for x in arrays():
@@ -373,7 +373,7 @@ def test_functions_of_any_number_of_arguments_and_of_keywords_take_the_fast_path
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_calls_of_any_number_of_arguments_are_told_apart(times, device):
+def test_calls_of_any_number_of_arguments_are_distinguished(times, device):
     x, y = on(device, 32, 32), on(device, 32, 32)
     calls = [
         ((x,), {}),
@@ -441,7 +441,7 @@ def test_a_warm_call_of_any_number_of_arguments_refuses_what_the_first_would_ref
 
 
 def opcodes_of(call):
-    """Bytecode instructions that `call` executes, its own few included: what an interpreter does, without a clock."""
+    """Bytecode instructions that `call` executes, including its own few: an interpreter's work, without a clock."""
     count = 0
 
     def tracer(frame, event, _):

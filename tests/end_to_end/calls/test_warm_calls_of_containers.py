@@ -1,4 +1,4 @@
-"""Warm calls with lists, tuples, dicts and records: they refuse and notice what the first would."""
+"""Warm calls with lists, tuples, dicts and records refuse and detect the same as the first call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.end_to_end.calls.warmed import on, warmed
+from tests.end_to_end.calls.warm_functions import on, warmed
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, TtnnJitError
 
@@ -36,7 +36,7 @@ def as_torch(result):
 
 
 @pytest.mark.parametrize("library", ["ttnn", "torch", "numpy"])
-def test_lists_tuples_and_dicts_go_the_short_way(device, library, monkeypatch):
+def test_lists_tuples_and_dicts_take_the_fast_path(device, library, monkeypatch):
     x, weights = of_containers(device, library)
     compiled = warmed(weighted, x, weights)
     first = compiled(x, weights)
@@ -74,7 +74,7 @@ def of_records(pair, record):
     return (first - second) * record.gain * record.scale
 
 
-def test_records_go_the_short_way_and_are_told_apart(device, monkeypatch):
+def test_records_take_the_fast_path_and_are_distinguished(device, monkeypatch):
     x, y, gain = (on(device, 32, 32) for _ in range(3))
     others = [
         (Pair(x, y), Whole(gain)),
@@ -99,7 +99,7 @@ def test_records_go_the_short_way_and_are_told_apart(device, monkeypatch):
     assert torch.equal(compiled(*others[0]).to_torch(), expected[0])
 
 
-def test_warm_calls_tell_containers_apart(device):
+def test_warm_calls_distinguish_containers(device):
     x, weights = of_containers(device, "ttnn")
     (a, b), gain, shift = x, weights["gain"], weights["rest"][0]
     others = [

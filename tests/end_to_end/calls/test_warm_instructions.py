@@ -1,4 +1,4 @@
-"""What a warm call costs, kernel included, counted instead of timed."""
+"""The cost of a warm call, kernel included, in counted instructions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from tests.end_to_end.calls.counted_calls import MARK, REFUSED
 
 ROOT = Path(__file__).parents[3]
-# Seen with AVX-512: 8,290, 13,050, 16,120, 35,080, 9,650, 9,640 and 12,670, half a percent more or less.
+# Measured with AVX-512: 8,290, 13,050, 16,120, 35,080, 9,650, 9,640 and 12,670, within half a percent.
 BUDGETS = {
     "1 ttnn tensor": 10_000,
     "1 torch tensor": 15_500,
@@ -44,7 +44,7 @@ def test_a_warm_call_stays_within_its_budget_of_instructions():
 
 
 def instructions_between_marks(command):
-    """How many instructions the main thread of a process takes from every other mark to the next."""
+    """The number of instructions that the main thread of a process executes from every other mark to the next."""
     libc = ctypes.CDLL(None, use_errno=True)
     counts = [0]
     with subprocess.Popen(command, cwd=ROOT) as program:
@@ -60,7 +60,7 @@ def instructions_between_marks(command):
             passed_on = 0 if stopped_by in {signal.SIGTRAP, MARK} else stopped_by
             request = CONTINUE if len(counts) % 2 else SINGLE_STEP
             if libc.ptrace(request, program.pid, None, passed_on) != 0:
-                program.kill()  # else it stays where it was stopped
+                program.kill()  # otherwise it would stay stopped
                 raise OSError(ctypes.get_errno(), "the process cannot be stepped through")
         program.returncode = os.waitstatus_to_exitcode(status)
     if program.returncode == REFUSED:

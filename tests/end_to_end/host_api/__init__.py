@@ -1,1 +1,1 @@
-"""The functions of `ttnn` that are no operations, and operations over them."""
+"""Host functions of `ttnn`, and operations that are built on them."""

@@ -1,4 +1,4 @@
-"""Functions made of others: copies into tensors, repeated rows, layouts by older names, slices of shards."""
+"""Functions built on others: copies into tensors, repeated rows, old names of layouts, slices of shards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError, TtnnJitError
 
-WAYS = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
+MODES = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
 
 
 def on_device(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
@@ -21,32 +21,32 @@ def random(*shape, dtype=torch.float32):
     return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_copy_writes_into_the_second_tensor_in_its_element_type(way, device):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_copy_writes_into_the_second_tensor_in_its_element_type(mode, device):
     x = random(64, 32)
     source, target = on_device(x, device), on_device(torch.zeros(64, 32, dtype=torch.bfloat16), device)
-    returned = WAYS[way](lambda a, b: ttnn.copy(a, b))(source, target)
+    returned = MODES[mode](lambda a, b: ttnn.copy(a, b))(source, target)
     assert returned is target
     assert torch.equal(ttnn.to_torch(target), x.bfloat16())
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_an_assignment_is_a_copy_of_the_element_type_that_is_asked_for(way, cpu_device):
+@pytest.mark.parametrize("mode", MODES)
+def test_an_assignment_is_a_copy_of_the_element_type_as_requested(mode, cpu_device):
     x = random(5, 33)
-    got = WAYS[way](lambda x: ttnn.assign(x, dtype=ttnn.bfloat16))(on_device(x, cpu_device))
+    got = MODES[mode](lambda x: ttnn.assign(x, dtype=ttnn.bfloat16))(on_device(x, cpu_device))
     assert torch.equal(ttnn.to_torch(got), x.bfloat16())
-    kept = WAYS[way](lambda x: ttnn.assign(x))(on_device(x, cpu_device))
+    kept = MODES[mode](lambda x: ttnn.assign(x))(on_device(x, cpu_device))
     assert torch.equal(ttnn.to_torch(kept), x)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint32])
-def test_one_is_added_in_place_and_not_to_what_is_below_zero_if_that_is_skipped(way, dtype, cpu_device):
+def test_plus_one_is_added_in_place_and_negative_elements_are_skipped_on_request(mode, dtype, cpu_device):
     start = torch.tensor([0, 5, -1, -7, 2**31 - 1])
     x = start.to(dtype)
     for skips, want in ((False, start + 1), (True, torch.where(x.long() < 0, start, start + 1))):
         tensor = on_device(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT)
-        returned = WAYS[way](lambda x: ttnn.plus_one(x, skip_negative_entries=skips))(tensor)  # noqa: B023 - called here
+        returned = MODES[mode](lambda x: ttnn.plus_one(x, skip_negative_entries=skips))(tensor)  # noqa: B023 - called here
         assert returned is tensor
         assert torch.equal(ttnn.to_torch(tensor), want.to(dtype))
 
@@ -55,27 +55,27 @@ BROADCAST = {ttnn.BcastOpDim.H: (1, 1, 1, 40), ttnn.BcastOpDim.W: (1, 1, 33, 1),
 MATH = {ttnn.BcastOpMath.ADD: torch.add, ttnn.BcastOpMath.SUB: torch.sub, ttnn.BcastOpMath.MUL: torch.mul}
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_row_a_column_and_a_number_are_repeated(way, cpu_device):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_row_a_column_and_a_number_are_repeated(mode, cpu_device):
     a = random(2, 3, 33, 40)
     for dim, shape in BROADCAST.items():
         for math_op, golden in MATH.items():
             b = random(*shape)
-            got = WAYS[way](lambda a, b: ttnn.bcast(a, b, math_op=math_op, dim=dim))(  # noqa: B023 - called here
+            got = MODES[mode](lambda a, b: ttnn.bcast(a, b, math_op=math_op, dim=dim))(  # noqa: B023 - called here
                 on_device(a, cpu_device), on_device(b, cpu_device)
             )
             assert torch.equal(ttnn.to_torch(got), golden(a, b))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_chain_of_unary_operations_is_rounded_once(way, cpu_device):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_chain_of_unary_operations_is_rounded_once(mode, cpu_device):
     x = random(33, 40, dtype=torch.bfloat16)
     chain = [
         ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU),
         ttnn.UnaryWithParam(ttnn.UnaryOpType.POWER, 3),
         ttnn.UnaryOpType.NEG,
     ]
-    got = WAYS[way](lambda x: ttnn.unary_chain(x, chain))(on_device(x, cpu_device))
+    got = MODES[mode](lambda x: ttnn.unary_chain(x, chain))(on_device(x, cpu_device))
     assert torch.equal(ttnn.to_torch(got), (-(x.double().relu() ** 3)).float().bfloat16())
 
 
@@ -127,15 +127,15 @@ def test_tensors_on_the_host_are_padded_and_cut_by_methods_of_their_own(data, ti
         assert torch.equal(written.unpad_from_tile(shape).to_torch(), x)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_tensors_of_programs_are_padded_and_cut_by_their_methods(way, cpu_device):
+@pytest.mark.parametrize("mode", MODES)
+def test_tensors_of_programs_are_padded_and_cut_by_their_methods(mode, cpu_device):
     x = random(3, 40)
 
     def program(x):
         wider = ttnn.exp(x).pad([5, 64], [1, 0], -1.0)
         return wider, wider.unpad([1, 0], [4, 40]).pad_to_tile(0.0), wider.unpad_from_tile([2, 33])
 
-    wider, same, part = map(ttnn.to_torch, WAYS[way](program)(on_device(x, cpu_device)))
+    wider, same, part = map(ttnn.to_torch, MODES[mode](program)(on_device(x, cpu_device)))
     expected = torch.nn.functional.pad(x.exp(), (0, 24, 1, 1), value=-1.0)
     torch.testing.assert_close(wider, expected)
     torch.testing.assert_close(same, x.exp())
@@ -201,7 +201,7 @@ def test_a_tensor_is_filled_with_one_number_in_its_first_rows_and_columns(device
     assert ttnn.to_torch(ones).sum() == 0
 
 
-def test_what_does_not_fit_is_refused(device):
+def test_mismatched_arguments_are_refused(device):
     x = on_device(random(1, 1, 64, 64), device)
     with pytest.raises(ShapeError, match="not repeated along H"):
         ttnn.bcast(x, x, ttnn.BcastOpMath.ADD, ttnn.BcastOpDim.H)

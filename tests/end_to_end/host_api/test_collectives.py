@@ -1,4 +1,4 @@
-"""Collectives and the names around them: along one device they copy, along several they are refused."""
+"""Collectives and their helpers: along one device they copy, along several they are refused."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("config", [None, ttnn.DRAM_MEMORY_CONFIG, ttnn.L1_MEMORY_CONFIG])
-def test_along_one_device_a_collective_is_a_copy_with_the_memory_config_that_is_asked_for(one, call, config):
+def test_along_one_device_a_collective_is_a_copy_with_the_memory_config_as_requested(one, call, config):
     x = on(one, memory_config=ttnn.L1_MEMORY_CONFIG)
     result = call(x) if config is None else call(x, memory_config=config)
     ttnn.deallocate(x)
@@ -97,7 +97,7 @@ def test_along_an_axis_of_one_device_every_device_of_a_mesh_copies(mesh, call):
     assert torch.equal(result, X)
 
 
-def test_results_go_into_the_buffers_that_are_given(one):
+def test_results_are_written_into_the_given_buffers(one):
     x, buffer, other = on(one), on(one, torch.zeros_like(X)), on(one, torch.zeros_like(X))
     assert ttnn.experimental.all_gather_async(x, buffer, 3, multi_device_global_semaphore=[]) is buffer
     assert ttnn.experimental.all_gather_async(x, dim=3, persistent_output_tensor=buffer) is buffer
@@ -207,7 +207,7 @@ def test_placements_cut_a_tensor_along_the_axes_of_a_mesh():
         lambda m: ttnn.reset_global_semaphore_value(semaphores(m, 1)[0], -1),
     ],
 )
-def test_descriptions_of_meshes_that_say_nothing_are_refused(mesh, made):
+def test_empty_descriptions_of_meshes_are_refused(mesh, made):
     with pytest.raises(ArgumentError):
         made(mesh)
 
@@ -246,7 +246,7 @@ def test_a_tensor_is_distributed_and_aggregated_over_a_mesh(mesh):
     assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(there, ttnn.ConcatMeshToTensor(mesh, 0))), X)
 
 
-def test_semaphores_coordinates_and_parts_of_chips_are_kept_and_told_apart(one):
+def test_semaphores_coordinates_and_sub_devices_are_kept_and_compared(one):
     (semaphore,) = semaphores(one, 1)
     ttnn.reset_global_semaphore_value(semaphore, 3)
     assert repr(semaphore).endswith("value=3)")

@@ -1,4 +1,4 @@
-"""Complex tensors: their parts, and what operations make of them, against torch's complex numbers."""
+"""Complex tensors: their parts and the operations on them, against torch's complex numbers."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ def test_operands_and_options_are_given_as_to_any_operation(name, device):
         function(z)
 
 
-def test_a_way_to_divide_is_refused_of_complex_numbers(device):
+def test_a_rounding_mode_is_refused_for_complex_numbers(device):
     z = on_device(numbers(1), device)
     with pytest.raises(ArgumentError, match="does not take ComplexTensor and ComplexTensor"):
         ttnn.divide(z, z, rounding_mode="floor")
 
 
-def test_parts_are_found_by_index_and_freed_together(device):
+def test_parts_of_a_complex_tensor_are_indexed_and_freed_together(device):
     z = on_device(numbers(3), device)
     assert z[0] is z.real
     assert z[1] is z.imag
@@ -100,7 +100,7 @@ def test_parts_are_found_by_index_and_freed_together(device):
         ttnn.real(z)
 
 
-def test_what_has_no_complex_form_is_refused(device):
+def test_operations_without_a_complex_form_are_refused(device):
     z = on_device(numbers(3), device)
     with pytest.raises(ArgumentError, match=r"ttnn\.exp does not take ComplexTensor"):
         ttnn.exp(z)

@@ -1,4 +1,4 @@
-"""Convolutions with tensors from wherever programs have them."""
+"""Convolutions of host, device, mesh, torch and numpy tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_tensors_on_the_host_go_to_the_device(device):
     assert_near(ttnn.to_torch(got))
 
 
-def test_every_device_of_a_mesh_convolves_its_own():
+def test_every_device_of_a_mesh_convolves_its_own_part():
     mesh = ttnn.open_mesh_device(mesh_shape=ttnn.MeshShape(1, 2))
     x = ttnn.from_torch(X, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
     got, extents, (weight, bias) = ttnn.conv2d(
@@ -45,7 +45,7 @@ def test_channels_that_pad_the_input_are_left_out(device):
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.bfloat8_b])
 @pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
-def test_the_result_is_of_the_type_and_where_the_call_says(layout, dtype, device):
+def test_the_result_has_the_requested_type_and_memory_config(layout, dtype, device):
     x, weight = (ttnn.from_torch(each, device=device) for each in (X, WEIGHT))
     x = ttnn.to_layout(x, layout)
     got = ttnn.conv2d(
@@ -54,7 +54,7 @@ def test_the_result_is_of_the_type_and_where_the_call_says(layout, dtype, device
     )  # fmt: skip
     assert (got.dtype, got.memory_config()) == (dtype, ttnn.L1_MEMORY_CONFIG)
     assert_near(ttnn.to_torch(got), 2.0**-6)
-    assert x.is_allocated()  # as it is in DRAM
+    assert x.is_allocated()  # as in DRAM
 
 
 @pytest.mark.parametrize("requested", [None, ttnn.float32])
@@ -70,7 +70,7 @@ def test_fields_of_earlier_versions_are_taken_and_their_dtype_is_that_of_the_res
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(plain))
 
 
-def test_an_input_in_l1_is_freed_where_the_config_says_so(device):
+def test_an_input_in_l1_is_freed_if_the_config_requests_it(device):
     x, weight = (ttnn.from_torch(each, device=device) for each in (X, WEIGHT))
     x = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
     config = ttnn.Conv2dConfig(deallocate_activation=True)
@@ -78,7 +78,7 @@ def test_an_input_in_l1_is_freed_where_the_config_says_so(device):
     assert not x.is_allocated()
 
 
-def test_torch_tensors_are_convolved_where_a_function_runs_as_plain_python():
+def test_torch_tensors_are_convolved_in_plain_python_fallback():
     def program(x, weight):
         y = ttnn.conv2d(input_tensor=x, weight_tensor=weight, **CALL)
         return y if float(x.sum()) < 1e9 else x
@@ -104,7 +104,7 @@ def test_numpy_arrays_are_convolved_and_pooled():
 
 
 class Layer:
-    """A layer that keeps the weights that its first call prepared, as many public models do."""
+    """A layer that stores the weights that its first call prepared, as many public models do."""
 
     def __init__(self):
         self.weight, self.bias = ttnn.from_torch(WEIGHT), None
@@ -129,7 +129,7 @@ def test_a_layer_keeps_the_weights_that_are_prepared(device):
     assert layer.weight is weight
 
 
-def test_a_trace_would_leave_stand_ins_in_a_layer_and_is_refused(device):
+def test_a_trace_is_refused_because_it_would_leave_proxies_in_a_layer(device):
     layer, x = Layer(), ttnn.from_torch(X, device=device)
     layer(x, device)
     weight = layer.weight

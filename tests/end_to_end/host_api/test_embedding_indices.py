@@ -1,4 +1,4 @@
-"""Indices of embeddings: of ttnn's shapes and types, and refused by their type before anybody reads them."""
+"""Indices of embeddings: shapes and types as in ttnn; a wrong type is refused before any element is read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_indices_have_any_rank_and_may_be_floats_of_16_bits(shape, rows, dtype, 
 
 
 @pytest.mark.parametrize("options", [{}, {"graph_capture": True}, {"backend": "numba"}])
-def test_of_a_float_the_integer_toward_zero_is_taken_and_the_nearest_row_that_there_is(options):
+def test_a_float_index_is_truncated_and_clamped_to_the_rows(options):
     indices = torch.tensor([1.0, 2.9, -0.5, -5.0, 1e30, float("nan"), float("-inf")]).to(torch.bfloat16)
     rows = jit(**options)(lambda i, w: ttnn.embedding(i, w))(indices, WEIGHT)
     assert torch.equal(rows, WEIGHT[[1, 2, 0, 0, 49, 0, 0]])
@@ -43,12 +43,12 @@ def test_an_index_that_names_no_row_is_refused_eagerly(number, device):
         ttnn.embedding(indices, on(WEIGHT, ttnn.bfloat16, device))
 
 
-def test_64_bits_of_an_index_count():
+def test_all_64_bits_of_an_index_count():
     rows = jit()(lambda i, w: ttnn.embedding(i, w))(torch.tensor([2**33 + 1, -(2**40), 3, 2**32]), WEIGHT)
     assert torch.equal(rows, WEIGHT[[49, 0, 3, 49]])
 
 
-def test_the_gradient_of_an_embedding_takes_them_too(device):
+def test_the_gradient_of_an_embedding_takes_such_indices_too(device):
     indices = torch.tensor([[1, 3, 3, 0]])
     gradient = torch.arange(4.0 * 32).reshape(1, 4, 32)
     expected = torch.zeros(50, 32).index_add(0, indices.reshape(-1), gradient.reshape(4, 32))

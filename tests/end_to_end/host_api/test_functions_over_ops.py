@@ -1,4 +1,4 @@
-"""Functions of the host API that programs may call are written once, for eager calls and for programs."""
+"""Host functions that programs may call have one implementation for eager calls and programs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def on(device):
     return ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
 
 
-def test_some_functions_make_tensors_themselves_and_most_of_them_in_programs_too():
+def test_some_host_functions_allocate_tensors_and_most_of_them_run_in_programs():
     assert {ttnn.full, ttnn.rand, ttnn.to_layout, ttnn.conv2d} <= {*MAKING}
     assert sum(creation_of(function) is not None for function in MAKING) > 15
 
 
 @pytest.mark.parametrize("function", DECLARED, ids=lambda each: each.__name__)
-def test_nobody_sees_what_a_function_is_written_over(function):
+def test_the_hidden_first_parameter_is_not_in_any_signature(function):
     shown = inspect.signature(function)
     assert OPS not in shown.parameters
     assert OPS not in inspect.get_annotations(function)
@@ -39,7 +39,7 @@ def test_nobody_sees_what_a_function_is_written_over(function):
 
 
 @pytest.mark.parametrize("function", MAKING, ids=lambda each: each.__name__)
-def test_python_refuses_a_call_in_the_words_for_what_is_shown(function):
+def test_python_errors_about_a_call_show_the_visible_signature(function):
     shown = inspect.signature(function).parameters.values()
     bare = [
         each.replace(annotation=each.empty, default=each.default if each.default is each.empty else 0) for each in shown
@@ -57,7 +57,7 @@ def test_python_refuses_a_call_in_the_words_for_what_is_shown(function):
 
 @pytest.mark.parametrize("capture", [False, True], ids=["ast", "capture"])
 @pytest.mark.parametrize("where", ["named", "of a tensor", "omitted"])
-def test_a_program_makes_tensors_on_its_device_however_it_is_named(device, where, capture):
+def test_a_program_allocates_tensors_on_its_device_under_every_name(device, where, capture):
     def program(x):
         named = {"named": {"device": device}, "of a tensor": {"device": x.device()}, "omitted": {}}[where]
         rows = ttnn.arange(0, 32, dtype=ttnn.float32, **named)
@@ -117,7 +117,7 @@ def test_a_trace_that_deallocates_a_tensor_it_finds_leaves_it_to_its_owner(devic
 
 
 @pytest.mark.parametrize("name", ["clone", "full", "to_layout", "max_pool2d", "conv2d", "zeros"])
-def test_who_begins_to_observe_is_told_of_functions_that_ran_before_with_their_arguments_as_given(device, name):
+def test_a_new_observer_sees_functions_that_ran_before_with_their_original_arguments(device, name):
     function, told = getattr(ttnn, name), []
     first, *others = ((each, made(value, device)) for each, value in HOST[name].items())
     args, kwargs = ((), dict([first, *others])) if name == "conv2d" else ((first[1],), dict(others))

@@ -1,4 +1,4 @@
-"""Rows that indices name are copied by a loop of our own: every type and layout, dense or not, without numba."""
+"""Gathered rows are copied by a loop without numba: every type and layout, dense or strided."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TYPES = {
 
 @given(st.data())
 @settings(deadline=None, max_examples=25)
-def test_a_row_of_any_type_comes_where_its_index_says(data):
+def test_rows_of_any_type_are_gathered_by_their_index(data):
     device = ttnn.open_device(device_id=0, target=data.draw(st.sampled_from(["cpu", "wormhole_b0"])))
     rows, width = data.draw(st.integers(1, 70)), data.draw(st.sampled_from([1, 15, 16, 17, 33, 64, 100]))
     shape = data.draw(st.sampled_from([(1,), (7,), (2, 5), (1, 3, 4)]))
@@ -41,14 +41,14 @@ def test_a_row_of_any_type_comes_where_its_index_says(data):
 
 
 @pytest.mark.parametrize("backend", ["ttnn", "numba"])
-def test_an_index_beyond_the_table_is_the_nearest_and_rows_may_lie_apart(backend):
+def test_an_index_beyond_the_table_is_clamped_and_rows_may_be_strided(backend):
     table = torch.randn(64, 100).T[::3]
     index = torch.tensor([[0, -1, -(2**31), 33, 34, 2**31 - 1]], dtype=torch.int32)
     look_up = ttnn_jit.jit(backend=backend)(lambda index, table: ttnn.embedding(index, table))
     assert torch.equal(look_up(index, table), table[index.long().clamp(0, len(table) - 1)])
 
 
-def test_programs_of_tables_that_lie_otherwise_or_hold_others_are_found_on_disk():
+def test_programs_for_tables_of_other_strides_or_types_are_found_on_disk():
     index, floats = torch.tensor([[0, 1, 33]], dtype=torch.int32), torch.randn(34, 64)
     for table in (torch.randn(64, 100).T[::3], floats, floats.view(torch.int32)):
         look_up = ttnn_jit.jit()(lambda index, table: ttnn.embedding(index, table))
@@ -72,7 +72,7 @@ def test_an_embedding_is_compiled_without_numba():
 
 
 @pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
-def test_rows_lie_as_the_weight_does_where_nobody_says_how(layout, device):
+def test_rows_have_the_layout_of_the_weight_by_default(layout, device):
     weight = torch.randn(50, 64)
     indices = ttnn.from_torch(torch.tensor([[3, 7, 3]]), dtype=ttnn.uint32, device=device)
     table = ttnn.from_torch(weight, dtype=ttnn.bfloat16, layout=layout, device=device)

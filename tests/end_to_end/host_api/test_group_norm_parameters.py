@@ -1,4 +1,4 @@
-"""What is prepared for `group_norm` on a chip: every mask covers its group, and what is padded is unpadded."""
+"""Prepared parameters of `group_norm`: every mask covers its group, and padding is removed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 
 @settings(max_examples=25, deadline=None)
 @given(size=st.integers(1, 70), per_core=st.integers(1, 5), cores=st.integers(1, 4))
-def test_a_mask_has_a_one_for_every_channel_of_a_group_from_where_its_core_has_it(size, per_core, cores):
+def test_a_group_norm_mask_has_ones_at_the_channels_of_a_group_on_its_core(size, per_core, cores):
     groups = per_core * cores
     mask = ttnn.to_torch(ttnn.create_group_norm_input_mask(size * groups, groups, cores))
     other = ttnn.to_torch(ttnn.create_group_norm_input_negative_mask(size * groups, groups, cores))
@@ -28,7 +28,7 @@ def test_a_mask_has_a_one_for_every_channel_of_a_group_from_where_its_core_has_i
 
 @settings(max_examples=15, deadline=None)
 @given(chunk=st.sampled_from([32, 33, 97]), chunks=st.integers(1, 3), groups=st.sampled_from([1, 3]))
-def test_numbers_that_were_padded_per_core_are_those_of_the_channels(chunk, chunks, groups):
+def test_numbers_that_were_padded_per_core_belong_to_the_right_channels(chunk, chunks, groups):
     device = ttnn.open_device(device_id=0, target="cpu")
     channels, groups = chunk * chunks, groups if chunk * chunks % groups == 0 else 1
     x, weight, bias = torch.randn(2, 1, 6, channels), torch.randn(channels), torch.randn(channels)
@@ -53,9 +53,7 @@ def test_numbers_that_were_padded_per_core_are_those_of_the_channels(chunk, chun
 @pytest.mark.parametrize("is_row_major", [False, True])
 @pytest.mark.parametrize("is_height_sharded", [False, True])
 @pytest.mark.parametrize(("channels", "groups", "rows"), [(320, 32, 4096), (64, 4, 100), (640, 32, 1024)])
-def test_a_sharded_config_holds_the_operand_that_it_is_for(
-    channels, groups, rows, is_height_sharded, is_row_major, device
-):
+def test_a_sharded_config_holds_its_operand(channels, groups, rows, is_height_sharded, is_row_major, device):
     config, grid = ttnn.determine_expected_group_norm_sharded_config_and_grid_size(
         device=device,
         num_channels=channels,

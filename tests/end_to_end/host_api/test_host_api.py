@@ -1,4 +1,4 @@
-"""The host API: what code written for ttnn finds, and what it does."""
+"""The host API: names that code for ttnn uses, and their behaviour."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 # --- Devices --------------------------------------------------------------------------------------------------------
 
 
-def test_hardware_settings_are_taken_and_ignored():
+def test_hardware_settings_are_accepted_and_ignored():
     config = ttnn.DispatchCoreConfig(ttnn.DispatchCoreType.WORKER, ttnn.DispatchCoreAxis.ROW, None)
     device = ttnn.open_device(
         device_id=0, dispatch_core_config=config, trace_region_size=1 << 20, l1_small_size=0, num_command_queues=1
@@ -84,7 +84,7 @@ def test_a_jitted_function_and_the_eager_operation_of_its_name_and_text_are_two_
     function.__name__ = name
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
     x = tiled(device)
-    for _ in range(4):  # the warm ways of both count as the first ones do
+    for _ in range(4):  # warm calls of both count like first ones
         assert torch.equal(jitted(x).to_torch(), operation(x).to_torch())
         assert device.num_program_cache_entries() == 2
     device.clear_program_cache()
@@ -108,7 +108,7 @@ def test_tensors_go_to_a_device_and_back(device):
     assert torch.equal(ttnn.as_tensor(X, ttnn.float32, device=device).to_torch(), X)
 
 
-def test_a_host_tensor_remembers_where_it_is_to_lie(device):
+def test_a_host_tensor_remembers_its_memory_config(device):
     host = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, memory_config=BLOCK)
     assert ttnn.to_device(host, device).memory_config() == BLOCK
     assert host.to(device, HEIGHT).memory_config() == HEIGHT
@@ -117,7 +117,7 @@ def test_a_host_tensor_remembers_where_it_is_to_lie(device):
     assert ttnn.to_device(tiled(device, memory_config=BLOCK).cpu(), device).memory_config() == BLOCK
 
 
-def test_a_spec_says_everything_at_once(device):
+def test_a_tensor_spec_sets_all_properties_at_once(device):
     cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(7, 7))})
     spec = ttnn.TensorSpec(
         shape=(256, 256), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, buffer_type=ttnn.BufferType.L1
@@ -134,13 +134,13 @@ def test_a_spec_says_everything_at_once(device):
 
 @pytest.mark.parametrize("start", CONFIGS)
 @pytest.mark.parametrize("end", CONFIGS)
-def test_memory_configs_change_and_values_do_not(device, start, end):
+def test_memory_configs_change_without_changing_values(device, start, end):
     tensor = ttnn.to_memory_config(tiled(device, memory_config=CONFIGS[start]), CONFIGS[end])
     assert tensor.memory_config() == CONFIGS[end]
     assert torch.equal(tensor.to_torch(), X)
 
 
-def test_named_conversions_go_one_way_only(device):
+def test_named_conversions_accept_only_their_own_source_layout(device):
     tensor = tiled(device)
     sharded = ttnn.interleaved_to_sharded(tensor, BLOCK)
     assert ttnn.reshard(sharded, HEIGHT).memory_config() == HEIGHT
@@ -171,7 +171,7 @@ def test_named_conversions_change_the_element_type_too(device):
     assert torch.equal(back.to_torch(), X.bfloat16().float())
 
 
-def test_shards_are_said_by_a_grid_and_their_shape(device):
+def test_shards_are_specified_by_a_grid_and_their_shape(device):
     rows = X.shape[0] // 2
     shards = ((rows, X.shape[1]), ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.ShardOrientation.ROW_MAJOR)
     cores = ttnn.CoreRangeSet({ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(1, 0))})
@@ -233,7 +233,7 @@ def test_tensors_of_one_value(device):
     assert ttnn.empty_like(tiled(device, memory_config=BLOCK)).memory_config() == BLOCK
 
 
-def test_tensors_are_copied_by_python_and_come_back_as_torch_wants_them(device):
+def test_tensors_are_copied_by_python_and_convert_to_torch_as_requested(device):
     x = tiled(device, memory_config=BLOCK)
     other = copy.deepcopy(x)
     assert other.spec is x.spec
@@ -249,7 +249,7 @@ def test_tensors_are_copied_by_python_and_come_back_as_torch_wants_them(device):
     assert ttnn.get_arch_name() == "wormhole_b0"
 
 
-def test_numpy_scalars_and_abs_meet_tensors_as_python_numbers_do(device):
+def test_numpy_scalars_and_abs_work_with_tensors_as_python_numbers_do(device):
     x = tiled(device)
     for made, expected in [(np.float64(2.0) * x, X * 2), (x * np.float32(2.0), X * 2), (np.int64(3) - x, 3 - X)]:
         assert torch.equal(made.to_torch(), expected)
@@ -267,7 +267,7 @@ def test_a_sharded_config_without_a_spec_means_the_operands_shards(device):
 @pytest.mark.parametrize("kind", ["BLOCK", "HEIGHT", "WIDTH"])
 def test_a_product_in_shards_without_a_spec_lies_over_the_cores_of_its_first_operand(device, kind):
     config = getattr(ttnn, f"L1_{kind}_SHARDED_MEMORY_CONFIG")
-    weight, whole = tiled(device, torch.eye(64).repeat(1, 2)), X.bfloat16().float()  # what a chip takes as it is
+    weight, whole = tiled(device, torch.eye(64).repeat(1, 2)), X.bfloat16().float()  # unchanged on a chip
     for given, cores in ((BLOCK, BLOCK.shard_spec.grid), (None, ttnn.CoreRangeSet(ttnn.CoreRange((0, 0), (7, 7))))):
         product = ttnn.matmul(tiled(device, whole, memory_config=given), weight, memory_config=config)
         spec = product.memory_config().shard_spec
@@ -277,7 +277,7 @@ def test_a_product_in_shards_without_a_spec_lies_over_the_cores_of_its_first_ope
         assert torch.equal(product.to_torch(), whole.repeat(1, 2))
 
 
-def test_a_shape_reads_as_a_sequence():
+def test_a_shape_behaves_as_a_sequence():
     shape = ttnn.from_torch(torch.zeros(2, 3, 4)).shape
     assert shape == [2, 3, 4] == shape
     assert (shape == (2, 3, 4), shape == ttnn.Shape((2, 3, 4)), shape != [2, 3]) == (True, True, True)
@@ -317,7 +317,7 @@ def test_float16_becomes_bfloat16():
 # --- Operations -----------------------------------------------------------------------------------------------------
 
 
-def test_an_operation_says_what_it_computes_in_every_form():
+def test_an_operation_has_its_documentation_in_every_form():
     own, _, of_every_operation = ttnn.clamp.__doc__.partition("\n\nBlock floats")
     assert "output_tensor" in of_every_operation
     assert own == (
@@ -343,7 +343,7 @@ def test_operations_are_objects_with_names():
     assert torch.equal(ttnn.get_golden_function(ttnn.clamp)(X, min=0.0, max=1.0), X.clamp(0, 1))
 
 
-def test_an_operation_writes_its_result_where_it_is_asked_to(device):
+def test_an_operation_writes_its_result_into_the_output_tensor(device):
     a = tiled(device, X.bfloat16())
     wide = ttnn.multiply(a, 3.0, dtype=ttnn.float32)
     assert torch.equal(wide.to_torch(), X.bfloat16().float() * 3.0)

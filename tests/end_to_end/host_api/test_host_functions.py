@@ -1,4 +1,4 @@
-"""Functions of the host API around movement: patterns, random tensors, elements that are found."""
+"""Host functions around movement: patterns, random tensors, searches for elements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 @st.composite
 def patterns(draw):
-    """A shape, a pattern with the lengths that it needs, and what it gives, stated by reshapes and a permutation."""
+    """A shape, a pattern with its lengths, and the expected result by reshapes and a permutation."""
     extents = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
     names = list("abcde"[: len(extents)])
     order = draw(st.permutations(range(len(names))))
@@ -32,7 +32,7 @@ def patterns(draw):
 
 
 def _grouped(draw, names):
-    """Groups of neighbours, and of each all names but one."""
+    """Groups of neighbouring names, and the known lengths: all but one per group."""
     groups, lengths = [], []
     while names:
         size = draw(st.integers(1, len(names)))
@@ -58,7 +58,7 @@ def test_a_rearrangement_is_a_reshape_a_permutation_and_a_reshape(case):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_rearrangement_runs_eagerly_and_knows_the_rest_and_extents_of_one(layout, device):
+def test_a_rearrangement_runs_eagerly_and_supports_ellipsis_and_extents_of_one(layout, device):
     x = torch.randn(2, 12, 5)
     tensor = ttnn.from_torch(x, layout=layout, device=device)
     for pattern, lengths, want in (
@@ -97,7 +97,7 @@ def test_a_pattern_that_does_not_fit_is_refused_at_its_location(pattern, lengths
 
 
 @pytest.mark.parametrize("dtype", [ttnn.uint8, ttnn.uint16, ttnn.uint32, ttnn.int32, ttnn.float32])
-def test_indices_and_different_elements_are_found_among_elements_of_every_type(dtype, device):
+def test_indices_and_unique_elements_are_found_among_elements_of_every_type(dtype, device):
     x = ttnn.from_torch(torch.tensor([[0, 3, 0, 3, 1]]), dtype=dtype, device=device)
     count, indices = ttnn.nonzero(x)
     assert ttnn.to_torch(count).tolist() == [[[[3]]]]
@@ -130,7 +130,7 @@ def test_a_seed_decides_what_is_drawn(dtype, device):
         assert not torch.equal(drawn[0][0], drawn[0][1])
 
 
-def test_what_is_drawn_has_the_distribution_that_is_asked_for(device):
+def test_random_numbers_have_the_requested_distribution(device):
     uniform = ttnn.to_torch(ttnn.rand((200, 200), dtype=ttnn.float32, low=-3.0, high=1.0, seed=1))
     assert -3.0 <= float(uniform.min()) < -2.9
     assert 0.9 < float(uniform.max()) < 1.0
@@ -158,7 +158,7 @@ def test_what_is_drawn_has_the_distribution_that_is_asked_for(device):
         (lambda: ttnn.experimental.dropout(ttnn.zeros((2,)), probability=2, scale=1.0), "`probability` is 2"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(call, message):
+def test_invalid_random_draws_are_refused(call, message):
     with pytest.raises(TtnnJitError, match=message):
         call()
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_drawn_is_refused(call, message):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_indices_and_different_elements_are_found_eagerly(layout, device):
+def test_indices_and_unique_elements_are_found_eagerly(layout, device):
     x = torch.tensor([[[[0.0, 3.0, -0.0, 1.0, 3.0, torch.inf]]]])
     tensor = ttnn.from_torch(x, layout=layout, device=device)
     count, indices = ttnn.nonzero(tensor)
@@ -179,7 +179,7 @@ def test_indices_and_different_elements_are_found_eagerly(layout, device):
         ttnn.nonzero(ttnn.from_torch(torch.ones(2, 2), device=device))
 
 
-def test_tensors_are_filled_and_ones_stand_on_the_diagonal(device):
+def test_fill_functions_and_the_identity_matrix(device):
     x = ttnn.from_torch(torch.rand(3, 5), layout=ttnn.TILE_LAYOUT, device=device)
     assert torch.equal(ttnn.to_torch(ttnn.fill(x, 2.5)), torch.full((3, 5), 2.5))
     assert torch.equal(jit()(lambda x: ttnn.fill(x, 2.5))(torch.rand(3, 5)), torch.full((3, 5), 2.5))
@@ -194,7 +194,7 @@ def test_experimental_names_are_those_of_the_namespace(device):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: ttnn.upsample(x, 2, align_corners=True), "upsample: got an unexpected keyword argument 'align_c"),
         (lambda x: ttnn.upsample(x), "upsample: missing a required argument: 'scale_factor'"),
@@ -206,8 +206,8 @@ def test_experimental_names_are_those_of_the_namespace(device):
         (lambda _: ttnn.CloseDevices("all"), "`devices` of CloseDevices must be a Mapping, got 'all'"),
     ],
 )
-def test_a_call_that_a_function_does_not_take_is_refused_in_its_words(device, call, said):
+def test_an_invalid_call_is_refused_in_the_functions_own_terms(device, call, message):
     x = ttnn.from_torch(torch.ones(1, 2, 2, 32), device=device)
     with pytest.raises(TtnnJitError) as refused:
         call(x)
-    assert said in str(refused.value)
+    assert message in str(refused.value)

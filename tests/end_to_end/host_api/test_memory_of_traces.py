@@ -1,4 +1,4 @@
-"""What lies where a trace reads and writes: memory that is freed, used again, shared by views, given back."""
+"""Memory that a trace reads and writes: freed, reused, shared by views, and returned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import L1CapacityError, TraceError
 
 
-def test_tensors_that_die_in_a_trace_keep_their_memory_for_it_alone(device):
+def test_tensors_that_are_freed_in_a_trace_keep_their_memory_for_it_alone(device):
     x = on(device)
 
     def chain():
@@ -31,7 +31,7 @@ def test_tensors_that_die_in_a_trace_keep_their_memory_for_it_alone(device):
     assert all((ttnn.to_torch(other) == 7.0).all() for other in others)
 
 
-def test_memory_that_is_freed_in_a_trace_is_used_again_in_it(device):
+def test_memory_that_is_freed_in_a_trace_is_reused_in_it(device):
     x = on(device, (512, 512))
 
     def chain():
@@ -58,7 +58,7 @@ def gone_by_itself(tensors, which):
 
 @pytest.mark.parametrize("free", [gone_by_name, gone_by_itself])
 @pytest.mark.parametrize("when", ["inside", "behind"])
-def test_a_replay_says_which_tensors_are_gone_that_it_reads_and_nobody_else_has_their_memory(device, free, when):
+def test_a_replay_warns_of_freed_tensors_that_it_reads_whose_memory_nobody_reuses(device, free, when):
     tensors = [on(device), on(device)]
     expected = ttnn.add(*tensors)
 
@@ -77,11 +77,11 @@ def test_a_replay_says_which_tensors_are_gone_that_it_reads_and_nobody_else_has_
     with pytest.warns(UserWarning, match=gone):
         ttnn.execute_trace(device, trace)
     assert same(result, expected)
-    ttnn.execute_trace(device, trace)  # it is said once
+    ttnn.execute_trace(device, trace)  # the warning comes once
     assert same(result, expected)
 
 
-def test_a_replay_says_that_it_uses_a_tensor_that_lies_where_another_one_was(device):
+def test_a_replay_warns_of_a_tensor_in_the_memory_of_another_one(device):
     x, y = on(device), on(device)
     address = y.buffer_address()
     trace, result = captured(device, ttnn.add, x, y)
@@ -133,8 +133,8 @@ def test_inputs_that_are_freed_in_any_order_and_allocated_again_are_what_a_repla
         assert same(result, ttnn.subtract(ttnn.multiply(again[0], again[1]), again[2]))
 
 
-def test_an_input_that_is_freed_in_a_trace_is_allocated_again_where_the_trace_reads_it(device):
-    # As models do whose first operation frees its input in L1: the trace reads what is written there before each run.
+def test_an_input_that_is_freed_in_a_trace_is_allocated_again_at_the_address_that_the_trace_reads(device):
+    # As in models whose first operation frees its input in L1: the trace reads new data at that address in each run.
     x = on(device, memory_config=ttnn.L1_MEMORY_CONFIG)
     address, spec = x.buffer_address(), x.spec
 
@@ -164,7 +164,7 @@ def test_views_of_captured_tensors_share_their_memory_as_they_do_eagerly(device,
         ttnn.add_(view, twos[:32])
         return base, view, ttnn.multiply(base, 2.0)
 
-    program()  # so that views come from the warm path eagerly
+    program()  # so that eager views use the warm path
     ttnn.copy_host_to_device_tensor(numbers(1.0), x)
     trace, (base, view, doubled) = captured(device, program)
     assert base.buffer_address() == view.buffer_address() != doubled.buffer_address()
@@ -178,7 +178,7 @@ def test_views_of_captured_tensors_share_their_memory_as_they_do_eagerly(device,
     assert torch.equal(ttnn.to_torch(view), torch.full((1, 2, 32, 64), expected))
 
 
-def test_released_memory_goes_back_and_results_stay(device):
+def test_released_memory_is_returned_and_results_stay(device):
     x = on(device, (512, 512))
     trace, result = captured(device, lambda: ttnn.add(ttnn.exp(x), x))
     (captured_there,) = trace.traces
@@ -206,7 +206,7 @@ def test_captures_that_are_released_leave_no_memory(device):
     assert [pool.statistics().mapped_bytes for pool in pools] == [0] * 5
 
 
-def test_traces_lie_in_the_trace_region_and_what_does_not_fit_is_refused_with_its_bytes():
+def test_traces_are_charged_to_the_trace_region_and_overflow_is_refused_with_its_bytes():
     device = ttnn.open_device(device_id=0, trace_region_size=1000)
     x = on(device)
     first, result = captured(device, ttnn.exp, x)
@@ -222,7 +222,7 @@ def test_traces_lie_in_the_trace_region_and_what_does_not_fit_is_refused_with_it
     captured(device, ttnn.exp, x)
 
 
-def test_what_a_trace_makes_in_l1_must_fit(device):
+def test_tensors_in_l1_that_a_trace_creates_must_fit(device):
     x = on(device, (2048, 2048))
     trace = ttnn.begin_trace_capture(device)
     kept = []

@@ -1,4 +1,4 @@
-"""Meshes: a call with tensors of a mesh is that call on each device, and mappers say which device has what."""
+"""Meshes: a call with tensors of a mesh runs on each device, and mappers define the distribution."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_mesh_has_rows_and_columns_of_devices(mesh):
         (lambda m: ttnn.ShardTensor2dMesh(m, m.shape, dims=(1, 0)), (64, 128), X[128:192, :128]),
     ],
 )
-def test_a_mapper_says_what_each_device_has(mesh, mapper, shape, third):
+def test_a_mapper_reports_the_part_of_each_device(mesh, mapper, shape, third):
     tensor = tiled(mesh, mapper and mapper(mesh))
     assert (tensor.shape, tensor.device(), tensor.dtype) == (shape, mesh, ttnn.float32)
     assert torch.equal(parts(tensor)[2], third)
@@ -71,7 +71,7 @@ def test_a_mapper_says_what_each_device_has(mesh, mapper, shape, third):
     assert repr(tensor).startswith("MeshTensor(8 x ttnn.Tensor(")
 
 
-def test_a_tensor_that_has_no_equal_parts_is_refused(mesh):
+def test_a_tensor_that_cannot_be_divided_equally_is_refused(mesh):
     with pytest.raises(ValueError, match=r"shape \[256, 12\] has no 8 equal parts along dimension 1"):
         tiled(mesh, ttnn.ShardTensorToMesh(mesh, dim=1), torch.randn(256, 12))
     with pytest.raises(ValueError, match=r"^tensors of shape \[256, 256\] have no dimension 2 to be joined along$"):
@@ -124,7 +124,7 @@ def test_containers_results_and_returned_arguments_keep_their_form(mesh):
     assert torch.equal(parts(out)[3], X + X)
 
 
-def test_conversions_go_over_every_device(mesh):
+def test_conversions_run_on_every_device(mesh):
     x = tiled(mesh)
     config = ttnn.create_sharded_memory_config((256, 256), mesh.core_grid, ttnn.ShardStrategy.BLOCK)
     sharded = ttnn.to_memory_config(ttnn.typecast(x, ttnn.bfloat16), config)

@@ -1,4 +1,4 @@
-"""Programs import ttnn's modules by their own paths, its extension's too, and find what is here."""
+"""Programs import modules of ttnn and of its extension by their own paths."""
 
 import re
 import subprocess
@@ -62,18 +62,18 @@ signpost("start"); signpost(header="stop", message="of it")
 
 
 @pytest.mark.process
-def test_what_public_programs_import_is_found(tmp_path):
+def test_modules_that_public_programs_import_are_found(tmp_path):
     run(tmp_path, IMPORTS)
 
 
 @pytest.mark.process
-def test_a_real_tracy_goes_first(tmp_path):
+def test_a_real_tracy_takes_precedence(tmp_path):
     (tmp_path / "tracy.py").write_text("signpost = 'real'")
     assert run(tmp_path, "from tracy import signpost; print(signpost)").stdout == "real\n"
 
 
 @pytest.mark.parametrize("path", MIRRORED)
-def test_a_name_that_is_not_here_is_no_attribute_and_the_text_names_the_module(path):
+def test_a_missing_name_is_no_attribute_and_the_error_names_the_module(path):
     module = mirrored(path)
     assert not hasattr(module, "no_such_name")
     assert not hasattr(module, "__wrapped__")
@@ -99,14 +99,14 @@ def test_all_settings_of_links_are_taken():
             ttnn.set_fabric_config(ttnn.FabricConfig.DISABLED, **{name: 3})
 
 
-def test_the_extra_brings_what_the_hint_names():
+def test_the_extra_installs_the_packages_that_the_hint_names():
     requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["ttnn"]
     names = {re.match(r"\w+", requirement)[0] for requirement in requirements}
     assert {"yaml" if name == "pyyaml" else name for name in names} == TTNN_DEPENDENCIES
 
 
 @pytest.mark.process
-def test_a_missing_module_that_ttnn_brings_has_a_hint(tmp_path):
+def test_a_missing_module_that_a_wheel_of_ttnn_installs_has_a_hint(tmp_path):
     hide = "import sys; sys.modules.update(dict.fromkeys(['loguru', 'pandas']))\n"
     done = run(tmp_path, hide + "from loguru import logger", status=1)
     assert done.stderr.endswith("help: ttnn's own wheel brings 'loguru': `pip install 'ttnn_jit[ttnn]'`\n")
@@ -126,7 +126,7 @@ def test_tracing_is_enabled_and_disabled_by_calls():
         assert "ttnn.exp" in [node.name for node in ttnn.tracer.get_graph(y)]
 
 
-def test_settings_are_copied_kept_and_given_back(monkeypatch):
+def test_settings_are_copied_kept_and_restored(monkeypatch):
     kept = ttnn.Config(ttnn.CONFIG)
     monkeypatch.setattr(ttnn, "CONFIG", kept)
     with ttnn.manage_config("report_name", "mine"):
@@ -139,7 +139,7 @@ def test_settings_are_copied_kept_and_given_back(monkeypatch):
 
 
 @pytest.mark.process
-def test_suites_reach_into_reports_of_ttnn(tmp_path):
+def test_report_internals_that_suites_use_are_importable(tmp_path):
     text = """
 import ttnn, ttnn.database
 assert ttnn.database.SQLITE_CONNECTION is None and not ttnn.database.DEVICE_IDS_IN_DATABASE

@@ -64,6 +64,6 @@ def test_a_result_is_written_into_the_output_that_is_given(device):
         assert ttnn.to_torch(out).abs().sum() > 0
 
 
-def test_dimensions_that_are_not_there_are_refused():
+def test_missing_dimensions_are_refused():
     with pytest.raises(TtnnJitError, match="there is no dimension -4"):
         jit()(lambda x: moreh.layer_norm(x, 4)[0])(torch.randn(3, 4, 5))

@@ -1,4 +1,4 @@
-"""Command queues and events: every call is done when it returns, and a queue that does not exist is an error."""
+"""Command queues and events: every call has completed when it returns; a missing queue is an error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def two_queues():
 
 
 def test_a_program_of_two_queues_runs_in_order(two_queues):
-    # As public programs do: writes on queue 1, operations on queue 0, events between them.
+    # As in public programs: writes on queue 1, operations on queue 0, events between them.
     device = two_queues
     host = [ttnn.from_torch(torch.full((32, 32), float(i)), layout=ttnn.TILE_LAYOUT) for i in range(3)]
     x = ttnn.allocate_tensor_on_device(ttnn.Shape([32, 32]), ttnn.float32, ttnn.TILE_LAYOUT, device)
@@ -36,7 +36,7 @@ def test_a_program_of_two_queues_runs_in_order(two_queues):
     assert [ttnn.to_torch(each)[0, 0].item() for each in outputs] == [1.0, 2.0, 3.0]
 
 
-def test_events_are_numbered_and_say_what_they_are_of(two_queues):
+def test_events_are_numbered_and_print_their_queue(two_queues):
     first, second = ttnn.record_event(two_queues, 0), ttnn.record_event(two_queues, cq_id=1)
     assert first.number < second.number
     assert isinstance(first, ttnn.MeshEvent)
@@ -71,7 +71,7 @@ def test_events_are_numbered_and_say_what_they_are_of(two_queues):
 def test_a_queue_that_does_not_exist_is_an_error_by_name(device, two_queues, call):
     x = ttnn.full((32, 32), 1.0, ttnn.float32, ttnn.TILE_LAYOUT, device)
     y = ttnn.full((32, 32), 1.0, ttnn.float32, ttnn.TILE_LAYOUT, two_queues)
-    for _ in range(3):  # the second call of an operation and later ones go another way
+    for _ in range(3):  # the second and later calls of an operation use another path
         if "begin_trace_capture" not in call.__code__.co_names:
             call(y, 1)
             call(x, 0)

@@ -1,4 +1,4 @@
-"""What a capture and its trace refuse, and what a capture goes on after."""
+"""Calls that are refused while a trace is captured, and captures that continue afterwards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ttnn_jit.runtime.memory.buffer import HOST_POOL
         lambda x: ttnn.add_(x, 1.0),
     ],
 )
-def test_what_a_trace_makes_is_not_read_before_it_ran(device, read):
+def test_a_result_of_a_trace_cannot_be_read_before_its_first_execution(device, read):
     x = on(device)
     for _ in range(4):
         read(ttnn.exp(x))
@@ -60,7 +60,7 @@ def test_what_a_trace_makes_is_not_read_before_it_ran(device, read):
         (lambda x: ttnn.synchronize_device(x.device()), "synchronize_device"),
     ],
 )
-def test_what_the_host_does_is_refused_by_name_and_line_and_the_capture_goes_on(device, operation, named):
+def test_host_accesses_are_refused_by_name_and_line_and_the_capture_continues(device, operation, named):
     x = on(device)
     trace = ttnn.begin_trace_capture(device, cq_id=0)
     with pytest.raises(
@@ -82,7 +82,7 @@ def test_a_tensor_prints_without_its_elements_while_a_trace_is_captured(device):
     ttnn.end_trace_capture(device, trace)
 
 
-def test_traces_that_are_not_there_are_refused_by_name(device):
+def test_unknown_traces_are_refused_by_name(device):
     x = on(device)
     other = ttnn.open_device(device_id=1)
     trace = ttnn.begin_trace_capture(device, cq_id=0)

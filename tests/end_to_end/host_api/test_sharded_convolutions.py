@@ -1,4 +1,4 @@
-"""Results of convolutions lie in L1 as their config says, with the numbers of those in DRAM."""
+"""Results of convolutions in L1 have the memory config of their config and the values of results in DRAM."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def convolved(device, x, weight, *, function=ttnn.conv2d, memory_config=None, sl
 
 @pytest.mark.parametrize("output_layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_result_lies_as_its_config_says_with_the_bits_of_one_in_dram(device, layout, output_layout):
+def test_a_result_has_the_memory_config_of_its_config_and_the_bits_of_one_in_dram(device, layout, output_layout):
     x, weight = tensors(device)
     want = convolved(device, x, weight, output_layout=output_layout)
     got = convolved(device, x, weight, shard_layout=layout, output_layout=output_layout)
@@ -50,7 +50,7 @@ def test_a_result_lies_as_its_config_says_with_the_bits_of_one_in_dram(device, l
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(want))
 
 
-def test_what_follows_computes_where_the_result_lies(device):
+def test_operations_on_a_sharded_result_have_its_layout(device):
     x, weight = tensors(device)
     first = convolved(device, x, weight, shard_layout=LAYOUTS[0])
     rest = ttnn.relu(ttnn.add(first, first))
@@ -61,7 +61,7 @@ def test_what_follows_computes_where_the_result_lies(device):
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("function", [ttnn.conv2d, ttnn.conv_transpose2d])
-def test_inside_a_program_a_result_says_that_it_lies_as_it_does_eagerly(device, function, graph_capture):
+def test_inside_a_program_a_result_reports_the_memory_config_of_the_eager_result(device, function, graph_capture):
     x, weight = tensors(device)
     shape = (64, 32, 3, 3) if function is ttnn.conv2d else (32, 64, 3, 3)
     weight = ttnn.to_device(ttnn.from_torch(ttnn.to_torch(weight).reshape(shape)), device)
@@ -84,7 +84,7 @@ def test_a_sharded_input_gives_its_cores_to_the_result(device):
     assert got.memory_config().shard_spec.grid == config.shard_spec.grid
 
 
-def test_a_config_of_memory_and_slices_along_dram_come_first(device):
+def test_a_memory_config_and_dram_slices_take_precedence(device):
     x, weight = tensors(device)
     for keywords in (
         {"memory_config": ttnn.DRAM_MEMORY_CONFIG},

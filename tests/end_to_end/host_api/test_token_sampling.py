@@ -1,4 +1,4 @@
-"""`ttnn.sampling`: what may be drawn, and how often, against torch in float64."""
+"""`ttnn.sampling`: the possible samples and their frequencies, against torch in float64."""
 
 import math
 
@@ -29,7 +29,7 @@ def arguments(request):
 
 
 def chances():
-    """Of each index, by user."""
+    """The probability of each index, by user."""
     logits = LOGITS[0, 0].double() * TEMPERATURE.double()[:, None]
     ordered, indices = torch.softmax(logits, -1).sort(-1, descending=True)
     before = ordered.cumsum(-1) - ordered
@@ -42,7 +42,7 @@ def drawn(*arguments, **keywords):
     return ttnn.sampling(*arguments, **keywords).to_torch().long().reshape(-1) - FIRST
 
 
-def test_draws_are_within_k_and_p_and_as_frequent_as_their_chances(arguments):
+def test_samples_are_within_k_and_p_and_have_their_probabilities(arguments):
     draws = 100
     counts = torch.zeros(USERS, WIDTH, dtype=torch.float64)
     for seed in range(1, draws + 1):
@@ -56,7 +56,7 @@ def test_draws_are_within_k_and_p_and_as_frequent_as_their_chances(arguments):
     assert chi_squared < freedom + 4 * math.sqrt(2 * freedom)
 
 
-def test_draws_are_those_of_their_seed_or_of_the_generator(arguments):
+def test_samples_are_determined_by_their_seed_or_the_generator(arguments):
     result = ttnn.sampling(*arguments, seed=3)
     assert (tuple(result.shape), result.dtype, result.layout) == ((1, 1, 1, USERS), ttnn.uint32, ttnn.ROW_MAJOR_LAYOUT)
     output = ttnn.zeros_like(result)
@@ -70,7 +70,7 @@ def test_draws_are_those_of_their_seed_or_of_the_generator(arguments):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_programs_draw_what_eager_calls_draw(cpu_device, graph_capture):
+def test_programs_draw_the_samples_of_eager_calls(cpu_device, graph_capture):
     logits = ttnn.from_torch(LOGITS, layout=ttnn.TILE_LAYOUT, device=cpu_device)
     rest = [(torch.arange(WIDTH)).expand(1, 1, USERS, WIDTH).int(), K.int(), P, TEMPERATURE]
     rest = [ttnn.from_torch(each, device=cpu_device) for each in rest]

@@ -1,4 +1,4 @@
-"""Traces: what is called while one is captured runs when it is executed, by one native call, on the same tensors."""
+"""Traces: captured calls run when the trace is executed, by one native call, on the same tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import TraceError
 from ttnn_jit.runtime.native import recorder
 
 
-def test_a_replay_computes_with_the_inputs_as_they_are_now_and_into_the_same_tensors(device):
+def test_a_replay_reads_the_current_inputs_and_writes_the_same_tensors(device):
     x, y = on(device), on(device)
     trace, result = captured(device, layers, x, y)
     address = ttnn.Tensor.buffer_address(result)
@@ -84,7 +84,7 @@ def test_a_first_call_may_compile_while_a_trace_is_captured(device):
     assert same(result, fresh(x))
 
 
-def test_a_trace_may_read_what_another_one_makes_before_it_ran(device):
+def test_a_trace_may_be_captured_on_results_of_another_that_has_not_run(device):
     x = on(device)
     first, made = captured(device, ttnn.exp, x)
     second, result = captured(device, ttnn.neg, made)
@@ -128,7 +128,7 @@ def test_copies_between_tensors_of_the_device_are_part_of_a_trace_padding_includ
     assert (result.spec, result.stored_bytes()) == (expected.spec, expected.stored_bytes())
 
 
-def test_indices_of_a_trace_are_not_looked_at_before_there_are_any(device):
+def test_indices_are_not_checked_while_a_trace_is_captured(device):
     table, indices = on(device, (32, 32)), ttnn.from_torch(torch.tensor([[3, 1]]), dtype=ttnn.uint32, device=device)
     trace, result = captured(device, lambda: ttnn.embedding(ttnn.add(indices, 1), table))
     ttnn.execute_trace(device, trace)
@@ -157,7 +157,7 @@ def test_a_trace_of_a_mesh_runs_on_every_device():
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_model_in_a_trace_gives_what_it_gives_alone(target):
+def test_a_model_in_a_trace_returns_what_it_returns_alone(target):
     device = ttnn.open_device(device_id=0, target=target, trace_region_size=1 << 20)
     model = module_of("bert")
     run, _ = model.build(model.SMALL, device)

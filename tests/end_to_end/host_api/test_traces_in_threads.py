@@ -1,4 +1,4 @@
-"""Traces where several threads, or several devices, are at work."""
+"""Traces with several threads or several devices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_another_thread(call):
         ttnn.to_torch,
     ],
 )
-def test_what_another_thread_calls_meanwhile_is_refused_and_is_no_part_of_the_trace(device, call):
+def test_a_concurrent_call_of_another_thread_is_refused_and_not_recorded(device, call):
     x = on(device)
     before = ttnn.to_torch(x)
     call(x), call(x)
@@ -84,13 +84,13 @@ def test_another_device_runs_while_one_captures(device, cpu_device):
 
 
 def repeated(x):
-    """Its steps lie in one another's memory in a trace, and in that of the result."""
+    """Its intermediates share memory in a trace, and so does the result."""
     for _ in range(4):
         x = ttnn.softmax(ttnn.matmul(ttnn.exp(x), x), dim=-1)
     return x
 
 
-def test_threads_that_replay_traces_of_one_device_and_of_several_read_nothing_but_results(device, cpu_device):
+def test_threads_that_replay_traces_see_only_complete_results(device, cpu_device):
     traces, inputs = [], []
     for each, extent, function in ((device, 64, layers), (cpu_device, 128, layers), (cpu_device, 512, repeated)):
         given = [on(each, (extent, extent))] * (2 if function is layers else 1)

@@ -1,4 +1,4 @@
-"""What tests of traces capture: programs, the tensors they read, and a capture of a call."""
+"""Shared helpers of the tests of traces: programs, their tensors, and the capture of a call."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where tensors lie, what is written in place, and what is a view of what."""
+"""Memory of tensors, in-place updates, and views."""

@@ -1,4 +1,4 @@
-"""Caches of keys and values in blocks of floats: what decoders read from them and write into them, against float64."""
+"""Key and value caches of block floats: reads and writes of decoders, against float64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BLOCK = 32  # positions in a page
 BLOCKS = POSITIONS // BLOCK
 SCALE = HEAD**-0.5
 LOST = {ttnn.bfloat16: 0.0, ttnn.bfloat8_b: 2.0**-7, ttnn.bfloat4_b: 2.0**-3}
-"""Of the greatest of 16 elements, what a bfloat16 element loses at most when it is rounded to the element type."""
+"""The relative rounding error of a bfloat16 element in the element type, at most, by the largest of 16 elements."""
 
 every_dtype = pytest.mark.parametrize("dtype", LOST, ids=lambda dtype: dtype.name.lower())
 
@@ -41,14 +41,14 @@ def in_pages(cache: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
 
 
 def attention(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
-    """In float64, of heads that share keys; `seen` says which positions a row of `query` looks at."""
+    """Attention in float64 with shared key heads; `seen` lists the positions that a row of `query` attends to."""
     keys, values = (each.repeat_interleave(HEADS // KV_HEADS, -3) for each in (keys, values))
     scores = (query @ keys.transpose(-1, -2) * SCALE).masked_fill(~seen, float("-inf"))
     return scores.softmax(-1) @ values
 
 
 def assert_close(result: torch.Tensor, expected: torch.Tensor) -> None:
-    """A result in bfloat16, of weights that may have been rounded to bfloat16 too: 2 roundings of 2**-8 at most."""
+    """Compares a bfloat16 result whose weights may have been rounded to bfloat16 too: at most 2 roundings of 2**-8."""
     assert result.shape == expected.shape
     assert (result - expected).abs().max() <= 2 * 2.0**-8 * expected.abs().max().clamp(min=1)
 
@@ -111,7 +111,7 @@ def test_a_prompt_reads_a_cache_and_a_chunk_its_pages(device, generator, table, 
 
 @every_dtype
 def test_a_step_writes_one_position_of_each_user(device, generator, table, dtype):
-    """A block is 16 elements of one row, so that no other row's elements change their exponent."""
+    """A block is 16 elements of one row, so that no element of another row changes their exponent."""
     pages = drawn(generator, dtype, device, USERS * BLOCKS, KV_HEADS, BLOCK, HEAD)
     before = float64(pages)
     config = ttnn.create_sharded_memory_config(

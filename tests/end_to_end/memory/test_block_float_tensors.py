@@ -1,4 +1,4 @@
-"""Tensors of block floats: what is stored, byte for byte, and what operations make of them."""
+"""Tensors of block floats: their bytes, and operations on them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INF, NAN = float("inf"), float("nan")
 
 KERNEL_STAGES = ("d2m-generic-tile-compute-loops", "d2m-op-scheduler", "d2m-insert-dst-register-access")
 
-# Of the specification: a row, and of both types the shared exponent, the codes and the numbers.
+# From the specification: a row and, for both types, the shared exponent, the codes and the numbers.
 EXAMPLES = {
     "basic": (
         [1, -0.5, 3.14159265, 0.1, 1.99, 0.0078125, -0.0, 2],
@@ -99,7 +99,7 @@ def test_the_worked_examples_of_the_format_are_stored_byte_for_byte(name, dtype)
     ],
 )
 @DTYPES
-def test_an_element_lies_where_the_format_says(dtype, row, column, exponent, of_8, of_4, is_upper):
+def test_an_element_has_the_address_of_the_format(dtype, row, column, exponent, of_8, of_4, is_upper):
     values = torch.zeros(32, 32)
     values[row, column] = 1.0
     stored = ttnn.from_torch(values, dtype=dtype).stored_bytes()
@@ -203,7 +203,7 @@ def test_operations_decode_compute_in_float32_and_encode(target, dtype):
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @DTYPES
-def test_a_tensor_without_elements_moves_as_others_do(target, dtype):
+def test_a_tensor_without_elements_moves_like_others(target, dtype):
     device = ttnn.open_device(device_id=0, target=target)
     empty = on(device, torch.zeros(3, 0, 32, 64), dtype)
     x = on(device, torch.randn(64, 32), dtype)
@@ -223,7 +223,7 @@ def test_a_tensor_without_elements_moves_as_others_do(target, dtype):
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @DTYPES
-def test_a_call_that_moves_in_steps_encodes_once(target, dtype):
+def test_a_call_that_moves_in_steps_packs_once(target, dtype):
     opened = ttnn.open_device(device_id=0, target=target)
     for device in (opened, None):
         tensor = on(device, torch.randn(64, 96, generator=torch.Generator().manual_seed(3)), dtype)
@@ -258,7 +258,7 @@ def padded(x, edges, mode):
     return torch.nn.functional.pad(x[None, None], edges, mode=mode)[0, 0]
 
 
-def test_what_is_in_rows_is_refused_with_the_way_out(device):
+def test_row_major_block_floats_are_refused_with_an_alternative(device):
     rows = ttnn.from_torch(torch.ones(32, 32), device=device)
     for action in (
         lambda: ttnn.from_torch(torch.ones(3, 4), dtype=ttnn.bfloat8_b, layout=ttnn.ROW_MAJOR_LAYOUT),
@@ -282,7 +282,7 @@ def cast(x):
     return ttnn.typecast(x, ttnn.bfloat8_b)
 
 
-def test_a_cast_of_a_torch_tensor_which_is_in_rows_is_refused_at_its_location():
+def test_a_cast_of_a_row_major_torch_tensor_to_block_floats_is_refused_at_its_location():
     with pytest.raises(CompileError, match="BFLOAT8_B is packed tile by tile") as refused:
         cast(torch.ones(32, 32))
     assert refused.value.location.file == __file__
@@ -366,8 +366,8 @@ def test_the_module_spells_block_floats_as_tiles_and_reads_them_back(device):
 
 @DTYPES
 @pytest.mark.parametrize("spread", [0, 1, 12, 255])
-def test_bfloat16_of_all_bits_is_packed_as_the_float32_that_it_is(dtype, spread):
-    """Its kernel cuts and rounds in 15 bits, what float32 needs 24 for."""
+def test_all_bfloat16_bit_patterns_are_packed_like_their_float32_values(dtype, spread):
+    """The kernel truncates and rounds to 15 bits, where float32 has 24."""
     generator = np.random.default_rng(spread)
     highest = generator.integers(0, 256, (256, 16, 1))
     exponents = np.clip(highest - generator.integers(0, spread + 1, (256, 16, 16)), 0, 255).reshape(256, 256)

@@ -1,4 +1,4 @@
-"""`copy.copy`, `copy.deepcopy` and `collections.deque` in jitted functions: as Python, in both frontends."""
+"""`copy.copy`, `copy.deepcopy` and `collections.deque` in jitted functions behave as in Python."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def copied_objects(x):
     return x * (deep.by + flat.by + SCALE.by + len(SCALE.steps) + sum(deep.steps) + copy.deepcopy(DOUBLING).by + shared)
 
 
-def what_holds_itself(x):
+def copied_cycle(x):
     items = [x, 1.0]
     items.append(items)
     copied = copy.deepcopy(items)
@@ -92,14 +92,14 @@ PROGRAMS = [
     all_that_a_queue_does,
     copied_containers,
     copied_objects,
-    what_holds_itself,
+    copied_cycle,
     a_copy_is_not_written_with_its_tensor,
 ]
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_it_does_what_python_does_and_is_compiled_once(program, graph_capture):
+def test_copy_behaves_as_in_python_and_is_compiled_once(program, graph_capture):
     jitted, x = jit(graph_capture=graph_capture)(program), torch.arange(12.0).reshape(3, 4)
     for _ in range(2):
         assert torch.equal(jitted(x), program(x))
@@ -107,7 +107,7 @@ def test_it_does_what_python_does_and_is_compiled_once(program, graph_capture):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_was_copied_is_guarded(monkeypatch, graph_capture):
+def test_copied_values_are_guarded(monkeypatch, graph_capture):
     x = torch.ones(3, 4)
     for program, changes in (
         (copied_containers, [(CONFIG["scales"], [3.0, 4.0]), (QUEUE, [7.0])]),
@@ -149,7 +149,7 @@ def changes_a_queue_outside(x):
     return x
 
 
-def test_a_queue_outside_is_not_changed():
+def test_a_deque_outside_the_function_is_not_changed():
     before = [*QUEUE]
     with pytest.raises(CompileError, match="`appendleft` would change a deque from outside the function"):
         jit(graph_capture=False)(changes_a_queue_outside)(torch.ones(3, 4))

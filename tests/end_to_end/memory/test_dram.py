@@ -1,4 +1,4 @@
-"""DRAM has the size that the target says: what does not fit is refused by name, and nothing is lost."""
+"""DRAM has the size of the target: overflow is refused by name, and no memory is lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def on(device, megabytes, dtype=ttnn.float32, **keywords):
     return ttnn.from_torch(x, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device, **keywords)
 
 
-def test_a_tensor_beyond_dram_is_refused_with_the_largest_that_lie_there(small):
+def test_a_tensor_beyond_dram_is_refused_with_the_largest_allocated_ones(small):
     big, little = on(small, 5), on(small, 2)
     with pytest.raises(DramCapacityError) as caught:
         on(small, 4, ttnn.bfloat16)
@@ -41,7 +41,7 @@ def test_a_tensor_beyond_dram_is_refused_with_the_largest_that_lie_there(small):
     assert on(small, 6).is_allocated()
 
 
-def test_bytes_are_those_that_are_stored_and_views_count_once(small):
+def test_stored_bytes_are_counted_and_views_once(small):
     packed = [on(small, 1, ttnn.bfloat8_b) for _ in range(7)]  # 1,088 bytes for 1,024 elements
     view = ttnn.reshape(packed[0], (1, *packed[0].shape))
     assert view.is_allocated()
@@ -70,13 +70,13 @@ def test_a_call_whose_result_does_not_fit_is_refused_warm_too_and_runs_when_it_d
     assert ttnn.to_torch(call(x)).eq(1).all()
 
 
-def test_what_lies_in_l1_on_the_host_or_on_another_device_takes_no_dram(small, cpu_device):
+def test_tensors_in_l1_on_the_host_or_on_another_device_use_no_dram(small, cpu_device):
     kept = [on(small, 7), on(cpu_device, 9), on(None, 9)]
     kept.append(on(small, 3, memory_config=ttnn.L1_MEMORY_CONFIG))
     assert on(small, 1).is_allocated()
 
 
-def test_a_graph_captured_without_running_says_what_does_not_fit(small):
+def test_a_graph_captured_without_dispatch_reports_overflow(small):
     x = on(small, 3)
     ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
     try:
@@ -87,6 +87,6 @@ def test_a_graph_captured_without_running_says_what_does_not_fit(small):
         ttnn.graph.end_graph_capture()
 
 
-def test_the_chips_have_their_dram_and_the_cpu_the_hosts_memory(cpu_device):
+def test_chips_have_their_own_dram_and_the_cpu_has_the_hosts_memory(cpu_device):
     assert PRESETS["wormhole_b0"].dram_bytes == 12 << 30
     assert cpu_device.dram_bytes > 1 << 30

@@ -1,4 +1,4 @@
-"""`format_input_tensor`, `format_output_tensor`, and arguments of creation and movement that public programs give."""
+"""`format_input_tensor`, `format_output_tensor`, and arguments of creation and movement in public programs."""
 
 import pytest
 import torch
@@ -35,7 +35,7 @@ def test_a_tensor_is_padded_laid_out_and_moved_and_back(device, on_device, start
     assert torch.equal(back.to_torch(), X)
 
 
-def test_what_is_formatted_already_is_given_back(device):
+def test_a_tensor_in_the_requested_format_is_returned_itself(device):
     x = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device)
     assert ttnn.format_input_tensor(x, device, X.shape, 0.0, ttnn.TILE_LAYOUT) is x
     assert ttnn.format_output_tensor(x, X.shape, device, ttnn.TILE_LAYOUT) is x
@@ -72,20 +72,20 @@ def test_the_last_part_of_a_split_has_what_is_left(sizes, dim, jitted):
 
 
 @pytest.mark.parametrize("sizes", [[2, 2], [5, 1], [-1, 6], [], [9, 9]])
-def test_parts_that_do_not_cover_a_dimension_or_lie_behind_it_are_refused(device, sizes):
+def test_split_sizes_that_do_not_cover_a_dimension_or_exceed_it_are_refused(device, sizes):
     with pytest.raises(ValueError, match="do not make up dimension 2"):
         ttnn.split(ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device), sizes, 2)
 
 
 @pytest.mark.parametrize("jitted", [False, True])
 @pytest.mark.parametrize("mode", ttnn.TileReshapeMapMode)
-def test_a_reshape_takes_the_mode_of_its_table(device, mode, jitted):
+def test_a_reshape_accepts_a_tile_padding_mode(device, mode, jitted):
     reshape = lambda x: ttnn.reshape(x, (6, 35), reshape_tile_mode=mode)  # noqa: E731 - the same source for both
     x = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device)
     assert torch.equal((ttnn_jit.jit()(reshape) if jitted else reshape)(x).to_torch(), X.reshape(6, 35))
 
 
-def test_arange_may_begin_by_its_end():
+def test_arange_takes_its_end_as_the_only_argument():
     assert ttnn.arange(end=5, dtype=ttnn.int32).to_torch().tolist() == [0, 1, 2, 3, 4]
     assert ttnn.arange(start=2, end=7, step=2, dtype=ttnn.int32).to_torch().tolist() == [2, 4, 6]
     assert ttnn.arange(3, dtype=ttnn.int32).to_torch().tolist() == [0, 1, 2]

@@ -1,4 +1,4 @@
-"""Tensors of integers, from the host and back, in compiled functions of all kinds of tensors, and what is refused."""
+"""Integer tensors: conversion, compiled functions of all kinds of tensors, and refusals."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_torch_numpy_and_ttnn_tensors_have_one_result(device, cpu_device, dtype)
 
 
 @EACH
-def test_a_result_is_made_again_by_the_warm_path_and_by_the_disk(dtype):
+def test_a_result_is_reproduced_by_the_warm_path_and_by_the_disk(dtype):
     x, y = extremes(dtype, (300, 500)), extremes(dtype, (300, 500)).flip(0)
     expected = expected_of_masked(x, y)
     function = ttnn_jit.jit()(masked.func)
@@ -63,7 +63,7 @@ def test_a_result_is_made_again_by_the_warm_path_and_by_the_disk(dtype):
     assert ttnn_jit.cache_info().compiles == before.compiles
 
 
-def test_a_kernel_of_integers_is_fused_and_said_to_be(device):
+def test_a_kernel_of_integers_is_fused_and_reported(device):
     x = on(device, extremes(DataType.INT32))
     report = masked.explain(x, x)
     assert [kernel.ops for kernel in report.kernels] == [("add", "bitwise_and")]
@@ -84,13 +84,13 @@ def test_a_cast_ends_a_kernel_of_the_target_and_is_named(target):
         assert {pair.predicate for pair in report.not_fused} == {"element_types"}
         exact = (x + 1).double().exp().clamp(max=2**31 - 1).to(torch.int32)
         result = jitted(given).to_torch()
-        near = (x + 1).abs() < 12  # where float32 has every integer below
+        near = (x + 1).abs() < 12  # every integer below it is a float32
         assert torch.equal(result[near], (exact & x)[near])
         assert torch.equal(result, program(given).to_torch())
 
 
 @EACH
-def test_every_stage_has_a_text_that_comes_back(device, dtype):
+def test_the_text_of_every_stage_round_trips(device, dtype):
     x = on(device, extremes(dtype))
     for stage in ("frontend", "convert-ttnn-to-ttir", "d2m-generic-fusion", "d2m-insert-dst-register-access"):
         text = masked.ir(x, x, stage=stage)
@@ -125,14 +125,14 @@ def test_numbers_that_differ_make_programs_that_differ(device):
     assert results == [2**24, 2**24 + 1, 2**24 + 2]
 
 
-def test_unsigned_numbers_above_half_their_range_are_no_negative_ones(device):
+def test_unsigned_numbers_above_half_their_range_stay_positive(device):
     x = on(device, torch.tensor([[2**31, 2**32 - 1, 5]], dtype=torch.uint32))
     assert ttnn.gt(x, 2**31 - 1).to_torch().tolist() == [[1, 1, 0]]
     assert ttnn.maximum(x, 7).to_torch().tolist() == [[2**31, 2**32 - 1, 7]]
     assert ttnn.bitwise_right_shift(x, 1).to_torch().tolist() == [[2**30, 2**31 - 1, 2]]
 
 
-def test_the_limits_of_a_clamp_that_are_not_given_are_those_of_the_type():
+def test_omitted_limits_of_a_clamp_are_those_of_the_type():
     x = extremes(DataType.INT32)
     assert torch.equal(ttnn_jit.jit()(lambda x: ttnn.clamp(x, min=-5))(x), x.clamp(min=-5))
     assert torch.equal(ttnn_jit.jit()(lambda x: ttnn.clamp(x, -5, 7))(x), x.clamp(-5, 7))
@@ -155,7 +155,7 @@ def test_the_limits_of_a_clamp_that_are_not_given_are_those_of_the_type():
         (lambda x, _: x + float("nan"), "`input_tensor_b` of `add` is nan, and INT32 holds integers"),
     ],
 )
-def test_what_does_not_fit_integers_is_refused_and_leaves_nothing(device, function, message):
+def test_invalid_integers_are_refused_and_leave_no_state(device, function, message):
     x, y = on(device, extremes(DataType.INT32)), on(device, torch.ones(64, 32))
     entries, before = device.num_program_cache_entries(), ttnn_jit.cache_info()
     for run in (function, ttnn_jit.jit()(function), ttnn_jit.jit(graph_capture=True)(function)):
@@ -166,7 +166,7 @@ def test_what_does_not_fit_integers_is_refused_and_leaves_nothing(device, functi
     assert ttnn_jit.cache_info().entries == before.entries
 
 
-def test_types_of_torch_that_have_no_row_are_refused_with_the_cast():
+def test_unsupported_torch_types_are_refused_with_the_cast_to_write():
     with pytest.raises(DTypeError, match=r"torch\.float64 are not supported(?s:.*)tensor\.to\(torch\.int32\)"):
         masked(torch.ones(4, dtype=torch.float64), torch.ones(4, dtype=torch.float64))
     with pytest.raises(DTypeError, match=r"uint64 are not supported(?s:.*)astype\(numpy\.int32\)"):

@@ -1,4 +1,4 @@
-"""A program that no device has the L1 for does not compile; one for which there is no room now does not run."""
+"""A program that exceeds every device's L1 does not compile; one that exceeds the free L1 does not run."""
 
 import pytest
 import torch
@@ -39,7 +39,7 @@ def test_a_program_that_fits_no_empty_device_is_refused_at_the_operation(device,
     x = on(device)
     ttnn_jit.jit()(lambda x: ttnn.exp(x))(
         on(device, ttnn.DRAM_MEMORY_CONFIG)
-    )  # so that what every program shares is stored
+    )  # so that code shared by all programs is stored
     stored, used = ttnn_jit.cache_info(), device.memory_view().used
     jitted = ttnn_jit.jit(graph_capture=capture)(many)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What models hold in memory, in bytes of plans and of the pool: what is dead is used again, and goes back."""
+"""Memory of models, in bytes of plans and of the pool: dead buffers are reused and returned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.runtime.memory.buffer import HOST_POOL
 
 
 def layers(x, weights):
-    """Per layer a product, softmax, a product of another width, and what no reader is joined with."""
+    """Per layer a product, softmax, a product of another width, and an operation that no reader is fused with."""
     for narrow, wide in weights:
         scores = ttnn.softmax(ttnn.matmul(x, narrow), -1)
         x = ttnn.add(x, ttnn.matmul(ttnn.permute(ttnn.exp(scores), (0, 1)), wide))

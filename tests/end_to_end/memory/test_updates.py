@@ -1,4 +1,4 @@
-"""What a program writes into its arguments: seen by later reads, done when the program has run, or not at all."""
+"""Updates of arguments: later reads see them, and they are complete after the program or do not happen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ttnn_jit.ops.public_names import PUBLIC_NAMES
 
 @BOTH
 @EVERY_LIBRARY
-def test_an_argument_that_is_written_is_the_object_that_comes_back(graph_capture, library, device):
+def test_a_written_argument_is_returned_as_the_same_object(graph_capture, library, device):
     make, read = LIBRARIES[library]
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(added)
     x, y = whole(), whole()
@@ -50,7 +50,7 @@ def test_an_update_needs_no_return(graph_capture, library, device):
 
 @BOTH
 @EVERY_LIBRARY
-def test_reads_behind_a_write_see_it_and_those_before_do_not(graph_capture, library, device):
+def test_reads_after_a_write_see_it_and_those_before_do_not(graph_capture, library, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x, y):
         before = ttnn.multiply(x, 2.0)
@@ -69,7 +69,7 @@ def test_reads_behind_a_write_see_it_and_those_before_do_not(graph_capture, libr
 
 @BOTH
 @EVERY_LIBRARY
-def test_an_output_tensor_is_written_and_comes_back(graph_capture, library, device):
+def test_an_output_tensor_is_written_and_returned(graph_capture, library, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x, y, z):
         return ttnn.add(x, y, output_tensor=z), ttnn.subtract(z, x, optional_output_tensor=y)
@@ -102,7 +102,7 @@ def test_every_name_with_an_underscore_that_ttnn_has_writes_into_its_first_opera
     x, y = whole(), whole()
     for name, (operation, *_) in IN_PLACE.items():
         if operation.name in IN_PLACE:
-            continue  # it has no other form to compare with
+            continue  # there is no other form to compare with
         others = [on_device(device, y)] * (operation.arity - operation.optional_operands - 1)
         plain = attrgetter(operation.name)(ttnn)(on_device(device, x), *others)
         given = on_device(device, x)
@@ -131,7 +131,7 @@ def test_a_result_that_does_not_fit_is_refused_and_nothing_is_written(jitted, de
     assert torch.equal(ttnn.to_torch(given), x)
 
 
-# --- Torch's and numpy's own ways -----------------------------------------------------------------------------------
+# --- Idioms of torch and numpy ----------------------------------------------------------------------------------------
 
 
 def methods(x, y):
@@ -143,7 +143,7 @@ def methods(x, y):
 
 
 @BOTH
-def test_methods_and_operators_of_torch_write_as_torch_does(graph_capture):
+def test_methods_and_operators_of_torch_write_as_in_torch(graph_capture):
     x, y = whole(), whole()
     expected = methods(x.clone(), y)
     version = x._version
@@ -153,7 +153,7 @@ def test_methods_and_operators_of_torch_write_as_torch_does(graph_capture):
 
 
 @BOTH
-def test_an_augmented_assignment_binds_a_name_of_a_ttnn_tensor_anew(graph_capture, device):
+def test_an_augmented_assignment_rebinds_the_name_of_a_ttnn_tensor(graph_capture, device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x, y):
         z = x
@@ -182,7 +182,7 @@ def parts(x, y):
 @BOTH
 @pytest.mark.parametrize("library", ["torch", "numpy"])
 @pytest.mark.parametrize("laid", ["dense", "transposed", "strided"])
-def test_parts_are_written_as_torch_writes_them(graph_capture, library, laid):
+def test_slices_are_written_as_in_torch(graph_capture, library, laid):
     shapes = {"dense": (10, 12), "transposed": (12, 10), "strided": (10, 24)}
     views = {"dense": lambda t: t, "transposed": lambda t: t.T, "strided": lambda t: t[:, ::2]}
     make, read = LIBRARIES[library]
@@ -194,7 +194,7 @@ def test_parts_are_written_as_torch_writes_them(graph_capture, library, laid):
     assert torch.equal(read(other), y)
 
 
-def test_parts_are_written_by_numba_too():
+def test_slices_are_written_by_numba_too():
     x, y = whole(10, 12), whole(10, 12)
     given, other = x.clone(), y.clone()
     parts(x, y)
@@ -203,7 +203,7 @@ def test_parts_are_written_by_numba_too():
     assert torch.equal(other, y)
 
 
-def test_parts_of_ttnn_tensors_are_written_eagerly_as_inside_a_program(device, cpu_device):
+def test_slices_of_ttnn_tensors_are_written_eagerly_as_inside_a_program(device, cpu_device):
     def run(x, y):
         x[0] = y[1]
         x[1:5:2, ::3] = 7.0
@@ -237,7 +237,7 @@ def test_whole_tiles_are_written_on_chip_targets_too(graph_capture, device):
 
 
 @BOTH
-def test_what_a_slice_of_a_ttnn_tensor_is_given_is_its_own(graph_capture, cpu_device):
+def test_a_slice_of_a_ttnn_tensor_has_memory_of_its_own(graph_capture, cpu_device):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x):
         part = x[0:2]
@@ -263,7 +263,7 @@ def test_a_function_that_falls_back_writes_too():
     assert torch.equal(x, expected)
 
 
-def test_what_cannot_be_written_is_refused():
+def test_invalid_writes_are_refused():
     jitted = ttnn_jit.jit()(added)
     array = numpy.ones((3, 4), numpy.float32)
     array.flags.writeable = False
@@ -275,7 +275,7 @@ def test_what_cannot_be_written_is_refused():
     assert array.sum() == 12
 
 
-def test_a_leaf_that_wants_a_gradient_is_written_under_no_grad_alone():
+def test_a_leaf_that_requires_a_gradient_is_written_only_under_no_grad():
     jitted = ttnn_jit.jit()(added)
     x, y = torch.ones(3, 4, requires_grad=True), torch.ones(3, 4)
     with pytest.raises(ArgumentError, match="requires grad"):
@@ -285,7 +285,7 @@ def test_a_leaf_that_wants_a_gradient_is_written_under_no_grad_alone():
     assert x.detach().sum() == 24
 
 
-# --- Tensors that the function finds --------------------------------------------------------------------------------
+# --- Hidden inputs ----------------------------------------------------------------------------------------------------
 
 
 class Cache:
@@ -321,7 +321,7 @@ def text_of(*arguments: Any, graph_capture: bool | None = None) -> str:
     return ttnn_jit.jit(graph_capture=graph_capture)(parts).ir(*arguments)
 
 
-def test_both_frontends_write_the_same_updates_and_they_come_back_from_text():
+def test_both_frontends_produce_the_same_updates_which_round_trip_through_text():
     x, y = whole(10, 12), whole(10, 12)
     text = text_of(x, y)
     assert text == text_of(x, y, graph_capture=True)
@@ -338,13 +338,13 @@ def test_both_frontends_write_the_same_updates_and_they_come_back_from_text():
         ("updated_by = 0 : i64", 'updated_by = "x"', "is the index of a result"),
     ],
 )
-def test_an_update_by_another_value_is_refused(old, new, message):
+def test_an_update_by_a_value_of_another_type_is_refused(old, new, message):
     text = text_of(whole(10, 12), whole(10, 12)).replace(old, new, 1)
     with pytest.raises(InvalidModule, match=message):
         verify(parse_module(text))
 
 
-def test_a_refused_program_says_where_it_writes():
+def test_a_refused_program_points_at_its_write():
     @ttnn_jit.jit()
     def run(x, y):
         ttnn.add_(x, y)
@@ -356,7 +356,7 @@ def test_a_refused_program_says_where_it_writes():
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize(("shape", "other_shape"), [((3, 5), (5, 3)), ((2, 33, 64), (33, 128)), ((40, 6), (6, 40))])
-def test_what_is_copied_and_read_in_other_rows_may_be_written_twice_by_one_copy(shape, other_shape, graph_capture):
+def test_an_operand_that_is_copied_to_other_rows_may_be_written_twice_by_one_copy(shape, other_shape, graph_capture):
     device = ttnn.open_device(target="cpu")
     values = torch.randn(2, *shape)
     x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in values)

@@ -1,4 +1,4 @@
-"""Updates of caches in block floats pack the rows that are written where they lie, and touch nothing else."""
+"""Updates of block-float caches pack the written rows in place and access nothing else."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 
-USERS, HEADS, POSITIONS = 3, 2, 70  # the last tiles of positions are not whole
+USERS, HEADS, POSITIONS = 3, 2, 70  # the last tiles of positions are partial
 BLOCK, BLOCKS = 32, 4
 
 packed_dtypes = pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b], ids=lambda dtype: dtype.name.lower())
 widths = pytest.mark.parametrize("width", [5, 16, 40, 64])
-ways = pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jitted"])
+eager_and_jitted = pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jitted"])
 
 
 def drawn(generator, dtype, device, *shape):
@@ -29,7 +29,7 @@ def of_integers(values, device):
 
 
 def repacked(values, like):
-    """What a tensor of these numbers holds in the element type of `like`."""
+    """These numbers rounded to the element type of `like`."""
     return ttnn.to_torch(ttnn.from_torch(values, dtype=like.dtype, layout=ttnn.TILE_LAYOUT))
 
 
@@ -42,7 +42,7 @@ def generator():
     return torch.Generator().manual_seed(0)
 
 
-@ways
+@eager_and_jitted
 @widths
 @packed_dtypes
 @pytest.mark.parametrize("given", [ttnn.bfloat16, ttnn.float32], ids=lambda dtype: dtype.name.lower())
@@ -55,7 +55,7 @@ def test_one_position_of_all_users_is_packed(device, generator, dtype, given, wi
     assert torch.equal(ttnn.to_torch(cache), repacked(expected, cache))
 
 
-@ways
+@eager_and_jitted
 @packed_dtypes
 @pytest.mark.parametrize("from_tensor", [False, True], ids=["numbers", "tensor"])
 def test_a_position_of_each_user_is_packed(device, generator, dtype, from_tensor, jitted):
@@ -73,7 +73,7 @@ def test_a_position_of_each_user_is_packed(device, generator, dtype, from_tensor
     assert torch.equal(ttnn.to_torch(cache), repacked(expected, cache))
 
 
-@ways
+@eager_and_jitted
 @widths
 @packed_dtypes
 def test_a_prompt_is_packed_from_the_first_position_on(device, generator, dtype, width, jitted):
@@ -85,7 +85,7 @@ def test_a_prompt_is_packed_from_the_first_position_on(device, generator, dtype,
     assert torch.equal(ttnn.to_torch(cache), repacked(expected, cache))
 
 
-@ways
+@eager_and_jitted
 @packed_dtypes
 def test_pages_are_packed(device, generator, dtype, jitted):
     table = torch.randperm(USERS * BLOCKS, generator=generator).reshape(USERS, BLOCKS)
@@ -108,8 +108,8 @@ def test_pages_are_packed(device, generator, dtype, jitted):
 
 
 @packed_dtypes
-def test_what_a_function_makes_is_updated_too(device, generator, dtype):
-    """It is no argument, so that its tiles are copied first."""
+def test_tensors_that_a_function_creates_are_updated_too(device, generator, dtype):
+    """The cache is no argument, so that its tiles are copied first."""
     source = drawn(generator, dtype, device, 2, HEADS, 64, 64)
     new = drawn(generator, ttnn.bfloat16, device, 1, HEADS, 32, 64)
 
@@ -138,7 +138,7 @@ def test_numba_alone_packs_the_same(device, generator, dtype):
 
 
 @packed_dtypes
-def test_the_launches_neither_pack_nor_unpack_all_of_a_cache(device, generator, dtype):
+def test_the_launches_pack_and_unpack_only_parts_of_a_cache(device, generator, dtype):
     cache = drawn(generator, dtype, device, 1, HEADS, 2048, 64)
     new = drawn(generator, ttnn.bfloat16, device, 1, HEADS, 1, 64)
     said = str(ttnn_jit.jit(lambda cache, new: ttnn.update_cache(cache, new, 37)).explain(cache, new))
@@ -150,10 +150,10 @@ def test_the_launches_neither_pack_nor_unpack_all_of_a_cache(device, generator, 
 _NO_ACCESS = 0
 
 
-@ways
+@eager_and_jitted
 @packed_dtypes
 def test_pages_of_memory_without_written_rows_are_neither_read_nor_written(device, generator, dtype, jitted):
-    """All that lies in other pages is made inaccessible meanwhile: an access would kill the process."""
+    """All other pages are made inaccessible: an access would kill the process."""
     positions, at = 4096, 37
     cache = drawn(generator, dtype, device, 1, 1, positions, 64)
     new = drawn(generator, ttnn.bfloat16, device, 1, 1, 1, 64)

@@ -1,4 +1,4 @@
-"""Programs that write where arguments share memory, or into parts of them, write what torch would, or are refused."""
+"""Updates of arguments that share memory, or of slices of them, equal torch or are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def crossed(x, y):
 
 
 @BOTH
-def test_a_tensor_given_twice_sees_every_write(graph_capture):
+def test_a_tensor_passed_twice_sees_every_write(graph_capture):
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(crossed)
     for given in ((x := whole(4, 5), x), (whole(4, 5), whole(4, 5)), (x := whole(4, 5), x.view(4, 5))):
         pair = [tensor.clone() for tensor in given]
@@ -36,7 +36,7 @@ def test_a_tensor_given_twice_sees_every_write(graph_capture):
         assert all(map(torch.equal, given, pair))
 
 
-def test_interleaved_views_share_nothing():
+def test_interleaved_views_do_not_overlap():
     jitted = ttnn_jit.jit()(crossed)
     memory = whole(4, 10)
     expected = memory.clone()
@@ -52,7 +52,7 @@ def test_interleaved_views_share_nothing():
         (lambda t: t[:, 0:8:2], lambda t: t[:, 6:10]),
     ],
 )
-def test_arguments_that_share_a_part_are_refused_and_nothing_is_written(first, second):
+def test_arguments_that_overlap_partly_are_refused_and_nothing_is_written(first, second):
     memory = whole(4, 10)
     before = memory.clone()
     with pytest.raises(
@@ -64,7 +64,7 @@ def test_arguments_that_share_a_part_are_refused_and_nothing_is_written(first, s
 
 @EVERY_LIBRARY
 def test_warm_calls_see_that_arguments_share_memory(library, cpu_device):
-    """Once a call is warm, the kernel writes where the argument lies."""
+    """In a warm call the kernel writes directly into the argument."""
     jitted = ttnn_jit.jit()(crossed_in_place)
     make, read = (
         (lambda _, t: ttnn.from_torch(t, device=cpu_device), ttnn.to_torch) if library == "ttnn" else LIBRARIES[library]
@@ -86,7 +86,7 @@ def crossed_in_place(x, y):
     return x, ttnn.subtract(y, 1.0)
 
 
-def test_warm_calls_that_write_many_tensors_refuse_two_that_share_a_part():
+def test_warm_calls_that_write_many_tensors_refuse_two_that_overlap():
     def added_to_each(pairs):
         return [ttnn.add_(x, y) for x, y in pairs]
 
@@ -108,7 +108,7 @@ def test_warm_calls_that_write_many_tensors_refuse_two_that_share_a_part():
 
 
 def text_of_a_warm_call(count, device, monkeypatch):
-    """The lines of the function behind warm calls of a program that writes so many caches."""
+    """The lines of the generated function for warm calls of a program that writes this many caches."""
     lines = []
 
     def defined(name, text, *arguments, **named):
@@ -129,12 +129,12 @@ def text_of_a_warm_call(count, device, monkeypatch):
     return len("\n".join(lines[-1]))
 
 
-def test_the_text_behind_warm_calls_grows_as_the_caches_that_are_written(cpu_device, monkeypatch):
+def test_the_code_of_warm_calls_grows_linearly_with_the_written_caches(cpu_device, monkeypatch):
     few, more, most = (text_of_a_warm_call(count, cpu_device, monkeypatch) for count in (10, 30, 50))
     assert most - more < 1.1 * (more - few)
 
 
-def test_warm_calls_refuse_what_cold_ones_do():
+def test_warm_calls_refuse_the_same_writes_as_cold_ones():
     jitted = ttnn_jit.jit()(added)
     memory = whole(5, 6)
     for _ in range(4):
@@ -189,7 +189,7 @@ REFERENCES = {into_part: _into_part, within_itself: _within_itself, with_an_old_
 
 @EVERY_LIBRARY
 @pytest.mark.parametrize("function", list(REFERENCES))
-def test_a_part_is_written_where_it_lies_if_nothing_reads_the_old_one_then(library, function, cpu_device):
+def test_a_slice_is_updated_in_place_if_no_later_read_needs_the_old_value(library, function, cpu_device):
     make, read = LIBRARIES[library]
     jitted = ttnn_jit.jit()(function)
     for _ in range(4):
@@ -201,7 +201,7 @@ def test_a_part_is_written_where_it_lies_if_nothing_reads_the_old_one_then(libra
         assert expected is result is None or torch.equal(read(result), expected)
 
 
-def test_explain_says_what_is_written_and_where():
+def test_explain_reports_every_write_and_its_target():
     x, y = whole(5, 32), whole(2, 32)
     assert "writes argument 0 where it lies" in str(ttnn_jit.jit()(into_part).explain(x, y))
     strided = whole(5, 64)[:, ::2]

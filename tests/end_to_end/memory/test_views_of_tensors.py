@@ -1,4 +1,4 @@
-"""Views of ttnn's tensors: a reshape that keeps the pages lies in its operand's memory, eagerly and in programs."""
+"""Views of ttnn tensors: a reshape that keeps the pages shares its operand's memory, eagerly and in programs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
 
-WAYS = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
-EVERY_WAY = pytest.mark.parametrize("way", WAYS)
+MODES = {"eager": lambda function: function, "interpreted": jit(graph_capture=False), "traced": jit(graph_capture=True)}
+EVERY_MODE = pytest.mark.parametrize("mode", MODES)
 
 
 def on_device(x, device, layout=ttnn.TILE_LAYOUT, **keywords):
@@ -44,9 +44,9 @@ SHAPES = [
     start=st.sampled_from(SHAPES),
     steps=st.lists(st.tuples(st.sampled_from(SHAPES), st.booleans()), min_size=1, max_size=4),
     layout=st.sampled_from([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]),
-    way=st.sampled_from(sorted(WAYS)),
+    mode=st.sampled_from(sorted(MODES)),
 )
-def test_writes_go_where_the_pages_lie(cpu_device, start, steps, layout, way):
+def test_writes_go_to_the_addresses_of_pages(cpu_device, start, steps, layout, mode):
     x = torch.randint(-3, 4, start, generator=torch.Generator().manual_seed(len(steps))).float()
 
     def program(given):
@@ -62,24 +62,24 @@ def test_writes_go_where_the_pages_lie(cpu_device, start, steps, layout, way):
         moved = base.view(shape) if keeps_pages(base.shape, shape, layout) else base.clone().view(shape)
         expected.append(moved.add_(number + 1.0))
     tensor = on_device(x, cpu_device, layout)
-    found = WAYS[way](program)(tensor)
+    found = MODES[mode](program)(tensor)
     assert all(torch.equal(ttnn.to_torch(mine), 2 * theirs) for mine, theirs in zip(found, expected, strict=True))
     assert torch.equal(ttnn.to_torch(tensor), expected[0])
 
 
-@EVERY_WAY
-def test_dimensions_of_one_are_added_and_removed_in_place(way, device):
+@EVERY_MODE
+def test_dimensions_of_one_are_added_and_removed_in_place(mode, device):
     def program(x):
         ttnn.add_(ttnn.unsqueeze_to_4D(x), 1.0)
         ttnn.multiply_(ttnn.squeeze(ttnn.unsqueeze(x, 0), 0), 3.0)
 
     x = torch.ones(33, 40)
-    tensor = on_device(x, device) if way == "eager" else on_device(torch.ones(64, 32), device)
-    WAYS[way](program)(tensor)
+    tensor = on_device(x, device) if mode == "eager" else on_device(torch.ones(64, 32), device)
+    MODES[mode](program)(tensor)
     assert torch.equal(ttnn.to_torch(tensor), torch.full(tuple(tensor.shape), 6.0))
 
 
-def test_a_view_outlives_the_tensor_that_it_is_of(device):
+def test_a_view_outlives_its_base(device):
     x = on_device(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
     view = ttnn.reshape(x, (64, 32))
     assert view.buffer_address() == x.buffer_address()
@@ -89,7 +89,7 @@ def test_a_view_outlives_the_tensor_that_it_is_of(device):
     assert not any(ttnn.to_torch(other).any() for other in others)
 
 
-def test_a_tensor_takes_l1_once_whatever_views_there_are(device):
+def test_a_tensor_is_charged_to_l1_once_for_all_its_views(device):
     before = device.l1.view().used
     x = on_device(torch.ones(2, 32, 32), device, memory_config=ttnn.L1_MEMORY_CONFIG)
     taken = device.l1.view().used - before
@@ -99,7 +99,7 @@ def test_a_tensor_takes_l1_once_whatever_views_there_are(device):
     assert device.l1.view().used == before
 
 
-def test_a_view_beside_its_tensor_among_arguments_that_are_written_is_refused(cpu_device):
+def test_a_view_and_its_base_among_written_arguments_are_refused(cpu_device):
     x = on_device(torch.ones(2, 32, 32), cpu_device)
     view = ttnn.reshape(x, (64, 32))
 

@@ -1,4 +1,4 @@
-"""Views without dimensions of torch's tensors and numpy's arrays are tensors: writes reach what they lie in."""
+"""Zero-dimensional views of torch tensors and numpy arrays are tensors: writes reach their base."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def made(numpy):
 @pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
 @pytest.mark.parametrize("capture", [False, True, None], ids=["ast", "capture", "plain"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_a_write_reaches_what_its_library_writes(program, capture, numpy):
+def test_a_write_reaches_the_same_elements_as_in_its_library(program, capture, numpy):
     with_library = made(numpy)
     expected = program(with_library)
     function = program if capture is None else jit(graph_capture=capture)(program)

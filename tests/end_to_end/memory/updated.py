@@ -1,4 +1,4 @@
-"""What the tests of updates have in common."""
+"""Shared helpers of the tests of updates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _generator = torch.Generator().manual_seed(0)
 
 
 def whole(*shape: int) -> torch.Tensor:
-    """Small whole numbers: what is computed of them is exact."""
+    """Small whole numbers, so that results are exact."""
     return torch.randint(-4, 5, shape or (32, 32), generator=_generator).float()
 
 

@@ -1,1 +1,1 @@
-"""Models, and what public programs write."""
+"""Models, and idioms of public programs."""

@@ -1,4 +1,4 @@
-"""Parts of convolutional networks, written as public programs write them: both targets and frontends, against torch."""
+"""Parts of convolutional networks in the style of public programs: both targets and frontends, against torch."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class UNetUp:
 
 
 class ResNet:
-    """Of parts of tiles towards its end, and rows behind its pools."""
+    """A network with partial tiles towards its end, and row-major tensors after its pools."""
 
     channels = 3
 
@@ -186,10 +186,10 @@ def test_a_block_is_torchs_eagerly_and_under_both_frontends(block, target):
         assert ttnn.pearson_correlation_coefficient(want.float(), got.float()) > 0.9995
         assert float((got.double() - want).abs().max()) <= 2.0**-6 * float(want.abs().max())
     assert torch.equal(*jitted)
-    assert target == "cpu" or torch.equal(jitted[0], eager)  # on cpu what is fused is rounded once
+    assert target == "cpu" or torch.equal(jitted[0], eager)  # on cpu fused operations round once
 
 
-def test_an_activation_of_another_config_is_seen(cpu_device):
+def test_a_changed_activation_of_a_config_is_detected(cpu_device):
     layer = Conv(cpu_device, 8, 8, 4)
     x = ttnn.from_torch(torch.randn(2, 4, 4, 8), dtype=ttnn.bfloat16, device=cpu_device)
     jitted = ttnn_jit.jit()(lambda x: layer(x))

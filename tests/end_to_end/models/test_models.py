@@ -1,4 +1,4 @@
-"""Whole models, written as programs for a card are, against torch: eagerly on both targets, and jitted on cpu."""
+"""Whole models in the style of programs for a card, against torch: eagerly on both targets, and jitted on cpu."""
 
 import ast
 import math
@@ -11,9 +11,9 @@ from benchmarks.programs.model_programs import MODELS, module_of, names
 from ttnn_jit import ttnn
 
 LEAST = 0.99
-"""Pearson's correlation with torch in float32, of random weights in bfloat16."""
+"""Pearson's correlation with torch in float32, for random weights in bfloat16."""
 CLOSER = {"resnet50": (0.9999, 4), "simple_cnn": (0.9999, 4), "unet_block": (0.9999, 4)}
-"""The same of models without block floats, and their worst error in units of bfloat16's last place at the largest."""
+"""The same for models without block floats, and their worst error in units of bfloat16's last place at the largest."""
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def modules():
 
 
 ON_CHIPS = (0.9998, 8)
-"""Those of `CLOSER` where products are HiFi2 and add up in bfloat16, as ttnn's are by default."""
+"""The models of `CLOSER` with products in HiFi2 and bfloat16 sums, the defaults of ttnn."""
 
 
 def check(name, run, reference, target="cpu"):

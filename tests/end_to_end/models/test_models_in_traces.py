@@ -1,4 +1,4 @@
-"""Whole models in traces, as public programs capture them: a first run prepares weights, the second is captured."""
+"""Whole models in traces as public programs capture them: a first run prepares weights, the second is captured."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What public programs of encoders, Falcon-7B and convolutional networks do with layouts and heads."""
+"""Idioms of public encoders, Falcon-7B and convolutional networks with layouts and heads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def same(tensor, expected):
     return torch.equal(ttnn.to_torch(tensor), expected)
 
 
-def test_movements_of_tensors_on_the_host_stay_there():
+def test_movements_of_host_tensors_stay_on_the_host():
     x = torch.randn(2, 64, 32)
     host = ttnn.from_torch(x)
     moved = {
@@ -66,7 +66,7 @@ def test_block_floats_are_bfloat16_in_rows(device, memory, dtype):
     assert torch.equal(ttnn.to_torch(rows).float(), ttnn.to_torch(x))
 
 
-def test_shards_of_whole_rows_stay_so_in_rows_and_in_tiles(device):
+def test_shards_of_whole_rows_stay_so_in_both_layouts(device):
     x = torch.randn(1, 1, 256, 16).bfloat16()
     config = ttnn.create_sharded_memory_config((1, 1, 256, 32), core_grid=ttnn.CoreGrid(y=8, x=1), strategy=HEIGHT)
     tiles = ttnn.to_memory_config(on(device, x), config)
@@ -92,7 +92,7 @@ def test_heads_of_shards_are_those_of_each_shard(device):
     assert all(map(same, found, (query, key.transpose(-1, -2), value)))
 
 
-def test_scores_of_several_heads_below_each_other_have_the_mask_of_one(device):
+def test_scores_of_several_stacked_heads_share_the_mask_of_one(device):
     scores, mask = torch.randn(1, 1, 3 * 64, 64), torch.triu(torch.full((64, 64), -1e4), 1)
     found = ttnn.scale_causal_mask_hw_dims_softmax_in_place(
         on(device, scores, ttnn.float32), 0.125, on(device, mask[None, None], ttnn.float32)
@@ -101,7 +101,7 @@ def test_scores_of_several_heads_below_each_other_have_the_mask_of_one(device):
     assert torch.allclose(ttnn.to_torch(found), expected, atol=1e-6)
 
 
-def test_softmax_of_packed_shards_takes_no_room_for_what_they_unpack_to(device):
+def test_softmax_of_packed_shards_needs_no_l1_for_unpacked_elements(device):
     shape = 1, 2, 384, 384
     config = ttnn.create_sharded_memory_config(shape, core_grid=ttnn.CoreGrid(y=2, x=1), strategy=HEIGHT)
     scores = ttnn.to_memory_config(on(device, torch.randn(shape), ttnn.bfloat8_b), config)

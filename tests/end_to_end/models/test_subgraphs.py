@@ -173,7 +173,7 @@ SUBGRAPHS = {
 
 
 def tensors_of(subgraph, dtype):
-    """Activations and tables as they are, weights small enough that results are about 1."""
+    """Activations and tables unchanged, weights scaled so that results are about 1."""
     generator = torch.Generator().manual_seed(11)
     made = [torch.randn(shape, generator=generator) for shape in subgraph.shapes]
     scaled = [x if shape[0] in {1, TOKENS, len(made[0])} else x / math.sqrt(shape[0])
@@ -192,7 +192,7 @@ def check(found, subgraph, tensors, units):
 
 @pytest.mark.parametrize("name", SUBGRAPHS)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_part_of_a_model_is_torchs_in_both_frontends(target, name):
+def test_a_part_of_a_model_equals_torch_in_both_frontends(target, name):
     subgraph, on_chip = SUBGRAPHS[name], target != "cpu"
     tensors = tensors_of(subgraph, torch.bfloat16 if on_chip else torch.float32)
     with ttnn.manage_device(0, target=target) as device:

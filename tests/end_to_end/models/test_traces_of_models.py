@@ -1,4 +1,4 @@
-"""What models are made of, in traces: a replay gives what a call gives, also where it writes into a cache."""
+"""Parts of models in traces: a replay equals a call, also when it writes into a cache."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def conv2d(x, weight, bias):
 
 
 def prepared(device):
-    """The weight and the bias of `conv2d` where a first call left them."""
+    """The weight and the bias of `conv2d` as a first call prepared them."""
     weight, bias = (
         ttnn.from_torch(torch.randn(shape), dtype=ttnn.bfloat16) for shape in ((16, 8, 3, 3), (1, 1, 1, 16))
     )
@@ -70,7 +70,7 @@ def numbers(*values):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_replay_gives_and_writes_what_calls_do(name, target):
+def test_a_replay_returns_and_writes_what_calls_do(name, target):
     function, *makers = OPERATIONS[name]
     device = ttnn.open_device(device_id=0, target=target)
     torch.manual_seed(0)

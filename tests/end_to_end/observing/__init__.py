@@ -1,1 +1,1 @@
-"""What users are told: tracebacks, graphs, reports, comparison with goldens."""
+"""Output for users: tracebacks, graphs, reports, comparison with goldens."""

@@ -1,4 +1,4 @@
-"""Comparison mode: operations beside their goldens, each on its own and in a chain; what is not compared is told."""
+"""Comparison mode: operations against their goldens, one by one and in a chain; uncompared ones are reported."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def wrong_golden(x):
 
 
 def made_wrong():
-    """An operation that is not what its golden says."""
+    """An operation that differs from its golden."""
 
     def doubled(x):
         return x * 2.0
@@ -83,7 +83,7 @@ def test_operations_are_recorded_locally_and_globally(target, dtype):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_the_chain_goes_through_moves_and_adds_errors_up(device):
+def test_the_chain_follows_moves_and_accumulates_errors(device):
     x = tensor(device, dtype=ttnn.float32)
     y = ttnn.typecast(x, ttnn.bfloat16)
     z = ttnn.to_layout(ttnn.to_layout(y, ttnn.ROW_MAJOR_LAYOUT), ttnn.TILE_LAYOUT)
@@ -99,7 +99,7 @@ def test_the_chain_goes_through_moves_and_adds_errors_up(device):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_an_operation_that_is_off_is_warned_of_and_is_an_error_where_that_is_asked_for(device):
+def test_an_incorrect_operation_is_a_warning_or_on_request_an_error(device):
     operation, x = made_wrong(), tensor(device)
     with pytest.warns(
         ComparisonWarning,
@@ -154,7 +154,7 @@ def test_a_jitted_function_is_compared_operation_by_operation_and_with_itself(de
         (lambda x: jitted(ttnn.begin_trace_capture(x.device()) and x), "captured in a trace"),
     ],
 )
-def test_what_is_not_compared_is_warned_of_and_recorded(device, call, note):
+def test_operations_that_are_not_compared_are_warned_of_and_recorded(device, call, note):
     x = tensor(device)
     with pytest.warns(ComparisonWarning, match=rf"was not compared: .*{note}"):
         call(x)
@@ -181,7 +181,7 @@ def test_functions_of_one_name_and_body_keep_their_own_goldens(device):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_indices_of_nan_are_counted(device):
+def test_positions_of_nan_are_counted(device):
     x = tensor(device, torch.tensor([[1.0, -1.0, 4.0, float("nan")]]), ttnn.float32)
     ttnn.sqrt(x)
     assert comparison_records()[0].differing_nans == 0
@@ -189,7 +189,7 @@ def test_indices_of_nan_are_counted(device):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_the_first_index_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
+def test_the_first_nan_that_the_golden_lacks_is_reported_with_its_index(cpu_device):
     zeroed = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: torch.nan_to_num(x * 2.0))
     x = torch.ones(2, 3, 40)
     x[1, 2, 7:9] = float("nan")
@@ -203,7 +203,7 @@ def test_the_first_index_of_a_nan_that_the_golden_has_not_is_told(cpu_device):
 
 
 @pytest.mark.usefixtures("comparing")
-def test_an_infinity_in_one_alone_is_no_match_though_its_correlation_is_ttnns(cpu_device):
+def test_an_infinity_on_one_side_is_a_mismatch_although_ttnns_correlation_accepts_it(cpu_device):
     x = tensor(cpu_device, torch.ones(2, 40), ttnn.float32)
     infinite = ttnn_jit.tile_op(lambda x: x * 1.0, golden=lambda x: torch.full_like(x, torch.inf))
     with pytest.warns(ComparisonWarning, match="1, and inf is right"):
@@ -242,7 +242,7 @@ def test_the_report_has_the_first_bad_operation_on_top(device, tmp_path):
         (ttnn.bfloat8_b, 0.0, None),
     ],
 )
-def test_records_say_whether_a_tensor_is_close_by_torch_s_tolerances(cpu_device, dtype, off, allclose):
+def test_records_tell_whether_a_tensor_is_close_by_torch_s_tolerances(cpu_device, dtype, off, allclose):
     operation = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * (2.0 + off))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ComparisonWarning)
@@ -258,7 +258,7 @@ def test_integers_are_close_where_they_are_equal(cpu_device):
 
 
 @pytest.mark.filterwarnings("ignore::ttnn_jit.ttnn.observing.comparison_mode.ComparisonWarning")
-def test_a_distance_without_end_is_a_text_in_the_report_since_json_has_no_infinity(device, tmp_path):
+def test_an_infinite_distance_is_a_string_in_the_report_since_json_has_no_infinity(device, tmp_path):
     operation = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * float("inf"))
     with (
         ttnn.manage_config("root_report_path", tmp_path),
@@ -270,7 +270,7 @@ def test_a_distance_without_end_is_a_text_in_the_report_since_json_has_no_infini
     assert json.loads(text, parse_constant=pytest.fail)[0]["max_ulp"] == "inf"
 
 
-def test_a_report_that_cannot_be_written_leaves_the_one_that_was_there(device, tmp_path, monkeypatch):
+def test_a_report_that_cannot_be_written_keeps_the_previous_one(device, tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "comparison.json").write_text("[]")
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "disk full")))
@@ -285,7 +285,7 @@ def test_a_report_that_cannot_be_written_leaves_the_one_that_was_there(device, t
     assert not ttnn.CONFIG.enable_comparison_mode
 
 
-def test_a_report_whose_name_is_taken_away_before_the_mode_ends_is_written(device, tmp_path):
+def test_a_report_whose_name_is_removed_before_the_mode_ends_is_written(device, tmp_path):
     with (
         ttnn.manage_config("root_report_path", tmp_path),
         ttnn.manage_config("enable_comparison_mode", True),
@@ -317,7 +317,7 @@ print([each.operation for each in comparison_records()], ttnn.CONFIG.comparison_
 
 
 @pytest.mark.process
-def test_the_environment_turns_it_on_from_the_first_call_and_reports_are_written_when_the_process_ends(tmp_path):
+def test_the_environment_enables_the_mode_from_the_first_call_and_reports_are_written_at_exit(tmp_path):
     settings = {"enable_comparison_mode": True, "comparison_mode_pcc": 0.5, "enable_logging": True}
     reports = {"root_report_path": str(tmp_path), "report_name": "run"}
     environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps({**settings, **reports})}
@@ -336,7 +336,7 @@ def test_the_environment_turns_it_on_from_the_first_call_and_reports_are_written
         ('{"no_such": 1}', "TTNN_CONFIG_OVERRIDES: .*has no setting `no_such`\nhelp: it"),
     ],
 )
-def test_overrides_that_are_none_are_refused(monkeypatch, text, message):
+def test_invalid_overrides_are_refused(monkeypatch, text, message):
     from ttnn_jit.ttnn.observing import session_config
 
     monkeypatch.setenv("TTNN_CONFIG_OVERRIDES", text)
@@ -380,7 +380,7 @@ LEAKY, CUBE = (
     ],
 )
 def test_the_activations_of_a_call_are_part_of_its_golden(device, call, meant):
-    """Of the records' own figures: a golden without them is far from the result, and from what torch says."""
+    """Figures of the records themselves: without activations the golden is far from the result and from torch's."""
     x = tensor(device)
     given = ttnn.to_torch(x).double()
     assert torch.allclose(ttnn.to_torch(call(x)).double(), meant(given), rtol=0.05, atol=0.05)
@@ -401,8 +401,8 @@ def test_a_golden_takes_activations_as_ttnn_s_own_goldens_do():
 
 
 @pytest.mark.usefixtures("comparing", "raising")
-def test_a_function_made_of_operations_is_compared_inside_and_its_result_goes_on_in_the_chain(device):
-    """The convolution's result has the shape of its input, whose golden it does not take over."""
+def test_a_composed_function_is_compared_inside_and_its_result_continues_the_chain(device):
+    """The convolution's result has the shape of its input, but must not inherit its golden."""
     x, weight = tensor(device, torch.randn(1, 1, 64, 32)), ttnn.from_torch(torch.randn(32, 32, 3, 3), ttnn.bfloat16)
     sizes = {"in_channels": 32, "out_channels": 32, "batch_size": 1, "input_height": 8, "input_width": 8}
     got = ttnn.conv2d(input_tensor=ttnn.relu(x), weight_tensor=weight, device=device, kernel_size=3, padding=1, **sizes)
@@ -415,7 +415,7 @@ def test_a_function_made_of_operations_is_compared_inside_and_its_result_goes_on
 
 
 @pytest.mark.usefixtures("comparing")
-def test_what_is_written_in_place_and_not_compared_begins_a_chain_of_its_own(device, monkeypatch):
+def test_an_in_place_write_that_is_not_compared_begins_a_new_chain(device, monkeypatch):
     x, y = ttnn.relu(tensor(device)), tensor(device)
     monkeypatch.setattr(ttnn.add_, "golden_call", lambda *_: 1 / 0, raising=False)
     with pytest.warns(ComparisonWarning, match="its golden failed"):
@@ -426,7 +426,7 @@ def test_what_is_written_in_place_and_not_compared_begins_a_chain_of_its_own(dev
 
 
 @pytest.mark.parametrize("name", ["add", "exp", "cumsum", "topk", "mul_"])
-def test_a_golden_writes_into_out_as_torchs_functions_do(name):
+def test_a_golden_writes_into_out_as_functions_of_torch_do(name):
     x = torch.linspace(-3, 3, 32).reshape(2, 16)
     arguments = {"add": (x, x), "mul_": (x, x), "cumsum": (x, 1), "topk": (x, 3)}.get(name, (x,))
     golden = ttnn.get_golden_function(getattr(ttnn, name))

@@ -1,4 +1,4 @@
-"""Reports of comparisons: records of all processes that compare at a time reach one report, each once."""
+"""Reports of comparisons: each record of all concurrent processes is in one report exactly once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_line_holds_a_whole_record(record):
 
 
 @given(parts=st.lists(st.lists(RECORDS, max_size=4), max_size=4))
-def test_merging_loses_and_doubles_no_record_and_keeps_the_order_of_each_process(parts):
+def test_merging_neither_loses_nor_duplicates_records_and_keeps_the_order_of_each_process(parts):
     found = merged(parts)
     assert sorted(map(to_json_line, found)) == sorted(to_json_line(record) for part in parts for record in part)
     for part in parts:
@@ -56,7 +56,7 @@ def record(number, *, matches=True, max_ulp=0.0, level="locally"):
     return ComparisonRecord(number, f"ttnn.op{number}", level, 0, matches, 1.0, max_ulp)
 
 
-def test_the_page_has_the_worst_first_and_says_plainly_how_many_differ():
+def test_the_page_lists_the_worst_first_and_the_number_of_differences():
     bad = [record(1, matches=False, max_ulp=3.0), record(2, matches=False, max_ulp=9e9, level="globally"),
            record(3, matches=False, max_ulp=70.0)]  # fmt: skip
     unjudged = ComparisonRecord(4, "ttnn.op4", "locally", 0, None, reason="its golden failed")
@@ -105,14 +105,14 @@ def test_processes_of_multiprocessing_and_forks_lose_no_record(tmp_path):
         assert (tmp_path / "run" / PAGE).exists()
 
 
-def test_a_line_that_was_not_finished_is_left_out_and_the_others_are_there(tmp_path):
+def test_an_incomplete_line_is_dropped_and_the_others_are_kept(tmp_path):
     file = RecordFile(tmp_path)
     file.write([record(1)])
     (tmp_path / PARTS / "9-killed.jsonl").write_text(to_json_line(record(2)) + "\n" + to_json_line(record(3))[:20])
     assert sorted(each.number for each in file.merge()) == [1, 2]
 
 
-def test_a_run_begins_where_nobody_compares_and_joins_where_somebody_does(tmp_path):
+def test_a_run_starts_when_no_process_compares_and_is_joined_by_later_processes(tmp_path):
     program = (
         "import sys, pathlib; from ttnn_jit.golden.comparison_report import *\n"
         "file = RecordFile(pathlib.Path(sys.argv[1])); file.write([ComparisonRecord(7, 'late', 'locally', 0, True)])\n"

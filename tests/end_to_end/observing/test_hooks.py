@@ -1,4 +1,4 @@
-"""Hooks are told of every operation, of each once, and calls pay nothing for them where there are none."""
+"""Hooks see every operation exactly once, and cost nothing if there are none."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 
 
 @pytest.fixture
-def told():
-    """The names of the operations that began, and of those that ended."""
+def reported():
+    """The names of the operations that started, and of those that completed."""
     begun, ended = [], []
     with (
         ttnn.register_pre_operation_hook(lambda op, *_: begun.append(op.python_fully_qualified_name)),
@@ -50,26 +50,26 @@ jitted_before = ttnn_jit.jit()(programs.cosh)
 
 
 @pytest.mark.parametrize(("name", "call"), CALLS.items(), ids=CALLS)
-def test_hooks_are_told_of_each_call_once_before_and_after_it(device, told, name, call):
+def test_hooks_are_called_once_before_and_after_each_call(device, reported, name, call):
     x = tensor(device)
     for _ in range(2):
         call(ttnn.clone(x))
-    told_of = [each for each in told[0] if each != "ttnn.reshape"]
+    told_of = [each for each in reported[0] if each != "ttnn.reshape"]
     assert told_of == ["ttnn.from_torch", "ttnn.clone", name, "ttnn.clone", name]
-    assert told[0] == told[1]
+    assert reported[0] == reported[1]
 
 
-def test_a_jitted_function_is_one_operation_whether_it_was_decorated_before_or_after(device, told):
+def test_a_jitted_function_is_one_operation_whether_it_was_decorated_before_or_after(device, reported):
     x = tensor(device)
     early, late = jitted_before, ttnn_jit.jit()(programs.add_mul_exp_sigmoid)
     for _ in range(3):
         early(x)
         late(x, x)
     name = "tests.programs."
-    assert told[0][1:] == told[1][1:] == [f"{name}cosh", f"{name}add_mul_exp_sigmoid"] * 3
+    assert reported[0][1:] == reported[1][1:] == [f"{name}cosh", f"{name}add_mul_exp_sigmoid"] * 3
 
 
-def test_after_the_block_nobody_is_told_and_calls_go_their_own_way(device):
+def test_after_the_block_no_hook_is_called_and_calls_take_the_usual_path(device):
     x = tensor(device)
     before = dict(vars(type(ttnn.exp))), dict(vars(type(jitted_before))), dict(vars(ttnn.Tensor))
     calls = []
@@ -99,27 +99,27 @@ def test_hooks_get_the_arguments_and_the_result_and_may_change_keywords(device):
     assert output is y
 
 
-def test_what_a_hook_calls_is_told_to_none(device, told):
+def test_calls_made_by_a_hook_are_not_reported_to_hooks(device, reported):
     def post(_operation, _args, _kwargs, output):
         ttnn.to_torch(ttnn.exp(output))
 
     x = tensor(device)
     with ttnn.register_post_operation_hook(post):
         ttnn.neg(x)
-    assert told[0] == ["ttnn.from_torch", "ttnn.neg"]
+    assert reported[0] == ["ttnn.from_torch", "ttnn.neg"]
 
 
-def test_a_call_that_fails_ends_for_no_hook_and_the_next_one_is_told(device, told):
+def test_a_call_that_fails_calls_no_post_hook_and_the_next_one_is_reported(device, reported):
     x = tensor(device)
     with pytest.raises(CompileError):
         ttnn.matmul(x, tensor(device)[:5])
     ttnn.exp(x)
-    assert told[0][-2:] == ["ttnn.matmul", "ttnn.exp"]
-    assert told[1][-1] == "ttnn.exp"
-    assert "ttnn.matmul" not in told[1]
+    assert reported[0][-2:] == ["ttnn.matmul", "ttnn.exp"]
+    assert reported[1][-1] == "ttnn.exp"
+    assert "ttnn.matmul" not in reported[1]
 
 
-def test_a_hook_that_returns_something_or_is_none_is_refused(device):
+def test_a_hook_that_returns_a_value_or_is_not_callable_is_refused(device):
     x = tensor(device)
     with (
         pytest.raises(RuntimeError, match=r"Pre-operation hook .* returned 1 but must return None"),
@@ -138,7 +138,7 @@ def test_a_hook_that_returns_something_or_is_none_is_refused(device):
         pass
 
 
-def test_hooks_are_told_of_other_threads_and_compiles_meanwhile_are_none(device, told):
+def test_hooks_see_calls_of_other_threads_but_no_compiles(device, reported):
     x = tensor(device)
 
     def work():
@@ -148,19 +148,19 @@ def test_hooks_are_told_of_other_threads_and_compiles_meanwhile_are_none(device,
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert told[0] == ["ttnn.from_torch", "ttnn.sin", "tests.programs.cosh"]
+    assert reported[0] == ["ttnn.from_torch", "ttnn.sin", "tests.programs.cosh"]
 
 
-def test_looking_into_a_compile_is_no_operation(device, told):
+def test_inspecting_a_compile_is_no_operation(device, reported):
     x = tensor(device)
     jitted_before.explain(x)
     jitted_before.ir(x)
-    assert told[0] == ["ttnn.from_torch"]
+    assert reported[0] == ["ttnn.from_torch"]
 
 
-def test_hooks_are_told_of_what_a_trace_captures(device, told):
+def test_hooks_see_the_calls_that_a_trace_captures(device, reported):
     x = tensor(device)
     trace = ttnn.begin_trace_capture(device)
     ttnn.exp(x)
     ttnn.end_trace_capture(device, trace)
-    assert told[0] == ["ttnn.from_torch", "ttnn.exp"]
+    assert reported[0] == ["ttnn.from_torch", "ttnn.exp"]

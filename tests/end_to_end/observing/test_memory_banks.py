@@ -1,4 +1,4 @@
-"""`ttnn.get_memory_view`: what lies in the banks of a device's memory."""
+"""`ttnn.get_memory_view`: the banks of a device's memory."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_other_memory_is_refused_by_name(device):
         ttnn.get_memory_view(0, ttnn.BufferType.DRAM)
 
 
-def test_a_call_that_takes_the_second_form_of_its_operation_keeps_nothing(device):
+def test_an_overload_of_an_operation_keeps_no_memory(device):
     def call():
         pixels = ttnn.from_torch(torch.ones(1, 3, 8, 8), dtype=ttnn.bfloat16, device=device)
         ttnn.fold(pixels, 2, 2, use_transpose_as_fold=True, pad_c=1, pad_h=0, pad_w=0)

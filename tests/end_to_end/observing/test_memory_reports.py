@@ -29,7 +29,7 @@ def tensor(device, memory_config):
     return ttnn.from_torch(x, ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device, memory_config=memory_config)
 
 
-def test_three_reports_say_what_the_views_of_memory_say(device, folder):
+def test_three_reports_agree_with_the_memory_views(device, folder):
     held = [tensor(device, ttnn.DRAM_MEMORY_CONFIG), tensor(device, ttnn.L1_MEMORY_CONFIG)]
     ttnn.dump_device_memory_state(device, prefix="before_")
     assert sorted(path.name for path in folder.iterdir()) == [f"before_{name}.csv" for name in NAMES]
@@ -46,7 +46,7 @@ def test_three_reports_say_what_the_views_of_memory_say(device, folder):
     assert all(map(ttnn.is_tensor_storage_on_device, held))
 
 
-def test_what_switches_reports_is_taken_and_has_no_effect(device, folder):
+def test_switches_of_reports_are_accepted_and_have_no_effect(device, folder):
     ttnn.device.EnableMemoryReports()
     assert not folder.exists()
     ttnn.device.DisableMemoryReports()

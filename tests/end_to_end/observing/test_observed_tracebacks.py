@@ -1,4 +1,4 @@
-"""Who observes operations stands in no traceback: hooks, comparison mode and the tracer show the user's frames."""
+"""Hooks, comparison mode and the tracer do not appear in tracebacks."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ FAULTS = [
     (observer, name, call)
     for observer in OBSERVERS
     for name, call in MISTAKES.items()
-    if (observer, name) != ("nobody", "method")  # methods are observed functions for as long as somebody observes
+    if (observer, name) != ("nobody", "method")  # methods are observed functions while anybody observes
 ]
 FAULTS += [("comparison", "far", doubled), ("comparison", "far inside", differs)]
 
 
 @pytest.mark.parametrize(("observer", "name", "call"), FAULTS)
-def test_a_traceback_has_the_users_frames_alone(x, observer, name, call):
+def test_a_traceback_contains_only_the_users_frames(x, observer, name, call):
     with ExitStack() as stack:
         for context in OBSERVERS[observer]():
             stack.enter_context(context)
@@ -73,8 +73,8 @@ def test_a_traceback_has_the_users_frames_alone(x, observer, name, call):
     assert {file for file in files if "/ttnn_jit/" in file} == set(), name
 
 
-def test_an_error_of_this_package_that_it_did_not_raise_keeps_every_frame(x, monkeypatch):
-    ttnn.exp.clear()  # calls before may have had such a tensor
+def test_an_unexpected_error_inside_this_package_keeps_every_frame(x, monkeypatch):
+    ttnn.exp.clear()  # earlier calls may have had such a tensor
     monkeypatch.setattr(type(ttnn.exp), "_slow_path", len)  # which takes one argument
     with ttnn.register_pre_operation_hook(lambda *_: None), pytest.raises(TypeError) as caught:
         ttnn.exp(x)

@@ -1,4 +1,4 @@
-"""Graphs of operations that ran: what made a tensor (`ttnn.tracer`), what happened meanwhile (`ttnn.graph`)."""
+"""Graphs of executed operations: producers of tensors (`ttnn.tracer`), events in order (`ttnn.graph`)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_graph_leads_from_torchs_tensors_to_the_result(device):
     assert "ttnn.sin" in names(ttnn.tracer.get_graph([{"a": result}, unused]))
 
 
-def test_a_tensor_that_is_written_is_the_last_writers(device):
+def test_the_producer_of_a_written_tensor_is_the_last_writer(device):
     with ttnn.tracer.trace():
         x, y = tensor(device), tensor(device)
         ttnn.add_(x, y)
@@ -64,7 +64,7 @@ def test_a_tensor_that_is_written_is_the_last_writers(device):
     assert len(ttnn.tracer.get_graph(x)) == len(ttnn.tracer.get_graph(z)) - 1
 
 
-def test_numpy_arrays_and_calls_without_torchs_tensors_are_in_it():
+def test_numpy_arrays_and_calls_without_tensors_of_torch_are_in_the_graph():
     with ttnn.tracer.trace() as graph:
         y = jitted(np.ones((4, 4), np.float32))
     assert names(graph) == ["numpy.ndarray", "tests.programs.cosh"]
@@ -95,7 +95,7 @@ def test_a_graph_is_written_as_a_picture_as_json_and_for_graphviz(device, tmp_pa
 
 
 def test_no_line_of_a_picture_runs_through_a_box(device):
-    """What is used many rows further down passes the boxes between; weights stand above what uses them."""
+    """A line to a box many rows below passes between the boxes; weights are above their users."""
     with ttnn.tracer.trace() as graph:
         x = y = tensor(device)
         for _ in range(3):
@@ -123,7 +123,7 @@ def assert_no_line_runs_through_a_box(boxes, lines):
 
 
 def layers(device, count):
-    """A model of layers that are alike, each with weights of its own, one tensor that all read, and a residual."""
+    """A model of equal layers, each with its own weights, one tensor that all read, and a residual."""
     with ttnn.tracer.trace() as graph:
         mask = tensor(device)
         y = ttnn.exp(tensor(device))
@@ -143,10 +143,10 @@ def test_layers_that_repeat_are_drawn_once_however_many_they_are(device, count):
     assert len(once) == len(graph) - 9 * (count - 1)
     assert all(source < node.number for node in once for source, _ in node.inputs)
     assert len(drawn(graph)[0]) == len(once)
-    assert len(graph.to_json()) == len(graph)  # which has every one
+    assert len(graph.to_json()) == len(graph)  # the whole graph has every one
 
 
-def test_what_does_not_repeat_is_drawn_in_columns_no_taller_than_a_screen(device):
+def test_parts_that_do_not_repeat_are_drawn_in_columns_no_taller_than_a_screen(device):
     with ttnn.tracer.trace() as graph:
         x = y = tensor(device)
         for index in range(100):
@@ -159,7 +159,7 @@ def test_what_does_not_repeat_is_drawn_in_columns_no_taller_than_a_screen(device
 
 
 @given(data=st.data())
-def test_a_folded_graph_has_the_kinds_of_nodes_of_the_whole_and_nothing_it_reads_is_missing(data):
+def test_a_folded_graph_has_all_kinds_of_nodes_and_every_operand_of_the_whole(data):
     block = data.draw(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 9)), min_size=3, max_size=8))
     names = [("first", 1)] * data.draw(st.integers(1, 3)) + block * data.draw(st.integers(1, 6)) + [("last", 1)]
     nodes = [
@@ -173,7 +173,7 @@ def test_a_folded_graph_has_the_kinds_of_nodes_of_the_whole_and_nothing_it_reads
     assert folded(once) == once
 
 
-def test_what_no_traced_operation_made_is_refused(device, tmp_path):
+def test_a_tensor_that_no_traced_operation_computed_is_refused(device, tmp_path):
     outside = tensor(device)
     with ttnn.tracer.trace():
         inside = ttnn.exp(tensor(device))
@@ -223,7 +223,7 @@ def captured(run):
     return nodes
 
 
-def test_nodes_say_which_operations_ran_on_what_and_what_they_made(device):
+def test_nodes_name_the_operations_with_their_operands_and_results(device):
     x, y = tensor(device), tensor(device)
     nodes = captured(lambda: ttnn.softmax(ttnn.add(x, y), -1))
     assert ttnn.graph.extract_calltrace(nodes) == ["ttnn.add", "ttnn.softmax"]
@@ -244,7 +244,7 @@ def test_nodes_say_which_operations_ran_on_what_and_what_they_made(device):
     assert ttnn.graph.pretty_print(nodes).splitlines()[1].startswith("ttnn.softmax(Tensor(shape=Shape([32, 64])")
 
 
-def test_the_most_that_lies_in_l1_at_once_is_counted(device):
+def test_the_peak_of_l1_is_counted(device):
     x, size = tensor(device), 32 * 64 * 4
 
     def run():
@@ -286,7 +286,7 @@ def test_captures_nest_and_end_once(device):
         ttnn.graph.end_graph_capture()
 
 
-def test_without_dispatch_nothing_runs_and_shapes_and_memory_are_told(device):
+def test_without_dispatch_nothing_runs_and_shapes_and_memory_are_reported(device):
     x = tensor(device, memory_config=ttnn.L1_MEMORY_CONFIG)
     y, before = tensor(device), ttnn.to_torch(x)
     ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NO_DISPATCH)
@@ -307,7 +307,7 @@ def test_without_dispatch_nothing_runs_and_shapes_and_memory_are_told(device):
 
 
 def test_without_dispatch_circular_buffers_count_in_l1_while_their_program_runs(device):
-    """Of what lies in DRAM too: its tiles go through L1. They are those of the program's descriptor."""
+    """Also for tensors in DRAM, whose tiles pass through L1. The buffers are those of the program's descriptor."""
     x = ttnn.from_torch(torch.ones(64, 64), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
     function = ttnn_jit.jit(lambda x: ttnn.exp(x))
     program = ttnn_jit.jit(lambda x: ttnn.exp(x), compile_only=True)(x)
@@ -322,7 +322,7 @@ def test_without_dispatch_circular_buffers_count_in_l1_while_their_program_runs(
     assert ttnn.graph.extract_peak_L1_memory_usage(graph) == held.spec.nbytes + of_core
 
 
-def test_tensors_that_die_leave_their_numbers_to_no_other(device):
+def test_numbers_of_freed_tensors_are_not_reused(device):
     x = tensor(device)
     ttnn.graph.begin_graph_capture()
     result = ttnn.neg(ttnn.exp(ttnn.neg(x)))
@@ -336,7 +336,7 @@ def test_tensors_that_die_leave_their_numbers_to_no_other(device):
 
 
 @pytest.mark.parametrize("mode", list(ttnn.graph.RunMode))
-def test_memory_of_calls_names_the_largest_tensors_that_live_when_each_ends(device, mode):
+def test_memory_of_calls_names_the_largest_live_tensors_at_the_end_of_each(device, mode):
     x = tensor(device)
     ttnn.graph.begin_graph_capture(mode)
     wide = ttnn.concat([x, x, x], dim=-1)

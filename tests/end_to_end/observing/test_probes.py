@@ -1,4 +1,4 @@
-"""One operation of every family, through everything that stands behind the decorator and behind eager ttnn."""
+"""One operation of every family in all features of the decorator and of eager ttnn."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ EVERY_PROBE = pytest.mark.parametrize("probe", PROBES.values(), ids=[name.replac
 
 
 @EVERY_PROBE
-def test_a_probe_is_what_torch_says_in_every_executor_frontend_and_memory(probe, device, cpu_device):
+def test_a_probe_reports_the_numbers_of_torch_in_every_executor_frontend_and_memory(probe, device, cpu_device):
     tensors = operands(probe)
     jitted = ttnn_jit.jit()(probe.program)
     got = as_tuple(jitted(*copies(tensors)))
@@ -211,7 +211,7 @@ def without_locations(text):
 
 
 @EVERY_PROBE
-def test_a_probes_results_in_l1_are_accounted_and_given_back(probe, cpu_device):
+def test_results_of_a_probe_in_l1_are_charged_and_released(probe, cpu_device):
     l1 = ttnn.L1_MEMORY_CONFIG
     jitted = ttnn_jit.jit(memory_config=l1)(probe.program)
     on_device = [

@@ -1,4 +1,4 @@
-"""Long compiles and conversions say on a terminal how far they are; nothing is said elsewhere, nor of short ones."""
+"""Long compiles and conversions show progress on a terminal; short ones and other outputs show nothing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def work(cpu_device):
     return run
 
 
-def test_what_takes_long_is_counted_on_a_terminal_and_wiped_off(work, monkeypatch):
+def test_long_work_shows_a_counter_on_a_terminal_and_erases_it(work, monkeypatch):
     monkeypatch.setattr(progress, "INTERVAL", -10)  # as if every item took seconds
     with contextlib.redirect_stderr(Terminal()) as terminal:
         work(1.25)
@@ -41,7 +41,7 @@ def test_what_takes_long_is_counted_on_a_terminal_and_wiped_off(work, monkeypatc
     assert terminal.getvalue().endswith(" \r")
 
 
-def test_what_is_short_or_not_on_a_terminal_is_silent(work, monkeypatch, capsys):
+def test_short_work_or_work_without_a_terminal_shows_nothing(work, monkeypatch, capsys):
     with contextlib.redirect_stderr(Terminal()) as terminal:
         progress_of_nothing = list(progress.with_progress(range(3), 3, "x", after=progress.SHOW_AFTER))
     assert (terminal.getvalue(), progress_of_nothing) == ("", [0, 1, 2])

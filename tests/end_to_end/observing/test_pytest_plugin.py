@@ -1,4 +1,4 @@
-"""``pytest -p ttnn_jit.pytest_plugin``: test suites written for ttnn run as they are."""
+"""``pytest -p ttnn_jit.pytest_plugin``: test suites for ttnn run unchanged."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ REPORT = """
 """
 
 
-def written(folder, **files):
+def write_files(folder, **files):
     for name, text in files.items():
         (folder / f"{name}.py").write_text(textwrap.dedent(text))
 
@@ -87,27 +87,27 @@ def run_pytest(folder, *arguments, plugin=True, **environment):
 
 
 def test_a_suite_for_ttnn_runs_in_several_processes(tmp_path):
-    written(tmp_path, conftest=CONFTEST, test_suite=TESTS)
+    write_files(tmp_path, conftest=CONFTEST, test_suite=TESTS)
     done = run_pytest(tmp_path, "-n", "2")
     assert "5 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_without_the_plugin_nothing_stands_in(tmp_path):
-    written(tmp_path, test_suite="import ttnn\n")
+def test_without_the_plugin_import_ttnn_finds_nothing(tmp_path):
+    write_files(tmp_path, test_suite="import ttnn\n")
     done = run_pytest(tmp_path, plugin=False)
     assert "No module named 'ttnn'" in done.stdout
     assert done.returncode == 2
 
 
-def test_a_real_ttnn_is_the_one_that_tests_import(tmp_path):
+def test_tests_import_a_real_ttnn_if_there_is_one(tmp_path):
     (tmp_path / "ttnn").mkdir()
     (tmp_path / "ttnn" / "__init__.py").write_text("REAL = True\n")
-    written(tmp_path, test_suite="import ttnn\n\ndef test_real():\n    assert ttnn.REAL\n")
+    write_files(tmp_path, test_suite="import ttnn\n\ndef test_real():\n    assert ttnn.REAL\n")
     done = run_pytest(tmp_path, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_a_projects_own_device_goes_first(tmp_path):
+def test_a_projects_own_device_fixture_takes_precedence(tmp_path):
     own = """
         import pytest
 
@@ -116,7 +116,7 @@ def test_a_projects_own_device_goes_first(tmp_path):
             yield "mine"
     """
     suite = "def test_own(device):\n    assert device == 'mine'\n"
-    written(tmp_path, conftest=own, test_suite=suite)
+    write_files(tmp_path, conftest=own, test_suite=suite)
     done = run_pytest(tmp_path)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
@@ -125,19 +125,19 @@ def test_a_projects_own_device_goes_first(tmp_path):
     ("target", "workers"),
     [("cpu", []), ("file", ["-n", "1"])],
 )
-def test_the_option_chooses_what_every_device_is_opened_as(tmp_path, target, workers):
+def test_the_option_sets_the_target_of_every_device(tmp_path, target, workers):
     named, expected = target, f"{target} {target} 8 {target}"
     if target == "file":
         fields = json.loads(PRESETS["blackhole"].to_json()) | {"name": "narrow", "grid": [8, 3]}
         (tmp_path / "desc.json").write_text(json.dumps(fields))
         named, expected = "desc.json", "narrow blackhole 3 blackhole"
-    written(tmp_path, conftest=CONFTEST, test_suite=REPORT)
+    write_files(tmp_path, conftest=CONFTEST, test_suite=REPORT)
     done = run_pytest(tmp_path, "--ttnn-target", named, "-rP", *workers)
     assert "5 passed" in done.stdout, done.stdout + done.stderr
     assert set(re.findall("< (.*) >", done.stdout)) == {expected}
 
 
-def test_the_option_reaches_conftests_and_a_projects_own_device(tmp_path):
+def test_the_option_applies_in_conftests_and_to_a_projects_own_device(tmp_path):
     own = (
         CONFTEST
         + """
@@ -148,14 +148,14 @@ def test_the_option_reaches_conftests_and_a_projects_own_device(tmp_path):
         yield ttnn.open_device(device_id=0)
     """
     )
-    written(tmp_path, conftest=own, test_suite=REPORT)
+    write_files(tmp_path, conftest=own, test_suite=REPORT)
     done = run_pytest(tmp_path, "--ttnn-target=blackhole")
     assert "5 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_without_the_option_the_variable_decides_and_is_as_it_was_afterwards(tmp_path):
+def test_without_the_option_the_variable_sets_the_target_and_is_restored(tmp_path):
     (tmp_path / "desc.json").write_text(PRESETS["cpu"].to_json())
-    written(tmp_path, test_suite=REPORT)
+    write_files(tmp_path, test_suite=REPORT)
     done = run_pytest(tmp_path, "-rP", SYSTEM_DESC_PATH="desc.json")
     assert "< cpu cpu 8 cpu >" in done.stdout, done.stdout + done.stderr
     program = """
@@ -166,7 +166,7 @@ def test_without_the_option_the_variable_decides_and_is_as_it_was_afterwards(tmp
                 os.environ["SYSTEM_DESC_PATH"] = before
             print(int(pytest.main(arguments)), os.environ.get("SYSTEM_DESC_PATH"), os.listdir(tempfile.gettempdir()))
     """
-    written(tmp_path, program=program)
+    write_files(tmp_path, program=program)
     (tmp_path / "temporary").mkdir()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "temporary")}
     done = subprocess.run(
@@ -178,7 +178,7 @@ def test_without_the_option_the_variable_decides_and_is_as_it_was_afterwards(tmp
 
 @pytest.mark.parametrize("target", ["quasar", "no.json"])
 def test_an_unknown_target_is_a_usage_error_that_names_it(tmp_path, target):
-    written(tmp_path, test_suite=REPORT)
+    write_files(tmp_path, test_suite=REPORT)
     done = run_pytest(tmp_path, "--ttnn-target", target)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert target in done.stderr
@@ -186,7 +186,7 @@ def test_an_unknown_target_is_a_usage_error_that_names_it(tmp_path, target):
     assert "Traceback" not in done.stderr
 
 
-def test_suites_run_in_one_process_and_parameters_reach_devices_and_meshes_as_in_the_vendors(tmp_path):
+def test_suites_run_in_one_process_and_fixture_parameters_reach_devices_and_meshes(tmp_path):
     suite = """
         import pytest
         import torch
@@ -227,7 +227,7 @@ def test_suites_run_in_one_process_and_parameters_reach_devices_and_meshes_as_in
         def test_all(mesh_device):
             assert mesh_device.get_num_devices() == ttnn.get_num_devices()
     """
-    written(tmp_path, conftest=CONFTEST, test_parameters=suite, test_suite=TESTS)
+    write_files(tmp_path, conftest=CONFTEST, test_parameters=suite, test_suite=TESTS)
     done = run_pytest(tmp_path)
     assert "14 passed, 2 skipped, 1 error" in done.stdout, done.stdout + done.stderr
     assert "open_device has no keyword `speed`" in done.stdout
@@ -265,7 +265,7 @@ COMPARED = """
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]])
 def test_comparisons_fail_tests_and_those_of_all_processes_are_in_one_report(tmp_path, workers):
-    written(tmp_path, test_suite=COMPARED)
+    write_files(tmp_path, test_suite=COMPARED)
     (tmp_path / "report" / "comparison.parts").mkdir(parents=True)
     (tmp_path / "report" / "comparison.parts" / "1-earlier.jsonl").write_text("of another run\n")
     done = run_pytest(tmp_path, "--ttnn-compare", "--ttnn-compare-report", "report", *workers)
@@ -293,7 +293,7 @@ def test_comparisons_fail_tests_and_those_of_all_processes_are_in_one_report(tmp
 
 
 def test_without_the_option_nothing_is_compared(tmp_path):
-    written(tmp_path, test_suite=COMPARED)
+    write_files(tmp_path, test_suite=COMPARED)
     done = run_pytest(tmp_path)
     assert "9 passed" in done.stdout, done.stdout + done.stderr
     assert not (tmp_path / "generated").exists()

@@ -1,4 +1,4 @@
-"""`ttnn.CONFIG.enable_logging`: the report in SQLite that the vendor's visualizer opens."""
+"""`ttnn.CONFIG.enable_logging`: the SQLite report that the vendor's visualizer opens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ttnn_jit.ttnn.observing.comparison_mode import ComparisonWarning
 
 @pytest.fixture
 def report(tmp_path):
-    """Turns logging on, with these settings, in a ``with``; then what a table holds."""
+    """Enables logging with these settings, in a ``with``; then reads a table."""
     settings = {"root_report_path": tmp_path, "report_name": "run"}
 
     @contextmanager
@@ -43,7 +43,7 @@ def tensor(device, *shape, memory_config=None):
     return ttnn.from_torch(x, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device, memory_config=memory_config)
 
 
-def test_operations_are_told_with_arguments_tensors_and_the_users_line(report, device):
+def test_operations_are_reported_with_arguments_tensors_and_the_users_line(report, device):
     x = tensor(device, 64, 64)
     with report():
         ttnn.add(ttnn.exp(x), 1.5)
@@ -60,7 +60,7 @@ def test_operations_are_told_with_arguments_tensors_and_the_users_line(report, d
     assert json.loads((report.folder / "config.json").read_text())["report_name"] == "run"
 
 
-def test_buffers_and_pages_tell_what_lies_in_l1_behind_every_operation(report, device):
+def test_buffers_and_pages_report_l1_after_every_operation(report, device):
     sharded = ttnn.create_sharded_memory_config(
         (128, 64), core_grid=ttnn.CoreGrid(y=2, x=2), strategy=ttnn.ShardStrategy.HEIGHT
     )
@@ -88,7 +88,7 @@ def test_buffers_and_pages_tell_what_lies_in_l1_behind_every_operation(report, d
     assert ((rows, columns), size) == (device.target.grid, device.target.l1_bytes)
 
 
-def test_the_graph_leads_from_what_made_a_tensor_to_what_takes_it(report, cpu_device):
+def test_the_graph_has_edges_from_producers_to_consumers(report, cpu_device):
     x = tensor(cpu_device, 32, 32)
     jitted = ttnn_jit.jit()(lambda a, b: ttnn.multiply(a, b))
     with report(enable_graph_report=True):
@@ -101,7 +101,7 @@ def test_the_graph_leads_from_what_made_a_tensor_to_what_takes_it(report, cpu_de
     assert edges == [(0, 1, 0, 1)]
 
 
-def test_a_report_goes_on_and_a_failed_operation_has_no_duration(report, cpu_device):
+def test_a_report_continues_after_a_failed_operation_which_has_no_duration(report, cpu_device):
     x = tensor(cpu_device, 32, 32)
     for _ in range(2):
         with report():
@@ -114,13 +114,13 @@ def test_a_report_goes_on_and_a_failed_operation_has_no_duration(report, cpu_dev
     assert len({number for number, *_ in told}) == 4
 
 
-def test_nothing_is_written_without_a_name(report, cpu_device, tmp_path):
+def test_nothing_is_written_without_a_report_name(report, cpu_device, tmp_path):
     with report(report_name=None):
         ttnn.exp(tensor(cpu_device, 32, 32))
     assert not any(tmp_path.glob("**/db.sqlite"))
 
 
-def test_comparisons_with_goldens_are_told_beside_the_tensors(report, device):
+def test_comparisons_with_goldens_are_reported_with_the_tensors(report, device):
     wrong = ttnn_jit.tile_op(lambda x: x * 3.0, golden=lambda x: torch.sin(3 * x))
     x = tensor(device, 64, 64)
     with report(), ttnn.manage_config("enable_comparison_mode", True), pytest.warns(ComparisonWarning):
@@ -147,7 +147,7 @@ def test_a_tensor_that_is_written_twice_has_the_comparison_of_the_second_time(re
 
 
 def test_memory_configs_are_written_as_the_visualizer_reads_them(report, device):
-    """Its patterns of layouts and shards, restated."""
+    """The visualizer's patterns of layouts and shards, restated."""
     sharded = ttnn.create_sharded_memory_config(
         (128, 64), core_grid=ttnn.CoreGrid(y=2, x=2), strategy=ttnn.ShardStrategy.HEIGHT
     )
@@ -167,7 +167,7 @@ def test_memory_configs_are_written_as_the_visualizer_reads_them(report, device)
     assert found.groups() == ("[(x=0,y=0) - (x=1,y=1)]", "32", "64", "ROW_MAJOR", "0")
 
 
-def test_a_call_that_is_refused_is_told_as_an_error(report, device):
+def test_a_refused_call_is_reported_as_an_error(report, device):
     x = tensor(device, 64, 32)
     with report(), pytest.raises(TtnnJitError):
         ttnn.matmul(x, x)

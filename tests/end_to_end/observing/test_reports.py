@@ -1,4 +1,4 @@
-"""What `explain` counts, how a notebook shows it, and what program descriptors hold."""
+"""Counts of `explain`, its table in a notebook, and the content of program descriptors."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def tree(x):
 
 
 @pytest.mark.parametrize(("dtype", "capacity"), [(torch.bfloat16, 8), (torch.float32, 4)])
-def test_a_unary_chain_is_set_up_once_for_all_the_tiles_of_dst(device, dtype, capacity):
+def test_a_unary_chain_is_initialised_once_for_all_the_tiles_of_dst(device, dtype, capacity):
     (kernel,) = ttnn_jit.jit()(chain).explain(on(device, 1024, 1024, dtype=dtype)).kernels
     assert kernel.dst_capacity == capacity  # half of DST's 16 tiles, and half of that for 32 bits
     assert kernel.init_calls_every_run == 3 * 16  # 1024 tiles on 64 cores
     assert kernel.init_calls == kernel.init_calls_every_run // capacity
 
 
-def test_a_target_without_double_buffering_has_all_of_dst():
+def test_a_target_without_double_buffering_uses_all_of_dst():
     whole = dataclasses.replace(PRESETS["wormhole_b0"], dst_double_buffered=False)
     with ttnn.open_device(target=whole) as device:
         (kernel,) = ttnn_jit.jit()(chain).explain(on(device, 1024, 1024)).kernels
@@ -49,7 +49,7 @@ def test_a_target_without_double_buffering_has_all_of_dst():
     assert kernel.init_calls == kernel.init_calls_every_run // 16
 
 
-def test_a_nest_of_several_ops_is_set_up_for_every_tile(device):
+def test_a_nest_of_several_ops_is_initialised_for_every_tile(device):
     (kernel,) = ttnn_jit.jit()(tree).explain(on(device, 1024, 1024)).kernels
     assert (kernel.init_calls, kernel.init_calls_every_run) == (3 * 16, 3 * 16)
 
@@ -63,7 +63,7 @@ def test_the_capacity_is_that_of_the_target(target, wide):
 
 
 def runs_of(text, what):
-    """How often lines with `what` run on one core, by the bounds of the loops in the text."""
+    """The number of times that lines with `what` run on one core, by the bounds of the loops in the text."""
     total, trips = 0, [1]
     for line in text.splitlines():
         bounds = [int(bound) for bound in re.findall(r"(?:=|to|step) (?:%c)?(\d+)", line)] if ".for " in line else [1]
@@ -78,7 +78,7 @@ def runs_of(text, what):
 
 @settings(max_examples=20, deadline=None)
 @given(expressions(), st.sampled_from([(32, 32), (512, 256), (2048, 1024)]))
-def test_the_counts_are_those_of_the_text_that_a_chip_would_run(expression, shape):
+def test_init_counts_are_those_of_the_text_that_a_chip_would_run(expression, shape):
     device = ttnn.open_device(device_id=0)
     tensors = [on(device, *shape) for _ in range(TENSORS)]
     jitted = ttnn_jit.jit(enable_cache=False, graph_capture=True)(lambda *tensors: evaluate(expression, tensors))
@@ -88,7 +88,7 @@ def test_the_counts_are_those_of_the_text_that_a_chip_would_run(expression, shap
     assert sum(kernel.init_calls_every_run for kernel in report.kernels) == runs_of(text, '= "d2m.tile_')
 
 
-def test_the_report_reads_so(device):
+def test_the_text_of_a_report(device):
     lines = str(ttnn_jit.jit()(chain).explain(on(device, 1024, 1024))).splitlines()
     assert lines[0] == "chain on wormhole_b0: 3 ops in 1 kernel"
     assert lines[2].startswith("            1 input, peak 1 of 8 DST tiles (1 in source order)  ")
@@ -105,7 +105,7 @@ def counts(x):
     return int(x) + 0.5
 
 
-def test_a_notebook_shows_a_row_for_each_kernel_and_what_was_not_fused(device):
+def test_a_notebook_shows_a_row_for_each_kernel_and_every_pair_that_was_not_fused(device):
     report = ttnn_jit.jit()(lambda x: counts(twice_used(x))).explain(on(device, 32, 32))
     shown = report._repr_html_()
     assert len(report.kernels) > 1
@@ -124,7 +124,7 @@ def softmaxed(x):
     return ttnn.softmax(x, dim=-1)
 
 
-def test_a_chips_report_says_which_kernels_stay_apart_though_the_host_runs_them_as_one(device):
+def test_a_chips_report_lists_separate_kernels_that_the_host_runs_as_one(device):
     text = str(ttnn_jit.jit()(softmaxed).explain(on(device, 32, 32)))
     joined = [line for line in text.splitlines() if line.endswith("runs both as one")]
     assert all(line.startswith("  not fused: ") for line in joined)
@@ -132,7 +132,7 @@ def test_a_chips_report_says_which_kernels_stay_apart_though_the_host_runs_them_
 
 @settings(max_examples=20, deadline=None)
 @given(expressions())
-def test_on_cpu_every_pair_that_is_told_as_not_fused_is_of_two_launches(expression):
+def test_on_cpu_every_pair_that_is_reported_as_not_fused_is_in_two_launches(expression):
     tensors = [torch.ones(32, 32) for _ in range(TENSORS)]
     jitted = ttnn_jit.jit(enable_cache=False, graph_capture=True)(
         lambda *xs: ttnn.softmax(evaluate(expression, xs), -1)
@@ -144,7 +144,7 @@ def test_on_cpu_every_pair_that_is_told_as_not_fused_is_of_two_launches(expressi
         assert not told
 
 
-def test_a_report_says_what_the_host_joins_repeats_and_moves():
+def test_a_report_names_the_joins_repeats_and_copies_of_the_host():
     def repeated(x):
         for _ in range(4):
             x = ttnn.add(ttnn.tanh(x), 1.0)
@@ -156,7 +156,7 @@ def test_a_report_says_what_the_host_joins_repeats_and_moves():
     of_softmax = next(number for number, launch in enumerate(report.launches) if "divide" in launch.ops)
     assert {pair.launch for pair in report.not_fused if pair.consumer in {"divide", "sum"}} == {of_softmax}
     assert "not fused: sum into divide" not in str(report) + report._repr_html_()  # which one launch runs as one
-    assert str(report).index(f"launch {of_softmax}: ") < str(report).index("kernel 0")  # launches are what runs
+    assert str(report).index(f"launch {of_softmax}: ") < str(report).index("kernel 0")  # launches run, not kernels
     pieces = [launch.nbytes for launch in report.launches if launch.ops == ("concat",)]
     assert pieces == [2 * 8 * 16 * 4, 2 * 8 * 16 * 4]
 
@@ -192,7 +192,7 @@ def test_a_descriptor_lists_a_buffer_for_each_tensor_the_arguments_and_the_text(
 @pytest.mark.usefixtures("in_tmp_path")
 @pytest.mark.parametrize("options", [{}, {"fp32_dest_acc": True}, {"backend": "numba"}, {"max_grid": (0, 0)}], ids=str)
 @pytest.mark.parametrize("function", [programs.cosh, chain, twice_used])
-def test_a_descriptor_comes_back_from_json(device, function, options):
+def test_a_descriptor_round_trips_through_json(device, function, options):
     compiled = program(device, function, **options)
     for descriptor in compiled.descriptors:
         fields = descriptor.to_dict()
@@ -219,7 +219,7 @@ def moved(x):
     return ttnn.concat([ttnn.exp(x), ttnn.exp(ttnn.permute(x, (1, 0)))], dim=0)
 
 
-def test_a_report_says_what_is_read_through_views_and_what_runs_beside_kernels(device):
+def test_a_report_names_reads_through_views_and_launches_beside_kernels(device):
     x = torch.rand(64, 64)
     report = ttnn_jit.jit()(moved).explain(x)
     assert [(kernel.ops, kernel.views) for kernel in report.kernels] == [(("exp",), 0), (("exp",), 1)]
@@ -247,11 +247,11 @@ def normalised(x):
         (lambda x: ttnn.matmul(x, x, transpose_b=True), "64 x 96 reduced x 64"),
     ],
 )
-def test_a_report_tells_loops_that_are_reduced_from_those_that_are_walked_as_a_whole(program, loops):
+def test_a_report_distinguishes_reduced_loops_from_loops_that_are_never_cut(program, loops):
     assert [each.loops for each in ttnn_jit.jit()(program).explain(torch.rand(64, 96)).launches] == [loops]
 
 
-def test_a_report_and_the_host_stage_say_what_the_host_joins_over_which_loops_and_bytes():
+def test_a_report_and_the_host_stage_show_launches_with_their_loops_and_bytes():
     x = torch.rand(64, 100)
     function = ttnn_jit.jit()(normalised)
     (launch,) = function.explain(x).launches
@@ -284,7 +284,7 @@ def chained(x):
         (ttnn.abs, torch.float32, ""),
     ],
 )
-def test_a_report_says_what_became_of_the_loops_of_a_launch(function, dtype, said):
+def test_a_report_shows_the_final_loops_of_a_launch(function, dtype, said):
     x = torch.rand(512, 512).to(dtype)
     jitted = ttnn_jit.jit()(lambda x: function(x))
     (launch,) = jitted.explain(x).launches

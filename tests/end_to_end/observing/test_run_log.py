@@ -1,4 +1,4 @@
-"""What runs is printed with `debug=True` and logged at the level that the environment asks for."""
+"""Executed programs are printed with `debug=True` and logged at the level of the environment variables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_debug_prints_every_kernel_of_a_program_and_its_tensors(capsys, device):
     assert "out0: 32x64xbf16" in lines[-1]
 
 
-def test_debug_says_that_a_program_launches_nothing(capsys):
+def test_debug_reports_a_program_without_launches(capsys):
     jitted = ttnn_jit.jit(debug=True)(lambda x: x)
     jitted(torch.ones(2))
     capsys.readouterr()
@@ -67,7 +67,7 @@ def test_debug_says_that_a_program_launches_nothing(capsys):
     assert capsys.readouterr().out == "// run lambda launches nothing\n"
 
 
-def test_other_functions_print_nothing_and_take_the_short_way(capsys):
+def test_other_functions_print_nothing_and_take_the_fast_path(capsys):
     jitted = ttnn_jit.jit()(cosh)
     for _ in range(4):
         jitted(torch.ones(2))
@@ -108,7 +108,7 @@ def logged(*, script=SCRIPT, **variables):
 
 @pytest.fixture(scope="module")
 def compiled_programs(tmp_path_factory):
-    """A folder with the programs of `SCRIPT` on disk."""
+    """A folder with the stored programs of `SCRIPT`."""
     folder = tmp_path_factory.mktemp("programs")
     logged(TTNN_JIT_CACHE_DIR=str(folder))
     return folder
@@ -116,7 +116,7 @@ def compiled_programs(tmp_path_factory):
 
 @pytest.fixture
 def warm(compiled_programs, monkeypatch):
-    """Processes find the programs of `SCRIPT` on disk; elsewhere the first of a test compiles them."""
+    """Processes find the programs of `SCRIPT` on disk; otherwise the first process of a test compiles them."""
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(compiled_programs))
 
 
@@ -128,7 +128,7 @@ def test_trace_logs_a_line_for_each_operation_that_runs():
     lines = logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Trace")
     ops = [line for line in lines if line.startswith("TRACE")]
     cosh = [line for line in ops if " cosh op " in line]
-    # The numbers of a program stand for tensors: `full`.
+    # The numbers of a program are tensors: `full`.
     names = [line.rpartition(": ")[2] for line in cosh if "ttnn.full" not in line]
     assert names == OPS * 8
     assert [line for line in ops if "exp op 0: ttnn.exp" in line] == [
@@ -157,7 +157,7 @@ def test_debug_logs_a_line_for_each_launch_and_info_for_each_program(name):
 
 @pytest.mark.process
 @pytest.mark.usefixtures("warm")
-def test_the_more_talkative_variable_counts_and_without_them_nothing_is_logged():
+def test_the_more_verbose_variable_decides_and_without_them_nothing_is_logged():
     assert logged() == logged(TTRT_LOGGER_LEVEL="") == []
     both = logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Trace", TTRT_LOGGER_LEVEL="Info")
     assert both == logged(TTMLIR_RUNTIME_LOGGER_LEVEL="Info", TTRT_LOGGER_LEVEL="Trace")
@@ -166,7 +166,7 @@ def test_the_more_talkative_variable_counts_and_without_them_nothing_is_logged()
 
 @pytest.mark.process
 @pytest.mark.usefixtures("warm")
-def test_an_unknown_level_is_warned_of_and_is_info():
+def test_an_unknown_level_causes_a_warning_and_means_info():
     lines = logged(TTRT_LOGGER_LEVEL="loud")
     assert any("TTRT_LOGGER_LEVEL is 'loud', which is no level: INFO is taken" in line for line in lines)
     assert sum(line.startswith("INFO") for line in lines) == 3
@@ -174,7 +174,7 @@ def test_an_unknown_level_is_warned_of_and_is_info():
 
 
 @pytest.mark.process
-def test_a_program_that_configures_logging_gets_the_lines_where_it_wants_them():
+def test_a_program_that_configures_logging_gets_the_lines_in_its_handlers():
     lines = logged(
         script="import logging, sys\nlogging.basicConfig(format='own %(message)s')\n" + textwrap.dedent(SCRIPT),
         TTRT_LOGGER_LEVEL="DEBUG",

@@ -1,4 +1,4 @@
-"""The traceback of a user's mistake has the user's frames alone."""
+"""The traceback of a user error has only the user's frames."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def absent():
     ],
 )
 @pytest.mark.parametrize("function", ["jitted", "two parameters", "eager", "tile operation"])
-def test_after_warm_calls_it_is_so_too(make, kind, function, warm_calls):
+def test_the_same_holds_after_warm_calls(make, kind, function, warm_calls):
     callee = {
         "jitted": ttnn_jit.jit(doubled),
         "two parameters": partial_of(ttnn_jit.jit(lambda x, n: ttnn.multiply(x, n))),
@@ -194,7 +194,7 @@ def partial_of(function):
     return lambda *x: function(*x, 2.0)
 
 
-def test_what_a_traced_function_called_is_shown():
+def test_the_calls_of_a_traced_function_are_in_its_traceback():
     error = raised_by(lambda: ttnn_jit.jit(graph_capture=True)(calls_a_failing_helper)(X), CompileError)
     assert names_of(error)[-1] == "<lambda>"
     assert names_of(error.__cause__) == ["calls_a_failing_helper", "failing_helper"]

@@ -1,1 +1,1 @@
-"""Programs as text, and how they are compiled."""
+"""Programs as text, and their compilation."""

@@ -1,4 +1,4 @@
-"""Attention blocks of models: whole sequences against torch in float64, and one token at a time as all at once."""
+"""Attention blocks of models: whole sequences against torch in float64, and token by token against the whole."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def in_torch(x, qkv, out, mask=None):
 
 
 def block(x, qkv, out, cos, sin):
-    """One call of ttnn for the scores."""
+    """Scores by one ttnn operation."""
     rows = ttnn.linear(x, qkv)
     query, key, value = ttnn.experimental.nlp_create_qkv_heads(
         rows, num_heads=HEADS, num_kv_heads=KV_HEADS, transpose_k_heads=False
@@ -61,7 +61,7 @@ def block(x, qkv, out, cos, sin):
 
 
 def masked_block(x, qkv, out, cos, sin, mask):
-    """The scores by hand, as models of before that call write them."""
+    """Scores by hand, as older models write them."""
     query, key, value = ttnn.experimental.nlp_create_qkv_heads(
         ttnn.linear(x, qkv), num_heads=HEADS, num_kv_heads=KV_HEADS, transpose_k_heads=False
     )
@@ -99,7 +99,7 @@ def test_an_attention_block_with_rotary_embeddings_is_torchs_eagerly_and_jitted(
 
 
 class Decoder:
-    """An attention block that keeps keys and values of a user for every token: [1, 1, users, channels] at a time."""
+    """An attention block with a cache of keys and values: one token per user at a time, [1, 1, users, channels]."""
 
     def __init__(self, device, weights, users, dtype, *, pages=0):
         def on_device(x, element_type):
@@ -158,7 +158,7 @@ CACHES = {"float32": (ttnn.float32, 0, 3e-4), "pages": (ttnn.bfloat16, 2, 0.03),
 @pytest.mark.parametrize(
     ("caches", "graph_capture"), [("pages", False), ("pages", True), ("float32", True), ("bfloat8_b", False)]
 )
-def test_tokens_one_at_a_time_are_what_the_whole_sequence_is_at_once(target, caches, graph_capture):
+def test_tokens_decoded_one_at_a_time_equal_the_whole_sequence(target, caches, graph_capture):
     users, present, prompt, dtype, pages, bound = 32, 2, 32, *CACHES[caches]
     bound = max(bound, 0 if target == "cpu" else 5e-3)
     x, weights = torch.randn(present, prompt + 3, CHANNELS, generator=torch.Generator().manual_seed(2)), weights_of()

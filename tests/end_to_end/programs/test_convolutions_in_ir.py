@@ -1,4 +1,4 @@
-"""Convolutions, pools and resampled images as text, in the interpreter, and in the second backend."""
+"""Convolutions, pools and resampling as text, in the interpreter, and in the second backend."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_an_edited_convolution_is_refused_by_its_verifier(old, new, message):
         verify(parse_module(text.replace(old, new)))
 
 
-def test_sizes_stand_in_the_text_as_those_of_tt_mlir_do():
+def test_sizes_are_printed_as_in_tt_mlir():
     sizes = "in_channels = 6 : i32, input_height = 6 : i32, input_width = 5 : i32, kernel_size = array<i32: 3, 2>"
     windows = "padding = array<i32: 1, 2, 0, 1>, stride = array<i32: 2, 1>"
     text = ttnn_jit.jit()(conv2d).ir(X, WEIGHT, BIAS, stage="convert-ttnn-to-ttir")
@@ -158,7 +158,7 @@ def test_an_edited_pool_is_refused_by_its_verifier(old, new, message):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_config_may_be_made_and_changed_inside_a_program(graph_capture):
+def test_a_config_may_be_created_and_changed_inside_a_program(graph_capture):
     def program(x, weight):
         config = ttnn.Conv2dConfig(activation="relu", shard_layout=ttnn.TensorMemoryLayout.HEIGHT_SHARDED)
         config.act_block_h_override = 32
@@ -172,7 +172,7 @@ def test_a_config_may_be_made_and_changed_inside_a_program(graph_capture):
     torch.testing.assert_close(got.reshape(want.shape), want, rtol=1e-5, atol=1e-5)
 
 
-def test_a_config_of_the_world_is_not_changed_by_a_program():
+def test_a_config_from_outside_is_not_changed_by_a_program():
     config = ttnn.Conv2dConfig()
 
     def program(x):

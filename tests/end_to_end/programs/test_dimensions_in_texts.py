@@ -1,4 +1,4 @@
-"""Dimensions in texts: counted from the end they are those counted from the front; others are refused at their op."""
+"""Dimensions in texts may be counted from the end; invalid ones are refused at their op."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_cosh_of_torch_tensors_is_within_two_ulp_of_float64():
     assert ((result.double() - reference).abs() / reference).max() < 3 * 2**-23
 
 
-def test_the_decorated_object_keeps_the_functions_face():
+def test_the_decorated_object_keeps_the_functions_metadata():
     jitted = ttnn_jit.jit()(programs.cosh)
     assert type(jitted).__name__ == "JitFunction"
     assert jitted.__name__ == "cosh"
@@ -58,7 +58,7 @@ def test_cosh_becomes_one_kernel_of_three_buffers_and_peak_three(device):
     assert "1 kernel" in str(report)
 
 
-def test_a_report_names_every_pair_that_stayed_apart_and_the_rule(device):
+def test_a_report_names_every_pair_that_was_not_fused_and_the_rule(device):
     def f(x):
         y = ttnn.exp(x)
         return ttnn.add(ttnn.neg(y), y)

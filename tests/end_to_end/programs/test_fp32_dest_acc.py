@@ -22,7 +22,7 @@ def on(device, values):
 
 
 @pytest.mark.parametrize("backend", ["ttnn", "numba"])
-def test_it_rounds_once_where_the_default_rounds_after_every_op(device, backend):
+def test_fp32_dest_acc_rounds_once_where_the_default_rounds_after_every_op(device, backend):
     x = torch.linspace(-5, 5, 1024).bfloat16().reshape(32, 32)
     exact = torch.exp(torch.cosh(x.double()))
     kept = ttnn_jit.jit(fp32_dest_acc=True, backend=backend)(exp_cosh)(on(device, x))
@@ -32,14 +32,14 @@ def test_it_rounds_once_where_the_default_rounds_after_every_op(device, backend)
         assert_allclose(default, exact, max_ulp=10)
 
 
-def test_it_has_the_bits_of_the_cpu_target_on_ordinary_numbers(device, cpu_device):
+def test_fp32_dest_acc_has_the_bits_of_the_cpu_target_on_ordinary_numbers(device, cpu_device):
     x = torch.randn(64, 64).bfloat16()
     kept = ttnn_jit.jit(fp32_dest_acc=True)(programs.unary_chain)
     on_cpu = ttnn_jit.jit()(programs.unary_chain)
     assert torch.equal(kept(on(device, x)).to_torch(), on_cpu(on(cpu_device, x)).to_torch())
 
 
-def test_stores_are_still_a_devices(device):
+def test_stores_keep_device_numerics_under_fp32_dest_acc(device):
     def double_log(x):
         return ttnn.multiply(ttnn.log(x), 1.0)
 
@@ -60,7 +60,7 @@ def test_an_op_that_only_changes_signs_keeps_what_a_store_would_flush(device, si
     assert torch.equal(kept.to_torch(), torch.tensor(expected).bfloat16().repeat(32, 8))
 
 
-def test_dst_holds_four_tiles_and_the_descriptor_says_so(device, tmp_path, monkeypatch):
+def test_dst_holds_four_tiles_and_the_descriptor_reports_it(device, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tensors = [on(device, torch.randn(32, 32).bfloat16()) for _ in range(8)]
     kept = ttnn_jit.jit(fp32_dest_acc=True)(programs.add_tree_8_to_1)
@@ -79,7 +79,7 @@ def test_float32_tensors_and_the_cpu_target_compute_the_same_with_and_without(de
         assert torch.equal(kept, default)
 
 
-def test_it_is_part_of_the_key(device):
+def test_fp32_dest_acc_is_part_of_the_key(device):
     x = on(device, torch.randn(32, 32).bfloat16())
     ttnn_jit.jit()(exp_cosh)(x)
     kept = ttnn_jit.jit(fp32_dest_acc=True)(exp_cosh)

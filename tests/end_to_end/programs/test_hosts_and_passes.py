@@ -1,4 +1,4 @@
-"""Hosts that no native code is generated for, and passes of the user's own."""
+"""Hosts without native vector code, and user-defined passes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def old_host(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_a_host_without_fma_gets_what_numba_compiles_and_is_told(dtype, request, tmp_path, monkeypatch):
+def test_a_host_without_fma_uses_numba_and_warns(dtype, request, tmp_path, monkeypatch):
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path / "cache"))
     x = torch.randn(5, 7).to(dtype)
     by_numba = ttnn_jit.jit(enable_cache=False, backend="numba")(programs.cosh)(x)
@@ -42,7 +42,7 @@ def test_a_host_without_fma_gets_what_numba_compiles_and_is_told(dtype, request,
 
 
 @pytest.mark.usefixtures("old_host")
-def test_a_dump_on_a_host_without_fma_is_of_python(tmp_path, monkeypatch):
+def test_a_dump_on_a_host_without_fma_is_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.warns(RuntimeWarning, match="numba compiles them here"):
         ttnn_jit.jit(compile_only=True, enable_cache=False)(programs.cosh)(torch.ones(4, 4))
@@ -85,7 +85,7 @@ KEPT = []
 
 @dataclass(frozen=True)
 class Keeping(ModulePass):
-    """Keeps the module, to look at it when all has run."""
+    """Keeps the module for the test to inspect."""
 
     name = "keeping"
 
@@ -110,7 +110,7 @@ def test_a_pass_of_the_users_own_runs_between_named_stages():
     assert torch.equal(inserted(x), x + 2)
 
 
-def test_a_pass_registered_again_under_its_name_takes_the_place_of_the_first():
+def test_a_pass_registered_again_under_its_name_replaces_the_first():
     @dataclass(frozen=True)
     class Nothing(ModulePass):
         """Changes nothing."""

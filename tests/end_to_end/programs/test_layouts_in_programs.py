@@ -1,4 +1,4 @@
-"""Functions of the host API that lay tensors out do in jitted functions what they do eagerly."""
+"""Host functions that change layouts behave in jitted functions as eagerly."""
 
 import pytest
 import torch
@@ -63,8 +63,8 @@ def on(device, x, layout=ttnn.TILE_LAYOUT, memory_config=None):
 @settings(max_examples=40, deadline=None)
 @given(names=st.lists(st.sampled_from([*MOVES]), min_size=1, max_size=6), capture=st.booleans())
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_program_lays_out_as_eager_calls_do(target, names, capture):
-    if target == "wormhole_b0":  # whose kernels take no other layouts in a jitted function
+def test_a_program_gives_its_tensors_the_layouts_of_eager_calls(target, names, capture):
+    if target == "wormhole_b0":  # chip kernels take no other layouts in a jitted function
         names = [name for name in names if name not in {"compute", "scale", "float32", "l1"}] or ["rows"]
     device = ttnn.open_device(device_id=0, target=target)
     x = on(device, torch.randn(64, 96))
@@ -74,7 +74,7 @@ def test_a_program_lays_out_as_eager_calls_do(target, names, capture):
     ttnn.close_device(device)
 
 
-def test_on_cpu_a_change_of_layout_between_operations_moves_no_bytes_of_its_own():
+def test_on_cpu_a_change_of_layout_between_operations_copies_nothing():
     device = ttnn.open_device(device_id=0, target="cpu")
     x = on(device, torch.randn(70, 33))
 
@@ -95,7 +95,7 @@ def test_on_cpu_a_change_of_layout_between_operations_moves_no_bytes_of_its_own(
     ttnn.close_device(device)
 
 
-def test_texts_with_such_operations_are_read_back():
+def test_texts_with_such_operations_are_parsed_back():
     from ttnn_jit.dialects import parse_module, print_module
 
     device = ttnn.open_device(device_id=0, target="cpu")
@@ -106,7 +106,7 @@ def test_texts_with_such_operations_are_read_back():
     ttnn.close_device(device)
 
 
-def test_a_tensor_of_torch_stays_where_it_is():
+def test_a_tensor_of_torch_is_not_moved():
     x = torch.randn(3, 5)
     jitted = ttnn_jit.jit()(
         lambda x: ttnn.to_layout(ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG) * 2, ttnn.TILE_LAYOUT)
@@ -114,7 +114,7 @@ def test_a_tensor_of_torch_stays_where_it_is():
     assert torch.equal(jitted(x), x * 2)
 
 
-def test_a_tensor_says_of_itself_what_it_says_outside(device):
+def test_a_tensor_reports_the_same_properties_inside_and_outside_a_program(device):
     x = on(device, torch.randn(64, 96), memory_config=HEIGHT)
 
     def described(x):
@@ -155,7 +155,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("function", "text"), REFUSED)
-def test_what_cannot_be_laid_out_is_an_error_at_the_users_line(function, text):
+def test_an_impossible_layout_is_an_error_at_the_users_line(function, text):
     device = ttnn.open_device(device_id=0, target="cpu")
     with pytest.raises(CompileError, match=text) as raised:
         ttnn_jit.jit()(function)(on(device, torch.randn(64, 96)))
@@ -174,7 +174,7 @@ VIEWS = {
     "first": lambda x: ttnn.repeat(x[:1], (2, 1, 1)),
     "backwards": lambda x: ttnn.flip(x, [1]),
 }
-"""Of a tensor of 2x64x96."""
+"""The memory configs of a tensor of 2x64x96."""
 
 
 @settings(max_examples=40, deadline=None)
@@ -196,7 +196,7 @@ def test_a_product_reads_movements_of_its_operands_with_the_bits_of_copies(left,
     ttnn.close_device(device)
 
 
-def test_a_product_copies_no_operand_that_strides_name():
+def test_a_product_copies_no_operand_that_strides_can_describe():
     device = ttnn.open_device(device_id=0, target="cpu")
     x, y = (on(device, torch.randn(2, 64, 96)) for _ in "xy")
 
@@ -221,7 +221,7 @@ TYPED = {
 
 @pytest.mark.parametrize("name", TYPED)
 @pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16, ttnn.bfloat8_b], ids=lambda dtype: dtype.name)
-def test_an_operation_in_a_program_results_in_the_dtype_that_a_call_asks_for(device, name, dtype):
+def test_an_operation_in_a_program_has_the_requested_dtype(device, name, dtype):
     x = on(device, torch.randn(64, 96))
     call = TYPED[name]
     eager = call(x, dtype)
@@ -232,7 +232,7 @@ def test_an_operation_in_a_program_results_in_the_dtype_that_a_call_asks_for(dev
         assert torch.equal(jitted.to_torch(), eager.to_torch())
 
 
-# --- Layouts that calls ask for -------------------------------------------------------------------------------------
+# --- Requested layouts ------------------------------------------------------------------------------------------------
 
 BLOCK = ttnn.create_sharded_memory_config(
     (64, 192), core_grid=ttnn.CoreGrid(y=2, x=2), strategy=ttnn.ShardStrategy.BLOCK
@@ -258,7 +258,7 @@ BETWEEN = {
 )
 @pytest.mark.filterwarnings("ignore:.*on an operation is ignored")
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_numbers_that_depend_on_a_layout_are_those_of_eager_calls(target, config, steps, capture):
+def test_results_that_depend_on_a_layout_equal_those_of_eager_calls(target, config, steps, capture):
     device = ttnn.open_device(device_id=0, target=target)
     x, weight = (on(device, torch.randint(-1, 2, shape).float()) for shape in ((1, 64, 64), (64, 192)))
 
@@ -296,7 +296,7 @@ def calls_of(operation, specs, statics):
     return ops.calls
 
 
-def test_operations_whose_calls_depend_on_a_layout_say_so():
+def test_operations_whose_results_depend_on_a_layout_declare_it():
     sharded = [
         ttnn.create_sharded_memory_config(
             shard,
@@ -312,15 +312,15 @@ def test_operations_whose_calls_depend_on_a_layout_say_so():
     ):
         dtype = ttnn.bfloat16 if ttnn.bfloat16 in operation.dtypes else next(iter(operation.dtypes))
         for shapes, statics in operation.examples:
-            ways = []
+            calls = []
             for config in (None, *sharded):
                 specs = [
                     None if shape is None else TensorSpec(shape, dtype, ttnn.TILE_LAYOUT, config) for shape in shapes
                 ]
                 try:
-                    ways.append(calls_of(operation, specs, statics))
+                    calls.append(calls_of(operation, specs, statics))
                 except TtnnJitError:
                     break  # shards that are broadcast
-            if any(way != ways[0] for way in ways[1:]):
+            if any(each != calls[0] for each in calls[1:]):
                 found.add(operation.name)
     assert found == {each.name for each in OPERATIONS if each.reads_layout}

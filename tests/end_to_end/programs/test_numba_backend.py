@@ -1,4 +1,4 @@
-"""`backend="numba"` as a user sees it: the same programs, the same face, source to read."""
+"""`backend="numba"` from a user's point of view: the same programs and interface, and readable source."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_whole_programs_match_torch(dtype):
     torch.testing.assert_close(chain, exact, rtol=5e-7 if dtype is torch.float32 else 0, atol=0)
 
 
-def test_strides_broadcasts_and_empty_tensors_are_walked():
+def test_strides_broadcasts_and_empty_tensors_are_traversed():
     add = ttnn_jit.jit(backend="numba")(lambda a, b: ttnn.add(a, b))
     a, b = torch.randn(3, 5, 8), torch.randn(8, 5)
     assert torch.equal(add(a[:, :, ::2], b.T[3:4, :4].T.mT[:, :4]), a[:, :, ::2] + b.T[3:4, :4].T.mT[:, :4])
@@ -99,7 +99,7 @@ def test_numba_serves_a_host_without_fma_natively(monkeypatch):
     stored_programs.IN_MEMORY.clear()
     ttnn_jit.cache_clear()
     x = torch.randn(5, 5)
-    # Warnings are errors here: nobody is told of the backend that was asked for.
+    # Warnings are errors here: an explicit backend causes none.
     result = ttnn_jit.jit(backend="numba")(programs.cosh)(x)
     torch.testing.assert_close(result, torch.cosh(x))
     assert ttnn_jit.cache_info().entries > 0

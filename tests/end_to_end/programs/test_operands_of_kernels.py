@@ -1,4 +1,4 @@
-"""On a chip target a jitted product or reduction takes the operands that the ttnn.jit document lists, and no others."""
+"""On a chip target a jitted product or reduction accepts exactly the operands of the ttnn.jit document."""
 
 import pytest
 import torch
@@ -37,7 +37,7 @@ def total(x):
 @pytest.mark.parametrize(
     ("config", "kind"), [(HEIGHT, "height sharded"), (WIDTH, "width sharded"), (L1, "interleaved")]
 )
-def test_a_product_of_what_is_neither_block_sharded_nor_in_dram_is_refused(device, config, kind, capture):
+def test_a_product_of_operands_neither_block_sharded_nor_in_dram_is_refused(device, config, kind, capture):
     jitted = ttnn_jit.jit(graph_capture=capture)(product)
     x, sharded = tiled(device), tiled(device, memory_config=config)
     for arguments, name in (((sharded, x), "a"), ((x, sharded), "b")):
@@ -53,7 +53,7 @@ def test_a_product_of_what_is_neither_block_sharded_nor_in_dram_is_refused(devic
     assert jitted.num_entries == 0
 
 
-def test_what_the_hint_of_a_product_says_is_taken(device):
+def test_the_hint_of_a_refused_product_is_accepted(device):
     sharded = tiled(device, memory_config=HEIGHT)
     jitted = ttnn_jit.jit()(lambda a, b: ttnn.matmul(ttnn.to_memory_config(a, ttnn.DRAM_MEMORY_CONFIG), b))
     report = jitted.explain(sharded, tiled(device))
@@ -61,13 +61,13 @@ def test_what_the_hint_of_a_product_says_is_taken(device):
     jitted(sharded, tiled(device))
 
 
-def test_a_product_of_a_result_that_lies_otherwise_is_refused(device):
+def test_a_product_of_a_result_in_another_layout_is_refused(device):
     sharded = tiled(device, memory_config=HEIGHT)
     with pytest.raises(CompileError, match="and its first operand is height sharded in L1"):
         ttnn_jit.jit()(lambda a, b: ttnn.matmul(ttnn.exp(a), b))(sharded, tiled(device))
 
 
-def test_operations_of_the_host_program_may_lie_anywhere(device):
+def test_operands_of_the_host_program_may_have_any_memory_config(device):
     sharded = tiled(device, memory_config=HEIGHT)
     moved = ttnn_jit.jit()(lambda a, b: ttnn.matmul(ttnn.to_memory_config(a, WIDTH), b))
     eager = ttnn.matmul(sharded, sharded)
@@ -77,7 +77,7 @@ def test_operations_of_the_host_program_may_lie_anywhere(device):
 @pytest.mark.parametrize("capture", [False, True])
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod", "std", "var"])
 @pytest.mark.parametrize("memory", ["interleaved in DRAM", "ND sharded"])
-def test_a_reduction_that_an_older_compiler_refused_is_taken_and_explained(device, name, memory, capture):
+def test_a_reduction_that_an_older_compiler_refused_is_accepted_and_explained(device, name, memory, capture):
     reduce = getattr(ttnn, name)
     jitted = ttnn_jit.jit(graph_capture=capture)(lambda x: reduce(x, dim=1, keepdim=True))
     cores = ttnn.CoreRangeSet({ttnn.CoreRange((0, 0), (1, 0))})
@@ -110,7 +110,7 @@ def test_a_reduction_of_an_argument_that_is_interleaved_in_l1_is_refused(device,
     assert torch.equal(jitted(sharded).to_torch(), reduce(sharded, dim=1, keepdim=True).to_torch())
 
 
-def test_what_the_hint_of_a_reduction_says_may_stand_in_the_function(device):
+def test_the_hint_of_a_refused_reduction_can_be_written_in_the_function(device):
     def mean(x):
         x = ttnn.to_memory_config(x, BLOCK)
         return ttnn.mean(x, dim=1, keepdim=True)
@@ -130,7 +130,7 @@ def test_block_floats_are_not_reduced(device):
     assert "ttnn.typecast(x, ttnn.bfloat16)" in raised.value.help
 
 
-def test_the_plain_function_runs_where_that_is_asked_for(device):
+def test_the_plain_function_runs_with_fallback(device):
     jitted = ttnn_jit.jit(fallback=True)(total)
     with pytest.warns(UserWarning, match="takes tensors that are sharded in L1"):
         got = jitted(tiled(device, memory_config=L1))
@@ -138,7 +138,7 @@ def test_the_plain_function_runs_where_that_is_asked_for(device):
     assert jitted.fallback_used
 
 
-def test_what_no_kernel_computes_is_free_of_these_rules(device):
+def test_operations_that_no_kernel_computes_are_exempt_from_these_rules(device):
     x = ttnn.from_torch(torch.randn(40, 50), layout=ttnn.TILE_LAYOUT, device=device)
     assert torch.equal(ttnn_jit.jit()(total)(x).to_torch(), total(x).to_torch())
     whole = torch.randn(64, 64)
@@ -161,12 +161,12 @@ CONFIGS = {
     "sharded": (blocks((128, 192), 3, 2), blocks((192, 512), 4, 6), (4, 2)),
     "one of each": (blocks((128, 192), 3, 2), None, (8, 4)),
 }
-"""Configs of both factors, and the columns and rows of cores that hold the product of 128x192 and 192x512."""
+"""Memory configs of both factors, and the columns and rows of cores of the product of 128x192 and 192x512."""
 
 
 @pytest.mark.parametrize("capture", [False, True])
 @pytest.mark.parametrize("configs", CONFIGS)
-def test_a_product_is_block_sharded_as_tt_mlir_has_it(device, configs, capture):
+def test_a_product_is_block_sharded_as_in_tt_mlir(device, configs, capture):
     left, right, (columns, rows) = CONFIGS[configs]
     a = tiled(device, torch.randn(128, 192).bfloat16(), memory_config=left)
     b = tiled(device, torch.randn(192, 512).bfloat16(), memory_config=right)
@@ -178,7 +178,7 @@ def test_a_product_is_block_sharded_as_tt_mlir_has_it(device, configs, capture):
         assert torch.equal(got.to_torch(), function(a, b).to_torch())
 
 
-def test_a_product_keeps_within_the_grid_that_was_asked_for(device):
+def test_a_product_keeps_within_the_requested_grid(device):
     a = tiled(device, torch.randn(128, 192).bfloat16())
     b = tiled(device, torch.randn(192, 512).bfloat16(), memory_config=blocks((192, 512), 4, 6))
     for left in (a, ttnn.to_memory_config(a, blocks((128, 192), 3, 2))):
@@ -186,7 +186,7 @@ def test_a_product_keeps_within_the_grid_that_was_asked_for(device):
         assert got.memory_config() == blocks((128, 512), 2, 2)
 
 
-def test_batches_of_products_are_rows_of_blocks(device):
+def test_leading_dimensions_of_products_are_rows_of_blocks(device):
     a, b = (tiled(device, torch.randn(2, 3, 64, 64).bfloat16()) for _ in "ab")
     jitted = ttnn_jit.jit(math_fidelity=ttnn.MathFidelity.HiFi2)(product)
     got = jitted(a, b)
@@ -194,7 +194,7 @@ def test_batches_of_products_are_rows_of_blocks(device):
     assert torch.equal(got.to_torch(), product(a, b).to_torch())
 
 
-def test_what_reads_a_product_follows_the_rules_of_what_is_sharded(device):
+def test_readers_of_a_product_follow_the_rules_of_sharded_operands(device):
     a, b, other = tiled(device), tiled(device), tiled(device, memory_config=HEIGHT)
     lies = ttnn_jit.jit()(lambda a, b: ttnn.exp(a @ b))(a, b).memory_config()
     assert lies == BLOCK
@@ -206,7 +206,7 @@ def test_what_reads_a_product_follows_the_rules_of_what_is_sharded(device):
         ttnn_jit.jit()(lambda a, b, c: ttnn.add(a @ b, c))(a, b, other)
 
 
-def test_products_that_no_kernel_computes_lie_as_eagerly(device, cpu):
+def test_products_that_no_kernel_computes_have_the_eager_layout(device, cpu):
     a, b = tiled(device), tiled(device)
     for function in (
         lambda a, b: ttnn.matmul(a, b, transpose_b=True),
@@ -218,7 +218,7 @@ def test_products_that_no_kernel_computes_lie_as_eagerly(device, cpu):
     assert product(a, b).memory_config() == ttnn.DRAM_MEMORY_CONFIG
 
 
-def test_a_product_that_no_cores_hold_is_refused_at_its_call(device):
+def test_a_product_that_no_grid_of_cores_holds_is_refused_at_its_call(device):
     a = tiled(device, torch.zeros(8192, 32))
     b = tiled(device, torch.zeros(32, 8192))
     with pytest.raises(CompileError, match="does not fit into the L1") as raised:

@@ -1,4 +1,4 @@
-"""On a chip target what other operations made need not be whole tiles: what reads it is no kernel of the program's."""
+"""On a chip target results that are not whole tiles are read by launches of the host program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ X = ttnn.from_torch(
     layouts=st.tuples(*[st.sampled_from([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])] * 2),
     graph_capture=st.booleans(),
 )
-def test_parts_of_tiles_and_rows_that_were_made_are_computed_with_eager_bits(rows, columns, layouts, graph_capture):
+def test_partial_tiles_and_computed_row_major_tensors_have_eager_bits(rows, columns, layouts, graph_capture):
     def program(x):
         first = ttnn.to_layout(x[:rows, :columns], layouts[0])
         second = ttnn.to_layout(x[64 - rows :, 96 - columns :], layouts[1])
@@ -35,7 +35,7 @@ def test_parts_of_tiles_and_rows_that_were_made_are_computed_with_eager_bits(row
     assert (got.layout, got.shape) == (want.layout, want.shape)
 
 
-def test_they_are_launches_of_their_own():
+def test_operations_on_them_are_launches_of_their_own():
     jitted = ttnn_jit.jit()(lambda x: ttnn.exp(ttnn.neg(x[:40])))
     text = jitted.ir(X)
     assert "ttnn.hoist_generic_via_d2m" not in text

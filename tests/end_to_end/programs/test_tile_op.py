@@ -1,4 +1,4 @@
-"""`tile_op` as its user sees it: in jitted and eager code, on both backends, never stale."""
+"""`tile_op` from a user's point of view: in jitted and eager code, on both backends, never stale."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def softcap(x):
 
 @ttnn_jit.tile_op
 def steps(x, y):
-    """Needs the number behind a value, so that it is scalar code by numba."""
+    """Needs a concrete number, and is therefore compiled by numba."""
     return int(x) + 0.5 * y
 
 
@@ -55,7 +55,7 @@ def on(device, values):
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("backend", ["ttnn", "numba"])
-def test_both_kinds_run_in_jitted_functions_of_both_frontends(backend, graph_capture):
+def test_kernels_and_launches_of_the_host_program_run_together_in_both_frontends(backend, graph_capture):
     jit = ttnn_jit.jit(backend=backend, graph_capture=graph_capture)
     x = 4 * torch.randn(33, 7)
     assert_allclose(jit(uses_softcap)(x), 3 * torch.tanh(x.double() / 3) + x, rtol=1e-6, atol=1e-6)
@@ -69,7 +69,7 @@ def test_untraced_python_has_the_same_bits_on_both_backends():
     assert torch.equal(ours, theirs)
 
 
-def test_the_report_says_which_was_traced():
+def test_the_report_names_the_traced_operations():
     x = torch.randn(4, 4)
     assert "tile_op softcap: traced, 3 steps" in str(ttnn_jit.jit(uses_softcap).explain(x))
     report = ttnn_jit.jit(uses_steps).explain(x)
@@ -97,7 +97,7 @@ def test_operands_broadcast_and_may_be_numbers(cpu_device):
     assert_allclose(ttnn_jit.jit(lambda x: steps(y=x, x=2.5))(x), 2 + 0.5 * x)
 
 
-def test_on_floats_it_is_the_function():
+def test_on_floats_a_tile_operation_is_the_python_function():
     assert softcap(1.5) == 3.0 * math.tanh(0.5)
     assert softcap.__doc__ == "Limits x to (-3, 3), smoothly."
 
@@ -129,7 +129,7 @@ def test_native_code_and_the_interpreter_have_the_same_bits(program, target):
     assert_same_bits(native(module, [x])[0], expected)
 
 
-def test_the_text_says_what_a_traced_operation_computes(monkeypatch):
+def test_the_text_contains_the_body_of_a_traced_operation(monkeypatch):
     text = a_module(uses_softcap)
     body = 'body = "x -> t0 = div(x, 3.0); t1 = tanh(t0); t2 = mul(3.0, t1); return t2", name = "softcap"'
     assert f'"ttnn.tile_op"(%arg0) <{{{body}}}>' in text
@@ -147,7 +147,7 @@ def test_text_with_python_of_another_process_is_refused(monkeypatch):
         verify(parse_module(text))
 
 
-def test_every_stage_prints_and_parses():
+def test_every_stage_of_a_tile_operation_prints_and_parses():
     jitted = ttnn_jit.jit(uses_softcap)
     for stage in ("convert-ttnn-to-ttir", "d2m-generic-fusion", "d2m-insert-dst-register-access"):
         text = jitted.ir(torch.ones(4, 4), stage=stage)
@@ -166,7 +166,7 @@ def test_a_traced_operation_becomes_the_kernel_of_the_built_in(tmp_path, monkeyp
     assert kernels[0] == kernels[1]
 
 
-def test_an_operation_is_traced_once_while_nothing_that_it_reads_changes(monkeypatch):
+def test_an_operation_is_traced_once_while_its_reads_do_not_change(monkeypatch):
     traced, real = [], tile_trace.trace
     monkeypatch.setattr(tile_trace, "trace", lambda *arguments: traced.append(arguments) or real(*arguments))
     operation = ttnn_jit.tile_op(lambda x: x * CAP)
@@ -177,7 +177,7 @@ def test_an_operation_is_traced_once_while_nothing_that_it_reads_changes(monkeyp
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_changed_global_body_or_helper_is_seen_at_the_next_call(cpu_device, graph_capture, monkeypatch):
+def test_a_changed_global_body_or_helper_is_detected_at_the_next_call(cpu_device, graph_capture, monkeypatch):
     x = torch.full((2, 2), 6.0)
     tensor = on(cpu_device, x)
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(uses_softcap)
@@ -197,7 +197,7 @@ def test_a_changed_global_body_or_helper_is_seen_at_the_next_call(cpu_device, gr
     assert now() == round(3 * math.tanh(2), 4)
 
 
-def test_a_changed_global_of_untraced_code_is_seen(cpu_device, monkeypatch):
+def test_a_changed_global_of_untraced_code_is_detected(cpu_device, monkeypatch):
     monkeypatch.setitem(globals(), "WEIGHT", 1.0)
     operation = ttnn_jit.tile_op(lambda x: int(x) * WEIGHT)  # noqa: F821 - set above
     jitted = ttnn_jit.jit(lambda x: operation(x))
@@ -228,7 +228,7 @@ def test_an_operation_may_be_an_argument():
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_an_argument_is_kept_by_what_it_computes(graph_capture, monkeypatch):
+def test_an_argument_operation_is_keyed_by_its_body(graph_capture, monkeypatch):
     apply = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, op: op(x))
     x = torch.full((2, 2), 6.0)
 
@@ -248,7 +248,7 @@ def test_an_argument_is_kept_by_what_it_computes(graph_capture, monkeypatch):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_on_disk_too_an_argument_is_known_by_what_it_computes(graph_capture):
+def test_on_disk_too_an_argument_operation_is_keyed_by_its_body(graph_capture):
     x = torch.full((2, 2), 6.0)
 
     def applied(factor):
@@ -418,7 +418,7 @@ def test_a_call_cannot_set_a_constant_of_the_operation(cpu_device):
             call()
 
 
-def test_what_cannot_be_guarded_is_compiled_anew_at_each_call(cpu_device):
+def test_a_function_that_reads_unguarded_values_is_compiled_at_each_call(cpu_device):
     class Mutable:
         scale = 2.0
 

@@ -1,4 +1,4 @@
-"""What `tile_op` refuses: at the decorator what no call could change, else at the first call; where, with carets."""
+"""Refusals of `tile_op`, with carets: at the decorator if no call could be valid, else at the first call."""
 
 # ruff: noqa: F821, PLR0402, PLW0603, PTH123, T201 - what is refused
 from __future__ import annotations
@@ -206,7 +206,9 @@ AT_THE_DECORATOR = [
 @pytest.mark.parametrize(
     ("function", "marked", "message", "instead"), AT_THE_DECORATOR, ids=lambda v: getattr(v, "__name__", "")
 )
-def test_what_no_call_could_change_is_refused_by_the_decorator_with_carets(function, marked, message, instead):
+def test_constructs_that_no_call_makes_valid_are_refused_by_the_decorator_with_carets(
+    function, marked, message, instead
+):
     with pytest.raises(CompileError) as refused:
         ttnn_jit.tile_op(function)
     assert_points_at(refused.value, function, marked)
@@ -360,7 +362,7 @@ IN_SOME_LINE = [
     (returns_nothing, "nor compiled by numba"),
     (a_name_that_is_not_there, "name 'absent_name' is not defined"),
 ]
-ON = {
+BACKENDS = {
     "eager": lambda operation, x: operation(x),
     "jitted": lambda operation, x: ttnn_jit.jit(lambda x: operation(x))(x),
     "numba": lambda operation, x: ttnn_jit.jit(backend="numba")(lambda x: operation(x))(x),
@@ -374,20 +376,22 @@ def x(cpu_device):
 
 
 @pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize("way", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     ("function", "fault", "marked", "message"), AT_THE_FIRST_CALL, ids=lambda v: getattr(v, "__name__", "")
 )
-def test_what_only_its_body_shows_is_refused_at_the_line_of_the_body(function, fault, marked, message, way, x):
-    error = refused_at_a_call(function, way, x)
+def test_errors_that_only_the_body_shows_are_refused_at_the_line_of_the_body(
+    function, fault, marked, message, backend, x
+):
+    error = refused_at_a_call(function, backend, x)
     assert_points_at(error, fault, marked)
     assert message in error.message
 
 
-@pytest.mark.parametrize("way", ON)
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("function", "message"), IN_SOME_LINE, ids=lambda v: getattr(v, "__name__", ""))
-def test_what_numba_refuses_is_an_error_of_a_few_lines_in_the_body(function, message, way, x, capsys):
-    error = refused_at_a_call(function, way, x)
+def test_an_error_of_numba_is_a_short_error_in_the_body(function, message, backend, x, capsys):
+    error = refused_at_a_call(function, backend, x)
     assert capsys.readouterr().out == ""
     lines, first = inspect.getsourcelines(function)
     assert error.location.file == __file__
@@ -396,27 +400,27 @@ def test_what_numba_refuses_is_an_error_of_a_few_lines_in_the_body(function, mes
     assert "nopython" not in error.message
 
 
-def refused_at_a_call(function, way, x):
+def refused_at_a_call(function, backend, x):
     operation = ttnn_jit.tile_op(function)
     for _ in range(2):  # and again, not only the first time
         with pytest.raises(CompileError) as refused:
-            ON[way](operation, x)
+            BACKENDS[backend](operation, x)
     text = "".join(traceback.format_exception(refused.value))
     assert len(text.splitlines()) < 30
     assert "numba/core" not in text
     return refused.value
 
 
-@pytest.mark.parametrize("way", ON)
-def test_random_numbers_that_a_module_imports_below_are_refused_at_the_first_call(way, x, monkeypatch):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_random_numbers_whose_module_is_imported_later_are_refused_at_the_first_call(backend, x, monkeypatch):
     operation = ttnn_jit.tile_op(draws_what_is_imported_later)
     monkeypatch.setitem(globals(), "later", random)
     with pytest.raises(CompileError, match=r"`later\.gauss` returns another value at each call") as refused:
-        ON[way](operation, x)
+        BACKENDS[backend](operation, x)
     assert_points_at(refused.value, draws_what_is_imported_later, "later.gauss")
 
 
-def test_what_only_looks_like_a_clock_is_compiled(x):
+def test_names_that_only_resemble_clocks_are_compiled(x):
     def function(x):
         return x * INTERVAL + time_of_flight(x) + SETTINGS.random
 

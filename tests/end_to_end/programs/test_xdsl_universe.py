@@ -24,7 +24,7 @@ from ttnn_jit.transforms import pipeline
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_universe_holds_every_dialect_and_every_stage_whose_name_xdsl_has_not():
+def test_the_universe_has_every_dialect_and_every_stage_that_xdsl_lacks():
     dialects = {dialect.name: dialect for dialect in context().loaded_dialects}
     stages = {stage.name: type(stage) for stage in pipeline.stage_passes(CompileOptions())}
     assert set(UNIVERSE.all_dialects) == set(dialects) - set(XDSL_UNIVERSE.all_dialects)
@@ -34,7 +34,7 @@ def test_the_universe_holds_every_dialect_and_every_stage_whose_name_xdsl_has_no
 
 
 @pytest.mark.process
-def test_a_command_of_xdsls_that_asks_for_nothing_of_ours_does_not_load_the_compiler():
+def test_an_xdsl_command_that_uses_nothing_of_ours_does_not_load_the_compiler():
     script = (
         "import sys, ttnn_jit.tools.xdsl_universe as u; print(*(name for name in sys.modules if 'ttnn_jit' in name))"
     )
@@ -46,7 +46,7 @@ def test_a_command_of_xdsls_that_asks_for_nothing_of_ours_does_not_load_the_comp
 
 @pytest.fixture
 def xdsl_opt(tmp_path):
-    """The command, in an environment where this package is installed as pyproject.toml says."""
+    """The command, in an environment where this package is installed according to pyproject.toml."""
     entry_points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     installed = tmp_path / "ttnn_jit-0.dist-info"
     installed.mkdir()

@@ -1,1 +1,1 @@
-"""The project itself: its documents, its package, its commands."""
+"""The project: its documents, its package, its commands."""

@@ -1,4 +1,4 @@
-"""CHANGELOG.md has the form that it names, and its latest release is the package's version."""
+"""CHANGELOG.md has its declared format, and its latest release is the package's version."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_latest_release_is_the_packages_version():
     assert re.fullmatch(rf"\[{re.escape(ttnn_jit.__version__)}\] - \d{{4}}-\d\d-\d\d", second)
 
 
-def test_every_section_says_the_kind_of_its_changes_once():
+def test_every_section_names_the_kind_of_its_changes_once():
     for release in re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]:
         kinds = re.findall(r"^### (.*)$", release, re.MULTILINE)
         assert set(kinds) <= KINDS

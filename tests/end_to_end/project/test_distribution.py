@@ -1,4 +1,4 @@
-"""What is handed to others: the source distribution is the whole checkout, the wheel is the package and no more."""
+"""The source distribution is the whole checkout, and the wheel is exactly the package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 GENERATED = (".git", ".venv", "*.egg-info", "build", "dist", "generated", "__pycache__", ".*_cache", ".hypothesis")
-NOT_HANDED_OUT = {".gitignore"}
+NOT_DISTRIBUTED = {".gitignore"}
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -28,7 +28,7 @@ def run(*command, cwd, **environment):
 
 
 def build(kind, source, folder):
-    """The file that setuptools, which torch brings, makes of `source`."""
+    """The distribution that setuptools, a dependency of torch, builds from `source`."""
     folder.mkdir()
     run(
         sys.executable, "-c", f"from setuptools import build_meta; build_meta.build_{kind}({str(folder)!r})", cwd=source
@@ -38,13 +38,13 @@ def build(kind, source, folder):
 
 
 def files_below(folder):
-    """Every file, those behind links to folders included."""
+    """Every file, including those in linked folders."""
     walked = os.walk(folder, followlinks=True)
     return {str(Path(where, name).relative_to(folder)) for where, _, names in walked for name in names}
 
 
 def tracked():
-    """What git knows of the checkout; None where there is no repository, or no git."""
+    """The files that git tracks; None without a repository or without git."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         return None
     return run("git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", cwd=ROOT).split("\0")[:-1]
@@ -52,7 +52,7 @@ def tracked():
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """The checkout without what was generated, or lies about, in it."""
+    """The checkout without generated or untracked files."""
     folder = tmp_path_factory.mktemp("checkout") / "ttnn_jit"
     names = tracked()
     if names is None:
@@ -69,7 +69,7 @@ def unpacked(checkout, tmp_path_factory):
     folder = tmp_path_factory.mktemp("unpacked")
     before = files_below(checkout)
     with tarfile.open(build("sdist", checkout, folder / "sdist")) as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # there from Python 3.11.4 on
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # available from Python 3.11.4 on
         archive.extractall(folder)
     shutil.rmtree(checkout / "ttnn_jit.egg-info")
     assert files_below(checkout) == before
@@ -87,7 +87,7 @@ def installed(unpacked, tmp_path_factory):
 
 
 def test_the_source_distribution_holds_every_file_of_the_checkout(checkout, unpacked):
-    assert files_below(checkout) - files_below(unpacked) <= NOT_HANDED_OUT
+    assert files_below(checkout) - files_below(unpacked) <= NOT_DISTRIBUTED
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(checkout, installed):
@@ -96,7 +96,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(checkout, installed):
     assert {Path(name).suffix for name in package} == {".py", ".pyi", ".typed"}
 
 
-def test_what_is_installed_from_the_source_distribution_runs_the_demo_and_knows_its_entry_points(installed, tmp_path):
+def test_an_installation_from_the_source_distribution_runs_the_demo_and_has_its_entry_points(installed, tmp_path):
     script = (
         "import ttnn_jit, sys; from importlib.metadata import entry_points, version; "
         "assert version('ttnn_jit') == ttnn_jit.__version__; "

@@ -1,4 +1,4 @@
-"""What docs/ shows is current and runs."""
+"""Tables in docs/ are current, and their snippets run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 
 
-def test_the_table_of_names_is_what_the_code_says():
+def test_the_table_of_names_is_current():
     document = (DOCS / "from_ttnn.md").read_text()
     assert with_table(document) == document, "run `make docs`"
 
@@ -41,7 +41,7 @@ def test_the_command_prints_and_writes_the_table(tmp_path, capsys):
 
 def test_every_name_is_honoured_ignored_or_refused_and_never_two_of_these():
     for name in ttnn.__all__:
-        assert getattr(ttnn, name) is not None or name in {"CONFIG_OVERRIDES", "CONFIG_PATH"}  # of variables not set
+        assert getattr(ttnn, name) is not None or name in {"CONFIG_OVERRIDES", "CONFIG_PATH"}  # variables not set
     assert set(WITHOUT_EFFECT) <= set(ttnn.__all__)
     assert not set(ABSENT) & set(ttnn.__all__)
     assert dir(ttnn) == sorted(ttnn.__all__)
@@ -62,7 +62,7 @@ def python_blocks(page):
 
 
 @pytest.mark.parametrize("page", [page for page in sorted(DOCS.glob("*.md")) if python_blocks(page)], ids=str)
-def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_what_stands_below_it(page, capsys):
+def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_the_output_below_it(page, capsys):
     names = {"__name__": page.stem}
     for number, (language, block) in enumerate(blocks := blocks_of(page)):
         if language != "python":
@@ -92,7 +92,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def shown_by_examples(tmp_path_factory):
-    """What each script prints, all in one process: a process for a script is of test_scripts.py."""
+    """The output of each script, all in one process: test_scripts.py has a process per script."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "run_each.py").write_text(RUN_EACH)
     command = [sys.executable, "-m", "ttnn_jit", "run_each.py", *map(str, EXAMPLES)]

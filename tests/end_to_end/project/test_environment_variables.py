@@ -1,4 +1,4 @@
-"""One table says which environment variables there are: the command, the page and the code agree with it."""
+"""The command, the page and the code agree with one table of environment variables."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_the_table_holds_every_variable_that_the_package_reads_and_no_other():
     assert len(NAMES) == len(set(NAMES))
 
 
-def test_the_table_of_the_page_is_what_the_code_says():
+def test_the_table_of_the_page_is_current():
     document = PAGE.read_text()
     assert with_table(document) == document, "run `make docs`"
     assert all(f"`{name}`" in document for name in NAMES)
 
 
-def test_the_command_shows_what_is_set_and_what_is_not(capsys, monkeypatch, tmp_path):
+def test_the_command_shows_set_and_unset_variables(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TTNN_JIT_CACHE_DIR", str(tmp_path))
     assert main(["env"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -93,7 +93,7 @@ def test_the_command_shows_what_is_set_and_what_is_not(capsys, monkeypatch, tmp_
         ("TTNN_JIT_NUM_THREADS", "-1"),
     ],
 )
-def test_a_value_that_would_be_refused_is_shown_and_refused(name, value, capsys, monkeypatch):
+def test_an_invalid_value_is_shown_and_refused(name, value, capsys, monkeypatch):
     from ttnn_jit.specs.options import requested_threads
 
     requested_threads.cache_clear()
@@ -115,24 +115,24 @@ def test_the_command_renews_the_table_of_a_page(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "hint"),
     [
         ("TTNN_JIT_CACH_DIR", "did you mean TTNN_JIT_CACHE_DIR?"),
         ("TTNN_JIT_THREADS", "did you mean TTNN_JIT_NUM_THREADS?"),
         ("TTNN_JIT_XYZZY_PLUGH", "`ttnn-jit env` lists those that there are"),
     ],
 )
-def test_a_variable_that_there_is_not_is_warned_of_once(name, told, monkeypatch):
+def test_an_unknown_variable_of_ours_is_warned_of_once(name, hint, monkeypatch):
     monkeypatch.setenv(name, "1")
     warn_of_unknown_variables.cache_clear()
-    with pytest.warns(UserWarning, match=rf"^{name} is no variable that ttnn_jit reads; {re.escape(told)}$") as caught:
+    with pytest.warns(UserWarning, match=rf"^{name} is no variable that ttnn_jit reads; {re.escape(hint)}$") as caught:
         ttnn_jit.jit(lambda x: x)
     ttnn_jit.cache_info()
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
 
-def test_variables_of_others_and_those_that_there_are_are_not_warned_of(monkeypatch):
+def test_variables_of_others_and_known_ones_are_not_warned_of(monkeypatch):
     for name in (*NAMES, "TTNN_JITTER", "TTNNJIT_CACHE"):
         monkeypatch.setenv(name, "")
     warn_of_unknown_variables.cache_clear()

@@ -1,4 +1,4 @@
-"""`make` installs torch's CPU build where it can, and goes on where it cannot."""
+"""`make` installs torch's CPU build if it can, and continues without it otherwise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture
 def setup(tmp_path):
-    """Sets up an environment whose Python writes down how pip is called, instead of calling it."""
+    """Sets up an environment whose Python records the calls of pip instead of running them."""
     scripts = tmp_path / "venv" / "bin"
     scripts.mkdir(parents=True)
     python = scripts / "python"
@@ -63,7 +63,7 @@ def index():
         thread.join()
 
 
-def test_pip_is_told_of_an_index_that_answers_once_where_torch_is_installed(setup, index):
+def test_pip_gets_an_index_that_answers_once_where_torch_is_installed(setup, index):
     done = setup(f"TORCH_INDEX={index}", "PIP_FLAGS=--no-input")
     assert done.stdout.splitlines() == [
         f"-m pip install -q --no-input -c constraints.txt --extra-index-url {index} -e .",
@@ -73,7 +73,7 @@ def test_pip_is_told_of_an_index_that_answers_once_where_torch_is_installed(setu
 
 
 @pytest.mark.parametrize("wrong", ["http://127.0.0.1:1", "http://no.such.host.invalid/whl", "{index}/not"])
-def test_pip_is_not_told_of_an_index_that_does_not_answer_which_is_said(setup, index, wrong):
+def test_pip_does_not_get_an_index_that_does_not_answer_and_make_says_so(setup, index, wrong):
     wrong = wrong.format(index=index)
     done = setup(f"TORCH_INDEX={wrong}")
     assert done.stdout.splitlines()[0] == "-m pip install -q -c constraints.txt -e ."
@@ -81,7 +81,7 @@ def test_pip_is_not_told_of_an_index_that_does_not_answer_which_is_said(setup, i
     assert said.startswith(f"torch is taken from pip's own index: {wrong} does not answer")
 
 
-def test_no_index_is_asked_where_none_is_wanted_or_the_system_has_no_other_build(setup):
+def test_no_index_is_tried_where_none_is_wanted_or_the_system_has_no_other_build(setup):
     for done in (setup("TORCH_INDEX="), setup(system="Darwin")):
         assert CPU_INDEX not in done.stdout + done.stderr
         assert done.stderr == ""

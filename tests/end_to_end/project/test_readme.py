@@ -1,4 +1,4 @@
-"""What README.md and the pages of docs/ show is what happens, and what they name is there."""
+"""Output, commands and links in README.md and the pages of docs/ are real."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def blocks(language, text=TEXT):
 
 
 def run(source):
-    """What the file model.py of this text leaves."""
+    """The output of the file model.py with this text."""
     linecache.cache["model.py"] = len(source), None, source.splitlines(keepends=True), "model.py"
     names = {"__name__": "model"}
     exec(compile(source, "model.py", "exec"), names)
     return names
 
 
-def test_the_first_block_of_python_prints_what_stands_below_it_and_has_the_ir_that_is_shown(capsys):
+def test_the_first_block_of_python_prints_the_output_below_it_and_has_the_shown_ir(capsys):
     (source,) = blocks("python")
     names = run(source)
     assert capsys.readouterr().out.strip() == blocks("")[0].strip()
@@ -43,7 +43,7 @@ def test_the_first_block_of_python_prints_what_stands_below_it_and_has_the_ir_th
     assert names["cosh"].ir(names["x"]).startswith(shown.removesuffix("    ...\n"))
 
 
-def test_the_mistake_is_the_error_that_is_shown():
+def test_the_shown_mistake_gives_the_shown_error():
     x = run(blocks("python")[0])["x"]
     (message,) = [text for text in blocks("") if text.startswith("model.py:")]
     number, statement = re.search(r"^ +(\d+) \| (.*)$", message, re.MULTILINE).groups()
@@ -70,18 +70,18 @@ SYNOPSES = ("COMMAND", "FILE", "...")
     ("page", "command"),
     [(p, c) for p, c in NAMED if c.startswith("ttnn-jit ") and not any(word in c for word in SYNOPSES)],
 )
-def test_a_command_that_is_named_is_one_that_the_parser_takes(page, command):
+def test_every_command_on_a_page_is_accepted_by_the_parser(page, command):
     assert cli._parser().parse_args(shlex.split(command)[1:]).run, page
 
 
-def test_every_target_of_make_that_is_named_is_there():
+def test_every_make_target_on_a_page_exists():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = {command.split()[1] for _, command in NAMED if command.startswith("make ")}
     assert {"demo", "test", "bench", "site"} <= named <= targets
 
 
 @pytest.mark.parametrize("page", [readme.README, readme.PAGE], ids=lambda page: page.name)
-def test_what_a_page_says_of_speed_is_what_the_results_say(page):
+def test_speeds_on_a_page_are_those_of_the_results(page):
     text = page.read_text()
     assert readme.renewed(page, text) == text, "run `python -m benchmarks.readme`"
     with pytest.raises(ValueError, match="unpack"):
@@ -94,7 +94,7 @@ def test_the_first_page_is_short_and_has_one_short_table_of_speed():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_that_is_linked_is_there(page):
+def test_every_linked_page_exists(page):
     path = ROOT / page
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text())
     assert [link for link in links if not (path.parent / link).exists()] == []

@@ -1,4 +1,4 @@
-"""``python -m ttnn_jit``: scripts that say `import ttnn` run as Python runs them."""
+"""``python -m ttnn_jit``: scripts that say `import ttnn` run as under plain Python."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def python(folder, *arguments, **environment):
     )
 
 
-def written(folder, text, name="script.py"):
+def write_files(folder, text, name="script.py"):
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(textwrap.dedent(text))
@@ -58,7 +58,7 @@ def written(folder, text, name="script.py"):
 
 
 def test_a_script_and_its_children_import_our_namespace_as_ttnn(tmp_path):
-    written(tmp_path, SCRIPT)
+    write_files(tmp_path, SCRIPT)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", "a", "--b")
     first, second, *children = done.stdout.splitlines()
     assert first == "ttnn_jit.ttnn ttnn.exp True False", done.stderr
@@ -69,29 +69,29 @@ def test_a_script_and_its_children_import_our_namespace_as_ttnn(tmp_path):
 
 
 def test_a_module_runs_as_python_runs_it(tmp_path):
-    written(tmp_path, "import sys, ttnn; print(ttnn.__name__, sys.argv, __name__, __spec__.name)", "models/cosh.py")
+    write_files(tmp_path, "import sys, ttnn; print(ttnn.__name__, sys.argv, __name__, __spec__.name)", "models/cosh.py")
     done = python(tmp_path, "-m", "ttnn_jit", "-m", "models.cosh", "x")
     assert done.stdout == f"ttnn_jit.ttnn ['{tmp_path}/models/cosh.py', 'x'] __main__ models.cosh\n", done.stderr
 
 
 def test_tracebacks_and_exit_codes_are_those_of_python(tmp_path):
     for text in ("def f():\n    raise KeyError('x')\nf()\n", "import sys\nsys.exit(3)\n", "print(1\n", "exit('no')\n"):
-        written(tmp_path, text)
+        write_files(tmp_path, text)
         ours = python(tmp_path, "-m", "ttnn_jit", "script.py")
         plain = python(tmp_path, "script.py")
         assert (ours.returncode, ours.stdout, ours.stderr) == (plain.returncode, plain.stdout, plain.stderr)
 
 
 def test_a_real_ttnn_is_left_alone_and_an_empty_folder_of_that_name_is_not_one(tmp_path):
-    written(tmp_path, "import ttnn\nprint(ttnn.__name__, hasattr(ttnn, 'exp'))\n")
+    write_files(tmp_path, "import ttnn\nprint(ttnn.__name__, hasattr(ttnn, 'exp'))\n")
     (tmp_path / "ttnn").mkdir()
     assert python(tmp_path, "-m", "ttnn_jit", "script.py").stdout == "ttnn_jit.ttnn True\n"
-    written(tmp_path, "", "ttnn/__init__.py")
+    write_files(tmp_path, "", "ttnn/__init__.py")
     assert python(tmp_path, "-m", "ttnn_jit", "script.py").stdout == "ttnn False\n"
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
-def test_the_version_can_be_asked_for(tmp_path, option):
+def test_the_version_option_prints_the_version(tmp_path, option):
     assert python(tmp_path, "-m", "ttnn_jit", option).stdout == f"ttnn_jit {ttnn_jit.__version__}\n"
 
 
@@ -99,7 +99,7 @@ def test_the_version_can_be_asked_for(tmp_path, option):
     ("arguments", "status", "text"),
     [([], 2, "usage:"), (["-x"], 2, "usage:"), (["no.py"], 2, "can't open file"), (["-m", "no"], 1, "No module named")],
 )
-def test_what_cannot_be_run_is_said(tmp_path, arguments, status, text):
+def test_a_script_that_cannot_be_run_is_reported(tmp_path, arguments, status, text):
     done = python(tmp_path, "-m", "ttnn_jit", *arguments)
     assert done.returncode == status
     assert text in done.stderr
@@ -130,15 +130,15 @@ STARTS_CHILDREN = """
     ],
 )
 def test_python_processes_that_a_script_starts_import_our_namespace_as_ttnn(tmp_path, program, output):
-    written(tmp_path, STARTS_CHILDREN)
+    write_files(tmp_path, STARTS_CHILDREN)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", program)
     assert (done.stdout, done.returncode) == (f"{output}\n", 0), done.stderr
 
 
 def test_children_of_children_that_multiprocessing_spawns_import_our_namespace_too(tmp_path):
-    written(tmp_path, SCRIPT, "pool.py")
+    write_files(tmp_path, SCRIPT, "pool.py")
     program = "import runpy, sys; sys.argv[:] = ['pool.py']; runpy.run_path('pool.py', run_name='__main__')"
-    written(tmp_path, STARTS_CHILDREN)
+    write_files(tmp_path, STARTS_CHILDREN)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", program)
     assert done.stdout.count("ttnn_jit.ttnn") == 1 + 3, done.stderr
 
@@ -155,9 +155,9 @@ sys.meta_path.append(Editable)
 
 @pytest.mark.parametrize("prepare", [REAL, FOUND_BY_A_FINDER])
 def test_a_child_that_has_a_real_ttnn_imports_that_one_wherever_it_is_installed(tmp_path, prepare):
-    written(tmp_path, STARTS_CHILDREN)
+    write_files(tmp_path, STARTS_CHILDREN)
     (tmp_path / "installed").mkdir()
-    written(tmp_path, "where = __file__\n", "installed/ttnn/__init__.py")
+    write_files(tmp_path, "where = __file__\n", "installed/ttnn/__init__.py")
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", f"{prepare}\nimport ttnn\nprint(ttnn.where, ttnn.__name__)")
     assert done.stdout.endswith("installed/ttnn/__init__.py ttnn\n"), done.stderr
     own = {"PYTHONPATH": f"{tmp_path / 'installed'}{os.pathsep}{ROOT}"}
@@ -166,9 +166,9 @@ def test_a_child_that_has_a_real_ttnn_imports_that_one_wherever_it_is_installed(
 
 
 def test_a_script_that_inherits_our_folder_before_a_real_ttnn_imports_the_real_one(tmp_path):
-    written(tmp_path, "import ttnn\nprint(ttnn.where)\n")
+    write_files(tmp_path, "import ttnn\nprint(ttnn.where)\n")
     (tmp_path / "installed").mkdir()
-    written(tmp_path, "where = __file__\n", "installed/ttnn/__init__.py")
+    write_files(tmp_path, "where = __file__\n", "installed/ttnn/__init__.py")
     path = os.pathsep.join([str(ROOT), ON_PYTHONPATH, str(tmp_path / "installed")])
     for arguments in (["script.py"], ["-m", "ttnn_jit", "script.py"]):
         done = python(tmp_path, *arguments, PYTHONPATH=path)
@@ -176,13 +176,13 @@ def test_a_script_that_inherits_our_folder_before_a_real_ttnn_imports_the_real_o
 
 
 def test_a_child_that_has_an_empty_folder_named_ttnn_imports_our_namespace(tmp_path):
-    written(tmp_path, STARTS_CHILDREN)
+    write_files(tmp_path, STARTS_CHILDREN)
     (tmp_path / "ttnn").mkdir()
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", "import ttnn; print(ttnn.__name__)")
     assert done.stdout == "ttnn_jit.ttnn\n", done.stderr
 
 
-def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path):
+def test_a_python_without_ttnn_jit_says_so_each_time_it_imports_ttnn(tmp_path):
     venv.create(tmp_path / "other", with_pip=False)
     text = f"""
         import os
@@ -199,7 +199,7 @@ def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path
         environment = {{**os.environ, "PYTHONPATH": os.pathsep.join(entries)}}
         subprocess.run(["other/bin/python", "-c", __import__("textwrap").dedent(program)], env=environment, check=True)
     """
-    written(tmp_path, text)
+    write_files(tmp_path, text)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py")
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stderr
@@ -208,8 +208,8 @@ def test_a_python_without_ttnn_jit_is_told_so_each_time_it_imports_ttnn(tmp_path
         assert f"{tmp_path}/other/bin/python has neither ttnn nor a ttnn_jit" in line
 
 
-def test_an_older_python_is_told_which_one_has_ttnn_jit(tmp_path):
-    written(tmp_path, STARTS_CHILDREN)
+def test_an_older_python_names_the_one_that_has_ttnn_jit(tmp_path):
+    write_files(tmp_path, STARTS_CHILDREN)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", "import sys; sys.version_info = (3, 9, 0); import ttnn")
     assert done.stderr.count("Traceback") == 1
     assert "No module named 'ttnn': " in done.stderr
@@ -218,7 +218,7 @@ def test_an_older_python_is_told_which_one_has_ttnn_jit(tmp_path):
 
 @pytest.mark.parametrize("own", [["one", "two"], ["one", ""]])
 def test_a_users_own_pythonpath_comes_first_and_is_kept(tmp_path, own):
-    written(tmp_path, "import os; print(os.environ['PYTHONPATH'])")
+    write_files(tmp_path, "import os; print(os.environ['PYTHONPATH'])")
     entries = os.pathsep.join([str(ROOT), *own])
     done = python(tmp_path, "-m", "ttnn_jit", "script.py", PYTHONPATH=entries)
     first, _, last = done.stdout.strip().rpartition(os.pathsep)
@@ -248,7 +248,7 @@ def test_registering_twice_names_our_folder_once_and_nothing_is_left_behind(tmp_
 
 
 def test_processes_of_a_launcher_import_our_namespace(tmp_path):
-    written(tmp_path, "import os, ttnn; print(os.environ['RANK'], ttnn.__name__)", "worker.py")
+    write_files(tmp_path, "import os, ttnn; print(os.environ['RANK'], ttnn.__name__)", "worker.py")
     done = python(
         tmp_path,
         *("-m", "ttnn_jit", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "worker.py"),
@@ -271,17 +271,17 @@ SHARDING_GRIDS = "[7, 7]\n[5, 2]\n[1, 0] [0, 0]\nTrue\n"
 
 
 def test_a_script_finds_the_helper_that_tests_of_ttnn_jit_import(tmp_path):
-    written(tmp_path, HELPER)
+    write_files(tmp_path, HELPER)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py")
     assert done.stdout == SHARDING_GRIDS, done.stderr
 
 
 def test_the_package_itself_has_no_such_helper_and_scripts_find_no_other(tmp_path):
-    written(tmp_path, "import ttnn_jit\nprint(hasattr(ttnn_jit, '_src'))\nfrom ttnn_jit._src import utils\n")
+    write_files(tmp_path, "import ttnn_jit\nprint(hasattr(ttnn_jit, '_src'))\nfrom ttnn_jit._src import utils\n")
     done = python(tmp_path, "script.py")
     assert done.stdout == "False\n"
     assert "No module named 'ttnn_jit._src'" in done.stderr
-    written(tmp_path, "import ttnn_jit._src.utils\nimport ttnn_jit._src.ir_generator\n")
+    write_files(tmp_path, "import ttnn_jit._src.utils\nimport ttnn_jit._src.ir_generator\n")
     done = python(tmp_path, "-m", "ttnn_jit", "script.py")
     assert "No module named 'ttnn_jit._src.ir_generator'" in done.stderr
 
@@ -296,13 +296,15 @@ def test_the_package_itself_has_no_such_helper_and_scripts_find_no_other(tmp_pat
         ("import ttnn.profiler", "No module named 'ttnn.profiler'"),
     ],
 )
-def test_importing_a_name_that_is_missing_says_why_and_is_an_import_error(tmp_path, statement, text):
-    written(tmp_path, f"try:\n    {statement}\nexcept ImportError as error:\n    print(type(error).__name__, error)\n")
+def test_importing_a_missing_name_is_an_import_error_with_the_reason(tmp_path, statement, text):
+    write_files(
+        tmp_path, f"try:\n    {statement}\nexcept ImportError as error:\n    print(type(error).__name__, error)\n"
+    )
     done = python(tmp_path, "-m", "ttnn_jit", "script.py")
     assert text in done.stdout, done.stderr
 
 
-def test_asking_whether_a_missing_name_can_be_imported_is_answered_with_no(tmp_path):
+def test_a_missing_name_cannot_be_imported_according_to_python(tmp_path):
     text = """
         import importlib.util
         import ttnn
@@ -310,14 +312,14 @@ def test_asking_whether_a_missing_name_can_be_imported_is_answered_with_no(tmp_p
         print([importlib.util.find_spec(f"ttnn.{name}") for name in ("profiler", "softcap", "nonsense")])
         print(importlib.util.find_spec("ttnn.device") is not None, hasattr(ttnn, "softcap"))
     """
-    written(tmp_path, text)
+    write_files(tmp_path, text)
     done = python(tmp_path, "-m", "ttnn_jit", "script.py")
     assert done.stdout == "[None, None, None]\nTrue False\n", done.stderr
 
 
 def test_workers_of_pytest_import_our_namespace_without_a_plugin_of_ours(tmp_path):
     suite = "import pytest, ttnn\n@pytest.mark.parametrize('n', range(4))\ndef test(n): assert ttnn.exp\n"
-    written(tmp_path, suite, "test_suite.py")
+    write_files(tmp_path, suite, "test_suite.py")
     done = python(
         tmp_path, "-m", "ttnn_jit", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "1", "test_suite.py"
     )

@@ -1,4 +1,4 @@
-"""The command line: stages by hand give what the compiler gives."""
+"""The command line: stages run by hand have the results of the compiler."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_stages_run_by_hand_leave_the_text_of_the_compile(dumps, capsys, monkeyp
 
 
 @pytest.mark.parametrize("stage", ["host", "codegen", "assembly"])
-def test_what_stages_behind_the_passes_make_of_a_dump_is_shown(dumps, device, capsys, stage):
+def test_stages_after_the_passes_print_the_text_of_a_dump(dumps, device, capsys, stage):
     x = ttnn.from_torch(torch.zeros(64, 64, dtype=torch.bfloat16), layout=ttnn.TILE_LAYOUT, device=device)
     wanted = ttnn_jit.jit()(programs.cosh).ir(x, stage=stage)
     for path in dumps.values():
@@ -86,7 +86,7 @@ def test_a_program_that_makes_a_tensor_and_moves_another_runs_after_any_stage(de
 
 @pytest.fixture
 def of_two_functions(tmp_path):
-    """A text whose two programs share a function, and what the programs are, in Python."""
+    """A text whose two programs share a function, and the Python functions of these programs."""
     text = """
 #dram = #ttnn.buffer_type<dram>
 #l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
@@ -139,7 +139,7 @@ def test_every_entry_point_of_a_text_runs_after_any_stage(of_two_functions, tmp_
         assert len(results) == len(wanted(x))
 
 
-def test_what_is_shown_of_an_entry_point_is_what_its_inlined_text_shows(of_two_functions, tmp_path, capsys):
+def test_the_text_shown_for_an_entry_point_is_that_of_its_inlined_module(of_two_functions, tmp_path, capsys):
     path = of_two_functions[0]["ttnn"]
     inlined = tmp_path / "inlined.mlir"
     assert main(["opt", "-p", "inline", str(path), "-o", str(inlined)]) == 0
@@ -153,7 +153,7 @@ def test_what_is_shown_of_an_entry_point_is_what_its_inlined_text_shows(of_two_f
         assert shown[0] == shown[1]
 
 
-def test_an_entry_point_is_named_where_there_are_several(of_two_functions, capsys, tmp_path):
+def test_an_entry_point_must_be_named_if_there_are_several(of_two_functions, capsys, tmp_path):
     path = of_two_functions[0]["ttir"]
     for command in (["run", str(path)], ["opt", str(path), "--emit", "host"]):
         assert main(command) == 1
@@ -170,7 +170,7 @@ def test_an_entry_point_is_named_where_there_are_several(of_two_functions, capsy
 
 @pytest.mark.parametrize("stage", ["frontend", "convert-d2m-to-ttnn"])
 @pytest.mark.parametrize("force", ["", " <{force = true}>"])
-def test_a_module_that_deallocates_gives_what_it_gives_without(device, tmp_path, capsys, stage, force):
+def test_a_module_that_deallocates_returns_the_same_results_as_without(device, tmp_path, capsys, stage, force):
     x = ttnn.from_torch(torch.zeros(64, 64), layout=ttnn.ROW_MAJOR_LAYOUT, device=device)
     jitted = ttnn_jit.jit(target="cpu")(lambda x: ttnn.matmul(ttnn.softmax(ttnn.exp(x)), x))
     text = jitted.ir(ttnn.to_torch(x), stage=stage)
@@ -266,7 +266,7 @@ def test_the_reproducer_of_a_users_pass_repeats_its_failure(tmp_path, device, mo
 
 
 @mock.patch.dict(USER_PASSES, clear=True)
-def test_the_list_of_stages_has_the_passes_of_a_loaded_file_behind_the_stage_that_they_follow(tmp_path, capsys):
+def test_the_list_of_stages_has_the_passes_of_a_loaded_file_after_the_stage_that_they_follow(tmp_path, capsys):
     assert main(["opt", "--list"]) == 0
     assert capsys.readouterr().out.splitlines() == list(pipeline.STAGES)
     texts = {
@@ -369,7 +369,7 @@ def test_query_prints_what_system_desc_path_reads(tmp_path, capsys, monkeypatch)
         assert device.target.name == "blackhole"
 
 
-def test_the_demo_says_what_the_readme_shows(capsys):
+def test_the_demo_prints_the_output_in_the_readme(capsys):
     assert main(["demo"]) == 0
     printed = capsys.readouterr().out
     for text in (
@@ -392,7 +392,7 @@ memref<NxNxf32, #ttnn.buffer_type<dram>>, <interleaved>>> {
 """
 
 
-def test_tensors_that_no_memory_or_no_patience_holds_are_refused(tmp_path, capsys):
+def test_tensors_too_large_for_memory_or_time_are_refused(tmp_path, capsys):
     path = tmp_path / "module.mlir"
     path.write_text(SQUARE.replace("NxN", "8200x8200"))
     assert main(["run", str(path), "--interpret"]) == 1
@@ -417,7 +417,7 @@ SAVED = saved_bytes()
     | st.builds(lambda end: SAVED[:end], st.integers(0, len(SAVED) - 1))
     | st.builds(lambda at, byte: SAVED[:at] + bytes([byte]) + SAVED[at + 1 :], st.integers(0, 500), st.integers(0, 255))
 )
-def test_inputs_in_another_file_are_refused_in_our_words(tmp_path_factory, data):
+def test_invalid_files_of_inputs_are_refused_with_our_own_message(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "inputs.pt"
     path.write_bytes(data)
     try:
@@ -431,7 +431,7 @@ def test_inputs_in_another_file_are_refused_in_our_words(tmp_path_factory, data)
     assert outcome in ([torch.Tensor], refusal)
 
 
-def test_a_python_file_is_sent_to_python_dash_m(tmp_path, capsys):
+def test_an_error_about_a_python_file_names_python_dash_m(tmp_path, capsys):
     file = tmp_path / "model.py"
     file.write_text("import ttnn\n")
     for command in (["run", str(file)], ["opt", "-p", "all", str(file)]):
@@ -441,7 +441,7 @@ def test_a_python_file_is_sent_to_python_dash_m(tmp_path, capsys):
         assert f"`python -m ttnn_jit {file}` runs it" in shown
 
 
-def test_a_loop_without_end_is_refused(dumps, capsys):
+def test_an_infinite_loop_is_refused(dumps, capsys):
     path = dumps["d2m-insert-dst-register-access"]
     path.write_text(path.read_text().replace("affine.for %arg3 = 0 to 1 {", "affine.for %arg3 = 0 to 99999999999 {"))
     for mode in ([], ["--interpret"]):
@@ -449,7 +449,7 @@ def test_a_loop_without_end_is_refused(dumps, capsys):
         assert re.match(rf"error: {re.escape(str(path))}:\d+:\d+: `affine", capsys.readouterr().err)
 
 
-def test_results_for_a_folder_that_is_not_there_are_an_error(dumps, tmp_path, capsys):
+def test_a_missing_folder_for_results_is_an_error(dumps, tmp_path, capsys):
     assert main(["run", str(dumps["frontend"]), "--save", str(tmp_path / "none" / "x.pt")]) == 1
     assert main(["run", str(dumps["frontend"]), "--inputs", str(tmp_path / "none.pt")]) == 1
     assert capsys.readouterr().err.count("error: ") == 2

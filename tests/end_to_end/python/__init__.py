@@ -1,1 +1,1 @@
-"""The Python that jitted functions are written in, and the tensors that they handle as objects."""
+"""The Python of jitted functions, and tensors as Python objects."""

@@ -1,4 +1,4 @@
-"""What the tests of hidden inputs have in common."""
+"""Shared helpers of the tests of hidden inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _generator = torch.Generator().manual_seed(0)
 
 
 def whole(*shape: int) -> torch.Tensor:
-    """A torch tensor of small whole numbers: what is computed of them is exact."""
+    """A torch tensor of small whole numbers, so that results are exact."""
     return torch.randint(-4, 5, shape or SHAPE, generator=_generator).float()
 
 

@@ -1,4 +1,4 @@
-"""A tensor of 64x64 elements, and the memory configs that it may have."""
+"""A tensor of 64x64 elements, and its possible memory configs."""
 
 from __future__ import annotations
 

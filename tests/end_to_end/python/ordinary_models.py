@@ -1,4 +1,4 @@
-"""Models as people write them: modules with a `program(x)`, or with a `model` whose `forward` is compiled."""
+"""Models in ordinary style: modules with a `program(x)`, or with a `model` whose `forward` is compiled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ttnn_jit import ttnn
 
 @dataclass(frozen=True)
 class Model:
-    """The text of a module, and changes of it: statements after each of which it computes something else."""
+    """The text of a module, and statements that change it: after each of them its result is another one."""
 
     text: str
     changes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a tensor says of itself in a jitted function is what it says in a plain run, or is refused by its name there."""
+"""Attributes of a tensor in a jitted function equal those of a plain run, or are refused by name."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ TENSORS = {
 TTNN = {"cpu": ttnn.TILE_LAYOUT, "wormhole_b0": ttnn.TILE_LAYOUT}
 NUMBERS = itertools.count()
 CHANGES = ("pin_memory", "backward", "deallocate")
-"""What does something, and says nothing."""
+"""Calls that have an effect and return nothing of interest."""
 
 
 def comparing(expression, wanted):
-    """A program that doubles its tensor where `expression` is not what is `wanted`, of that type."""
+    """A program that doubles its tensor if `expression` is not `wanted`, of that type."""
     text = f"def f(x):\n    v = {expression}\n    return x * (1 if v == WANTED and isinstance(v, KIND) else 2)\n"
     file = f"<attribute {next(NUMBERS)}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
@@ -36,8 +36,8 @@ def comparing(expression, wanted):
     return names["f"]
 
 
-def sayings(x):
-    """Expression -> its value in a plain run, of attributes and of methods that need no argument; no tensors."""
+def values_in_a_plain_run(x):
+    """Expression -> its value in a plain run, for attributes and methods without arguments; no tensors."""
     found = {}
     for name in dir(type(x)):
         if name.startswith("_") or name.endswith("_") or name in CHANGES:
@@ -53,7 +53,7 @@ def sayings(x):
 
 def check(x, graph_capture, numbers, answered):
     known, refused = set(), {}
-    for expression, value in sayings(x).items():
+    for expression, value in values_in_a_plain_run(x).items():
         jitted = jit(graph_capture=graph_capture)(comparing(expression, value))
         try:
             result = numbers(jitted(x))
@@ -72,7 +72,7 @@ def check(x, graph_capture, numbers, answered):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("kind", TENSORS)
-def test_a_tensor_of_a_library_says_what_it_says_in_a_plain_run(kind, graph_capture):
+def test_attributes_of_a_foreign_tensor_are_those_of_a_plain_run(kind, graph_capture):
     answered = {"x.shape", "x.dtype", "x.ndim", "x.device", "x.itemsize"}
     if kind == "torch":
         answered |= {"x.layout", "x.size()", "x.dim()", "x.is_sparse", "x.is_contiguous()"}
@@ -81,7 +81,7 @@ def test_a_tensor_of_a_library_says_what_it_says_in_a_plain_run(kind, graph_capt
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("target", TTNN)
-def test_a_tensor_of_ttnn_says_what_it_says_eagerly(target, graph_capture):
+def test_attributes_of_a_ttnn_tensor_are_those_of_eager_ttnn(target, graph_capture):
     with ttnn.manage_device(0, target=target) as device:
         x = ttnn.from_torch(torch.arange(2048.0).reshape(32, 64), layout=TTNN[target], device=device)
         check(
@@ -90,7 +90,7 @@ def test_a_tensor_of_ttnn_says_what_it_says_eagerly(target, graph_capture):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_torchs_layout_is_taken_where_ttnns_is(graph_capture):
+def test_torchs_layout_is_accepted_in_place_of_ttnns(graph_capture):
     @jit(graph_capture=graph_capture)
     def program(x):
         says = (x.layout == torch.strided) + (x.layout != ttnn.TILE_LAYOUT) - 2

@@ -1,4 +1,4 @@
-"""What a jitted function learns of the class of its tensors: that of the tensors of its calls, or it is refused."""
+"""The class of a tensor in a jitted function is that of its calls, or is refused."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def tensors():
 
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_tensor_being_compiled_is_what_calls_bring(name, graph_capture):
+def test_the_class_of_a_tensor_being_compiled_is_that_of_the_calls(name, graph_capture):
     question = QUESTIONS[name]
 
     @jit(graph_capture=graph_capture)
     def program(x):
         return x * (2.0 + question(x))
 
-    for x in tensors():  # one after the other: what is on disk is of a library
+    for x in tensors():  # one after the other: a stored program is for one library
         if graph_capture and program_needs(name, x):
             with pytest.raises(UnsupportedFunction, match="graph_capture=True") as error:
                 program(x)
@@ -61,7 +61,7 @@ def test_a_tensor_being_compiled_is_what_calls_bring(name, graph_capture):
 
 
 def program_needs(name, x):
-    """Whether a trace would answer something else: its stand-ins are of a class of their own."""
+    """Whether a trace would have another answer, because its proxies have a class of their own."""
     if name in {"type", "class", "subclass"}:
         return True
     return isinstance(x, torch.Tensor) and name in {"torch", "ttnn", "is_tensor", "match"}
@@ -79,7 +79,7 @@ WITHOUT_SOURCE = {
 
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
 @pytest.mark.parametrize("question", WITHOUT_SOURCE)
-def test_a_trace_without_source_says_what_calls_bring_or_nothing(question):
+def test_a_trace_without_source_reports_the_class_of_the_calls_or_none(question):
     scope = {"torch": torch, "numpy": numpy, "ttnn": ttnn}
     program = eval(f"lambda x: x * (2.0 + ({question}))", scope)
     for name, x in zip(("torch", "numpy", "ttnn"), tensors(), strict=True):
@@ -95,7 +95,7 @@ def test_a_trace_without_source_says_what_calls_bring_or_nothing(question):
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("cls", [torch.nn.Parameter, torch.FloatTensor])
-def test_what_some_tensors_of_a_library_are_is_not_known(cls, graph_capture):
+def test_the_class_of_some_foreign_tensors_is_unknown(cls, graph_capture):
     jitted = jit(graph_capture=graph_capture)(lambda x: x * (2.0 + isinstance(x, cls)))
     with pytest.raises(UnsupportedFunction, match=f"whether a tensor is a `{cls.__name__}` is not known"):
         jitted(torch.ones(2, 3))

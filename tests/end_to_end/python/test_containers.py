@@ -1,4 +1,4 @@
-"""Tensors in containers and records go in and come out; methods, nested functions and comprehensions work."""
+"""Tensors in containers and records as arguments and results; methods, nested functions and comprehensions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Busy:
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_records_are_arguments_and_results(graph_capture):
+def test_records_can_be_arguments_and_results(graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def apply(pair, weights):
         value = (pair.first * weights.gain + weights.shift) * pair.scale
@@ -132,7 +132,7 @@ def test_a_record_class_that_changed_is_another(monkeypatch):
 
 
 @pytest.mark.parametrize("keys", [(1, True, 1.0), (0.0, -0.0, 0, False), ((0.0,), (-0.0,)), (Number.ONE, 1)], ids=str)
-def test_keys_of_a_dict_that_python_takes_for_equal_are_told_apart(keys):
+def test_dict_keys_that_python_considers_equal_are_distinguished(keys):
     compiled = ttnn_jit.jit()(lambda items: {key: item * 2.0 for key, item in items.items()})
     for key in [*keys, *keys] * 3:
         ((found, result),) = compiled({key: A}).items()
@@ -173,7 +173,7 @@ FACTOR = 1.0
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.filterwarnings("ignore:.*compiled at every call")
-def test_what_an_argument_computes_from_more_than_its_fields_is_never_stale(graph_capture, monkeypatch):
+def test_a_value_that_an_argument_computes_from_more_than_its_fields_is_never_stale(graph_capture, monkeypatch):
     scaling = Scaling()
     functions = [
         (lambda x, each: x * each[0].whole, [scaling]),
@@ -199,7 +199,7 @@ def test_a_traced_function_of_plain_records_compiles_once():
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_dataclass_that_runs_code_of_its_own_is_a_result(graph_capture, monkeypatch):
+def test_a_dataclass_that_runs_code_of_its_own_can_be_a_result(graph_capture, monkeypatch):
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: Busy(x + 1))
     for _ in range(2):
         assert torch.equal(jitted(A).value, A + 1)

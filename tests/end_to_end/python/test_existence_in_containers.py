@@ -1,4 +1,4 @@
-"""Whether a container has something is read, also where that is a tensor; a guard asks no object of another class."""
+"""Membership in a container is guarded, also for tensors; a guard calls no method of a foreign object."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("library", MAKE)
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("cached", [False, True], ids=["memory", "disk"])
-def test_a_key_that_comes_or_goes_is_seen(name, library, cached, graph_capture):
+def test_an_added_or_removed_key_is_detected(name, library, cached, graph_capture):
     make = MAKE[library]
     start(make())
     function, table = PROGRAMS[name]
@@ -109,7 +109,7 @@ def test_a_key_that_comes_or_goes_is_seen(name, library, cached, graph_capture):
 
 
 @BOTH
-def test_a_key_that_comes_and_goes_is_compiled_twice(graph_capture):
+def test_a_key_that_is_added_and_removed_is_compiled_twice(graph_capture):
     start(torch.ones(2, 2))
     function, table = PROGRAMS["in a dict"]
     jitted, before = ttnn_jit.jit(graph_capture=graph_capture)(function), compiles()
@@ -121,41 +121,41 @@ def test_a_key_that_comes_and_goes_is_compiled_twice(graph_capture):
     assert compiles() == before + 2
 
 
-# --- What a guard asks ----------------------------------------------------------------------------------------------
+# --- Calls of a guard -------------------------------------------------------------------------------------------------
 
 
-class Noting:
-    """Notes who asks it."""
+class Recording:
+    """Records calls of its methods."""
 
     asked: tuple[str, ...] = ()
 
     @property
     def w(self) -> torch.Tensor:
-        Noting.asked += ("w",)
+        Recording.asked += ("w",)
         return torch.ones(2, 2)
 
     def __getitem__(self, key: object) -> torch.Tensor:
-        Noting.asked += (f"[{key!r}]",)
+        Recording.asked += (f"[{key!r}]",)
         return torch.ones(2, 2)
 
     def __lt__(self, _: object) -> bool:
-        Noting.asked += ("<",)
+        Recording.asked += ("<",)
         return True
 
 
 class Missing(dict):
-    """Notes what it lacks."""
+    """Records missing keys."""
 
     def __missing__(self, key: object) -> torch.Tensor:
-        Noting.asked += (f"missing {key!r}",)
+        Recording.asked += (f"missing {key!r}",)
         return torch.ones(2, 2)
 
 
 class Listed(list):
-    """Notes who looks into it."""
+    """Records look-ups."""
 
     def __getitem__(self, key: Any) -> Any:
-        Noting.asked += (f"[{key!r}]",)
+        Recording.asked += (f"[{key!r}]",)
         return list.__getitem__(self, key)
 
 
@@ -163,31 +163,31 @@ class Number(float):
     """A number of another class."""
 
     def __lt__(self, _: object) -> bool:
-        Noting.asked += ("<",)
+        Recording.asked += ("<",)
         return True
 
 
 ASKING = {
-    "an item": (lambda x: x + WORLD.table["w"], "table", (Noting, Missing, lambda: collections.defaultdict(list))),
+    "an item": (lambda x: x + WORLD.table["w"], "table", (Recording, Missing, lambda: collections.defaultdict(list))),
     "an item behind an item": (
         lambda x: x + WORLD.nested["inner"]["w"],
         "nested",
-        (lambda: {"inner": Noting()}, lambda: {"inner": Missing()}, Missing, lambda: {"inner": Listed([1.0])}),
+        (lambda: {"inner": Recording()}, lambda: {"inner": Missing()}, Missing, lambda: {"inner": Listed([1.0])}),
     ),
-    "an attribute": (lambda x: x + WORLD.object.w, "object", (Noting,)),
-    "existence": (lambda x: x + 1.0 if hasattr(WORLD.object, "w") else x + 2.0, "object", (Noting,)),
+    "an attribute": (lambda x: x + WORLD.object.w, "object", (Recording,)),
+    "existence": (lambda x: x + 1.0 if hasattr(WORLD.object, "w") else x + 2.0, "object", (Recording,)),
     "membership": (
         lambda x: x + 1.0 if "w" in WORLD.table else x + 2.0,
         "table",
         (Missing, lambda: collections.defaultdict(list)),
     ),
-    "a comparison": (lambda x: x + 1.0 if WORLD.number < 2.0 else x + 2.0, "number", (Noting, Number)),
+    "a comparison": (lambda x: x + 1.0 if WORLD.number < 2.0 else x + 2.0, "number", (Recording, Number)),
 }
 
 
 @BOTH
 @pytest.mark.parametrize("name", ASKING)
-def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
+def test_a_guard_calls_no_method_of_an_object_of_another_class(name, graph_capture):
     function, attribute, makes = ASKING[name]
     for make in makes:
         start(torch.ones(2, 2))
@@ -197,26 +197,26 @@ def test_a_guard_asks_no_object_of_another_class(name, graph_capture):
             jitted(torch.ones(2, 2))
         setattr(WORLD, attribute, made := make())
         guard = next(iter(jitted._variants._by_key.values()))[0].fetch
-        Noting.asked = ()
+        Recording.asked = ()
         assert guard([torch.ones(2, 2)]) is None
         assert {call(torch.ones(2, 2)) for call in (*jitted._latest, *jitted._warm.values())} == {MISS}
-        assert Noting.asked == ()
+        assert Recording.asked == ()
         assert not (isinstance(made, collections.defaultdict) and made)
 
 
-def test_a_look_up_on_disk_asks_no_object_of_another_class():
+def test_a_look_up_on_disk_calls_no_method_of_an_object_of_another_class():
     function, attribute, makes = ASKING["an item behind an item"]
     start(torch.ones(2, 2))
     ttnn_jit.jit(function)(torch.ones(2, 2))
     for make in makes[:2]:
         setattr(WORLD, attribute, make())
-        Noting.asked = ()
+        Recording.asked = ()
         request = ttnn_jit.jit(function).request(torch.ones(2, 2))
         assert StoredPrograms.of(request, use_disk=True).find() is None
-        assert Noting.asked == ()
+        assert Recording.asked == ()
 
 
-def test_ttnn_tensors_come_and_go():
+def test_ttnn_tensors_can_be_added_and_removed():
     device = ttnn.open_device(device_id=0)
     tensor = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     start(tensor)

@@ -1,4 +1,4 @@
-"""Generators that are sent to, thrown into and closed, and dataclasses with code of their own, as in a plain run."""
+"""Generators with send, throw and close, and dataclasses with user code behave as in a plain run."""
 
 from __future__ import annotations
 
@@ -449,7 +449,7 @@ RECORDS = (post, initvar, frozen, derived, refuses, nopost, slots, kwonly, wrong
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("function", [*GENERATORS, *RECORDS], ids=lambda function: function.__name__)
-def test_a_program_gives_what_a_plain_run_gives(function, graph_capture):
+def test_a_program_returns_the_results_of_a_plain_run(function, graph_capture):
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
     for _ in range(2):
         torch.testing.assert_close(jitted(X), function(X))
@@ -459,13 +459,13 @@ def test_a_program_gives_what_a_plain_run_gives(function, graph_capture):
 @pytest.mark.filterwarnings("ignore:.*is compiled at every call")
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("function", [factories, noinit], ids=lambda function: function.__name__)
-def test_what_no_guard_can_see_is_compiled_at_every_call(function, graph_capture):
+def test_a_function_that_no_guard_can_cover_is_compiled_at_every_call(function, graph_capture):
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
     for _ in range(2):
         torch.testing.assert_close(jitted(X), function(X))
 
 
-def test_a_default_of_a_record_that_changes_is_seen(monkeypatch):
+def test_a_changed_default_of_a_record_is_detected(monkeypatch):
     jitted = ttnn_jit.jit()(post)
     torch.testing.assert_close(jitted(X), post(X))
     monkeypatch.setattr(P, "__post_init__", lambda self: setattr(self, "y", self.x - self.k))
@@ -477,7 +477,7 @@ def test_a_default_of_a_record_that_changes_is_seen(monkeypatch):
 OUTSIDE = averager()
 
 
-def test_a_generator_of_the_world_outside_is_not_advanced():
+def test_a_generator_from_outside_is_not_advanced():
     def program(x):
         return x + OUTSIDE.send(None)
 
@@ -486,7 +486,7 @@ def test_a_generator_of_the_world_outside_is_not_advanced():
     assert next(OUTSIDE) is None
 
 
-def test_an_exception_that_nothing_catches_is_shown_where_it_is_thrown():
+def test_an_uncaught_exception_points_at_its_raise():
     def program(x):
         waiting = averager()
         next(waiting)

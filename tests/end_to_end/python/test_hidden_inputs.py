@@ -1,4 +1,4 @@
-"""Tensors that a jitted function finds by a path are inputs of its program: fetched at each call, kept by nobody."""
+"""Hidden inputs: tensors that a jitted function reads by a path are read at each call and kept alive by nobody."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LIBRARIES = {
 
 
 class Model:
-    """One weight, two layers of one weight each, a table of one."""
+    """One weight, two layers with one weight each, and a table with one."""
 
     def __init__(self, make: Any) -> None:
         self.weight = make()
@@ -133,7 +133,7 @@ def swap_dict(model, make):
 
 
 @BOTH
-def test_a_swap_for_other_metadata_is_compiled_anew_and_back_is_not(graph_capture):
+def test_a_weight_of_other_metadata_is_compiled_anew_and_the_old_one_is_not(graph_capture):
     holder = types.SimpleNamespace(weight=whole())
     scaled = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)(lambda x: x * holder.weight)
     x, first = whole(), holder.weight
@@ -150,7 +150,7 @@ def test_a_swap_for_other_metadata_is_compiled_anew_and_back_is_not(graph_captur
     assert compiles() == before
 
 
-def test_metadata_that_change_in_place_are_seen():
+def test_metadata_that_change_in_place_are_detected():
     holder = types.SimpleNamespace(weight=torch.nn.Parameter(whole()))
     scaled = ttnn_jit.jit(lambda x: x * holder.weight)
     x = whole()
@@ -174,7 +174,7 @@ class Model:
 
 
 def loaded(folder: Path, first: int, second: int, graph_capture: bool) -> Any:
-    """The module of a program with such weights, loaded as another process would, and its function never called."""
+    """The module of a program with such weights, loaded as by another process; its function was never called."""
     file = folder / f"weights_{first}_{second}" / "of_a_model.py"
     file.parent.mkdir()
     file.write_text(PROGRAM.format(first=first, second=second))
@@ -186,7 +186,7 @@ def loaded(folder: Path, first: int, second: int, graph_capture: bool) -> Any:
 
 
 @BOTH
-def test_another_process_finds_the_program_whatever_the_weights_hold(graph_capture, tmp_path):
+def test_another_process_finds_the_program_for_any_content_of_the_weights(graph_capture, tmp_path):
     x = torch.full((4, 4), 2.0)
     assert float(loaded(tmp_path, 3, 5, graph_capture).Model().forward(x)[0, 0]) == 13.0
     before = ttnn_jit.cache_info()
@@ -210,7 +210,7 @@ def test_a_program_on_disk_for_other_weights_is_not_taken(tmp_path):
     sys.modules.pop("of_a_model")
 
 
-# --- What is refused ------------------------------------------------------------------------------------------------
+# --- Refusals ---------------------------------------------------------------------------------------------------------
 
 
 HOLDER = types.SimpleNamespace(layers=[types.SimpleNamespace(weight=None)])
@@ -232,7 +232,7 @@ def refusal(weight: Any, x: Any, graph_capture: bool) -> TtnnJitError:
 
 
 @BOTH
-def test_what_no_argument_may_be_no_hidden_input_may(graph_capture, device):
+def test_a_tensor_that_is_refused_as_an_argument_is_refused_as_a_hidden_input(graph_capture, device):
     x, on_chip = whole(), on_device(device, whole())
     assert "a ttnn tensor, and its arguments are torch tensors" in refusal(on_chip, x, graph_capture).message
     assert "a numpy array, and its" in refusal(whole().numpy(), x, graph_capture).message
@@ -253,14 +253,14 @@ def test_a_tensor_of_a_mesh_is_refused_by_its_path(graph_capture, device):
 
 
 @BOTH
-def test_rules_of_a_chip_name_the_path(graph_capture, device):
+def test_errors_about_rules_of_a_chip_name_the_path(graph_capture, device):
     row_major = ttnn.from_torch(whole(), device=device)
     HOLDER.layers[0].weight = row_major
     with pytest.raises(ArgumentError, match=r"`HOLDER.layers\[0\].weight`"):
         ttnn_jit.jit(graph_capture=graph_capture)(scaled)(on_device(device, whole()))
 
 
-def test_a_gradient_is_refused_again_once_it_is_wanted():
+def test_a_gradient_is_refused_again_once_it_is_required():
     HOLDER.layers[0].weight = torch.nn.Parameter(whole())
     program, x = ttnn_jit.jit(scaled), whole()
     for _ in range(2):
@@ -302,7 +302,7 @@ def test_a_call_without_any_tensor_among_its_arguments_is_still_refused(graph_ca
 
 
 @BOTH
-def test_a_hidden_input_is_written_at_each_call_and_not_when_it_is_compiled(graph_capture):
+def test_a_hidden_input_is_written_at_each_call_and_not_by_the_compile(graph_capture):
     def writes(x):
         WEIGHT[0] = x
         WEIGHT[1] += x
@@ -325,7 +325,7 @@ def test_a_hidden_input_is_written_at_each_call_and_not_when_it_is_compiled(grap
         WEIGHT.copy_(before)
 
 
-def test_a_trace_is_refused_that_would_not_see_numpy_write():
+def test_a_trace_that_would_not_record_a_write_of_numpy_is_refused():
     def writes(x):
         ARRAY[0] = 1.0
         return x
@@ -344,7 +344,7 @@ def test_a_trace_is_refused_that_would_not_see_numpy_write():
 ARRAY = numpy.zeros((3, 4), numpy.float32)
 
 
-def test_explain_miss_says_which_weight_changed(tmp_path):
+def test_explain_miss_names_the_weight_that_changed(tmp_path):
     module = loaded(tmp_path, 3, 5, graph_capture=False)
     model, x = module.Model(), torch.full((4, 4), 2.0)
     model.forward(x)
@@ -366,7 +366,7 @@ def test_a_function_that_falls_back_computes_with_its_weights():
     assert not plain.fallback_used
 
 
-def test_sharded_weights_lie_in_the_account_of_the_device(device):
+def test_sharded_weights_are_charged_to_the_account_of_the_device(device):
     config = ttnn.create_sharded_memory_config((32, 32), ttnn.CoreGrid(y=1, x=1), ttnn.ShardStrategy.BLOCK)
     HOLDER.layers[0].weight = ttnn.to_memory_config(on_device(device, whole()), config)
     program = ttnn_jit.jit(scaled)
@@ -378,7 +378,7 @@ def test_sharded_weights_lie_in_the_account_of_the_device(device):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @BOTH
-def test_calls_see_whole_weights_while_another_thread_swaps_them(library, graph_capture, device):
+def test_calls_see_complete_weights_while_another_thread_swaps_them(library, graph_capture, device):
     wrap, values = LIBRARIES[library]
     shape = (256, 256)
     weights = [wrap(device, torch.full(shape, float(number))) for number in range(2)]
@@ -415,7 +415,7 @@ def test_calls_see_whole_weights_while_another_thread_swaps_them(library, graph_
     assert set(kept) == {True}
 
 
-def test_a_trace_during_which_a_weight_is_swapped_is_made_again(monkeypatch):
+def test_a_trace_during_which_a_weight_is_swapped_is_repeated(monkeypatch):
     holder = types.SimpleNamespace(weight=whole())
     run, swaps = capture._returned, iter([whole(), whole()])
 
@@ -428,7 +428,7 @@ def test_a_trace_during_which_a_weight_is_swapped_is_made_again(monkeypatch):
     assert torch.equal(ttnn_jit.jit(graph_capture=True)(lambda x: x * holder.weight)(x), x * holder.weight)
 
 
-def test_the_guard_of_a_program_without_hidden_inputs_fetches_nothing():
+def test_the_guard_of_a_program_without_hidden_inputs_reads_nothing():
     program = ttnn_jit.jit(lambda x: x + 1.0)
     program(whole())
     variant = next(iter(program._variants._by_key.values()))[0]

@@ -1,4 +1,4 @@
-"""Which tensors are one object: a program that asks is that of calls alike, and one that does not pays nothing."""
+"""Identity of tensors: a program that tests it is guarded by it, and others pay nothing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def program(body: str, *, has_source: bool = True) -> Any:
 
 
 def put(function: Any, tensor: Any) -> None:
-    """Have its names lead to `tensor`."""
+    """Binds its names to `tensor`."""
     function.__globals__["GLOBAL"] = function.__globals__["OBJECT"].w = tensor
     function.__globals__["TABLE"] = {tensor: 7.0} if type(tensor).__hash__ else {}
 
@@ -73,7 +73,7 @@ def number(result: Any) -> float:
 
 
 def calls(make: Any) -> list[tuple[Any, Any, Any]]:
-    """Two arguments, and the tensor that is found: every way in which three may be one."""
+    """Two arguments and the hidden tensor, in every combination of identities."""
     one, two, three = make(), make(), make()
     ways = [(one, one, three), (one, two, three), (one, two, one), (one, two, two), (one, one, one)]
     return [*ways, *ways, *reversed(ways)]
@@ -82,7 +82,7 @@ def calls(make: Any) -> list[tuple[Any, Any, Any]]:
 @BOTH
 @LIBRARIES
 @pytest.mark.parametrize("name", BODIES)
-def test_a_program_that_asks_is_told_of_each_call(name, make, graph_capture):
+def test_a_program_that_tests_identity_is_compiled_for_each_answer(name, make, graph_capture):
     function = program(BODIES[name])
     jitted = ttnn_jit.jit(graph_capture=graph_capture)(function)
     for q, k, found in calls(make):
@@ -102,7 +102,7 @@ def test_a_program_that_asks_is_told_of_each_call(name, make, graph_capture):
 @LIBRARIES
 @pytest.mark.filterwarnings("ignore:.* is compiled at every call:UserWarning")
 @pytest.mark.parametrize("name", sorted(BODIES.keys() - HASHING))
-def test_a_program_without_source_is_told_too(name, make):
+def test_a_program_without_source_is_too(name, make):
     function = program(BODIES[name], has_source=False)
     jitted = ttnn_jit.jit(function)
     for q, k, found in calls(make):
@@ -114,7 +114,7 @@ def test_a_program_without_source_is_told_too(name, make):
 
 
 @BOTH
-def test_items_of_arguments_are_told_apart_as_they_are_now(graph_capture):
+def test_items_of_arguments_are_compared_as_they_are_now(graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def program(items, named):
         return items[0] + (1.0 if items[0] is items[1] else 2.0) * (3.0 if named["k"] is items[0] else 5.0)
@@ -129,7 +129,7 @@ def test_items_of_arguments_are_told_apart_as_they_are_now(graph_capture):
 
 
 @BOTH
-def test_three_tensors_in_a_set_are_the_objects_that_they_are(graph_capture):
+def test_three_tensors_in_a_set_keep_their_identity(graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def program(a, b, c):
         return a * float(len({a, b, c}))
@@ -151,7 +151,7 @@ def test_one_memory_is_not_one_object(graph_capture):
 
 
 @BOTH
-def test_tensors_in_one_memory_that_is_written_are_not_told_apart(graph_capture):
+def test_the_identity_of_tensors_in_one_written_memory_is_refused(graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def program(q, k):
         q.add_(1.0)
@@ -164,7 +164,7 @@ def test_tensors_in_one_memory_that_is_written_are_not_told_apart(graph_capture)
     assert number(program(x, torch.ones(2, 2))) == 3.0
 
 
-def test_a_program_that_does_not_ask_serves_calls_with_one_tensor_and_with_two():
+def test_a_program_that_does_not_test_identity_serves_calls_with_one_tensor_and_with_two():
     @ttnn_jit.jit
     def program(q, k):
         return q + k if k is not None else q
@@ -175,7 +175,7 @@ def test_a_program_that_does_not_ask_serves_calls_with_one_tensor_and_with_two()
     assert compiles() == before + 1
 
 
-def test_a_program_on_disk_is_told_too():
+def test_a_program_on_disk_guards_identity_too():
     function = program(BODIES["is"])
     x, y = torch.ones(2, 2), torch.ones(2, 2)
     given = [(x, x), (x, y)]
@@ -190,7 +190,7 @@ def test_a_program_on_disk_is_told_too():
 
 
 @BOTH
-def test_attention_of_torch_asks_whether_its_query_is_its_key(graph_capture):
+def test_attention_of_torch_tests_whether_its_query_is_its_key(graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def attend(query, key, value):
         scale = 1.0 if query is key and key is value else 0.5
@@ -200,7 +200,7 @@ def test_attention_of_torch_asks_whether_its_query_is_its_key(graph_capture):
     assert [number(attend(*given)) for given in ((x, x, x), (x, y, y), (x, y, z), (x, x, x))] == [2.0, 1.5, 1.5, 2.0]
 
 
-def test_the_number_of_an_object_is_refused_with_what_to_write():
+def test_id_is_refused_with_an_alternative():
     with pytest.raises(
         UnsupportedFunction, match=r"Function id not supported[\s\S]*help: `is` tells whether two tensors"
     ):

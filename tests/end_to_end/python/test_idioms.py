@@ -1,4 +1,4 @@
-"""What public programs write around their operations, inside jitted functions: as it is eagerly, in both frontends.
+"""Idioms of public programs inside jitted functions have the eager results, in both frontends.
 
 PYTEST_DONT_REWRITE: jitted functions here have assertions of their own.
 """
@@ -100,7 +100,7 @@ def the_grid_of_a_device(x):
 
 
 @idiom
-def what_device_it_is(x):
+def reads_the_device(x):
     is_one = MODEL.device.get_num_devices() == 1 and x.device().arch() == MODEL.device.arch()
     return ttnn.relu(x) if is_one and x.storage_type() == ttnn.StorageType.DEVICE and x.is_allocated() else x
 
@@ -238,7 +238,7 @@ def loops_that_count(x):
 
 @pytest.mark.parametrize("capture", [False, True], ids=["ast", "capture"])
 @pytest.mark.parametrize("name", IDIOMS)
-def test_programs_say_what_public_ones_say(name, capture):
+def test_public_idioms_in_programs_have_their_eager_results(name, capture):
     x = torch.randint(-2, 3, (1, 1, 64, 64), generator=torch.Generator().manual_seed(1)).float()
     eager, jitted = IDIOMS[name](on_device(x)), jit(graph_capture=capture)(IDIOMS[name])
     for _ in range(2):
@@ -261,7 +261,7 @@ def state_of_a_model(x):
 
 
 @refused("Function to_torch not supported")
-def what_is_read(x):
+def read_back(x):
     return ttnn.from_torch(ttnn.to_torch(x))
 
 
@@ -271,7 +271,7 @@ def the_number_of_a_device(x):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_says_where_and_what_to_do_instead(name):
+def test_a_refusal_has_its_location_and_an_alternative(name):
     function, message = REFUSED[name]
     with pytest.raises(TtnnJitError, match=message) as error:
         jit(graph_capture=False)(function)(on_device(torch.ones(1, 1, 64, 64)))

@@ -1,4 +1,4 @@
-"""Integers and bools of torch and numpy are what they are there: computed exactly, or refused by name."""
+"""Integers and bools of torch and numpy keep their types: exact results, or a refusal by name."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ COMPUTED = {
 @LIBRARIES
 @BOTH
 @pytest.mark.parametrize("name", COMPUTED)
-def test_they_are_computed_as_in_torch(name, capture, numpy):
+def test_integers_are_computed_as_in_torch(name, capture, numpy):
     program, operands, expected = COMPUTED[name]
     function = jit(graph_capture=capture)(program)
     for _ in range(3):
@@ -98,7 +98,7 @@ REFUSED = {
 @LIBRARIES
 @BOTH
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_arithmetic_is_refused_by_name_at_its_location(name, capture, numpy):
+def test_types_without_arithmetic_are_refused_by_name_at_their_location(name, capture, numpy):
     program, operands, message = REFUSED[name]
     with pytest.raises(CompileError) as raised:
         jit(graph_capture=capture)(program)(*(given(each, numpy) for each in operands))
@@ -180,7 +180,7 @@ WRITES = {
 @LIBRARIES
 @BOTH
 @pytest.mark.parametrize("name", WRITES)
-def test_they_are_written_as_in_torch(name, capture, numpy):
+def test_integers_are_written_as_in_torch(name, capture, numpy):
     program, x, y, expected = WRITES[name]
     function = jit(graph_capture=capture)(program)
     for _ in range(3):
@@ -195,7 +195,7 @@ def test_they_are_written_as_in_torch(name, capture, numpy):
     [(MASK, SMALL), (MASK, X), (SMALL, X), (WIDE, SMALL)],
     ids=["bool int16", "bool float", "int16 float", "int64"],
 )
-def test_a_result_that_its_tensor_does_not_hold_is_not_written(x, y, capture):
+def test_a_result_that_its_tensor_cannot_represent_is_not_written(x, y, capture):
     written = x.clone()
     with pytest.raises(CompileError, match=r"is not written into a tensor of|does not take INT64 tensors"):
         jit(graph_capture=capture)(added)(written, y)
@@ -206,7 +206,7 @@ def test_a_result_that_its_tensor_does_not_hold_is_not_written(x, y, capture):
     "name", ["int16 < 0", "not bool", "where bool", "where int64", "int64 repeated", "rows of int64", "int16 / int16"]
 )
 @LIBRARIES
-def test_plain_python_computes_them_so_too(name, numpy):
+def test_the_plain_python_fallback_computes_integers_likewise(name, numpy):
     program, operands, expected = COMPUTED[name]
     with accepting_foreign_operands(PRESETS["cpu"]):
         found = program(*(given(each, numpy) for each in operands))
@@ -214,7 +214,7 @@ def test_plain_python_computes_them_so_too(name, numpy):
 
 
 @BOTH
-def test_floats_that_numpy_lacks_come_back_as_float32(capture):
+def test_floats_that_numpy_lacks_are_returned_as_float32(capture):
     x = np.linspace(-7.0, 7.0, 1000, dtype=np.float32)
     expected = torch.from_numpy(x).to(torch.bfloat16).float().numpy()
     calls = {
@@ -231,7 +231,7 @@ def test_floats_that_numpy_lacks_come_back_as_float32(capture):
             assert np.array_equal(found, expected[0] if name == "scalar" else expected)
 
 
-def test_no_class_of_elements_of_ttnn_is_one_of_theirs():
+def test_ttnn_has_none_of_the_foreign_integer_dtypes():
     assert {dtype.name for dtype in ttnn.DataType}.isdisjoint({"INT16", "BOOL", "INT64"})
     assert not hasattr(ttnn, "int16")
     for dtype in (ttnn.DataType.INT16, ttnn.DataType.BOOL, ttnn.DataType.INT64):

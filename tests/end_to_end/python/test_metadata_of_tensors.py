@@ -1,4 +1,4 @@
-"""What a jitted function learns of a tensor without its elements is what it learns at run time, in both frontends."""
+"""Metadata of tensors in a jitted function equal those at run time, in both frontends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CASES += [(name, numpy.arange(24.0, dtype="f4").reshape(4, 6), ask) for name, as
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize(("name", "x", "ask"), CASES, ids=[f"{type(x).__name__}-{name}" for name, x, _ in CASES])
-def test_metadata_are_those_of_the_library(name, x, ask, graph_capture):
+def test_dtypes_in_programs_are_those_of_the_library(name, x, ask, graph_capture):
     jitted = jit(graph_capture=graph_capture)(lambda x: x * 2.0 + ask(x))
     for _ in range(2):
         assert numpy.array_equal(numpy.asarray(jitted(x)), numpy.asarray(x * 2.0 + ask(x)))
@@ -51,7 +51,7 @@ def test_metadata_are_those_of_the_library(name, x, ask, graph_capture):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_an_element_type_of_the_library_is_taken_where_ttnns_is(graph_capture):
+def test_a_dtype_of_the_library_is_accepted_in_place_of_ttnns(graph_capture):
     @jit(graph_capture=graph_capture)
     def program(x, y):
         named = (x.dtype == ttnn.float32) + (ttnn.bfloat16 == y.dtype) - 2
@@ -64,7 +64,7 @@ def test_an_element_type_of_the_library_is_taken_where_ttnns_is(graph_capture):
 
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int16, torch.int32, torch.int64], ids=str)
-def test_integers_say_which_they_are(dtype, graph_capture):
+def test_integer_tensors_report_their_dtype(dtype, graph_capture):
     jitted = jit(graph_capture=graph_capture)(
         lambda x: x if x.dtype == dtype and x.itemsize == dtype.itemsize else None
     )

@@ -1,4 +1,4 @@
-"""Modes of torch around a call and inside a compiled function: what has no effect is said, or refused."""
+"""Modes of torch around a call and inside a compiled function: those without effect warn or are refused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, UnsupportedFunction
 
 
-def said(call: Any) -> list[str]:
-    """What a call warns of."""
+def warnings_of(call: Any) -> list[str]:
+    """The warnings of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
@@ -25,39 +25,39 @@ def said(call: Any) -> list[str]:
 @BOTH
 @pytest.mark.parametrize("warm", [0, 1, 3])
 @pytest.mark.parametrize("twice", [False, True], ids=["two tensors", "one tensor twice"])
-def test_autocast_around_a_call_is_said_once_to_have_no_effect(twice, warm, graph_capture):
+def test_autocast_around_a_call_causes_one_warning(twice, warm, graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def product(x, y):
         return x @ y
 
     x, y = whole(), whole()
     given = (x, x) if twice else (x, y)
-    assert [text for _ in range(warm) for text in said(lambda: product(*given))] == []
+    assert [text for _ in range(warm) for text in warnings_of(lambda: product(*given))] == []
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        texts = [text for _ in range(4) for text in said(lambda: product(*given))]
+        texts = [text for _ in range(4) for text in warnings_of(lambda: product(*given))]
     assert len(texts) == 1
     assert texts[0].startswith("`torch.autocast` is on and has no effect on `product`: ")
-    assert said(lambda: product(*given)) == []
+    assert warnings_of(lambda: product(*given)) == []
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert said(lambda: product(*given)) == []
+        assert warnings_of(lambda: product(*given)) == []
         assert product(*given).dtype == torch.float32
 
 
-def test_a_function_that_was_compiled_inside_is_the_same_outside():
+def test_a_function_that_was_compiled_under_autocast_is_the_same_outside():
     product = ttnn_jit.jit(lambda x, y: x @ y)
     x, y = whole(), whole()
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert len(said(lambda: [product(x, y) for _ in range(3)])) == 1
+        assert len(warnings_of(lambda: [product(x, y) for _ in range(3)])) == 1
         before = ttnn_jit.cache_info().compiles
     assert torch.equal(product(x, y), x @ y)
     assert ttnn_jit.cache_info().compiles == before
 
 
-def test_tensors_of_ttnn_know_nothing_of_autocast():
+def test_autocast_does_not_affect_ttnn_tensors():
     device = ttnn.open_device(device_id=0)
     tensor = ttnn.from_torch(whole(), layout=ttnn.TILE_LAYOUT, device=device)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert said(lambda: ttnn_jit.jit(lambda x: x @ x)(tensor)) == []
+        assert warnings_of(lambda: ttnn_jit.jit(lambda x: x @ x)(tensor)) == []
     ttnn.close_device(device)
 
 
@@ -92,7 +92,7 @@ def test_autocast_inside_a_function_is_refused(function, graph_capture):
 
 
 @BOTH
-def test_gradients_are_refused_where_they_are_wanted(graph_capture):
+def test_gradients_are_refused_where_they_are_required(graph_capture):
     jitted, weight = ttnn_jit.jit(graph_capture=graph_capture)(lambda x, y: x + y), whole().requires_grad_()
     x = whole()
     for _ in range(2):
@@ -106,7 +106,7 @@ def test_gradients_are_refused_where_they_are_wanted(graph_capture):
 
 
 @BOTH
-def test_a_default_type_decides_nothing_in_a_program(graph_capture):
+def test_a_default_dtype_has_no_effect_in_a_program(graph_capture):
     jitted, x = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * 2.0), whole()
     for _ in range(2):
         for dtype in (torch.float64, torch.bfloat16, torch.float32):

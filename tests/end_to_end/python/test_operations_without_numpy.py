@@ -1,4 +1,4 @@
-"""Operations that were compiled run without torch and numpy, eagerly and jitted: no element passes through them."""
+"""Compiled operations run without torch and numpy, eagerly and jitted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.ops import OPERATIONS, Elementwise, Reduction
 from ttnn_jit.specs.dtypes import FLOATS
 
 EXAMPLES_OF_A_KIND = 4
-"""Operations of one family have one way in which they run, but for those that look at elements before."""
+"""Operations of one family run in the same way, except those that check elements first."""
 
 
 def chosen():
@@ -49,7 +49,7 @@ def calls(device):
 
 
 @pytest.mark.slow
-def test_every_kind_of_operation_runs_again_where_neither_torch_nor_numpy_can_be_imported(monkeypatch):
+def test_every_kind_of_operation_runs_where_neither_torch_nor_numpy_can_be_imported(monkeypatch):
     device = ttnn.open_device(device_id=0, target="cpu")
     prepared = [(function, jit()(function), arguments) for function, arguments in calls(device)]
     assert len(prepared) > 40

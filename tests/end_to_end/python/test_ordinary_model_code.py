@@ -1,4 +1,4 @@
-"""Ordinary model code is compiled once, not at each call or by each process; a change is seen all the same."""
+"""Ordinary model code is compiled once, for all calls and processes, and changes are detected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 
 
 class Process:
-    """The module of a model, loaded anew as another process would, with a function that was never called."""
+    """The module of a model, loaded as by another process, with a function that was never called."""
 
     def __init__(self, folder: Path, name: str, *, graph_capture: bool) -> None:
         file = folder / "ordinary_model.py"
@@ -43,18 +43,18 @@ class Process:
             owner.jitted_forward = self._jitted
 
     def compiled(self) -> float:
-        """What the compiled function gives."""
+        """The result of the compiled function."""
         x = torch.full((4, 4), X)
         model = getattr(self.module, "model", None)
         return float((self._jitted(x) if model is None else model.jitted_forward(x))[0, 0])
 
     def plain(self) -> float:
-        """What Python gives."""
+        """The result of Python."""
         model = getattr(self.module, "model", None)
         return self._plain(*(() if model is None else (model,)), Reference(X)).value
 
     def change(self, statement: str) -> None:
-        """Carry out a statement, whose text is known as that of a cell of a notebook is."""
+        """Executes a statement whose source is known, like that of a notebook cell."""
         file = f"<change {next(_numbers)}>"
         linecache.cache[file] = (len(statement), None, [f"{statement}\n"], file)
         exec(compile(statement, file, "exec"), vars(self.module))
@@ -103,7 +103,7 @@ def test_ordinary_model_code_is_not_compiled_by_the_next_process(process, name, 
 
 @BOTH
 @EVERY_MODEL
-def test_a_change_of_ordinary_model_code_is_seen(process, name, graph_capture):
+def test_a_change_of_ordinary_model_code_is_detected(process, name, graph_capture):
     first = process(name, graph_capture)
     before = first.compiled()
     first.compiled()

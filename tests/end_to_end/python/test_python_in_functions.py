@@ -1,4 +1,4 @@
-"""Python's own statements inside jitted functions mean what they mean outside, in both frontends with one text.
+"""Python statements inside jitted functions behave as outside, in both frontends with one text.
 
 PYTEST_DONT_REWRITE: jitted functions here have assertions of their own.
 """
@@ -286,7 +286,7 @@ def tensor():
 
 
 @pytest.mark.parametrize("name", IDIOMS)
-def test_both_frontends_give_what_python_gives(name):
+def test_both_frontends_return_the_results_of_python(name):
     expected = ttnn.to_torch(IDIOMS[name](tensor()))
     interpreted, traced = (jit(graph_capture=capture)(IDIOMS[name]) for capture in (False, True))
     for function in (interpreted, traced):
@@ -297,7 +297,7 @@ def test_both_frontends_give_what_python_gives(name):
 
 
 @pytest.mark.parametrize("capture", [False, True])
-def test_what_was_missing_and_caught_is_seen_when_it_is_there(capture, monkeypatch):
+def test_a_missing_value_whose_error_was_caught_is_detected_once_it_exists(capture, monkeypatch):
     keys, attributes = (
         jit(graph_capture=capture)(each) for each in (keys_that_are_missing, attributes_that_are_missing)
     )
@@ -320,7 +320,7 @@ def test_what_was_missing_and_caught_is_seen_when_it_is_there(capture, monkeypat
 
 @pytest.mark.filterwarnings("ignore:.* prints when the function is compiled:UserWarning")
 @pytest.mark.parametrize("capture", [False, True])
-def test_messages_are_shown_once_with_what_is_known_of_tensors(capture, capsys, logged):
+def test_messages_are_shown_once_with_the_known_properties_of_tensors(capture, capsys, logged):
     @jit(graph_capture=capture)
     def talkative(x):
         print("x is", x, f"{x.shape}")  # noqa: T201 - as it is written
@@ -345,7 +345,7 @@ def shown():
 
 @pytest.mark.parametrize("capture", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_masks_choose_what_is_written_as_torch_does(capture, dtype):
+def test_masks_select_written_elements_as_in_torch(capture, dtype):
     def masked(x, chosen, rows, value):
         y = x.masked_fill(x > 0.5, -1.0)
         y[chosen] = 3.0
@@ -376,7 +376,7 @@ def an_array_with_a_mask(x):
 
 
 @pytest.mark.parametrize("capture", [False, True])
-def test_masks_choose_what_is_written_as_numpy_does(capture):
+def test_masks_select_written_elements_as_in_numpy(capture):
     x = numpy.random.default_rng(0).standard_normal((4, 5)).astype(numpy.float32)
     expected = an_array_with_a_mask(x.copy())
     numpy.testing.assert_array_equal(jit(graph_capture=capture)(an_array_with_a_mask)(x), expected)
@@ -450,7 +450,7 @@ def writes_outside(x):
         (writes_outside, "assigning to an attribute cannot be compiled"),
     ],
 )
-def test_what_has_no_meaning_before_the_call_is_refused_where_it_stands(function, message):
+def test_an_operation_that_needs_a_value_of_the_call_is_refused_at_its_location(function, message):
     jitted = jit(graph_capture=False)(function)
     with pytest.raises(CompileError, match=message) as error:
         jitted(torch.ones(4, 4))
@@ -459,7 +459,7 @@ def test_what_has_no_meaning_before_the_call_is_refused_where_it_stands(function
     assert jitted.num_entries == 0
 
 
-def test_nothing_is_returned_beside_tensors_and_comes_back():
+def test_none_can_be_returned_beside_tensors():
     @jit()
     def attention(x):
         return ttnn.relu(x), None, {"weights": None}

@@ -1,4 +1,4 @@
-"""A tensor is found wherever Python finds it: by globals, closures, attributes, items, modules of torch."""
+"""Hidden inputs are found through globals, closures, attributes, items and torch modules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ttnn_jit.diagnostics.errors import (
     CompileError,
 )
 
-# --- Where tensors are found ----------------------------------------------------------------------------------------
+# --- Sources of tensors -----------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -197,7 +197,7 @@ def test_modules_of_torch_compute_with_their_parameters(graph_capture):
 
 
 @BOTH
-def test_what_hides_a_parameter_is_seen(graph_capture):
+def test_an_attribute_that_hides_a_parameter_is_detected(graph_capture):
     class Hidden(Block):
         jitted = ttnn_jit.jit(graph_capture=graph_capture)(lambda self, x: x * self.weight)
 
@@ -217,7 +217,7 @@ def test_what_hides_a_parameter_is_seen(graph_capture):
                 assert torch.equal(block.jitted(x), x * block.weight)
 
 
-def test_modules_in_a_list_are_told_by_their_index():
+def test_modules_in_a_list_are_distinguished_by_their_index():
     class Stack(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -248,7 +248,7 @@ def test_modules_in_a_list_are_told_by_their_index():
 
 
 @BOTH
-def test_two_paths_to_one_tensor_are_one_input_until_they_part(graph_capture):
+def test_two_paths_to_one_tensor_are_one_input_until_they_differ(graph_capture):
     tied = types.SimpleNamespace(a=whole(), b=None)
     tied.b = tied.a
     program = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)(lambda x: x * tied.a + tied.b)
@@ -262,7 +262,7 @@ def test_two_paths_to_one_tensor_are_one_input_until_they_part(graph_capture):
 
 
 @BOTH
-def test_two_tensors_may_become_one(graph_capture):
+def test_two_tensors_may_become_the_same(graph_capture):
     pair = types.SimpleNamespace(a=whole(), b=whole())
     program = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)(lambda x: x * pair.a + pair.b)
     x, before = whole(), None
@@ -285,7 +285,7 @@ def test_a_hidden_input_may_be_an_argument_too_and_a_result(graph_capture):
 
 
 @BOTH
-def test_a_default_that_is_a_tensor_is_an_argument_and_not_kept_either(graph_capture):
+def test_a_default_that_is_a_tensor_is_an_argument_and_is_not_kept_alive(graph_capture):
     def plain(x, weight=None, scale=2.0):
         return x * weight * scale
 
@@ -311,14 +311,14 @@ def test_an_array_of_numpy_may_be_a_tensor_and_a_table_of_numbers(graph_capture)
 
 
 @BOTH
-def test_what_is_known_of_numpy_alone_is_no_constant(graph_capture):
+def test_an_array_to_which_no_path_leads_is_refused(graph_capture):
     table = whole(4, 4).numpy()
     with pytest.raises(CompileError, match="no name, attribute or item leads to"):
         ttnn_jit.jit(graph_capture=graph_capture)(lambda x: ttnn.add(x, table.T))(whole(4, 4).numpy())
 
 
 @BOTH
-def test_a_branch_on_two_tensors_being_one_is_seen_to_change(graph_capture):
+def test_a_branch_on_the_identity_of_two_tensors_is_guarded(graph_capture):
     pair = types.SimpleNamespace(a=whole(), b=whole())
     program = ttnn_jit.jit(graph_capture=graph_capture)(lambda x: x * pair.a if pair.a is pair.b else x + pair.b)
     x, other = whole(), pair.b
@@ -328,7 +328,7 @@ def test_a_branch_on_two_tensors_being_one_is_seen_to_change(graph_capture):
             assert torch.equal(program(x), x * pair.a if pair.a is pair.b else x + pair.b)
 
 
-def test_an_object_that_is_a_key_is_told_by_its_identity_though_it_leads_to_a_tensor():
+def test_an_object_that_is_a_key_is_guarded_by_identity_even_if_it_leads_to_a_tensor():
     layers = [Layer(whole()), Layer(whole())]
     scales, chosen = {layers[0]: 2.0}, types.SimpleNamespace(layer=layers[0])
     program = ttnn_jit.jit(lambda x: x * chosen.layer.weight * scales.get(chosen.layer, 3.0))
@@ -339,10 +339,10 @@ def test_an_object_that_is_a_key_is_told_by_its_identity_though_it_leads_to_a_te
             assert torch.equal(program(x), x * layer.weight * scales.get(layer, 3.0))
 
 
-# --- Beside ---------------------------------------------------------------------------------------------------------
+# --- Other values -----------------------------------------------------------------------------------------------------
 
 
-def test_what_looks_into_a_program_names_its_hidden_inputs():
+def test_inspection_of_a_program_names_its_hidden_inputs():
     program = ttnn_jit.jit(compile_only=True)(lambda x: x * CONFIG.weight + TABLE["k"])
     x = whole()
     assert '{ttir.name = "CONFIG.weight"}' in program.ir(x)
@@ -351,7 +351,7 @@ def test_what_looks_into_a_program_names_its_hidden_inputs():
     assert program(x).descriptors[0]["hidden_inputs"] == {"1": "CONFIG.weight", "2": "TABLE['k']"}
 
 
-def test_the_weight_of_a_method_is_named_as_the_method_names_it():
+def test_the_weight_of_a_method_has_the_name_that_the_method_uses():
     class Scale:
         def __init__(self):
             self.weight = whole()
@@ -374,9 +374,9 @@ class Scaled(torch.nn.Module):
 
 @torch.no_grad()
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_modules_are_found_in_a_list_from_which_some_were_deleted(graph_capture):
+def test_modules_are_found_in_a_list_with_deleted_items(graph_capture):
     layers = torch.nn.ModuleList(Scaled() for _ in range(4))
-    del layers[0]  # what torch leaves is an ordered dict
+    del layers[0]  # torch keeps an ordered dict
 
     @ttnn_jit.jit(graph_capture=graph_capture)
     def program(x):
@@ -393,7 +393,7 @@ def test_modules_are_found_in_a_list_from_which_some_were_deleted(graph_capture)
 
 
 class Once:
-    """What `sorted` compares is not followed: a program that sorts such serves one call."""
+    """Comparisons in `sorted` are not followed: a program that sorts such objects serves one call."""
 
     def __lt__(self, _: object) -> bool:
         return False

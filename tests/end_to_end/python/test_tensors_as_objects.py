@@ -1,4 +1,4 @@
-"""What a program asks of a tensor as an object, its class and attributes that it was given, is read."""
+"""The class of a tensor and attributes that were set on it are guarded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def give(tag: float | None) -> None:
 @BOTH
 @pytest.mark.parametrize("cached", [False, True], ids=["memory", "disk"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_an_attribute_that_a_tensor_was_given_is_seen(name, cached, graph_capture):
+def test_an_attribute_that_was_set_on_a_tensor_is_guarded(name, cached, graph_capture):
     function = PROGRAMS[name]
     HELD.p = torch.nn.Parameter(torch.ones(2, 2), requires_grad=False)
 
@@ -58,7 +58,7 @@ def test_an_attribute_that_a_tensor_was_given_is_seen(name, cached, graph_captur
 
 
 @BOTH
-def test_an_attribute_of_an_argument_is_seen(graph_capture):
+def test_an_attribute_of_an_argument_is_guarded(graph_capture):
     def program(x, y):
         return x + 1.0 if hasattr(y, "tag") else x + 2.0
 
@@ -74,7 +74,7 @@ def test_an_attribute_of_an_argument_is_seen(graph_capture):
         assert jitted(X, X)[0, 0] == 3.0
 
 
-def test_what_an_argument_was_given_is_a_value():
+def test_an_attribute_that_was_set_on_an_argument_is_a_value():
     jitted = ttnn_jit.jit(lambda x, y: x * y.scale)
     given = torch.ones(2, 2)
     for scale in (2.0, 3.0, 3.0):
@@ -83,7 +83,7 @@ def test_what_an_argument_was_given_is_a_value():
 
 
 @pytest.mark.parametrize("asked", ["type", "__class__"])
-def test_the_class_of_a_tensor_is_that_of_the_object(asked):
+def test_the_class_of_a_hidden_tensor_is_that_of_the_object(asked):
     of_type = lambda x: x + 1.0 if type(HELD.p) is torch.nn.Parameter else x + 2.0  # noqa: E731 - a program
     of_class = lambda x: x + 1.0 if HELD.p.__class__ is torch.nn.Parameter else x + 2.0  # noqa: E731 - a program
     function = of_type if asked == "type" else of_class
@@ -101,7 +101,7 @@ def test_the_class_of_an_argument_is_that_of_the_object():
             assert jitted(tensor)[0, 0] == (2.0 if type(tensor) is torch.Tensor else 3.0)
 
 
-def test_what_torch_is_given_is_seen(monkeypatch):
+def test_attributes_that_were_set_on_torch_are_guarded(monkeypatch):
     jitted = ttnn_jit.jit(lambda x: x + 1.0 if hasattr(HELD.p, "given_later") else x + 2.0)
     HELD.p = torch.ones(2, 2)
     assert jitted(X)[0, 0] == jitted(X)[0, 0] == 3.0

@@ -1,4 +1,4 @@
-"""A torch that lacks what the short calls use of its private parts: they take the longer way, and give the same."""
+"""With a torch that lacks private functions of the fast path, calls take the slow path and have equal results."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ PARTS += ["_dynamo.guards.TensorGuards", "_dynamo.guards", "_dynamo"]
 
 
 def takes_nothing():
-    """As a guard of a later torch might."""
+    """A guard as a later torch might have it."""
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def lacking(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("lacking")
-def test_every_call_gives_what_the_first_gave():
+def test_every_call_returns_the_result_of_the_first():
     compiled = jit()(lambda a, b, scale=2.0: (ttnn.add(a, b) * scale, a))
     big, row = torch.randn(64, 1024, 8), torch.randn(8)
     for _ in range(5):
@@ -45,7 +45,7 @@ def test_every_call_gives_what_the_first_gave():
 
 @pytest.fixture
 def tracers_of_torch():
-    """Loaded while torch has all of its parts: `make_fx` imports what needs them."""
+    """Loaded while torch has all of its parts, because the import of `make_fx` needs them."""
     make_fx(torch.neg)(A)
 
 

@@ -1,4 +1,4 @@
-"""torch tensors that say they are dense on the CPU and have nothing there, and torch's tracers."""
+"""torch tensors that claim to be dense on the CPU but have no memory, and torch's tracers."""
 
 import pytest
 import torch
@@ -93,7 +93,7 @@ def test_nested_tensors_are_refused():
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (), (0, 4), (1 << 19,)], ids=str)
-def test_results_lie_on_the_cpu_whatever_the_default_device_is(compiled, shape):
+def test_results_are_on_the_cpu_for_every_default_device(compiled, shape):
     x = torch.ones(shape)
     with torch.device("meta"):
         results = [compiled(x) for _ in range(3)]
@@ -104,14 +104,14 @@ def test_results_lie_on_the_cpu_whatever_the_default_device_is(compiled, shape):
         assert torch.allclose(result, x.exp())
 
 
-def test_tensors_of_a_number_are_made_whatever_the_default_device_is(device):
+def test_tensors_of_a_number_are_created_under_every_default_device(device):
     with torch.device("meta"):
         made = ttnn.full((32, 32), 2.5, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
     assert bool((ttnn.to_torch(made) == 2.5).all())
 
 
 @pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, torch.enable_grad])
-def test_results_are_of_the_mode_that_the_call_is_made_in(compiled, mode):
+def test_results_have_the_inference_mode_of_the_call(compiled, mode):
     x = torch.ones(4)
     with mode():
         assert [compiled(x).is_inference() for _ in range(3)] == [x.exp().is_inference()] * 3

@@ -1,4 +1,4 @@
-"""A ttnn tensor is an ordinary object of Python's in eager code: true, and iterated by its first dimension."""
+"""A ttnn tensor in eager code is an ordinary Python object: true, and iterable along its first dimension."""
 
 import warnings
 
@@ -22,7 +22,7 @@ def pair():
 
 
 @TRUE
-def test_a_tensor_is_true_whatever_it_holds(pair):
+def test_a_tensor_is_true_for_any_content(pair):
     zeros, ones = pair
     assert bool(zeros) is True
     assert bool(ones) is True
@@ -38,7 +38,7 @@ def test_a_tensor_is_true_whatever_it_holds(pair):
     assert bool(ttnn.from_torch(torch.zeros(3)))
 
 
-def test_the_first_of_all_questions_warns_at_the_users_line():
+def test_the_first_truth_test_of_a_process_warns_at_the_users_line():
     truth = truth_with_warning()
     with pytest.warns(UserWarning, match=r"is true whatever its elements are(.|\n)*ttnn\.where") as said:
         assert truth(object())
@@ -57,7 +57,7 @@ def test_a_branch_on_a_tensor_of_a_jitted_function_is_still_refused(pair, functi
 
 @pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
 @pytest.mark.parametrize("shape", [(4,), (3, 2), (2, 3, 33), (1, 1, 2, 5)])
-def test_iterating_gives_the_parts_along_the_first_dimension(shape, layout):
+def test_iteration_yields_the_slices_along_the_first_dimension(shape, layout):
     device = ttnn.open_device(device_id=0, target="cpu")
     values = torch.randn(shape)
     parts = list(ttnn.from_torch(values, layout=layout, device=device))
@@ -67,6 +67,6 @@ def test_iterating_gives_the_parts_along_the_first_dimension(shape, layout):
     ttnn.close_device(device)
 
 
-def test_a_tensor_of_no_dimensions_has_no_parts():
+def test_a_tensor_of_no_dimensions_cannot_be_iterated():
     with pytest.raises(ArgumentError, match="no dimensions"):
         iter(ttnn.from_torch(torch.tensor(1.0)))

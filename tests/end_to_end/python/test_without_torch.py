@@ -1,4 +1,4 @@
-"""With numpy alone: jitted functions of numpy arrays work, eager ttnn works, and what needs torch says so."""
+"""Without torch: jitted functions of numpy arrays and eager ttnn work, and functions that need torch say so."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ print("FAILURES", json.dumps(failures))
 
 @pytest.fixture(scope="module")
 def failures():
-    """What the programs raise, by name; all of them run in one process, which knows no torch."""
+    """The exceptions of the programs, by name; all run in one process without torch."""
     programs = {name: textwrap.dedent(text) for name, text in PROGRAMS.items()}
     command = [sys.executable, "-c", WITHOUT_TORCH + RUN]
     done = subprocess.run(command, input=json.dumps(programs), capture_output=True, text=True, check=True)
@@ -157,11 +157,11 @@ def failures():
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_without_torch(failures, name):
+def test_the_package_runs_without_torch(failures, name):
     assert name not in failures, failures[name]
 
 
-def test_a_torch_that_is_broken_is_not_called_absent():
+def test_a_broken_torch_is_not_reported_as_absent():
     script = WITHOUT_TORCH.replace('No module named \'torch\'", name="torch"', 'no libtorch", name="libtorch"')
     script += "\nttnn.to_torch(ttnn.ones([2]))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-// Under IEEE numerics a product by one is its operand; what nobody reads goes.
+// Under IEEE numerics a product by one folds to its operand; unused ops are removed.
 // CHECK:      func.func @f(%arg0: {{.*}}
 // CHECK-NEXT:   %0 = "ttir.neg"(%arg0)
 // CHECK-NEXT:   return %0

@@ -1,4 +1,4 @@
-// One launch per kernel, with its program; the kernel is a function of its own; tensors keep their layouts.
+// One launch per kernel, with its program; each kernel becomes a function; tensors keep their layouts.
 // CHECK:      %0 = d2m.empty() : tensor<64x64xbf16, #ttnn_layout>
 // CHECK-NEXT: %1 = "ttnn.generic"(%arg0, %arg0, %0) <{program = #ttnn.program<{cbs = [{access = #ttcore.buffer_access<stream>, dtype = #ttcore.supportedDataTypes<bf16>, num_pages = 1 : i64, page_size = 2048 : i64}, {{.*}}], common_runtime_args = ["buffer_address 0", "buffer_address 1", "buffer_address 2"], compile_time_args = [0, 1, 2], grid = #ttcore.grid<2x2>, kernel = @cosh_kernel0, math_fidelity = "HiFi4", semaphores = []}>}>
 // CHECK-NEXT: return %1

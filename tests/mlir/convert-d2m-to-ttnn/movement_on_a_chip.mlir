@@ -1,4 +1,4 @@
-// What no kernel holds is an operation of ttnn's in the host program.
+// An op that no kernel contains becomes a ttnn op of the host program.
 // CHECK:      %0 = "ttnn.permute"(%arg0) <{permutation = array<i64: 1, 0>}>
 // CHECK-NEXT: return %0
 // CHECK-NOT:  func.func private

@@ -1,4 +1,4 @@
-// Leading dimensions that differ stay dimensions; tiles are counted by ceiling.
+// Leading dimensions that differ are kept; the number of tiles is rounded up.
 // CHECK-DAG: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-DAG: #map1 = affine_map<(d0, d1, d2) -> (0, d1, d2)>
 // CHECK:     d2m.generic {block_factors = [1, 1, 1], grid = #ttcore.grid<1x1x1>, indexing_maps = [#map, #map1, #map]

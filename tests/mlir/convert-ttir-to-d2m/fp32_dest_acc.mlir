@@ -1,5 +1,5 @@
 // PASSES: convert-ttir-to-d2m{fp32-dest-acc=true},d2m-generic-fusion{fp32-dest-acc=true}
-// A chip target that keeps f32 in DST widens at its loads and rounds at its stores, and nowhere between.
+// A chip target that keeps f32 in DST widens at loads and rounds at stores, and nowhere between.
 // CHECK:      [[WIDE:%.*]] = "d2m.tile_typecast"(%in) : (!ttcore.tile<32x32, bf16>) -> !ttcore.tile<32x32, f32>
 // CHECK-NEXT: [[EXP:%.*]] = "d2m.tile_exp"([[WIDE]]) : (!ttcore.tile<32x32, f32>) -> !ttcore.tile<32x32, f32>
 // CHECK-NEXT: [[NEG:%.*]] = "d2m.tile_neg"([[EXP]]) : (!ttcore.tile<32x32, f32>) -> !ttcore.tile<32x32, f32>

@@ -1,6 +1,6 @@
 // PASSES: convert-ttir-to-d2m,d2m-generic-tile-compute-loops,d2m-op-scheduler,d2m-insert-dst-register-access,convert-d2m-to-ttnn
-// A chip multiplies matrices of whole tiles as they lie: the rows are cut as the first one's shards are, the columns as
-// the second one's, and both stream two fillings of DST, which accumulates in f32. A transposed one is a launch of the host program.
+// A chip multiplies matrices of whole tiles without moving them: the rows are divided like the first one's shards, the
+// columns like the second one's. Both stream two fillings of DST, which accumulates in f32. A transposed one is a launch of the host program.
 // CHECK: "ttnn.generic"(%arg0, %arg1, %0) <{program = #ttnn.program<{cbs = [{access = #ttcore.buffer_access<stream>, {{.*}}num_pages = 8 : i64, page_size = 2048 : i64}, {access = #ttcore.buffer_access<stream>, {{.*}}num_pages = 8 : i64, page_size = 2048 : i64}, {access = #ttcore.buffer_access<stream>, {{.*}}num_pages = 4 : i64, page_size = 2048 : i64}]{{.*}}grid = #ttcore.grid<4x2>
 // CHECK: "ttnn.matmul"(%arg0, %1)
 // CHECK: iterator_types = [#parallel, #parallel, #reduction]

@@ -1,5 +1,5 @@
-// The contracted dimension is a reduction, batches that an operand lacks are none of its map's, and a transposed operand
-// is read through a view. Vectors are no matrices: their products stay operations of the host program.
+// The contracted dimension is a reduction; an operand's map omits batch dimensions that it lacks; a transposed operand
+// is read through a view. Products of vectors remain operations of the host program.
 // CHECK-DAG: #[[TRANSPOSE:map[0-9]*]] = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK-DAG: #[[ROWS:map[0-9]*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
 // CHECK-DAG: #[[COLUMNS:map[0-9]*]] = affine_map<(d0, d1, d2, d3) -> (d3, d2)>

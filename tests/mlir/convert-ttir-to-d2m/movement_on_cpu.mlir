@@ -1,4 +1,4 @@
-// A chain of movements is one view of its source, and a kernel that copies it; copies that nobody reads are gone.
+// A chain of movements becomes one view of its source, and a kernel that copies it; unused copies are removed.
 // CHECK-DAG: #[[VIEW:map[0-9]*]] = affine_map<(d0, d1, d2) -> (d1, d0 * 5 + d2)>
 // CHECK-NOT: ttir.
 // CHECK:     %0 = "d2m.view_layout"(%arg0) <{remapping = #[[VIEW]]}>

@@ -1,5 +1,5 @@
-// A chip reduces tensors in whole tiles, sharded in L1, in kernels over the grid of their shards; others, and dimensions
-// that would have to be moved first, are launches of the host program.
+// A chip reduces tensors of whole tiles, sharded in L1, in kernels over the grid of their shards. Other tensors, and
+// dimensions that would have to be moved first, are reduced by launches of the host program.
 // CHECK: func.func @sharded
 // CHECK: d2m.generic {block_factors = [1, 1], grid = #ttcore.grid<8x1>, indexing_maps = [#map, #map1], iterator_types = [#parallel, #reduction]
 // CHECK: ^compute0(%cb0: !d2m.cb<memref<1x4x!ttcore.tile<32x32, bf16>, #{{.*}}>>, %cb1: !d2m.cb<memref<1x1x!ttcore.tile<32x32, bf16>, #{{.*}}>>)

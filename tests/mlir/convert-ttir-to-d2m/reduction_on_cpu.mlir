@@ -1,6 +1,6 @@
-// A reduced dimension is a loop of its own kind, which the result does not follow; elements of rows, R, or columns, C,
-// or of leading dimensions. One that does not stay is brought to the front, so that tiles of the result are of the
-// operand's rows and columns. Padding is masked where the reduced extent is no multiple of 32, with the identity.
+// A reduced dimension is a loop of its own kind, on which the result's index does not depend: elements of rows, R, or
+// columns, C, or of leading dimensions. An inner one that is removed is moved to the front, so that tiles of the result
+// have the operand's rows and columns. Padding is masked with the identity if the reduced extent is no multiple of 32.
 // CHECK-DAG: #[[ALL:map[0-9]*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #[[ROW:map[0-9]*]] = affine_map<(d0, d1) -> (d0, 0)>
 // CHECK-DAG: #[[COLUMN:map[0-9]*]] = affine_map<(d0, d1) -> (0, d1)>

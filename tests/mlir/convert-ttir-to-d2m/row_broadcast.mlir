@@ -1,4 +1,4 @@
-// The row's index does not follow the rows; its first row is copied over the tile.
+// The index of a broadcast row does not depend on the rows; its first row is copied over the tile.
 // CHECK-DAG: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #map1 = affine_map<(d0, d1) -> (0, d1)>
 // CHECK:     d2m.generic {block_factors = [1, 1], grid = #ttcore.grid<2x2>, indexing_maps = [#map, #map1, #map]

@@ -1,4 +1,4 @@
-// A sharded operand gives grid and shard: 4x4 tiles on each of 8x8 cores.
+// A sharded operand determines grid and shard: 4x4 tiles on each of 8x8 cores.
 // CHECK:      %0 = d2m.empty() : tensor<1024x1024xbf16, #ttnn_layout>
 // CHECK-NEXT: %1 = d2m.generic {block_factors = [1, 1], grid = #ttcore.grid<8x8>, indexing_maps = [#map, #map], iterator_types = [#parallel, #parallel], threads = [#d2m.thread<compute>]}
 // CHECK-NEXT:   ins(%arg0 : tensor<1024x1024xbf16, #ttnn_layout>)

@@ -1,4 +1,4 @@
-// Devices go; names, types and the hoist attribute stay; the dtype property is the result type's.
+// Device ops are removed; names, types and the hoist attribute are kept; the dtype property is that of the result type.
 // CHECK-LABEL: func.func @cosh(%arg0: tensor<32x32xbf16, #ttnn_layout>) -> tensor<32x32xbf16, #ttnn_layout> {
 // CHECK-NOT:     get_device
 // CHECK-NEXT:    %0 = "ttir.exp"(%arg0) {ttnn.hoist_generic_via_d2m} : (tensor<32x32xbf16, #ttnn_layout>) -> tensor<32x32xbf16, #ttnn_layout>

@@ -1,4 +1,4 @@
-// What is deallocated is not converted: memory goes back by itself.
+// A deallocate op is not converted: memory is freed automatically.
 // CHECK-LABEL: func.func @f
 // CHECK-NEXT:    %0 = "ttir.exp"(%arg0)
 // CHECK-NEXT:    %1 = "ttir.add"(%0, %arg1)

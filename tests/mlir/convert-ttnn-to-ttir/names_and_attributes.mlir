@@ -1,4 +1,4 @@
-// TTIR has names of its own for some ops; numbers stay properties; an op without the hoist attribute stays without.
+// TTIR has different names for some ops; numbers stay properties; an op without the hoist attribute gets none.
 // CHECK:      %0 = "ttir.div"(%arg0, %arg1) {ttnn.hoist_generic_via_d2m}
 // CHECK-NEXT: %1 = "ttir.pow"(%0, %arg1) : (tensor
 // CHECK-NEXT: %2 = "ttir.clamp_scalar"(%1) <{max = {{.*}} : f32, min = {{.*}} : f32}> {ttnn.hoist_generic_via_d2m}

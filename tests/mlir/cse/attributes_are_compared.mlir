@@ -1,4 +1,4 @@
-// Ops of one class with equal operands are the same only if their attributes are: the third repeats the second.
+// Ops of one class with equal operands are equal only if their attributes are: the third repeats the second.
 // CHECK:      %0 = "ttir.full"() <{fill_value = 1.000000e+00 : f32
 // CHECK-NEXT: %1 = "ttir.full"() <{fill_value = 2.000000e+00 : f32
 // CHECK-NEXT: %2 = "ttir.add"(%0, %1)

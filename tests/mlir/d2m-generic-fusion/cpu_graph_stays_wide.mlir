@@ -1,4 +1,4 @@
-// On cpu a value with two readers is fused, one input per tensor, and what was narrowed only to be stored stays wide.
+// On cpu a value with two readers is fused, with one input per tensor; a value that is narrowed only for a store stays wide.
 // CHECK:      ins(%arg0 : tensor
 // CHECK:      [[WIDE:%.*]] = "d2m.tile_typecast"(%in)
 // CHECK-NEXT: [[EXP:%.*]] = "d2m.tile_exp"([[WIDE]])

@@ -1,4 +1,4 @@
-// A value with two readers is stored, and the kernel says who reads it and why it was not fused.
+// A value with two readers is stored, and the kernel records its readers and the reason why it was not fused.
 // CHECK: d2m.generic {{.*}}d2m.not_fused = [{consumer = "neg", detail = "the value has 2 uses", predicate = "multi_user"}, {consumer = "add", detail = "the value has 2 uses", predicate = "multi_user"}]
 // CHECK: "d2m.tile_exp"
 // CHECK: d2m.generic

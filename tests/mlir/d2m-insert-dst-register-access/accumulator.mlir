@@ -1,6 +1,6 @@
 // PASSES: convert-ttir-to-d2m,d2m-generic-tile-compute-loops,d2m-op-scheduler,d2m-insert-dst-register-access
-// The reduction loop is the innermost one over blocks. Before it the accumulator's slot is filled, in it loaded and
-// stored, behind it stored to the output; the factors' tiles come straight from their buffers.
+// The reduction loop is the innermost one over blocks. Before it the accumulator's slot is filled, inside it is loaded and
+// stored, after it is stored to the output; the factors' tiles are read directly from their buffers.
 // CHECK:      d2m.dst_peak = 1
 // CHECK:      scf.for [[B:%.*]] = %c0 to %c2 step %c1 {
 // CHECK-NEXT:   scf.for [[M:%.*]] = %c0 to %c2 step %c1 {

@@ -1,4 +1,4 @@
-// DST holds one element type: narrower tiles are widened behind their load and narrowed before their store.
+// DST holds one element type: narrower tiles are widened after their load and narrowed before their store.
 // CHECK:      d2m.acquire_dst() : memref<28x1x1x!ttcore.tile<32x32, f32>, #dst>
 // CHECK:      [[ROW:%.*]] = affine.load %subview_0[0, %arg5] :
 // CHECK-NEXT: [[WIDE:%.*]] = "d2m.tile_typecast"([[ROW]])

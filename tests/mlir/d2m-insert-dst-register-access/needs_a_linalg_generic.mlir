@@ -1,6 +1,6 @@
 // PASSES: d2m-insert-dst-register-access,d2m-insert-dst-register-access
 // FAILS
-// A kernel that is lowered already is not lowered again.
+// A kernel that is already lowered is not lowered again.
 // CHECK: Failed to run pass manager: `d2m-insert-dst-register-access`: this d2m.generic holds no linalg.generic
 
 #dram = #ttnn.buffer_type<dram>

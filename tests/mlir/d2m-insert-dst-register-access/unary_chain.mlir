@@ -1,4 +1,4 @@
-// A nest that loads the block, one per op, one that stores; indices are literal for inputs and the final result.
+// A nest that loads the block, one nest per op, and one that stores; indices are literal for inputs and the final result.
 // CHECK:      %dst = d2m.acquire_dst() : memref<1x2x4x!ttcore.tile<32x32, bf16>, #dst>
 // CHECK-NEXT: affine.for %arg3 = 0 to 2 {
 // CHECK-NEXT:   affine.for %arg4 = 0 to 4 {

@@ -1,4 +1,4 @@
-// One half of the tree is finished before the other is begun: five tiles instead of six.
+// One half of the tree is completed before the other starts: five tiles instead of six.
 // CHECK: d2m.dst_peak = 5 : i64, d2m.dst_peak_source_order = 6 : i64
 // CHECK:      [[A00:%.*]] = "d2m.tile_add"(%in, %in_{{.*}})
 // CHECK-NEXT: [[A01:%.*]] = "d2m.tile_add"(%in_{{.*}}, %in_{{.*}})

@@ -1,4 +1,4 @@
-// A number needs no cast, and may stand for any operand but one.
+// A number needs no cast, and may replace any operand but one.
 // CHECK:      [[NUMBER:%.*]] = arith.constant 5.000000e-01 : f32
 // CHECK-NEXT: [[WIDE:%.*]] = "d2m.tile_typecast"(%in)
 // CHECK-NEXT: "d2m.tile_sub"([[NUMBER]], [[WIDE]]) : (f32, !ttcore.tile<32x32, f32>) -> !ttcore.tile<32x32, f32>

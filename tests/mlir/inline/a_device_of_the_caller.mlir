@@ -1,5 +1,5 @@
 // PASSES: inline,convert-ttnn-to-ttir
-// What a function is given is the caller's, a device too.
+// The arguments of an inlined function are the caller's, devices included.
 // CHECK:      func.func @f()
 // CHECK-NEXT: %0 = "ttir.full"()
 // CHECK-NEXT: return %0

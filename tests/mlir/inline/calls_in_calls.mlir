@@ -1,4 +1,4 @@
-// The innermost bodies come first; private functions that were called go, public ones and uncalled ones stay.
+// The innermost bodies come first; private functions that were inlined are removed, public and uncalled ones are kept.
 // CHECK:      func.func @main(
 // CHECK-NEXT: %0 = "ttir.exp"(%arg0)
 // CHECK-NEXT: %1 = "ttir.neg"(%0)

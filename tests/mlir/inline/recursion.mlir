@@ -1,4 +1,4 @@
-// A program has no end of such calls.
+// Recursive calls cannot be inlined.
 // FAILS
 // CHECK: @even calls itself: @even -> @odd -> @even
 // CHECK: help: a program runs every call once, in order: write the repetitions out

@@ -1,1 +1,1 @@
-"""How far results lie from exact ones."""
+"""Errors of results against exact ones."""

@@ -24,7 +24,7 @@ FRACTION = 0.005  # of the sample of `make accuracy`
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Beside other workers, threads of torch's wait for each other longer than they compute."""
+    """Limits torch's threads, which wait for each other longer than they compute beside other workers."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -45,8 +45,8 @@ EXPONENTS = (
 )  # fmt: skip
 
 
-def test_pow_of_every_bfloat16_is_off_by_no_more_than_the_float32_result_that_is_rounded():
-    """A float32 within 1.5 units, rounded once more: half a unit of bfloat16 and 1.5 of its 2**-16."""
+def test_pow_of_every_bfloat16_is_within_the_error_of_the_rounded_float32_result():
+    """The bound of a float32 within 1.5 units, rounded once more: half a unit of bfloat16 and 1.5 of its 2**-16."""
     every = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(torch.bfloat16)
     x = every.repeat(len(EXPONENTS))
     y = torch.tensor(EXPONENTS).bfloat16().repeat_interleave(len(every))
@@ -56,7 +56,7 @@ def test_pow_of_every_bfloat16_is_off_by_no_more_than_the_float32_result_that_is
 
 
 @pytest.mark.parametrize(("order", "worst"), [(3, 134323920.0), (9, 0.030171072110533714), (10, 0.0019281404092907906)])
-def test_polygamma_is_within_its_bound_where_a_sample_of_every_order_is_worst(order, worst):
+def test_polygamma_is_within_its_bound_at_the_worst_samples_of_every_order(order, worst):
     (polygamma,) = OVERLOADS["polygamma"]
     got = float(ttnn_jit.jit()(lambda x: ttnn.polygamma(x, order))(torch.tensor([worst])))
     with mpmath.workprec(400):
@@ -65,8 +65,8 @@ def test_polygamma_is_within_its_bound_where_a_sample_of_every_order_is_worst(or
 
 
 @pytest.mark.parametrize("order", [1, 2, 5, 10, 11, 20, 30])
-def test_polygamma_of_every_order_is_right_below_zero_too(order):
-    """Products of as many factors lose a unit for each; ttnn goes to order 10, and torch has no end."""
+def test_polygamma_of_every_order_is_accurate_below_zero_too(order):
+    """Products of n factors lose a unit per factor; ttnn supports orders to 10, torch any order."""
     generator = torch.Generator().manual_seed(order)
     special = torch.tensor([0.0, -1.0, -2.0, -0.5, -1.5, 0.5, 1.0, 1e-30, -1e-30, 1e30, -200.25, 3e38])
     x = torch.cat([special, torch.rand(116, generator=generator) * 60 - 30])
@@ -96,7 +96,7 @@ def elementwise_lines():
 
 
 def worst_arguments():
-    """What the committed page names, by operation."""
+    """The entries of the committed page, by operation."""
     lines = (line.split(" | ") for line in elementwise_lines())
     cells = {line[0].split("`")[1]: line[COLUMNS.index("worst argument")] for line in lines}
     for operation in operations_on(FLOATS):
@@ -104,7 +104,7 @@ def worst_arguments():
             yield operation, [float(value) for value in worst.split(", ")]
 
 
-def test_no_neighbour_of_a_worst_argument_of_the_page_is_beyond_the_bound():
+def test_no_neighbour_of_a_worst_argument_on_the_page_exceeds_the_bound():
     found = list(worst_arguments())
     assert len(found) > 40
     for operation, values in found:

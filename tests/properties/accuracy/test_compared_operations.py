@@ -1,4 +1,4 @@
-"""Comparison mode over all operations: what they give is right, and what is a little further off, or NaN, is not."""
+"""Comparison mode accepts the results of all operations, and rejects slightly larger errors and NaN."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TARGETS = ("cpu", "wormhole_b0")
 LAXER_ON_BLOCKS = {
     "experimental.rotary_embedding", "experimental.rotary_embedding_hf", "geglu", "glu", "reglu", "swiglu",
 }  # fmt: skip
-"""Chips pack block floats between the parts of these, NaN as infinities."""
+"""Operations between whose parts chips pack block floats, with NaN as infinities."""
 KEYS_UNSEEN = "scaled_dot_product_attention"
 """A key that is masked takes part where it is infinite or NaN (docs/numerics.md)."""
 GRADIENTS_OF = ("add_bw", "mul_bw", "exp_bw", "relu_bw", "sin_bw", "concat_bw", "softplus_bw", "silu_bw")
@@ -38,16 +38,16 @@ JUDGED = [operation for operation in ALL if any(map(operation.accepts, DTYPES))]
 
 
 def typed(operation, kind):
-    """The element type and the target that an operation has with numbers of a kind: both by turns."""
+    """The element type and the target for the numbers of a kind, alternating."""
     index, turn = ALL.index(operation), KINDS.index(kind)
     taken = [dtype for dtype in DTYPES if operation.accepts(dtype)]
     return taken[(index + turn) % len(taken)], TARGETS[(index + turn // 2) % 2]
 
 
 def is_excepted(operation, dtype, kind):
-    if operation not in OPERATIONS and kind not in KINDS[:2]:  # of gradients two kinds of numbers are tried
+    if operation not in OPERATIONS and kind not in KINDS[:2]:  # gradients are tested with two kinds of numbers
         return True
-    if dtype.is_integer and (kind == "special" or operation.name == "lcm"):  # torch takes the magnitude of what is left
+    if dtype.is_integer and (kind == "special" or operation.name == "lcm"):  # torch takes its magnitude
         return True
     return (operation.name in LAXER_ON_BLOCKS and dtype.is_block_float) or (
         KEYS_UNSEEN in operation.name and kind == "special"
@@ -102,8 +102,8 @@ def run(operation, dtype, kind, target):
 
 
 @pytest.fixture
-def judged(monkeypatch):
-    """What was judged: tensor, result and golden in torch, and the tolerance."""
+def verdict_inputs(monkeypatch):
+    """The verdict's inputs: tensor, result and golden in torch, and the tolerance."""
     found = []
 
     def verdict(pair, got, tolerance, elements):
@@ -118,7 +118,7 @@ def judged(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("operation", JUDGED, ids=str)
-def test_right_results_are_right_and_what_is_further_off_is_not(operation, kind, judged):
+def test_the_verdict_accepts_results_within_the_bound_and_no_others(operation, kind, verdict_inputs):
     dtype, target = typed(operation, kind)
     if is_excepted(operation, dtype, kind):
         pytest.skip("it is excepted above")
@@ -131,7 +131,7 @@ def test_right_results_are_right_and_what_is_further_off_is_not(operation, kind,
     records = comparison_records()
     assert records
     assert [str(record) for record in records if record.matches is False] == []
-    for tensor, golden, got, tolerance, elements in judged:
+    for tensor, golden, got, tolerance, elements in verdict_inputs:
         if elements is None and got.numel() and not tolerance.by_rms:
             assert_worse_is_wrong(tensor, golden, got, tolerance)
 
@@ -141,7 +141,7 @@ def assert_worse_is_wrong(tensor, golden, got, tolerance):
         tensor.dtype, tensor.device() is not None and tensor.device().target.numerics is Numerics.DEVICE
     )
     finite = (got.isfinite() & golden.double().isfinite()).reshape(-1).nonzero()
-    erased = tensor.dtype.is_block_float and len(finite) < got.numel()  # beside an infinity nothing is judged
+    erased = tensor.dtype.is_block_float and len(finite) < got.numel()  # results beside an infinity are not compared
     if not len(finite) or erased or (tolerance.noise is not None and not tolerance.noise().isfinite().all()):
         return
     index = int(finite[len(finite) // 2])
@@ -153,7 +153,7 @@ def assert_worse_is_wrong(tensor, golden, got, tolerance):
 
 
 def worse(right, got, dtype, tolerance, index):
-    """Values that are a few units beyond what is allowed."""
+    """Values that are a few units beyond the bound."""
     if dtype.is_integer:
         return [right + 1 if right < dtype.values[-1] else right - 1]
     noise = 0.0 if tolerance.noise is None else float(tolerance.noise().reshape(-1)[index])

@@ -10,16 +10,16 @@ from ttnn_jit import ttnn
 
 IDS = [f"{each.name}-{len(each.operands)}-{index}" for index, each in enumerate(OF_ELEMENTS)]
 STEP = 211
-"""Of the numbers that bfloat16 has; `python -m benchmarks.accuracy.derivatives` goes through all."""
+"""A sample of the bfloat16 numbers; `python -m benchmarks.accuracy.derivatives` checks all."""
 POINTS = [
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, -3.0, 1e-30, -1e-30, 1e-38, 1e-40, 1e20, -1e20, 3e38, -3e38, 2e-26,
     11.4375, -11.4375, 22.875, -22.875, 88.0, 89.0, -88.0, -104.0, 127.0, 128.0, -126.0, -149.0, 44.5, -44.5, -8.5625,
     0.99609375, 1.0078125, -0.99609375, 1.4609375, -1.5, 2.359375, -22.75, 7.5, -12.625,
 ]  # fmt: skip
-"""Where functions are steep or flat, have zeros or ends, and where squares and exponentials leave float32."""
+"""Numbers where functions are steep or flat, have zeros or ends, and where squares overflow float32."""
 
 
-def test_a_derivative_is_stated_of_functions_that_there_are():
+def test_every_stated_derivative_belongs_to_an_existing_function():
     assert {*DERIVATIVES, *PARTIAL} <= {name_of(each) for each in OF_ELEMENTS}
 
 
@@ -42,7 +42,7 @@ def test_a_gradient_of_bfloat16_is_rounded_once(operation, cpu_device):
         assert errors.max() <= 0.51
 
 
-def test_gradients_where_squares_and_differences_lost_all_digits(device, cpu_device):
+def test_gradients_are_accurate_where_squares_and_differences_cancel(device, cpu_device):
     cases = [
         (ttnn.tanh_bw, (11.4375,), 4.6425e-10), (ttnn.sigmoid_bw, (22.875,), 1.1628e-10),
         (ttnn.exp2_bw, (128.0,), 2.3587e38), (ttnn.rsqrt_bw, (2e-26,), -1.7678e38),

@@ -1,4 +1,4 @@
-"""Products whose rows or columns are fewer than a vector has lanes, of operands with nothing readable around them."""
+"""Products with fewer rows or columns than vector lanes, of operands between inaccessible pages."""
 
 import ctypes
 import itertools
@@ -17,7 +17,7 @@ _PAGE = mmap.PAGESIZE
 
 
 def _between_pages(tensor, *, at_end):
-    """A copy of `tensor` that ends, or begins, at a page that cannot be read; and what keeps its memory."""
+    """A copy of `tensor` that ends, or begins, at an unreadable page; and the object that keeps its memory alive."""
     nbytes = tensor.numel() * tensor.element_size()
     inside = -(-nbytes // _PAGE) * _PAGE
     memory = mmap.mmap(-1, inside + 2 * _PAGE)

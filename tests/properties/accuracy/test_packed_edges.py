@@ -1,4 +1,4 @@
-"""Tensors whose tiles are not all whole are packed where they lie, and read as movements have them: the exact bytes."""
+"""Tensors with partial tiles are packed in place, and read through movements, with exact bytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXTENTS = st.sampled_from([1, 2, 5, 16, 31, 32, 33, 64, 70])
 
 @st.composite
 def moved(draw):
-    """(tensor, calls): a tensor that is moved about and packed, and unpacked again."""
+    """(tensor, calls): a tensor that is moved, packed, and unpacked again."""
     shape = tuple(draw(st.lists(EXTENTS, min_size=1, max_size=4)))
     dtype = draw(st.sampled_from([DataType.FLOAT32, DataType.BFLOAT16]))
     calls, own = [], shape
@@ -52,7 +52,7 @@ def values_of(spec, seed):
 
 @settings(max_examples=15, deadline=None)
 @given(case=moved(), seed=st.integers(0, 99))
-def test_what_is_packed_has_zeros_around_its_elements(case, seed):
+def test_packed_windows_have_zeros_around_their_elements(case, seed):
     spec, calls = case
     module = scheduled([spec], calls)
     operand = values_of(spec, seed)
@@ -63,7 +63,7 @@ def test_what_is_packed_has_zeros_around_its_elements(case, seed):
 
 
 @pytest.mark.parametrize("shape", [(2, 37, 70), (5, 3)])
-def test_edges_are_the_same_on_other_hosts_and_in_numba(shape):
+def test_borders_have_the_same_bits_on_other_hosts_and_in_numba(shape):
     spec = TensorSpec(shape, DataType.FLOAT32, Layout.TILE)
     module = scheduled([spec], [("abs", 0), ("typecast", 1, DataType.BFLOAT8_B)])
     operand = values_of(spec, 1)
@@ -72,7 +72,7 @@ def test_edges_are_the_same_on_other_hosts_and_in_numba(shape):
         assert_same_bits(got[0], np.asarray(wanted))
 
 
-def test_rows_that_are_reduced_are_one_launch_before_they_are_packed_however_many_they_are():
+def test_any_number_of_reduced_rows_is_one_launch_before_they_are_packed():
     spec = TensorSpec((8, 197, 197), DataType.FLOAT32, Layout.TILE)
     calls = [("softmax", 0, -1, True), ("typecast", 1, DataType.BFLOAT8_B)]
     softmax, *packing = generate(scheduled([spec], calls), host_isa()).host.launches

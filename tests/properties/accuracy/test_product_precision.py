@@ -1,4 +1,4 @@
-"""Products on chip targets: what the matrix engine leaves of their factors, and how it adds up, stated in float64."""
+"""Products on chip targets: truncated factors and rounded sums, modelled in float64."""
 
 import functools
 
@@ -18,13 +18,13 @@ BITS = {torch.float32: 23, torch.bfloat16: 7}
 
 
 def cut(values, bits):
-    """Numbers in float64 with so many bits behind the leading one, toward zero."""
+    """Numbers in float64 truncated toward zero to this many bits behind the leading one."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.trunc(np.ldexp(mantissa, bits + 1)), exponent - bits - 1)
 
 
 def factors(a, b, fidelity):
-    """What the engine multiplies, and the part of the product that it leaves out."""
+    """The factors of the engine, and the part of the product that it omits."""
     first, second = min(10, BITS[a.dtype]), min(9, BITS[b.dtype])
     kept = {"LoFi": (6, 4), "HiFi2": (6, second)}.get(fidelity, (first, second))
     left, right = (cut(x.double().numpy(), bits) for x, bits in zip((a, b), kept, strict=True))
@@ -54,7 +54,7 @@ def product(a, b, fidelity, fp32_dest_acc):
 
 
 def drawn(shape, dtype, generator):
-    """Numbers of a few exponents, so that float64 holds their sums."""
+    """Numbers of a few exponents, so that their sums are exact in float64."""
     signs = torch.randint(0, 2, shape, generator=generator) * 2 - 1
     return (
         signs * (1 + torch.rand(shape, generator=generator)) * 2.0 ** torch.randint(-3, 4, shape, generator=generator)
@@ -89,7 +89,7 @@ def assert_is(found, wanted, dtype):
 
 @settings(max_examples=40, deadline=None)
 @given(EXTENTS, DTYPES, DTYPES, FIDELITIES, st.booleans(), st.booleans(), st.integers(0, 2**31))
-def test_a_config_decides_what_eager_products_leave_of_factors_and_sums(
+def test_a_config_decides_the_truncation_of_factors_and_sums_of_eager_products(
     extents, first, second, fidelity, fp32, transpose_b, seed
 ):
     rows, inner, columns = extents
@@ -118,7 +118,7 @@ def test_a_config_decides_what_eager_products_leave_of_factors_and_sums(
     ],
 )
 @pytest.mark.parametrize("rows", [3, 40])
-def test_an_eager_product_has_the_precision_of_ttnn_where_nothing_is_asked(
+def test_an_eager_product_without_a_config_has_the_precision_of_ttnn(
     rows, first, second, result, keywords, fidelity, fp32
 ):
     generator = torch.Generator().manual_seed(7)
@@ -142,7 +142,7 @@ def test_an_eager_product_has_the_precision_of_ttnn_where_nothing_is_asked(
 @pytest.mark.parametrize("captured", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("backend", ["ttnn", "numba"])
-def test_jitted_products_have_the_fidelity_of_their_function_or_their_own(captured, dtype, backend):
+def test_jitted_products_have_the_fidelity_of_their_function_or_their_own_config(captured, dtype, backend):
     generator = torch.Generator().manual_seed(3)
     a, b = drawn((32, 96), dtype, generator), drawn((96, 64), dtype, generator)
     x, y = on_device(a), on_device(b)
@@ -165,7 +165,7 @@ def test_jitted_products_have_the_fidelity_of_their_function_or_their_own(captur
     )
 
 
-def test_warm_calls_with_different_configs_stay_apart():
+def test_warm_calls_distinguish_configs():
     generator = torch.Generator().manual_seed(5)
     a, b = drawn((32, 96), torch.bfloat16, generator), drawn((96, 64), torch.bfloat16, generator)
     x, y = on_device(a), on_device(b)
@@ -182,7 +182,7 @@ def test_warm_calls_with_different_configs_stay_apart():
 @pytest.mark.parametrize("rows", [1, 9])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi3", "HiFi4"])
-def test_infinities_and_nan_go_through_as_ieee_has_it(fidelity, dtype, rows):
+def test_infinities_and_nan_propagate_as_in_ieee_754(fidelity, dtype, rows):
     a, b = torch.ones(rows, 40), torch.ones(40, 33)
     patterns = torch.tensor([0x7F800001, 0x7FC00000, 0x7F800000], dtype=torch.int32).view(torch.float32)
     a[0, 3] = (
@@ -198,7 +198,7 @@ def test_infinities_and_nan_go_through_as_ieee_has_it(fidelity, dtype, rows):
     assert torch.equal(found.isposinf(), wanted.isposinf())
 
 
-def test_on_cpu_neither_configs_nor_fidelity_act():
+def test_on_cpu_configs_and_fidelity_have_no_effect():
     device = ttnn.open_device(device_id=1, target="cpu")
     generator = torch.Generator().manual_seed(3)
     a, b = torch.randn(9, 100, generator=generator).bfloat16(), torch.randn(100, 33, generator=generator).bfloat16()
@@ -221,7 +221,7 @@ CONVOLUTION = {
 @pytest.mark.parametrize("fidelity", ["LoFi", "HiFi2", "HiFi3", "HiFi4", None])
 @pytest.mark.parametrize("fp32", [False, True])
 @pytest.mark.parametrize(("dtype", "groups"), [(torch.float32, 1), (torch.bfloat16, 1), (torch.bfloat16, 2)])
-def test_a_config_decides_what_convolutions_leave_of_factors_and_sums(dtype, groups, fp32, fidelity, captured):
+def test_a_config_decides_the_truncation_of_factors_and_sums_of_convolutions(dtype, groups, fp32, fidelity, captured):
     generator = torch.Generator().manual_seed(5)
     x = drawn((1, 6, 6, 16), dtype, generator)
     weight = drawn((32, 16 // groups, 3, 3), dtype, generator)
@@ -242,7 +242,7 @@ def test_a_config_decides_what_convolutions_leave_of_factors_and_sums(dtype, gro
     assert_is(run(ttnn.from_torch(x, device=wormhole())), np.concatenate(wanted, -1).reshape(1, 1, 16, 32), dtype)
 
 
-def test_a_convolution_that_asks_nothing_has_exact_products_in_float32():
+def test_a_convolution_without_a_config_has_exact_products_in_float32():
     x, weight = torch.full((1, 6, 6, 16), 1 + 2.0**-12), torch.ones(32, 16, 3, 3)
     given_x, given_weight = (ttnn.from_torch(each, device=wormhole()) for each in (x, weight))
     plain = ttnn.conv2d(input_tensor=given_x, weight_tensor=given_weight, **CONVOLUTION)
@@ -264,7 +264,7 @@ def test_a_dump_with_another_precision_is_refused(text):
 
 @pytest.mark.parametrize("captured", [False, True])
 @pytest.mark.parametrize("wrong", ["fast", "HiFi2", 3])
-def test_what_is_no_config_is_refused_eagerly_and_in_jitted_functions(captured, wrong):
+def test_invalid_configs_are_refused_eagerly_and_in_jitted_functions(captured, wrong):
     x = on_device(torch.ones(32, 32, dtype=torch.bfloat16))
 
     def program(x):

@@ -1,4 +1,4 @@
-"""Products by block floats, which kernels unpack as they read them, with the bits of unpacking first."""
+"""Products that unpack block floats while reading have the bits of unpacking first."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def product(left, right, is_transposed):
 
 
 def tiles(spec, seed, *, wild):
-    """Packed tiles: of any bytes, or of numbers near 1, among them groups of zeros."""
+    """Packed tiles: of any bytes, or of numbers near 1 with some groups of zeros."""
     rng = np.random.default_rng(seed)
     stored = rng.integers(0, 256, (spec.items, spec.dtype.itemsize), dtype=np.uint8)
     if not wild:
@@ -68,7 +68,7 @@ def products(draw):
 @example(case=((1, 2050, 64), (), False, (DataType.BFLOAT16, DataType.BFLOAT8_B), 1, False))
 @example(case=((2, 2050, 96), (), True, (DataType.FLOAT32, DataType.BFLOAT4_B), 2, False))
 @example(case=((9, 300, 300), (), True, (DataType.BFLOAT16, DataType.BFLOAT4_B), 3, True))
-def test_a_product_by_packed_tiles_of_any_bytes_has_the_bits_of_one_by_what_they_hold(case):
+def test_a_product_by_packed_tiles_of_any_bytes_equals_one_by_the_unpacked_values(case):
     (rows, terms, columns), batch, is_transposed, (dtype, packed), seed, wild = case
     right = TensorSpec((*batch, columns, terms) if is_transposed else (*batch, terms, columns), packed, Layout.TILE)
     left = TensorSpec((*batch, rows, terms), dtype, Layout.TILE)
@@ -92,7 +92,7 @@ def assert_same_numbers(got, wanted):
 
 
 def factors(rows, terms, columns, batches, is_transposed, types):
-    """The specs of two factors in tiles, with these dimensions before their last two."""
+    """The specs of two tiled factors, with these dimensions before their last two."""
     shapes = (rows, terms), (columns, terms) if is_transposed else (terms, columns)
     return [
         TensorSpec((*batch, *shape), dtype, Layout.TILE)
@@ -101,7 +101,7 @@ def factors(rows, terms, columns, batches, is_transposed, types):
 
 
 def values_of(spec, seed):
-    """Elements, or packed tiles whose groups have usual exponents, or some of them such that elements are denormal."""
+    """Elements, or packed tiles with ordinary exponents in all groups, or with denormal elements in some."""
     if not spec.dtype.is_block_float:
         values = np.random.default_rng(seed).standard_normal(tuple(spec.shape)).astype(np.float32)
         return bfloat16(values) if spec.dtype is DataType.BFLOAT16 else values
@@ -126,7 +126,7 @@ def packed_rows(draw):
 @example(case=(factors(514, 258, 258, ((), ()), False, (PACKED[0], DataType.BFLOAT16)), False, 1))
 @example(case=(factors(5, 8230, 40, ((), ()), True, (PACKED[1], PACKED[0])), True, 2))
 @example(case=(factors(64, 64, 70, ((2, 3), ()), False, (PACKED[0], DataType.FLOAT32)), False, 3))
-def test_a_product_of_packed_rows_has_the_bits_of_one_of_what_they_hold(case):
+def test_a_product_of_packed_rows_equals_one_of_the_unpacked_values(case):
     specs, is_transposed, seed = case
     operands = [values_of(each, seed + k) for k, each in enumerate(specs)]
     module = product(*specs, is_transposed)
@@ -194,8 +194,8 @@ def test_packed_weights_are_unpacked_in_the_launch_that_multiplies_by_them(rows,
     is_transposed=st.booleans(),
     packed=st.sampled_from(PACKED),
 )
-def test_what_reads_heads_side_by_side_multiplies_by_packed_tiles(heads, size, rows, columns, is_transposed, packed):
-    """Terms are in two loops then, of which the inner one must hold whole tiles."""
+def test_a_product_of_concatenated_heads_multiplies_by_packed_tiles(heads, size, rows, columns, is_transposed, packed):
+    """The terms are two loops in this case, and the inner one must cover whole tiles."""
     left = TensorSpec((heads, rows, size), DataType.BFLOAT16)
     right = TensorSpec((columns, heads * size) if is_transposed else (heads * size, columns), packed, Layout.TILE)
     calls = [
@@ -225,7 +225,7 @@ def test_a_packed_bias_is_added_in_the_launch_of_the_product():
     assert launches[1].reduced == (1,)
 
 
-def test_what_others_read_too_is_unpacked_once_for_all():
+def test_a_packed_tensor_with_other_readers_is_unpacked_once_for_all():
     x, w = TensorSpec((64, 64), DataType.BFLOAT16, Layout.TILE), TensorSpec((64, 64), DataType.BFLOAT8_B, Layout.TILE)
     module = scheduled([x, w], [("matmul", 0, 1, False, False, None), ("abs", 1), ("add", 2, 3)])
     plan = generate(module, host_isa()).plan
@@ -267,7 +267,7 @@ def test_a_launch_that_would_read_beyond_packed_rows_is_refused(rows):
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b])
 @pytest.mark.parametrize("is_transposed", [False, True])
-def test_calls_eager_calls_and_traces_multiply_by_what_is_packed_with_the_same_bits(dtype, is_transposed):
+def test_calls_eager_calls_and_traces_multiply_by_packed_tensors_with_the_same_bits(dtype, is_transposed):
     device = ttnn.open_device(device_id=0, target="cpu")
     generator = torch.Generator().manual_seed(3)
     x = torch.randn(2, 5, 96, generator=generator).bfloat16()

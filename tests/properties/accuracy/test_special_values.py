@@ -1,4 +1,4 @@
-"""Special values, written down from C99's Annex F, IEEE 754 and, for rsqrt, C23: in both dtypes, on both numerics.
+"""Special values of C99's Annex F, IEEE 754 and, for rsqrt, C23: in both dtypes, on both numerics.
 
 The expected values are the standard's, not the code's. A device stores NaN in bfloat16 as infinity (docs/numerics.md).
 """
@@ -212,7 +212,7 @@ def test_special_values_are_those_of_the_standard(dtype, target):
 
 
 def is_special(value: float, expected: float, dtype: torch.dtype, target: str) -> bool:
-    """Whether `value` stands for the standard's; multiples of pi are rounded to the dtype, within two of its units."""
+    """Whether `value` equals the standard's; multiples of pi are rounded to the dtype, within two of its units."""
     stores_no_nan = target != "cpu" and dtype == torch.bfloat16
     if math.isnan(expected):
         return value == INF if stores_no_nan else math.isnan(value)

@@ -1,4 +1,4 @@
-"""Elements keep their bits on any way from layout to layout, config to config, type to type, memory to memory."""
+"""Elements keep their bits through any change of layout, config, type and memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def step_of(kind, tensor, data, device, folder):
     seed=st.integers(0, 2**16),
     data=st.data(),
 )
-def test_elements_keep_their_bits_on_any_way(shape, dtype, steps, seed, data, device, folder):
+def test_elements_keep_their_bits_in_any_movement(shape, dtype, steps, seed, data, device, folder):
     patterns = torch.randint(0, 2**16, shape, generator=torch.Generator().manual_seed(seed))
     values = patterns.to(torch.int32) if dtype.is_integer else (patterns.float() - 2**15) / 2**9
     tensor = ttnn.from_torch(values, dtype, layout=ttnn.TILE_LAYOUT, device=device)

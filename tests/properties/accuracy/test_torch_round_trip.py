@@ -1,4 +1,4 @@
-"""from_torch and to_torch lose nothing: any shape, layout, strides, and any bits."""
+"""from_torch and to_torch preserve all bits for any shape, layout and strides."""
 
 import ctypes
 import math
@@ -58,7 +58,7 @@ def test_rounding_to_bf16_is_torchs_and_nan_stays_nan(shape, layout, seed):
 
 
 def nearest_bfloat16(value):
-    """The bfloat16 nearest to a number, the even one of two: by the distances of all three that are near."""
+    """The bfloat16 nearest to a number, ties to even: by the distances of all three neighbours."""
     upper = int(torch.tensor(float(value)).view(torch.int32)) >> 16
     near = [torch.tensor(upper + step, dtype=torch.int16).view(torch.bfloat16).item() for step in (-1, 0, 1)]
     return min(enumerate(near), key=lambda each: (abs(Fraction(each[1]) - Fraction(value)), (upper + each[0] - 1) % 2))[
@@ -69,7 +69,7 @@ def nearest_bfloat16(value):
 @settings(max_examples=100, deadline=None)
 @given(st.integers(128, 255), st.integers(-60, 60), st.integers(24, 44), st.sampled_from([-1, 0, 1]))
 def test_wider_numbers_are_rounded_to_bf16_once(significand, exponent, bits, step):
-    between = Fraction(2 * significand + 1) * (1 + step * Fraction(1, 2**bits))  # a tie, or right beside one
+    between = Fraction(2 * significand + 1) * (1 + step * Fraction(1, 2**bits))  # a tie, or directly beside one
     wide = [torch.tensor([float(between * Fraction(2) ** exponent)], dtype=torch.float64)]
     wide.append(torch.tensor([int(between * 2**bits)]))
     for source in wide:
@@ -108,7 +108,7 @@ def test_a_tensor_of_one_number_has_the_bits_that_torch_would_give_it(shape, lay
 
 @settings(deadline=None)
 @given(SHAPES, LAYOUTS, LAYOUTS, st.sampled_from(DataType), st.integers(0, 2**16))
-def test_elements_laid_out_anew_keep_their_bits_and_padding_is_zero(shape, first, second, dtype, seed):
+def test_a_change_of_layout_keeps_bits_and_pads_with_zeros(shape, first, second, dtype, seed):
     patterns = torch.randint(0, 2**16, tuple(shape), generator=torch.Generator().manual_seed(seed)).to(torch.int16)
     values = (patterns if dtype.is_integer else patterns.view(torch.bfloat16)).to(dtype.torch)
     source = from_torch(values, spec_of(shape, dtype, first), None)

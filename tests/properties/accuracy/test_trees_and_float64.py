@@ -1,4 +1,4 @@
-"""Random trees of every operation on every kind of number: each step within its bound, the fused whole bit for bit.
+"""Random trees of all operations on all kinds of numbers: each step within its bound, the fused tree bit for bit.
 
 A step is compared with its golden in float64 on the very values that reach it, so that the bounds of a tree are those
 of its steps; fusing changes no bit, in float32 on the cpu target and on chip targets, so that they are those of the
@@ -68,13 +68,13 @@ def steps(draw):
         operation = draw(st.sampled_from(operations_on(FLOATS)))
         values = st.integers(0, ARGUMENTS + number - 1)
         others = st.one_of(values, st.sampled_from(NUMBERS).map(lambda n: ("number", n)))
-        first = draw(st.integers(0, operation.arity - 1))  # that one is a tensor, any other may be a number
+        first = draw(st.integers(0, operation.arity - 1))  # one operand is a tensor, the others may be numbers
         drawn.append((operation, [draw(values if k == first else others) for k in range(operation.arity)]))
     return drawn
 
 
 def computed(program, tensors):
-    """Every value of the program, by ttnn."""
+    """Every value of the program, computed by ttnn."""
     values = list(tensors)
     for operation, operands in program:
         chosen = [operand[1] if isinstance(operand, tuple) else values[operand] for operand in operands]

@@ -1,4 +1,4 @@
-"""Casts between all element types: one rounding of floats, exact between integers, whatever computes them."""
+"""Casts between all element types: one rounding of floats, exact between integers, in every executor."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def numbers(dtype):
 
 
 def reference(given, target):
-    """By float64 and int64, which hold every number of each type."""
+    """The cast by float64 and int64, which represent every number of each type."""
     if target.dtype is torch.bool:
         return given != 0
     if given.dtype.is_floating_point and not target.dtype.is_floating_point:
         info = torch.iinfo(target.dtype)
-        if target.dtype is torch.int64:  # whose largest number float64 has not
+        if target.dtype is torch.int64:  # its largest number is not a float64
             numbers = given.double().nan_to_num(0.0, 2.0**64, -(2.0**64)).tolist()
             return torch.tensor([max(info.min, min(info.max, int(number))) for each in numbers for number in each])
         return given.double().nan_to_num(0.0).clamp(info.min, info.max).to(torch.int64).to(target.dtype)
@@ -81,7 +81,7 @@ def reference(given, target):
 
 
 def nearest(number, bits):
-    """The float of so many bits that is nearest to a whole number, the even one of two."""
+    """The float with this many bits that is nearest to an integer, ties to even."""
     unit = max(0, abs(number).bit_length() - bits)
     quotient, rest = divmod(abs(number), 1 << unit)
     up = 2 * rest > 1 << unit or (2 * rest == 1 << unit and quotient % 2)
@@ -89,9 +89,9 @@ def nearest(number, bits):
 
 
 def as_array(tensor, dtype=None):
-    """What lies in memory of it, or of block floats of `dtype` that it becomes."""
+    """The stored bytes of it, or of its cast to block floats of `dtype`."""
     if dtype is not None and dtype.is_block_float:
-        # Which bits a NaN has is nobody's promise, and those of one decide what it is packed as.
+        # The bits of a NaN are undefined, and block floats are packed by the bits.
         return np.frombuffer(packed(torch.where(tensor.isnan(), torch.nan, tensor).numpy(), dtype), np.uint8)
     return (tensor.view(torch.uint16) if tensor.dtype is torch.bfloat16 else tensor).numpy()
 
@@ -142,7 +142,7 @@ def programs(draw):
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @given(program=programs(), shape=st.sampled_from([(32, 64), (64, 96), (5, 37)]))
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, program, shape):
+def test_a_program_of_several_types_has_one_result_in_every_executor(target, program, shape):
     dtypes, calls = program
     builder = ModuleBuilder("program", resolve_target(target), None)
     specs = [TensorSpec(shape, dtype, Layout.TILE) for dtype in dtypes]
@@ -163,7 +163,7 @@ def test_a_program_of_several_types_has_one_result_whatever_computes_it(target, 
             assert_same_bits(got, wanted)
 
 
-def test_a_cast_to_the_type_that_an_operand_was_cast_to_is_no_cast():
+def test_a_cast_to_the_original_type_of_an_operand_is_no_cast():
     x = torch.arange(-64, 64).to(torch.bfloat16).reshape(2, 64)
     twice = ttnn_jit.jit(enable_cache=False)(lambda x: ttnn.typecast(ttnn.typecast(x, ttnn.float32), ttnn.float32))
     assert torch.equal(twice(x), x.float())
@@ -215,7 +215,7 @@ def twice(x, y):
     [rest_of_rounding, behind_an_operation, before_operations_on_the_narrow_type, before_a_sum, twice],
     ids=lambda program: program.__name__,
 )
-def test_a_cast_that_a_program_calls_rounds_inside_a_kernel_too(program, target, graph_capture, fp32_dest_acc):
+def test_an_explicit_cast_rounds_inside_a_kernel_too(program, target, graph_capture, fp32_dest_acc):
     device = ttnn.open_device(target=target)
     numbers_ = torch.randn(2, 64, 64, generator=torch.Generator().manual_seed(0))
     x, y = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in numbers_)
@@ -224,7 +224,7 @@ def test_a_cast_that_a_program_calls_rounds_inside_a_kernel_too(program, target,
     assert torch.equal(ttnn.to_torch(result), ttnn.to_torch(program(x, y)))
 
 
-def test_what_rounding_leaves_is_what_torch_has():
+def test_remainders_of_roundings_are_those_of_torch():
     x = torch.randn(64, 64, generator=torch.Generator().manual_seed(0))
     rest = ttnn_jit.jit(enable_cache=False)(rest_of_rounding)(x, x)
     assert rest.abs().max() > 0

@@ -1,4 +1,4 @@
-"""Properties of the numpy primitives, which the native code is compared with."""
+"""Properties of the numpy primitives, the reference of the native code."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_minimum_and_maximum_order_zeros_by_sign(a: float, b: float) -> None:
 
 @settings(max_examples=12)
 @given(st.lists(st.floats(width=32), min_size=2, max_size=8))
-def test_an_element_s_result_depends_on_it_alone(values: list[float]) -> None:
+def test_the_result_for_an_element_does_not_depend_on_its_neighbours(values: list[float]) -> None:
     b = NumpyVector()
     x = np.array(values, np.float32)
     with NumpyVector.quiet():

@@ -1,4 +1,4 @@
-"""The verdict on a result: what is rounded once is right, and what is further off is wrong."""
+"""The verdict on a result: correctly rounded results are accepted, and results beyond the bound are rejected."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ goldens = st.one_of(st.lists(numbers, min_size=1, max_size=40), near_one_value)
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
 @given(golden=goldens, dtype=st.sampled_from([*SCALARS]))
-def test_a_golden_that_is_rounded_once_is_right_wherever_it_lies(golden, dtype):
+def test_a_golden_that_is_rounded_once_is_accepted_at_every_magnitude(golden, dtype):
     got = torch.tensor([rounded(x, dtype) for x in golden], dtype=torch.float64).to(SCALARS[dtype])
     verdict = judge(got, torch.tensor(golden, dtype=torch.float64), ResultFormat(dtype), Tolerance())
     assert verdict.matches, verdict
@@ -69,7 +69,7 @@ def test_a_golden_that_is_rounded_once_is_right_wherever_it_lies(golden, dtype):
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
 @given(golden=goldens, dtype=st.sampled_from([*SCALARS]), data=st.data())
-def test_an_element_that_is_further_off_than_its_bound_is_wrong(golden, dtype, data):
+def test_an_element_beyond_its_bound_is_rejected(golden, dtype, data):
     index = data.draw(st.integers(0, len(golden) - 1))
     right = rounded(golden[index], dtype)
     bound = data.draw(st.sampled_from([0.5, 1.0, 4.0]))
@@ -87,7 +87,7 @@ def test_an_element_that_is_further_off_than_its_bound_is_wrong(golden, dtype, d
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
 @given(data=st.data(), dtype=st.sampled_from([*SCALARS, *BLOCKS]))
-def test_two_elements_that_were_swapped_are_wrong(data, dtype):
+def test_two_swapped_elements_are_rejected(data, dtype):
     width = data.draw(st.integers(2, 70))
     golden = torch.arange(1.0, 2 * width + 1).double().reshape(2, width) * data.draw(
         st.sampled_from([1.0, -1e30, 1e-30])
@@ -102,7 +102,7 @@ def test_two_elements_that_were_swapped_are_wrong(data, dtype):
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
 @given(data=st.data(), dtype=st.sampled_from(BLOCKS))
-def test_block_floats_are_right_within_the_unit_of_their_block(data, dtype):
+def test_block_floats_are_accepted_within_the_unit_of_their_block(data, dtype):
     torch.manual_seed(data.draw(st.integers(0, 99)))
     shape = data.draw(st.sampled_from([(3, 40), (32, 32), (1, 5), (2, 33, 17)]))
     golden = (torch.randn(shape) * torch.exp(torch.randn(shape) * data.draw(st.sampled_from([0.0, 5.0])))).double()
@@ -117,7 +117,7 @@ def test_block_floats_are_right_within_the_unit_of_their_block(data, dtype):
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
 @given(values=st.lists(st.integers(-(2**40), 2**40), min_size=1), dtype=st.sampled_from([*INTEGERS]), data=st.data())
-def test_integers_are_right_where_they_are_the_low_bits(values, dtype, data):
+def test_integers_are_accepted_if_they_are_the_low_bits(values, dtype, data):
     size = 8 * dtype.itemsize
     low = [(x - dtype.values[0]) % 2**size + dtype.values[0] for x in values]
     got = torch.tensor(low).to(INTEGERS[dtype])
@@ -140,7 +140,7 @@ def test_integers_are_right_where_they_are_the_low_bits(values, dtype, data):
         (torch.ones(4096), torch.full((4096,), 1.5)),
     ],
 )
-def test_what_correlation_calls_right_is_wrong_by_itself_and_in_a_chain(golden, result, dtype):
+def test_a_result_that_correlation_accepts_is_rejected_by_itself_and_in_a_chain(golden, result, dtype):
     for tolerance in (
         Tolerance(),
         Tolerance(relative=relative_of_pcc(0.99)),
@@ -149,14 +149,14 @@ def test_what_correlation_calls_right_is_wrong_by_itself_and_in_a_chain(golden, 
         assert not judge(result.to(SCALARS[dtype]), golden.double(), ResultFormat(dtype), tolerance).matches
 
 
-def test_a_chip_makes_infinities_of_nan_and_zeros_of_what_is_denormal():
+def test_the_verdict_on_a_chip_expects_infinities_for_nan_and_zeros_for_denormals():
     golden = torch.tensor([math.nan, 1e-40, -1e-39, 1.0]).double()
     got = torch.tensor([math.inf, 0.0, -0.0, 1.0]).bfloat16()
     assert judge(got, golden, ResultFormat(DataType.BFLOAT16, flushes=True), Tolerance()).matches
     assert not judge(got, golden, ResultFormat(DataType.BFLOAT16), Tolerance()).matches
 
 
-def test_noise_is_asked_for_where_the_rest_does_not_suffice_and_allows_so_much():
+def test_noise_of_operands_is_computed_only_if_needed_and_widens_the_bound():
     asked = []
     golden = torch.tensor([0.0, 1.0]).double()
 

@@ -1,1 +1,1 @@
-"""Calls and the worlds around them: keys, guards, frontends."""
+"""Calls and the objects around them: keys, guards, frontends."""

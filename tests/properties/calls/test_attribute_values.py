@@ -1,4 +1,4 @@
-"""Operations with numbers hold their bounds whatever the numbers are, and not only at those that declarations test."""
+"""Operations with numeric attributes are within their bounds for any values of these."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALUES = [as_float32(value) for value in (1e-3, 0.75, 1.0, 2.5, 100.0)]
 
 
 def points():
-    """Every 97th number of bfloat16, and the ends, in three orders."""
+    """Every 97th number of bfloat16, and the extremes, in three orders."""
     patterns = torch.arange(-(2**15), 2**15, 97, dtype=torch.int32).to(torch.int16)
     ends = torch.tensor([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, torch.inf, -torch.inf, torch.nan, 3e38, -3e38, 1e-40])
     x = torch.cat([patterns.view(torch.bfloat16).float(), ends])
@@ -32,7 +32,7 @@ def points():
 
 
 @pytest.mark.parametrize("operation", WITH_NUMBERS, ids=lambda operation: operation.ttnn_name)
-def test_an_operation_holds_its_bound_at_any_positive_numbers(operation, cpu_device):
+def test_an_operation_is_within_its_bound_for_any_positive_numbers(operation, cpu_device):
     tensors = points()[: len(operation.operands)]
     on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
     names = [attribute.name for attribute in operation.attributes]
@@ -48,7 +48,7 @@ def test_an_operation_holds_its_bound_at_any_positive_numbers(operation, cpu_dev
 
 
 @pytest.mark.parametrize("operation", WITH_NUMBERS, ids=lambda operation: operation.ttnn_name)
-def test_a_number_that_is_nan_leaves_out_nothing_that_the_function_has(operation, cpu_device):
+def test_a_nan_attribute_propagates_through_the_function(operation, cpu_device):
     tensors = points()[: len(operation.operands)]
     on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
     names = [attribute.name for attribute in operation.attributes]

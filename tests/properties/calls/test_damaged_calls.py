@@ -1,4 +1,4 @@
-"""Calls with a damaged argument: each works, or is refused by name and leaves nothing behind."""
+"""Calls with an invalid argument either work or are refused by name and leave no state behind."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ BAD = [0, -1, 7, 2.5, 1e30, float("nan"), "nearest", "none", None, (2,), (0, -3)
 
 @st.composite
 def damaged_calls(draw):
-    """A call's name, the shapes and element types of its tensors, and its keywords, with one or two damages."""
+    """A call's name, the shapes and element types of its tensors, and its keywords, with one or two invalid parts."""
     name = draw(st.sampled_from([*CALLS]))
     _, shapes, keywords = CALLS[name]
     shapes, dtypes, given_ = [list(shape) for shape in shapes], [FLOAT] * len(shapes), dict(FINE)
@@ -79,7 +79,7 @@ def no_disk_cache():
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_else_to_collect():
-    """What other tests left is looked through once, not at every call."""
+    """Garbage of other tests is collected once, not at every call."""
     gc.collect()
     gc.freeze()
 
@@ -92,7 +92,7 @@ def state_of(device):
 
 
 def refusal_of(run, tensors):
-    """What the call says that it is refused for; empty of one that works."""
+    """The refusal of the call; empty if it works."""
     try:
         run(*tensors)
     except TtnnJitError as error:
@@ -102,7 +102,7 @@ def refusal_of(run, tensors):
 
 @settings(max_examples=12, deadline=None)
 @given(damaged_calls(), st.sampled_from(["eager", "interpreted", "traced"]))
-def test_a_refused_call_leaves_no_memory_no_program_and_no_draw(call, way):
+def test_a_refused_call_leaves_no_memory_no_program_and_no_draw(call, mode):
     name, shapes, dtypes, keywords = call
     device = ttnn.open_device(device_id=0, target="cpu")
     tensors = [
@@ -114,7 +114,7 @@ def test_a_refused_call_leaves_no_memory_no_program_and_no_draw(call, way):
     def program(*given_):
         return function(*given_, keywords)
 
-    run = program if way == "eager" else jit(graph_capture=way == "traced")(program)
+    run = program if mode == "eager" else jit(graph_capture=mode == "traced")(program)
     before = state_of(device)
     if message := refusal_of(run, tensors):
         assert message.strip()

@@ -1,4 +1,4 @@
-"""For straight-line and unrolled code both frontends leave one text, locations included."""
+"""Both frontends produce one text for straight-line and unrolled code, locations included."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def jitted(x):
 
 
 class ProgramWriter:
-    """Writes a random function, statement by statement; what is drawn decides everything."""
+    """Writes a random function, statement by statement, from the draws."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw

@@ -1,4 +1,4 @@
-"""Modules of several functions compute at every entry point what they would if bodies stood where the calls are."""
+"""Every entry point of a module with several functions computes the result of its inlined body."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_calls_become_the_text_that_stood_there(target, dialect, data):
     reduce_to_entry_point(parts, MAIN)
     assert_round_trip(parts)
     assert calls_of(functions_of(parts)[0]) == []
-    for each in (module, parts):  # a part of ttnn ops asks for the device by itself
+    for each in (module, parts):  # a part with ttnn ops gets the device by itself
         pipeline.run(each, CompileOptions(), until=pipeline.STAGES[0])
     assert print_module(parts) == print_module(module)
 
@@ -87,8 +87,8 @@ def test_calls_around_kernels_become_the_text_that_stood_there(target, data):
 @dialects
 @given(data=st.data())
 @quick
-def test_every_entry_point_has_the_bits_of_the_interpreter_that_carries_calls_out(target, dialect, data):
-    # Under IEEE numerics what fuses decides what is rounded, and calls that stay keep ops from fusing.
+def test_every_entry_point_has_the_bits_of_the_interpreter_that_executes_calls(target, dialect, data):
+    # Under IEEE numerics fusion decides where values are rounded, and remaining calls prevent fusion.
     dtypes = _FLOATS if target != "cpu" else (DataType.FLOAT32,)
     parts = parse_module(data.draw(outlined(built(data.draw(programs(target, dtypes=dtypes)), target, dialect))))
     literal = parts.clone()
@@ -128,7 +128,7 @@ def test_every_stage_takes_functions_and_leaves_a_text_that_can_be_resumed(targe
     ],
     ids=["calls in calls in calls", "several results", "a function called twice", "unused functions", "entry points"],
 )
-def test_the_generator_draws(condition):
+def test_the_generator_produces_every_case(condition):
     texts = programs("cpu").map(lambda program: built(program, "cpu", "ttir")).flatmap(outlined)
     drawn = settings(max_examples=500, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
     find(texts, lambda text: condition(parse_module(text)), settings=drawn)

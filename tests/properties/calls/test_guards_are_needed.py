@@ -1,4 +1,4 @@
-"""Without any one kind of guard, the worlds find a number that Python does not give."""
+"""Without any one kind of guard, some random world has a result that differs from Python's."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ WRONG = {"stale", "returned", "raw"}
 
 @pytest.fixture(autouse=True)
 def no_disk_cache():
-    """Worlds have programs on disk."""
+    """Programs of worlds are stored on disk."""
 
 
 def cases(kind, graph_capture):
-    """One after the other, for the first is mostly enough."""
+    """Tries them one after the other, because the first usually suffices."""
     if kind in DIRECTED:
         return [replace(DIRECTED[kind], graph_capture=graph_capture)]
     made = (usable(seed, graph_capture=graph_capture) for seed in SEEDS[kind])

@@ -96,7 +96,7 @@ CHANGES = (
 
 @pytest.fixture(autouse=True)
 def no_disk_cache() -> None:
-    """A model that is loaded again finds its programs on disk."""
+    """A reloaded model finds its programs on disk."""
 
 
 def written(seed: int) -> str:
@@ -136,26 +136,26 @@ def agrees(module: Any, x: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("seed", range(MODELS))
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
-def test_a_model_computes_with_the_weights_that_it_has_now(seed, graph_capture, tmp_path):
+def test_a_model_computes_with_its_current_weights(seed, graph_capture, tmp_path):
     file = tmp_path / "hidden_model.py"
     file.write_text(written(seed))
     x = torch.randint(-2, 3, (4, 4), generator=torch.Generator().manual_seed(seed)).float()
     module = loaded(file, graph_capture)
     agrees(module, x)
     changes = random.Random(seed + MODELS).choices(CHANGES, k=SWAPS)
-    met = {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
+    tracked = {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
     for change in changes:
         exec(change, vars(module))
-        met |= {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
+        tracked |= {id(tensor): weakref.ref(tensor) for tensor in tensors_of(module)}
         agrees(module, x)
-    assert kept(met, module) == []
+    assert kept(tracked, module) == []
     before = ttnn_jit.cache_info().compiles
     agrees(loaded(file, graph_capture), x)
     assert ttnn_jit.cache_info().compiles == before
     sys.modules.pop("hidden_model")
 
 
-def kept(met: dict[int, weakref.ref[torch.Tensor]], module: Any) -> list[torch.Tensor]:
-    """Tensors that the model has no more, and that something keeps alive."""
+def kept(tracked: dict[int, weakref.ref[torch.Tensor]], module: Any) -> list[torch.Tensor]:
+    """Tensors that the model no longer has but that are still alive."""
     now = {id(tensor) for tensor in tensors_of(module)}
-    return [tensor for reference in met.values() if (tensor := reference()) is not None and id(tensor) not in now]
+    return [tensor for reference in tracked.values() if (tensor := reference()) is not None and id(tensor) not in now]

@@ -1,4 +1,4 @@
-"""Every argument that chooses anything reaches the key: what has one key is one program, in memory and on disk.
+"""Every argument with an effect is in the key: equal keys are one program, in memory and on disk.
 
 All calls of `tests/argument_walk.py` are asked for their keys; some run in processes that share a cache folder, in
 several orders, and must give what each gives alone, without a folder.
@@ -39,12 +39,12 @@ ROOT = Path(__file__).parents[3]
 
 
 class Requested(Exception):  # noqa: N818 - it is none
-    """What a call would compile."""
+    """The compile request of a call."""
 
 
 @pytest.fixture(scope="module")
 def requests():
-    """What every call of the walk compiles, each once, by the name of its function."""
+    """The compile requests of every call of the walk, each once, by the name of its function."""
     found = {}
 
     def requested(request, **_):
@@ -66,7 +66,7 @@ def requests():
 
 
 def wrong_groups(requests, key_of):
-    """Requests of which some have one key and not one content, by key."""
+    """Requests with equal keys and different content, by key."""
     groups = defaultdict(list)
     for request in requests:
         groups[key_of(request)].append(request)
@@ -76,7 +76,7 @@ def wrong_groups(requests, key_of):
 
 
 def content_of(request):
-    """What the program of a request says; its error, if it has none."""
+    """The text of the program of a request; its error, if it has none."""
     try:
         lowered = request.lower()
     except TtnnJitError as error:
@@ -84,14 +84,14 @@ def content_of(request):
     return content_key(request, lowered, notes_of(lowered)).digest
 
 
-def test_no_two_operations_have_one_fingerprint():
+def test_no_two_operations_have_the_same_fingerprint():
     gradients = {each for function in GRADIENTS.values() for each in function.__ttnn_overloads__}
     declared = {*OPERATIONS, *gradients}
     assert len(declared) > 370
     assert len({each.fingerprint for each in declared}) == len(declared)
 
 
-def test_what_has_one_key_is_one_program(requests):
+def test_equal_keys_are_one_program(requests):
     assert len(requests) > 10_000
     assert len({request.operation for request in requests}) > 340
     assert next(wrong_groups(requests, lambda request: request_key(request).digest), None) is None
@@ -118,7 +118,7 @@ def test_every_part_of_the_key_is_needed(requests):
         assert next(wrong_groups(requests, ignoring), None) is not None, field
 
 
-def test_the_key_that_named_the_operation_of_the_ir_did_not_tell_roundings_apart(requests):
+def test_the_key_with_the_name_of_the_ir_operation_alone_did_not_distinguish_roundings(requests):
     def by_name(request):
         parts = {**request.parts, "operation": request.operation.ttnn_name}
         return keys.Key.for_this_host("m", parts, request.options, request.target, function=request.name).digest
@@ -150,7 +150,7 @@ def walk():
 
 
 def chosen():
-    """The functions whose calls run: those of several declarations that share a name, and one of a few others."""
+    """The functions whose calls run: those with several declarations of one name, and one of a few others."""
     several = {name for name, function in functions().items() if len([*function.__ttnn_overloads__]) > 1}
     assert several >= {*walk().shared}
     return [
@@ -162,7 +162,7 @@ def chosen():
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_no_result_depends_on_what_was_compiled_before_in_this_process_or_another(tmp_path):
+def test_no_result_depends_on_earlier_compiles_in_this_process_or_another(tmp_path):
     folder = tmp_path / "cache"
     alone = run(ALONE, folder, TTNN_JIT_CACHE="0")
     assert sum(len(each) == 64 for each in alone.values()) > len(alone) / 2
@@ -172,7 +172,7 @@ def test_no_result_depends_on_what_was_compiled_before_in_this_process_or_anothe
 
 
 def run(order, folder, **environment):
-    """What each call gives in a process that makes all of them in an order."""
+    """The result of each call in a process that makes all of them in an order."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.argument_walk", order, *chosen()],
         capture_output=True,
@@ -186,7 +186,7 @@ def run(order, folder, **environment):
 
 
 @pytest.mark.parametrize("numbers", [(0.0, -0.0), (-0.0, 0.0)])
-def test_zeros_of_both_signs_are_two_numbers_for_a_routine(numbers, cpu_device):
+def test_zeros_of_both_signs_are_distinct_for_a_routine(numbers, cpu_device):
     x, indices = torch.ones(3, 40), torch.tensor([1, 2], dtype=torch.int32)
     tensors = [ttnn.from_torch(each, device=cpu_device) for each in (x, indices)]
     ttnn_jit.cache_clear()

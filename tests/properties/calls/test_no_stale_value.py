@@ -1,4 +1,4 @@
-"""Whatever changes between calls, the next call sees it."""
+"""The next call sees every change between calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CHANGES = st.lists(
 
 @pytest.fixture(autouse=True)
 def no_disk_cache():
-    """What changed is seen on disk too."""
+    """Changes are detected on disk too."""
 
 
 def expected(x, cell, scale):

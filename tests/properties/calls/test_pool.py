@@ -1,4 +1,4 @@
-"""The pool never hands out memory that somebody still owns."""
+"""The pool never allocates memory that is still owned."""
 
 import itertools
 
@@ -13,7 +13,7 @@ SIZES = st.one_of(st.integers(0, 5000), st.sampled_from([MB - 1, MB, 3 * MB, 9 *
 
 
 class Pool(RuleBasedStateMachine):
-    """Blocks are taken, dropped and trimmed in any order, under a limit low enough to be met."""
+    """Blocks are allocated, freed and trimmed in any order, under a limit low enough to be reached."""
 
     owned = Bundle("owned")
 

@@ -1,4 +1,4 @@
-"""What calls ask of their results is one thing in eager calls, in both frontends, and beside torch's tensors.
+"""Result options have the same rules in eager calls, in both frontends, and for torch tensors.
 
 Cases are drawn of all functions that take result options, with the arguments that their declarations are tested with
 (tests/argument_walk.py), by position and by name. Nothing is compiled: an eager call is asked what it would compile.
@@ -42,11 +42,11 @@ FUSED = ttnn.MatmulMultiCoreReuseMultiCastProgramConfig(
     per_core_N=2, transpose_mcast=False, fused_activation=ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU),
 )  # fmt: skip
 BAD = 3.5
-"""A value of no option's kind."""
+"""A value of no option's type."""
 
 
 class Output(NamedTuple):
-    """A tensor to write into: as the result is without options, but for what is said."""
+    """A tensor to write into: like the result without options, except for the given fields."""
 
     dtype: Any = None
     rows: int | None = None
@@ -75,7 +75,7 @@ VALUES = {
     "no_option": (None, BAD),
 }
 OWN_NAMES = {"out": OUTPUTS, "override_memory_config": MEMORY_CONFIGS, "fast_and_approximate_mode": (True, BAD)}
-"""Names of parameters that some declarations have for options, or for what others ignore."""
+"""Names of parameters that are options in some declarations, or ignored in others."""
 
 
 class Case(NamedTuple):
@@ -99,14 +99,14 @@ def declared_calls() -> tuple[tuple[str, Any, dict[str, Any]], ...]:
     return tuple(
         (name, operation, own)
         for name, function in functions().items()
-        if name not in ALIASES  # which no program has
+        if name not in ALIASES  # not available in programs
         for operation in function.__ttnn_overloads__
         for own in arguments_of_declaration(operation)
     )
 
 
 def known_options(name: str, operation: Any, own: Any) -> dict[str, tuple[Any, ...]]:
-    """What may be asked of a call beside its `own` arguments: gradients have names of their own for what they write."""
+    """The options of a call beside its `own` arguments: gradients have their own names for output tensors."""
     named = {each.name: OWN_NAMES[each.name] for each in operation.parameters if each.name in OWN_NAMES}
     of_several = (name for each in GRADIENT_PARAMETERS for name in (each.name, *each.aliases))
     without = {*own, *((*of_several, "optional_output_tensor") if name in GRADIENTS else ())}
@@ -145,7 +145,7 @@ CONFIG_NAMES = {"memory_config", "output_mem_config", "override_memory_config"}
 
 
 def refusal(error: TtnnJitError) -> str:
-    """Why a call is refused, whatever the name that it is called by, and the words for its tensors."""
+    """The reason for a refusal, whatever the name of the called function, and the words for its tensors."""
     if isinstance(error, (GridError, LayoutError)):
         return CONFIG_REFUSED
     text = re.sub(r"^(`|ttnn\.)[\w.]+`?:? ", "", error.message).replace("a ttnn.Tensor", "a tensor")
@@ -153,7 +153,7 @@ def refusal(error: TtnnJitError) -> str:
 
 
 class Compiled(Exception):  # noqa: N818 - it is none
-    """What an eager call would compile."""
+    """The compile request of an eager call."""
 
 
 def eagerly(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> Any:
@@ -185,20 +185,20 @@ def run(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> Any:
 def in_a_program(
     call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any], target: Any, library: Any, *, traced: bool
 ) -> Any:
-    """The specs that the results of the outermost call say that they have in a program, or why it is refused."""
+    """The specs of the results of the outermost call in a program, or the reason for its refusal."""
     seen: list[Any] = []
 
-    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
-        def noted(*args: Any) -> Any:
+    def recording(function: Callable[..., Any]) -> Callable[..., Any]:
+        def recorded(*args: Any) -> Any:
             found = function(*args)
             seen[:] = specs_of(found)
             return found
 
-        return noted
+        return recorded
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Emitter, "call", noting(Emitter.call))
-        patch.setattr(traced_tensors, "create", noting(traced_tensors.create))
+        patch.setattr(Emitter, "call", recording(Emitter.call))
+        patch.setattr(traced_tensors, "create", recording(traced_tensors.create))
         try:
             lower(FrontendRequest(call, {"tensors": described(tensors, library)}, target, traced, library=library))
         except TtnnJitError as error:
@@ -207,7 +207,7 @@ def in_a_program(
 
 
 def described(tensors: dict[str, Any], library: Any) -> dict[str, Any]:
-    """The tensors as arguments that a frontend is told of."""
+    """The tensors among the arguments of a frontend."""
 
     def of_one(tensor: Any) -> TensorArgument:
         spec = tensor.spec
@@ -237,7 +237,7 @@ def made(own: Mapping[str, Any], device: Any) -> dict[str, Any]:
 
 
 def with_outputs(case: Case, tensors: dict[str, Any], device: Any) -> dict[str, Any]:
-    """What the call asks, with tensors in the place of `Output`."""
+    """The options of the call, with tensors in the place of `Output`."""
     if not any(isinstance(value, Output) for value in case.options.values()):
         return case.options
     found = eagerly(call_of(case, {}), tensors)
@@ -248,7 +248,7 @@ def with_outputs(case: Case, tensors: dict[str, Any], device: Any) -> dict[str, 
 
 
 def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
-    """Which way of calling gives something else than an eager call does, and what both give."""
+    """The kind of call whose outcome differs from the eager call's, and both outcomes."""
     own = made(case.own, device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -257,10 +257,10 @@ def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
         tensors = {**own, **{name: each for name, each in options.items() if isinstance(each, ttnn.Tensor)}}
         call = call_of(case, options)
         want = eagerly(call, tensors)
-        if want == CONFIG_REFUSED:  # a program's kernels store results where their operands lie, and refuse none
+        if want == CONFIG_REFUSED:  # kernels of programs ignore the memory config, and refuse none
             want = eagerly(call_of(case, without_config), tensors)
         ways = [(way, TTNN, traced, want) for way, traced in (("AST", False), ("capture", True))]
-        if len(CONFIG_NAMES & {*options}) < 2:  # else two names of what other tensors do not have
+        if len(CONFIG_NAMES & {*options}) < 2:  # otherwise two names of options that other tensors do not have
             want = shapes_and_dtypes(eagerly(call_of(case, without_config), tensors))
             have = dtypes_of([*tensors.values()])
             ways += [(library.title, library, False, want) for library, dtypes in HAVE.items() if have <= dtypes]
@@ -275,18 +275,18 @@ def difference(case: Case, device: Any) -> tuple[str, Any, Any] | None:
 
 
 def refusals_of_fewer(case: Case, options: dict[str, Any], tensors: dict[str, Any]) -> list[Any]:
-    """What eager calls with an option less give: of a call with two faults either may be told first."""
+    """The outcomes of eager calls with one option less: of two errors in a call, either may be reported first."""
     fewer = ({name: value for name, value in options.items() if name != left} for left in options)
     return [eagerly(call_of(case, each), tensors) for each in fewer]
 
 
 def are_refused(*found: Any) -> bool:
-    """Whether no call is taken, with options or without, so that it matters little which reason comes first."""
+    """Whether every call is refused, with options or without, so that the first reported reason matters little."""
     return all(isinstance(each, str) for each in found)
 
 
 HAVE = {TORCH: {ttnn.float32, ttnn.bfloat16}, NUMPY: {ttnn.float32}}
-"""What a library has, and computes with as ttnn does."""
+"""The element types of a library, with which it computes as ttnn does."""
 
 
 def dtypes_of(values: list[Any]) -> set[Any]:
@@ -305,7 +305,7 @@ def device_of(target: str) -> Any:
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @settings(max_examples=drawn(400), deadline=None)
 @given(case=cases())
-def test_eager_calls_and_those_of_both_frontends_ask_the_same(target, case):
+def test_eager_calls_and_both_frontends_apply_the_same_checks(target, case):
     assert difference(case, device_of(target)) is None
 
 
@@ -316,13 +316,13 @@ OF_HOST = {
     "DataType | None": (ttnn.float32, ttnn.bfloat16, BAD),
     "Layout | None": (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT, BAD),
 }
-"""Annotation of a parameter of a host function -> what it is given."""
+"""Annotation of a parameter of a host function -> its test values."""
 WRITTEN = ("output", "output_tensor")
-"""Names of parameters for what a result is written into; inside programs nothing is written by `to_memory_config`."""
+"""Names of parameters for output tensors; inside programs `to_memory_config` writes nothing."""
 
 
 def host_calls(name: str, device: Any) -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
-    """Calls of a host function that ask for something, each with its tensors."""
+    """Calls of a host function with options, each with its tensors."""
     function = getattr(ttnn, name)
     tensors = made(HOST[name], device)
     base = {each: made_of(value, device) for each, value in HOST[name].items() if each not in tensors}
@@ -343,7 +343,7 @@ def host_calls(name: str, device: Any) -> Iterator[tuple[Callable[..., Any], dic
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @pytest.mark.parametrize("name", [name for name in HOST if creation_of(getattr(ttnn, name)) is not None])
-def test_functions_of_the_host_ask_the_same_in_programs(name, target):
+def test_host_functions_apply_the_same_checks_in_programs(name, target):
     device = device_of(target)
     for call, tensors in host_calls(name, device):
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""In random models of tensors that may be one object, a call sees what Python sees, and changes nothing."""
+"""In random models whose tensors may be one object, a call has Python's result, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EACH = pytest.mark.parametrize("library", LIBRARIES)
 
 @pytest.fixture(autouse=True)
 def no_disk_cache():
-    """Models have programs on disk."""
+    """Programs of models are stored on disk."""
 
 
 def sees_what_python_sees(seed, library, graph_capture, tally=None):
@@ -30,11 +30,11 @@ def sees_what_python_sees(seed, library, graph_capture, tally=None):
 @pytest.mark.slow
 @BOTH
 @EACH
-def test_a_compiled_function_sees_what_python_sees(library, graph_capture):
+def test_a_compiled_function_sees_the_changes_that_python_sees(library, graph_capture):
     tally = Tally()
     for seed in range(drawn(WORLDS)):
         sees_what_python_sees(seed, library, graph_capture, tally)
-    # Most programs compile; what a trace does not see is refused.
+    # Most programs compile; reads that a trace does not record are refused.
     assert tally.counts["values"] > tally.counts["calls"] / (3 if graph_capture else 2)
     assert tally.counts["refused"] < tally.counts["calls"] * (0.6 if graph_capture else 0.1)
 
@@ -44,5 +44,5 @@ def test_a_compiled_function_sees_what_python_sees(library, graph_capture):
 @EACH
 @settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**48))
-def test_so_it_does_in_models_that_nobody_chose(library, graph_capture, seed):
+def test_random_models_see_the_changes_that_python_sees(library, graph_capture, seed):
     sees_what_python_sees(seed, library, graph_capture)

@@ -1,4 +1,4 @@
-"""Where tensors lie that are freed and allocated again is what first fit says, and replays read what lies there."""
+"""Addresses of tensors that are freed and allocated again follow first fit, and replays read these addresses."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ STEPS = st.lists(
 
 
 class FirstFit:
-    """A memory of blocks of one size, in pure Python. A block that a trace uses takes tensors of one layout alone."""
+    """Memory with blocks of one size, in pure Python. A block that a trace uses takes tensors of one layout."""
 
     def __init__(self):
-        self.contents = []  # block -> what it holds
+        self.contents = []  # block -> its content
         self.owner = []  # block -> slot, or None
         self.layout = []
-        self.traces = []  # block -> how many use it
+        self.traces = []  # block -> number of its users
 
     def allocate(self, slot, layout):
         for block, owner in enumerate(self.owner):
@@ -136,10 +136,10 @@ class World:
 
 @settings(max_examples=100, deadline=None)
 @given(STEPS)
-def test_random_programs_of_traces_read_what_first_fit_places_where_they_read(steps):
+def test_random_traces_read_the_memory_that_first_fit_assigns(steps):
     world = World()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of tensors that are gone
+        warnings.simplefilter("ignore", UserWarning)  # of freed tensors
         for name, *arguments in steps:
             if name == "host tensor":
                 world.numbers(ttnn.TILE_LAYOUT)

@@ -1,4 +1,4 @@
-"""Random programs that are captured and replayed give the bits of running them again on the same inputs."""
+"""Replays of random captured programs have the bits of running them again on the same inputs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def written(x, y):
 
 
 def replaced(x, y):
-    """The first operand is freed, as models free activations, when its sum is there."""
+    """The first operand is freed after its sum, as models free activations."""
     result = ttnn.add(x, y)
     copied = ttnn.multiply(result, 0.5)
     ttnn.deallocate(result)
@@ -62,15 +62,15 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "constant": lambda x, y: ttnn.multiply(ttnn.full_like(x, 0.75), y),
     "moved": lambda x, y: ttnn.move(ttnn.add(x, y)),
 }
-"""Functions of two tensors of one shape, of which the result has it too."""
+"""Functions of two tensors of one shape, which is that of the result too."""
 
 
 @st.composite
 def programs(draw):
-    """Steps, each with the numbers of the values that it takes."""
+    """Steps, each with the numbers of its operands."""
     names = draw(st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=6))
     operands = [draw(st.tuples(*[st.integers(0, 1 + number)] * 2)) for number, _ in enumerate(names)]
-    # A value that is written is read nowhere else in the same call.
+    # A written value is not read elsewhere in the same call.
     return [
         (name, i, j if i != j else (i + 1) % (2 + number))
         for number, (name, (i, j)) in enumerate(zip(names, operands, strict=True))
@@ -110,7 +110,7 @@ def threads(request, monkeypatch):
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("threads", [1, 2], indirect=True)
 @pytest.mark.parametrize("target", ["wormhole_b0", "cpu"])
-def test_a_replay_gives_the_bits_of_a_run(target, threads):  # noqa: ARG001
+def test_a_replay_has_the_bits_of_a_run(target, threads):  # noqa: ARG001
     @settings(max_examples=25, deadline=None)
     @given(programs(), st.sampled_from(SHAPES), st.sampled_from([ttnn.float32, ttnn.bfloat16]))
     def check(program, shape, dtype):
@@ -124,7 +124,7 @@ def test_a_replay_gives_the_bits_of_a_run(target, threads):  # noqa: ARG001
             again = [ttnn.to_device(host, device) for host in hosts]
             for host, tensor in zip(hosts, inputs, strict=True):
                 ttnn.copy_host_to_device_tensor(host, tensor)
-            # Twice on the same tensors: what a program writes into its inputs is there at the next run.
+            # Twice on the same tensors: the next run sees updates of the inputs.
             for _ in range(2):
                 ttnn.execute_trace(device, trace, cq_id=0, blocking=False)
                 expected = run(program, *again)

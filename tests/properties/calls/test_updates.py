@@ -1,4 +1,4 @@
-"""Random programs of reads and writes, on arguments that may share memory, are what torch and numpy make of them."""
+"""Random programs of reads and writes, on arguments that may share memory, equal torch and numpy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
-from tests.properties.loops.test_families_together import function_of
+from tests.properties.loops.test_mixed_operation_families import function_of
 from ttnn_jit import ttnn
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.dialects.argument_notes import updates_of
@@ -21,7 +21,7 @@ STAGE = "d2m-insert-dst-register-access"
 
 @st.composite
 def indices(draw, shape):
-    """An index, as text, and the shape that it gives."""
+    """An index, as text, and the shape of its result."""
     parts, extents = [], []
     for extent in shape[: draw(st.integers(1, len(shape)))]:
         if draw(st.integers(0, 3)) == 0:
@@ -50,7 +50,7 @@ def fits(shape, part):
 
 @st.composite
 def operands(draw, values, part, *, into_slice):
-    """A number, or a tensor that broadcasts to a part, as text.
+    """A number, or a tensor that broadcasts to a slice, as text.
 
     It is a copy where it may overlap in part with what is written: torch refuses that, or leaves the result open.
     """
@@ -63,7 +63,7 @@ def operands(draw, values, part, *, into_slice):
 
 @st.composite
 def programs(draw, *, methods):
-    """The source of a function that reads and writes parts of its arguments, and what it makes of them."""
+    """The source of a function that reads and writes slices of its arguments, and its results."""
     values, lines = [("a", SHAPE, False), ("b", SHAPE, False)], []
     kinds = ["slice", "compute", "update", "update", "item", "item", "again"] + ["method"] * methods
     for number in range(draw(st.integers(1, 7))):
@@ -105,7 +105,7 @@ ARGUMENTS = {
 
 
 def called(function, memory, views):
-    """The results of a call, in the memory as it is then; and the indices of arguments among them."""
+    """The results of a call, with their memory at that time; and the indices of arguments among them."""
     arguments = views(memory)
     results = function(*arguments)
     found = [torch.as_tensor(result).clone() for result in results]
@@ -129,19 +129,19 @@ def check(source, layout, graph_capture, convert):
 
 @settings(max_examples=40, deadline=None)
 @given(source=programs(methods=True), layout=st.sampled_from(sorted(ARGUMENTS)), graph_capture=st.booleans())
-def test_random_programs_write_as_torch_does(source, layout, graph_capture):
+def test_random_programs_write_as_in_torch(source, layout, graph_capture):
     check(source, layout, graph_capture, torch.clone)
 
 
 @settings(max_examples=15, deadline=None)
 @given(source=programs(methods=False), layout=st.sampled_from(sorted(ARGUMENTS)), graph_capture=st.booleans())
-def test_random_programs_write_as_numpy_does(source, layout, graph_capture):
+def test_random_programs_write_as_in_numpy(source, layout, graph_capture):
     check(source, layout, graph_capture, lambda memory: memory.numpy().copy())
 
 
 @settings(max_examples=15, deadline=None)
 @given(source=programs(methods=True))
-def test_both_frontends_write_the_same_and_the_interpreter_finds_it(source):
+def test_both_frontends_and_the_interpreter_write_the_same(source):
     a, b = (torch.randint(-3, 4, SHAPE).float() for _ in range(2))
     function = function_of(source, ttnn)
     ast, traced = (ttnn_jit.jit(graph_capture=capture)(function) for capture in (False, True))

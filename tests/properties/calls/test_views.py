@@ -1,4 +1,4 @@
-"""Random programs of views, of writes through them and of reads: what torch and numpy make of them, or an error."""
+"""Random programs of views, writes through them and reads equal torch and numpy, or are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from tests.properties.calls.test_updates import ARGUMENTS, called, indices
-from tests.properties.loops.test_families_together import function_of
+from tests.properties.loops.test_mixed_operation_families import function_of
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.ops.movement.view_rules import reshaped_strides
@@ -21,7 +21,7 @@ NAMES = {"ttnn": ttnn, "torch": torch, "numpy": numpy}
 
 @st.composite
 def shapes(draw, volume):
-    """Extents that hold so many elements."""
+    """Extents of shapes with this many elements."""
     extents = []
     for factor in (2, 2, 2, 3):
         if volume % factor == 0:
@@ -62,7 +62,7 @@ def views(draw, name, value, library):
 
 @st.composite
 def writes(draw, name, value, values):
-    """A write into a tensor, as text; of another one a copy, for torch refuses what overlaps in part."""
+    """A write into a tensor, as text; another tensor is copied first, because torch refuses partial overlap."""
     other = draw(st.sampled_from(["2.0", "-1.0", *(f"({each} + 0.0)" for each in values)]))
     whole = [f"{name} += {other}", f"{name} -= {other}", f"{name}[...] = {other}"]
     if not value.shape:
@@ -73,7 +73,7 @@ def writes(draw, name, value, values):
 
 @st.composite
 def programs(draw, library):
-    """The source of a function whose every statement the library carries out, and the layout of its arguments."""
+    """The source of a function whose every statement the library executes, and the layout of its arguments."""
     layout = draw(st.sampled_from(sorted(ARGUMENTS)))
     memory = torch.ones(ARGUMENTS[layout][0])
     a, b = ARGUMENTS[layout][1](memory if library == "torch" else memory.numpy())
@@ -127,13 +127,13 @@ def check(source, layout, graph_capture, convert):
 
 @settings(max_examples=60, deadline=None)
 @given(program=programs("torch"), graph_capture=st.booleans())
-def test_views_are_written_as_torch_writes_them(program, graph_capture):
+def test_views_are_written_as_in_torch(program, graph_capture):
     check(*program, graph_capture, torch.clone)
 
 
 @settings(max_examples=40, deadline=None)
 @given(program=programs("numpy"), graph_capture=st.booleans())
-def test_views_are_written_as_numpy_writes_them(program, graph_capture):
+def test_views_are_written_as_in_numpy(program, graph_capture):
     check(*program, graph_capture, lambda memory: memory.numpy().copy())
 
 
@@ -155,7 +155,7 @@ def test_both_frontends_write_one_text_for_views(program):
 
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_strides_of_a_reshape_are_those_that_numpy_finds(data):
+def test_strides_of_a_reshape_are_those_of_numpy(data):
     start = numpy.zeros((4, 6, 2), numpy.int8)[:: data.draw(st.sampled_from([1, 2])), :: data.draw(st.integers(1, 2))]
     array = start.transpose(data.draw(st.permutations(range(3)))) if data.draw(st.booleans()) else start
     new = data.draw(shapes(array.size))
@@ -188,7 +188,7 @@ def test_a_write_into_an_expanded_tensor_is_an_error_as_in_torch(graph_capture):
 
 
 @BOTH
-def test_a_reshape_that_may_be_a_copy_is_refused_where_that_matters(graph_capture):
+def test_a_reshape_that_may_be_a_copy_is_refused_where_that_is_observable(graph_capture):
     def run(x, write):
         flat = (x + 1.0).reshape(-1)
         if write:
@@ -205,7 +205,7 @@ def test_a_reshape_that_may_be_a_copy_is_refused_where_that_matters(graph_captur
 
 
 @BOTH
-def test_torch_views_that_there_are_not_are_refused_as_torch_does(graph_capture):
+def test_views_that_torch_cannot_make_are_refused_as_in_torch(graph_capture):
     def run(x):
         return x.view(-1)
 
@@ -217,7 +217,7 @@ def test_torch_views_that_there_are_not_are_refused_as_torch_does(graph_capture)
 
 
 @BOTH
-def test_a_view_that_is_returned_is_memory_of_its_own_and_an_argument_itself(graph_capture):
+def test_a_returned_view_has_memory_of_its_own_and_a_returned_argument_is_itself(graph_capture):
     def run(x):
         flat = x.view(-1)
         flat += 1.0
@@ -235,7 +235,7 @@ FOUND = torch.zeros(4, 6)
 
 
 @BOTH
-def test_views_of_a_tensor_that_the_function_finds_are_written_at_every_call(graph_capture):
+def test_views_of_a_hidden_input_are_written_at_every_call(graph_capture):
     @ttnn_jit.jit(graph_capture=graph_capture)
     def run(x):
         flat = FOUND.view(-1)
@@ -249,7 +249,7 @@ def test_views_of_a_tensor_that_the_function_finds_are_written_at_every_call(gra
         assert torch.equal(FOUND, torch.full((4, 6), 2.0 * times))
 
 
-def test_a_trace_refuses_memory_of_a_found_tensor_that_it_does_not_follow():
+def test_a_trace_refuses_writes_into_unknown_views_of_a_hidden_input():
     @ttnn_jit.jit(graph_capture=True)
     def run(x):
         diagonal = FOUND.diagonal()

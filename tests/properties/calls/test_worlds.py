@@ -1,4 +1,4 @@
-"""In random worlds, changed at random between calls and edited between processes, a call sees what Python sees."""
+"""In random worlds, changed between calls and edited between processes, a call has Python's result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BOTH = pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capt
 
 @pytest.fixture(autouse=True)
 def no_disk_cache():
-    """Worlds have programs on disk."""
+    """Programs of worlds are stored on disk."""
 
 
 def sees_what_python_sees(seed, graph_capture, tally=None):
@@ -39,11 +39,11 @@ def sees_what_python_sees(seed, graph_capture, tally=None):
 
 @pytest.mark.slow
 @BOTH
-def test_a_compiled_function_sees_what_python_sees(graph_capture):
+def test_a_compiled_function_sees_the_changes_that_python_sees(graph_capture):
     tally = Tally()
     for seed in range(drawn(WORLDS)):
         sees_what_python_sees(seed, graph_capture, tally)
-    # Most programs of these worlds compile, and what changes is mostly read.
+    # Most programs of these worlds compile, and most changes are read.
     assert tally.counts["values"] > tally.counts["calls"] / 2
     assert tally.counts["refused"] < tally.counts["calls"] / 4
     assert tally.counts["other values"] > tally.counts["calls"] / 20
@@ -51,10 +51,10 @@ def test_a_compiled_function_sees_what_python_sees(graph_capture):
 
 @pytest.mark.slow
 @BOTH
-# No smaller seed is a smaller world: `reduced` makes those.
+# A smaller seed is not a smaller world: `reduced` makes those.
 @settings(max_examples=50, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**48))
-def test_so_it_does_in_worlds_that_nobody_chose(graph_capture, seed):
+def test_random_programs_see_the_changes_that_python_sees(graph_capture, seed):
     sees_what_python_sees(seed, graph_capture)
 
 

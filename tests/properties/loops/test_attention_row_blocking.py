@@ -22,7 +22,7 @@ SIZES = st.tuples(*(st.integers(1, most) for most in (2, 2, 2, 70, 40)))
 
 
 def in_blocks(monkeypatch, rows):
-    """Have every attention run in blocks of about so many rows; none: in no blocks."""
+    """Makes every attention run in blocks of about this many rows; with None, without blocks."""
     monkeypatch.setattr(attention_row_blocking, "least_bytes", lambda: 0 if rows else math.inf)
     monkeypatch.setattr(attention_row_blocking, "BLOCK_BYTES", 0)
     monkeypatch.setattr(attention_row_blocking, "MOST_BLOCKS", 1 << 30)
@@ -30,7 +30,7 @@ def in_blocks(monkeypatch, rows):
 
 
 def blocks_of(function, *tensors):
-    """How many blocks each launch runs in, and of how many rows at most."""
+    """The number of blocks of each launch, and their largest number of rows."""
     return [
         tuple(map(int, each)) for each in re.findall(r"in (\d+) blocks of (\d+) rows", str(function.explain(*tensors)))
     ]
@@ -51,7 +51,7 @@ def compiled(**keywords):
     window=st.none() | st.integers(1, 60),
 )
 @example(sizes=(1, 2, 1, 1, 1), rows=1, dtype=torch.float32, kind="causal", window=None)
-def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind, window):
+def test_a_row_has_the_same_bits_in_blocks_of_any_size(sizes, rows, dtype, kind, window):
     users, kv_heads, sharing, positions, width = sizes
     heads = kv_heads * sharing
     tensors = [torch.randn(users, each, positions, width).to(dtype) for each in (heads, kv_heads, kv_heads)]
@@ -68,7 +68,7 @@ def test_a_row_has_the_same_bits_in_any_block(sizes, rows, dtype, kind, window):
 
 @pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16])
 @pytest.mark.parametrize("positions", [40, 70, 64])
-def test_scores_whose_tiles_are_not_whole_have_the_same_bits_in_blocks(positions, dtype, cpu_device):
+def test_scores_of_partial_tiles_have_the_same_bits_in_blocks(positions, dtype, cpu_device):
     shape = (1, 3, positions, 32)
     given = [
         ttnn.from_torch(torch.randn(shape), dtype=dtype, layout=ttnn.TILE_LAYOUT, device=cpu_device) for _ in range(3)
@@ -102,7 +102,7 @@ def columns_of(function, *tensors):
     in_tiles=st.booleans(),
 )
 @example(1, 32, 150, 170, True, None, False, torch.bfloat16, True)
-def test_columns_that_no_row_of_a_block_sees_are_left_out_and_no_bit_changes(
+def test_columns_that_are_masked_for_a_whole_block_are_skipped_and_no_bit_changes(
     sharing, rows, queries, keys, causal, window, sink, dtype, in_tiles
 ):
     shapes = (2 * sharing, queries), (2, keys), (2, keys)
@@ -132,8 +132,8 @@ def test_columns_that_no_row_of_a_block_sees_are_left_out_and_no_bit_changes(
 
 
 @pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16])
-def test_causal_blocks_are_as_many_launches_of_the_plan_however_many_they_are(dtype, monkeypatch, cpu_device):
-    """A block of rows meets as many columns more as the one before it, in every head."""
+def test_any_number_of_causal_blocks_needs_the_same_number_of_launches_in_the_plan(dtype, monkeypatch, cpu_device):
+    """Each block of rows attends to that many more columns than the one before it, in every head."""
     in_blocks(monkeypatch, 32)
     launches, runs = [], []
     for positions in (256, 512):
@@ -159,8 +159,8 @@ def by_hand(masked):
     return attend
 
 
-def test_what_is_not_known_to_be_masked_is_computed(monkeypatch):
-    """A mask that is an argument, numbers that are only large, and a pass that notices the columns."""
+def test_columns_that_may_be_unmasked_are_computed(monkeypatch):
+    """A mask that is an argument, numbers that are merely large, and a pass that uses the columns."""
     in_blocks(monkeypatch, 32)
     tensors = [torch.randn(1, 4, 128, 16) for _ in range(3)]
     mask = torch.zeros(1, 1, 128, 128).masked_fill(torch.ones(128, 128).triu(1).bool(), -math.inf)
@@ -170,7 +170,7 @@ def test_what_is_not_known_to_be_masked_is_computed(monkeypatch):
     assert columns_of(compiled(is_causal=False), *tensors) == []
 
 
-def test_rows_with_scores_that_are_not_finite_are_the_same_without_the_columns_that_they_do_not_see(monkeypatch):
+def test_rows_with_infinite_or_nan_scores_are_the_same_without_their_masked_columns(monkeypatch):
     tensors = [torch.randn(1, 2, 128, 16) for _ in range(3)]
     tensors[0][0, 0, 5], tensors[0][0, 0, 40] = math.inf, math.nan
     tensors[1][0, 0, 77] = -math.inf
@@ -194,7 +194,7 @@ def test_rows_of_tiles_are_blocked_too(monkeypatch, target, positions):
         assert torch.equal(ttnn.to_torch(compiled()(*on_device)), blocked)
 
 
-def test_three_launches_share_blocks_of_which_one_is_in_memory(monkeypatch):
+def test_three_launches_share_blocks_and_only_one_block_is_in_memory(monkeypatch):
     tensors = [torch.randn(1, 4, 100, 16) for _ in range(3)]
     in_blocks(monkeypatch, 40)
     attend = compiled(is_causal=False)
@@ -205,7 +205,7 @@ def test_three_launches_share_blocks_of_which_one_is_in_memory(monkeypatch):
     assert blocks_of(compiled(is_causal=False), *tensors) == []
 
 
-def test_as_many_heads_as_rows_are_told_apart(monkeypatch):
+def test_an_extent_of_heads_equal_to_the_rows_is_not_mistaken_for_them(monkeypatch):
     in_blocks(monkeypatch, 4)
     assert blocks_of(compiled(), *(torch.randn(1, 8, 8, 16) for _ in range(3))) == [(16, 4)] * 3
 
@@ -224,7 +224,7 @@ def one_matrix(q, k, v):
 
 
 @pytest.mark.parametrize("program", [scores_returned, one_head, one_matrix])
-def test_what_is_read_elsewhere_or_packed_for_all_heads_is_not_blocked(monkeypatch, program):
+def test_scores_with_other_readers_or_packed_for_all_heads_are_not_blocked(monkeypatch, program):
     tensors = [torch.randn(1, 4, 100, 16) for _ in range(3)]
     in_blocks(monkeypatch, 40)
     assert blocks_of(jit(enable_cache=False)(program), *tensors) == []
@@ -239,14 +239,14 @@ def test_small_scores_are_not_blocked_and_large_ones_are_in_no_more_blocks_than_
 
 
 def packed_as(dtype, tensors):
-    """These tensors in tiles on a device without a chip's rules, each of its type."""
+    """These tensors tiled on a device without a chip's rules, each of its type."""
     device = ttnn.open_device(device_id=0, target="cpu")
     on_device = zip(tensors, dtype, strict=True)
     return [ttnn.from_torch(each, dtype=own, layout=ttnn.TILE_LAYOUT, device=device) for each, own in on_device]
 
 
 def attend_by_hand(q, k, v):
-    """Causal, its queries multiplied as they are given."""
+    """Causal attention whose queries are multiplied unchanged."""
     scores = ttnn.matmul(q, k, transpose_b=True)
     mask = ttnn.triu(ttnn.full((1, 1, q.shape[2], q.shape[2]), -math.inf, dtype=ttnn.float32), 1)
     return ttnn.matmul(ttnn.softmax(ttnn.add(scores, mask)), v)
@@ -280,8 +280,8 @@ def test_blocks_of_packed_queries_keys_and_values_have_the_bits_of_all_rows_at_o
     merged=st.booleans(),
 )
 @example(heads=4, parts=(4, 16), rows=32, layout=ttnn.TILE_LAYOUT, merged=True)
-def test_rows_that_the_result_has_in_several_loops_are_all_written(heads, parts, rows, layout, merged):
-    """What writes in another shape, whose tiles have padding, meets rows of a head in two loops."""
+def test_rows_that_the_result_stores_in_several_loops_are_all_written(heads, parts, rows, layout, merged):
+    """A launch that writes in another shape with padded tiles traverses rows of a head in two loops."""
     device = ttnn.open_device(device_id=0, target="cpu")
     positions = math.prod(parts)
     tensors = [torch.randn(1, heads, positions, 32) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Products around the edges of tiles, panels and blocks: the stated bits, and no access beyond an operand."""
+"""Products at the boundaries of tiles, panels and blocks: the documented bits, and no access beyond an operand."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def interpreted(module, operands):
 
 
 def guarded(module, operands, isa, *, start):
-    """The result by native code whose operands lie beside pages that nobody may touch."""
+    """The result of native code whose operands lie next to inaccessible pages."""
     (result,) = guarded_programs.guarded(module, [for_interpreter(x) for x in operands], isa, start=start)
     return result
 
 
 @settings(max_examples=30, deadline=None)
 @given(case=products(), start=st.booleans())
-def test_around_edges_the_bits_are_the_interpreters_and_no_access_leaves_an_operand(case, start):
+def test_at_image_borders_the_bits_are_the_interpreters_and_no_access_leaves_an_operand(case, start):
     transposes, operands = case
     module = scheduled(product_of(transposes), operands)
     want = interpreted(module, operands)
@@ -92,7 +92,7 @@ def dots(draw):
 
 @settings(max_examples=16, deadline=None)
 @given(case=dots(), start=st.booleans())
-def test_dot_products_beside_each_other_have_the_interpreters_bits_and_no_access_leaves_an_operand(case, start):
+def test_adjacent_dot_products_have_the_interpreters_bits_and_no_access_leaves_an_operand(case, start):
     transposes, operands = case
     program = product_of(transposes)
     assert "dot products beside each other" in str(ttnn_jit.jit()(program).explain(*operands))
@@ -108,7 +108,7 @@ ORDERS = list(itertools.permutations(range(4)))
 
 @st.composite
 def regrouped(draw):
-    """Two tensors of four dimensions, and orders of these in which each is a matrix of two rows' and two of terms."""
+    """Two tensors of four dimensions, and orders of these: each is a matrix of two row and two term dimensions."""
     rows, columns = (draw(st.tuples(st.integers(1, 5), st.integers(1, 9))) for _ in range(2))
     terms = draw(st.tuples(st.integers(1, 4), st.sampled_from([1, 3, 16, 17, 32, 40])))
     operands, orders = [], []
@@ -124,7 +124,7 @@ def regrouped(draw):
 
 @settings(max_examples=15, deadline=None)
 @given(case=regrouped())
-def test_a_product_reads_through_movements_with_the_bits_of_what_they_make(case):
+def test_a_product_reads_through_movements_with_the_bits_of_materialized_operands(case):
     operands, orders, (rows, terms, columns) = case
     shapes = (math.prod(rows), math.prod(terms)), (math.prod(terms), math.prod(columns))
 
@@ -228,7 +228,7 @@ def test_no_bit_depends_on_the_number_of_threads(shapes, dtype, monkeypatch):
 @pytest.mark.parametrize(
     ("rows", "remark"), [(1, "1 row at a time"), (6, "8 rows at a time"), (9, "operands packed, a microkernel")]
 )
-def test_the_report_says_which_schedule_a_product_has(rows, remark):
+def test_the_report_names_the_schedule_of_a_product(rows, remark):
     function = ttnn_jit.jit()(product_of((False, False)))
     assert remark in str(function.explain(torch.ones(rows, 4), torch.ones(4, 5)))
 

@@ -26,8 +26,8 @@ def blocks_of(function, *tensors):
     return [int(each) for each in re.findall(r"in (\d+) blocks of", str(function.explain(*tensors)))]
 
 
-def in_both_ways(program, tensors, *, most_bytes=1, most_blocks=64):
-    """Results in blocks, results of the whole, and how many blocks there were; results of both live together."""
+def blocked_and_whole(program, tensors, *, most_bytes=1, most_blocks=64):
+    """Results in blocks, results of the whole, and the number of blocks; both results are alive together."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(copy_blocks, "MOST_BYTES", most_bytes)
         monkeypatch.setattr(copy_blocks, "MOST_BLOCKS", most_blocks)
@@ -54,7 +54,7 @@ def in_both_ways(program, tensors, *, most_bytes=1, most_blocks=64):
     most=st.tuples(st.sampled_from([1, 500, 3000]), st.sampled_from([4, 64])),
     biased=st.booleans(),
 )
-def test_convolutions_of_any_shape_have_the_bits_of_the_whole(
+def test_blocked_convolutions_of_any_shape_have_the_bits_of_unblocked_ones(
     batch, size, channels, kernel, stride, padding, dtype, layout, target, most, biased
 ):
     device = DEVICES[target]
@@ -69,7 +69,7 @@ def test_convolutions_of_any_shape_have_the_bits_of_the_whole(
             stride=stride, padding=padding,
         )  # fmt: skip
 
-    pairs, _ = in_both_ways(program, [x], most_bytes=most[0], most_blocks=most[1])
+    pairs, _ = blocked_and_whole(program, [x], most_bytes=most[0], most_blocks=most[1])
     assert all(torch.equal(*pair) for pair in pairs)
 
 
@@ -102,7 +102,7 @@ MOVES = {
     after=st.sampled_from(["nothing", "relu", "sum", "residual"]),
     read_too=st.sampled_from(["no", "returned", "computed with", "multiplied twice"]),
 )
-def test_chains_of_copies_have_the_bits_of_the_whole(shape, moves, last, flat, dtype, after, read_too):
+def test_chains_of_blocked_copies_have_the_bits_of_unblocked_ones(shape, moves, last, flat, dtype, after, read_too):
     def moved(x):
         for name in (*moves, last):
             x = MOVES[name](x)
@@ -130,6 +130,6 @@ def test_chains_of_copies_have_the_bits_of_the_whole(shape, moves, last, flat, d
                 return product, ttnn.matmul(copied, ttnn.neg(weight))
         return product
 
-    pairs, blocks = in_both_ways(program, [x, weight])
+    pairs, blocks = blocked_and_whole(program, [x, weight])
     assert all(torch.equal(*pair) for pair in pairs)
     assert not blocks or read_too in {"no", "computed with"}  # an elementwise reader may read through the copy

@@ -1,4 +1,4 @@
-"""Softmax, norms and masked scores as users write them by hand: in any spelling one launch, which reads its input once.
+"""Softmax, norms and masked scores written by hand, in any spelling: one launch, which reads its input once.
 
 Stated by the bytes of the plan: those of the distinct tensors that enter and leave. The numbers are torch's in float64.
 """
@@ -18,7 +18,7 @@ ROWS, COLUMNS, EPSILON, SCALE = 24, 40, 1e-3, 0.25
 
 
 class CanonicalCall:
-    """Draws one of the ways to write an expression; statements that it needs come before."""
+    """Draws one of several spellings of an expression; statements that it needs come first."""
 
     def __init__(self, draw, shape):
         self.draw, self.shape, self.lines = draw, shape, []
@@ -34,7 +34,7 @@ class CanonicalCall:
         return f"v{len(self.lines) - 1}"
 
     def of_rows(self, text, *, finish="{}"):
-        """A reduction of rows that broadcasts to them, and what `finish` makes of its results."""
+        """A reduction of rows that broadcasts to them, and the expression `finish` of its results."""
         last = self.one_of("-1", str(len(self.shape) - 1), "dim=-1")
         row = (*self.shape[:-1], 1)
         way = self.one_of("kept", "reshaped", "unsqueezed", "repeated", "finished before")
@@ -66,7 +66,7 @@ class CanonicalCall:
         return self.named(self.one_of(f"{x} * {x}", f"ttnn.square({x})", f"ttnn.pow({x}, 2.0)"))
 
     def mean(self, x):
-        """And what broadcasts to the rows."""
+        """An operand that broadcasts to the rows."""
         if self.draw(st.booleans()):
             return self.of_rows(f"ttnn.mean({x}")
         return self.of_rows(f"ttnn.sum({x}", finish=self.one_of(f"({{}} / {COLUMNS})", f"({{}} * {1 / COLUMNS!r})"))
@@ -149,7 +149,7 @@ def function_of(source):
 
 @settings(max_examples=40, deadline=None)
 @given(program=spellings(), graph_capture=st.booleans(), dtype=st.sampled_from([torch.float32, torch.bfloat16]))
-def test_a_function_of_rows_is_one_launch_that_reads_its_input_once_in_every_spelling(program, graph_capture, dtype):
+def test_a_row_function_is_one_launch_that_reads_its_input_once_in_every_spelling(program, graph_capture, dtype):
     source, name, shape = program
     _, golden, others = PROGRAMS[name]
     columns = shape if name == "scores" else (COLUMNS,)

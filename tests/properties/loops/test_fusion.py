@@ -1,4 +1,4 @@
-"""Fusion and scheduling on random programs: the target's limits hold, nothing is lost, no bit changes."""
+"""Fusion and scheduling of random programs: within the target's limits, complete, bit for bit equal."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def _module(program, target):
 
 
 def _arrays(specs, seed):
-    """Random bit patterns: NaN, infinities, denormals and all."""
+    """Random bit patterns, including NaN, infinities and denormals."""
     generator = np.random.default_rng(seed)
     arrays = []
     for spec in specs:
@@ -55,7 +55,7 @@ def _arrays(specs, seed):
 
 
 def _assert_equal_bits(ours, theirs):
-    """Bits are equal, any NaN equals any NaN."""
+    """Asserts equal bits, except that any NaN equals any NaN."""
     assert len(ours) == len(theirs)
     for our, their in zip(ours, theirs, strict=True):
         assert our.dtype == their.dtype
@@ -104,7 +104,7 @@ def _compatible(program):
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(programs(CHIP_SPECS, max_ops=8).filter(_compatible), st.integers(0, 2**32 - 1))
-def test_under_device_numerics_neither_fusing_nor_scheduling_changes_a_bit(program, seed):
+def test_under_device_numerics_neither_fusion_nor_scheduling_changes_a_bit(program, seed):
     arrays = _arrays(program[0], seed)
     alone = interpret(lowered(_module(program, "wormhole_b0"), fuse=False), arrays)
     _assert_equal_bits(interpret(lowered(_module(program, "wormhole_b0")), arrays), alone)
@@ -115,7 +115,7 @@ def test_under_device_numerics_neither_fusing_nor_scheduling_changes_a_bit(progr
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(programs(CPU_SPECS, max_ops=8).filter(_compatible), st.integers(0, 2**32 - 1))
-def test_in_f32_fusing_on_cpu_changes_no_bit(program, seed):
+def test_in_f32_fusion_on_cpu_changes_no_bit(program, seed):
     arrays = _arrays(program[0], seed)
     fused = interpret(lowered(_module(program, "cpu")), arrays)
     alone = interpret(lowered(_module(program, "cpu"), fuse=False), arrays)

@@ -1,4 +1,4 @@
-"""Loops that unpack block floats, and pack them, strip by strip: the bits of launches of their own that do it."""
+"""Loops that unpack and pack block floats strip by strip have the bits of separate launches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHAPES = [(32, 32), (64, 96), (32, 320), (2, 3, 32, 256), (2, 64, 288), (40, 70)
 
 
 def values_of(spec, rng):
-    """Elements, or packed tiles, as they are stored; of any numbers but those whose sums and products are none."""
+    """Elements, or stored packed tiles, of any numbers except those whose sums or products are NaN."""
     if spec.dtype.is_block_float:
         stored = rng.integers(0, 256, (spec.items, spec.dtype.itemsize), dtype=np.uint8)
         stored[:, :64] = np.where(rng.random((spec.items, 64)) < 0.2, rng.integers(0, 9), rng.integers(100, 140))
@@ -79,7 +79,7 @@ ADDED_UP = [
 ]
 
 
-def test_a_loop_unpacks_what_it_reads_and_packs_what_it_writes():
+def test_a_loop_unpacks_its_inputs_and_packs_its_outputs():
     module = scheduled(ADDED_UP, [("add", 0, 1), ("multiply", 2, 0.5)])
     (launch,) = generate(module, host_isa()).host.launches
     assert in_strips(launch)
@@ -90,7 +90,7 @@ def test_a_loop_unpacks_what_it_reads_and_packs_what_it_writes():
     np.testing.assert_array_equal(got, wanted)
 
 
-def test_what_another_launch_reads_too_is_unpacked_for_both():
+def test_a_tensor_that_another_launch_reads_too_is_unpacked_for_both():
     calls = [("add", 0, 1), ("permute", 0, (1, 0)), ("permute", 3, (1, 0)), ("add", 2, 4)]
     launches = generate(
         scheduled(ADDED_UP, [*calls, ("max", 0, (0,), True)], results=(-2, -1)), host_isa()
@@ -99,7 +99,7 @@ def test_what_another_launch_reads_too_is_unpacked_for_both():
     assert not any(in_strips(launch) for launch in launches)
 
 
-def test_elements_that_come_from_memory_are_walked_in_rows(monkeypatch):
+def test_elements_from_memory_are_traversed_in_rows(monkeypatch):
     module = scheduled(ADDED_UP, [("add", 0, 1)])
     assert len(generate(module, host_isa()).plan.launches) == 1
     monkeypatch.setattr(compute_at, "last_cache_bytes", lambda: 0)
@@ -107,7 +107,7 @@ def test_elements_that_come_from_memory_are_walked_in_rows(monkeypatch):
 
 
 @pytest.mark.parametrize(("count", "is_joined"), [(12, True), (20, False)])
-def test_strips_of_more_tensors_than_a_stack_holds_are_not_kept_together(count, is_joined):
+def test_strips_of_more_tensors_than_fit_on_a_stack_are_not_fused(count, is_joined):
     specs = [TensorSpec((32, 64), DataType.BFLOAT8_B, Layout.TILE)] * count
     calls = [("add", 0, 1), *(("add", count + k, k + 2) for k in range(count - 2))]
     module = scheduled([*specs], calls)

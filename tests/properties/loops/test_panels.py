@@ -1,4 +1,4 @@
-"""Weights in panels: whatever is done with one, its products and elements are those of a tensor that stays plain."""
+"""Packed weights: products and elements equal those of an unpacked tensor after any sequence of uses."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def plain(x, w):
     return ttnn.add(ttnn.sum(w, 0, keepdim=True), ttnn.sum(x))
 
 
-def given_out(w):
+def as_output_tensor(w):
     ttnn.add(w, 1.0, output_tensor=w)
 
 
@@ -63,7 +63,7 @@ def through_an_alias(w):
     ttnn.add_(copy.copy(w), 1.0)
 
 
-WRITES = {each.__name__: each for each in (given_out, increments, from_host, through_an_alias)}
+WRITES = {each.__name__: each for each in (as_output_tensor, increments, from_host, through_an_alias)}
 READS = {
     "to_torch": lambda w: w.to_torch(),
     "stored": lambda w: w.cpu().to_torch(),
@@ -92,7 +92,7 @@ def used(w, x, times=5, product=eager):
 
 @settings(max_examples=24, deadline=None)
 @given(STEPS, st.sampled_from([torch.float32, torch.bfloat16]), st.booleans(), st.booleans())
-def test_steps_with_a_weight_give_the_bits_of_steps_with_fresh_tensors(steps, dtype, tiled, shared):
+def test_steps_with_a_constant_weight_have_the_bits_of_steps_with_new_tensors(steps, dtype, tiled, shared):
     cpu_device = implicit_cpu_device()
     layout = ttnn.TILE_LAYOUT if tiled else ttnn.ROW_MAJOR_LAYOUT
     costs = {"shared_from_ns": 1, "wakes_from_ns": 1} if shared else {}
@@ -156,17 +156,17 @@ def test_on_every_host_panels_give_the_bits_of_plain_elements_and_no_access_leav
 
 
 def live_bytes(device):
-    """What tensors of a device hold, those that users allocate and those that operations make."""
+    """The bytes of a device's tensors, those that users allocate and those of operations."""
     return HOST_POOL.statistics().live_bytes + device.first_fit.statistics().live_bytes
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("product", [eager, gated])
 @pytest.mark.parametrize("target", ["cpu_device", "device"])
-def test_a_weight_that_stays_is_packed_once_and_takes_no_second_memory(request, target, dtype, product):
+def test_a_constant_weight_is_packed_once_and_uses_no_second_memory(request, target, dtype, product):
     device = request.getfixturevalue(target)
     w, x = made(device, random((256, 512), dtype, 1)), made(device, random((32, 256), dtype, 2))
-    gc.freeze()  # what other tests left is neither looked through nor freed below
+    gc.freeze()  # garbage of other tests is neither traversed nor freed below
     before = live_bytes(device)
     results = used(w, x, product=product)
     assert panels.is_packed(w) == (device.target.name == "cpu" or dtype is torch.bfloat16)
@@ -179,7 +179,7 @@ def test_a_weight_that_stays_is_packed_once_and_takes_no_second_memory(request, 
     assert live_bytes(device) == before
 
 
-def test_few_rows_and_many_read_the_same_panels(cpu_device):
+def test_few_rows_and_many_rows_read_the_same_panels(cpu_device):
     w = made(cpu_device, random((256, 512), torch.bfloat16, 1))
     used(w, made(cpu_device, random((64, 256), torch.bfloat16, 2)))
     with mock.patch.object(panels.PanelLayout, "unpack", side_effect=AssertionError("unpacked")):
@@ -194,7 +194,7 @@ def _l1(w):
 
 @pytest.mark.parametrize("inner", [257, 1024])
 @pytest.mark.parametrize("fidelity", [ttnn.MathFidelity.HiFi2, ttnn.MathFidelity.HiFi4])
-def test_sums_that_are_rounded_after_each_tile_are_so_over_panels(device, fidelity, inner):
+def test_sums_that_are_rounded_after_each_tile_are_so_with_panels_too(device, fidelity, inner):
     keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
     own, x = random((inner, 136), torch.bfloat16, 1), random((70, inner), torch.bfloat16, 2)
     config = ttnn.WormholeComputeKernelConfig(math_fidelity=fidelity, fp32_dest_acc_en=False)
@@ -221,7 +221,7 @@ def test_sums_that_are_rounded_after_each_tile_are_so_over_panels(device, fideli
     ],
     ids=["address", "copy", "view", "buffer", "number"],
 )
-def test_what_others_hold_stays_plain(cpu_device, keep):
+def test_weights_with_other_holders_are_not_packed(cpu_device, keep):
     w = made(cpu_device, random((256, 256), torch.float32, 1))
     kept = keep(w)
     used(w, made(cpu_device, random((16, 256), torch.float32, 2)), 8)
@@ -229,13 +229,13 @@ def test_what_others_hold_stays_plain(cpu_device, keep):
     assert kept is not None
 
 
-def test_what_lies_in_l1_stays_plain(cpu_device):
+def test_weights_in_l1_are_not_packed(cpu_device):
     w = _l1(made(cpu_device, random((256, 256), torch.float32, 1)))
     used(w, made(cpu_device, random((16, 256), torch.float32, 2)), 8)
     assert not panels.is_packed(w)
 
 
-def test_a_trace_reads_what_is_written_after_it_was_captured(cpu_device):
+def test_a_trace_reads_elements_that_were_written_after_its_capture(cpu_device):
     w, x = made(cpu_device, random((256, 256), torch.float32, 1)), made(cpu_device, random((16, 256), torch.float32, 2))
     used(w, x)
     assert panels.is_packed(w)
@@ -250,7 +250,7 @@ def test_a_trace_reads_what_is_written_after_it_was_captured(cpu_device):
     ttnn.release_trace(cpu_device, trace)
 
 
-def test_a_packed_weight_is_deallocated(cpu_device):
+def test_a_packed_weight_can_be_deallocated(cpu_device):
     w, x = made(cpu_device, random((256, 256), torch.float32, 1)), made(cpu_device, random((16, 256), torch.float32, 2))
     used(w, x)
     assert panels.is_packed(w)
@@ -283,8 +283,8 @@ def test_a_packed_weight_may_be_written_in_the_call_under_another_name(cpu_devic
     assert_bits(w.to_torch(), random((256, 256), torch.float32, 1) + 1 + 1 + 1 + 1 + 1)
 
 
-def test_who_asks_for_a_weight_while_this_thread_packs_it_gets_its_elements(cpu_device):
-    """A finalizer of the user's may run at any allocation; so may what a signal calls."""
+def test_a_thread_that_reads_a_weight_while_another_packs_it_gets_its_elements(cpu_device):
+    """A user finalizer may run at any allocation; so may a signal handler."""
     w, x = made(cpu_device, random((256, 256), torch.float32, 1)), made(cpu_device, random((16, 256), torch.float32, 2))
     pack = panels.PanelLayout.pack
 
@@ -299,8 +299,8 @@ def test_who_asks_for_a_weight_while_this_thread_packs_it_gets_its_elements(cpu_
     assert_bits(results[-1], eager(x, copy.deepcopy(w)).to_torch())
 
 
-def test_threads_that_multiply_read_and_write_see_whole_weights(cpu_device):
-    """The weight is all one number at any time; so is every result, but for a write that falls into a product."""
+def test_threads_that_multiply_read_and_write_see_complete_weights(cpu_device):
+    """The weight is one number throughout at any time; so is every result, unless a write coincides with a product."""
     w, x = made(cpu_device, torch.ones(256, 256)), made(cpu_device, torch.ones(16, 256))
     wrong, done = [], threading.Event()
 

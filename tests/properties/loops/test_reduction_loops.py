@@ -1,4 +1,4 @@
-"""Kernels with a reduction loop in every stage's text: the interpreter gives native code's bits, torch the values."""
+"""Kernels with a reduction loop in every stage's text: the interpreter has native bits, torch the values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
 DTYPES = st.sampled_from([*BIT_TYPES])
 EXTENTS = st.sampled_from([1, 2, 5, 31, 32, 33, 64, 65])
 SCALES = st.sampled_from([1.0, 1e-25])
-"""Of products with the latter, sums underflow to zeros of either sign."""
+"""Numbers whose products underflow, so that sums are zeros of either sign."""
 
 
 def for_interpreter(x):
@@ -29,7 +29,7 @@ def normal(shape, dtype, seed):
 
 
 def assert_interpreted_alike(program, inputs):
-    """In every stage; what native code gave."""
+    """The module in every stage, and the native results."""
     function = jit()(program)
     got = function(*inputs)
     for stage in STAGES:

@@ -1,4 +1,4 @@
-"""Copies whose elements are permuted in registers: they have the bits of numpy's."""
+"""Copies that permute elements in registers have the bits of numpy's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXTENTS = st.one_of(st.sampled_from([32, 64, 96, 544]), st.integers(1, 70), st.s
 
 
 def numbers(spec):
-    """Every element another, as far as there are enough bit patterns."""
+    """All elements are different, as far as there are enough bit patterns."""
     return np.arange(spec.volume, dtype=np.uint32).astype(BIT_TYPES[spec.dtype]).reshape(tuple(spec.shape))
 
 
@@ -74,7 +74,7 @@ def test_a_transpose_has_the_bits_of_numpys_under_every_instruction_set(dtype, s
     begin=st.integers(0, 3),
     far=st.booleans(),
 )
-def test_rows_backwards_and_every_second_element_have_the_bits_of_numpys(dtype, rows, columns, begin, far):
+def test_reversed_rows_and_every_second_element_have_the_bits_of_numpys(dtype, rows, columns, begin, far):
     spec = TensorSpec((rows, columns), dtype)
     begin = min(begin, columns - 1)
     x = numbers(spec)
@@ -133,14 +133,14 @@ def test_rows_of_any_number_are_transposed_in_registers(dtype):
 
 
 @pytest.mark.parametrize("dtype", sorted(BIT_TYPES, key=str), ids=lambda dtype: dtype.name)
-def test_short_rows_that_follow_each_other_are_written_in_whole_vectors(dtype):
+def test_short_adjacent_rows_are_written_in_whole_vectors(dtype):
     module = scheduled([TensorSpec((4, 32, 32, 64), dtype)], [("permute", 0, (3, 2, 1, 0))])
     (launch,) = generate(module, host_isa()).host.launches
     move = launch.bound.kernel.move
     assert move.lanes == 4 * move.rows_per_vector == min(4 * 32, 4 * host_isa().lanes // dtype.itemsize)
 
 
-def test_a_transpose_in_memory_stores_lines_past_the_caches_where_they_are_whole(monkeypatch):
+def test_a_transpose_stores_complete_cache_lines_non_temporally(monkeypatch):
     def passes_caches(*shape):
         module = scheduled([TensorSpec(shape, DataType.FLOAT32)], [("permute", 0, (1, 0))])
         (launch,) = generate(module, host_isa()).host.launches

@@ -1,4 +1,4 @@
-"""Scheduling against brute force, and slots against a machine that notices every clobbered tile."""
+"""Scheduling against brute force, and slots against a machine that detects every overwritten tile."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

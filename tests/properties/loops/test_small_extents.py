@@ -1,4 +1,4 @@
-"""Operations with a dimension give what torch gives of tensors with few dimensions, and with extents of 0 and 1."""
+"""Operations with a dimension equal torch for tensors with few dimensions, and with extents of 0 and 1."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ALONG_ONE = {
 
 
 def in_torch(function, x, dim):
-    """What torch gives; None where it refuses."""
+    """The result of torch; None if it refuses."""
     try:
         return function(x.double(), dim)
     except (IndexError, RuntimeError):
@@ -45,7 +45,7 @@ def in_torch(function, x, dim):
 
 @settings(max_examples=400, deadline=None)
 @given(st.sampled_from(sorted(ALONG_ONE)), SHAPES, st.integers(-6, 5), st.sampled_from(["cpu", "wormhole_b0"]))
-def test_a_dimension_of_a_small_tensor_is_what_it_is_in_torch(name, shape, dim, target):
+def test_dimensions_of_small_tensors_are_those_of_torch(name, shape, dim, target):
     ours, theirs = ALONG_ONE[name]
     x = torch.randn(shape)
     expected = in_torch(theirs, x, dim)
@@ -83,7 +83,7 @@ def test_products_of_small_matrices_are_those_of_torch(batch, rows, terms, colum
 
 @settings(max_examples=200, deadline=None)
 @given(st.data(), st.sampled_from(["cpu", "wormhole_b0"]))
-def test_what_is_scattered_may_be_smaller_than_the_tensor_along_every_dimension(data, target):
+def test_scattered_tensors_may_be_smaller_along_every_dimension(data, target):
     shape = data.draw(st.lists(st.integers(1, 4), max_size=4).map(tuple))
     dim = data.draw(st.integers(-max(len(shape), 1), max(len(shape), 1) - 1))
     axis = dim % max(len(shape), 1)

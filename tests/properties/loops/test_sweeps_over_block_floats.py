@@ -1,4 +1,4 @@
-"""Reductions of rows, and what is joined with them, that unpack block floats and pack them for 32 rows at a time.
+"""Reductions of rows, and operations fused with them, that unpack and pack block floats, 32 rows at a time.
 
 Their bits are those of launches of their own that do it.
 """
@@ -75,7 +75,7 @@ def programs(draw):
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @settings(max_examples=12, deadline=None)
 @given(case=programs(), seed=st.integers(0, 99))
-def test_what_reduces_rows_of_block_floats_has_the_interpreters_bits(target, case, seed):
+def test_reductions_of_rows_of_block_floats_have_the_interpreters_bits(target, case, seed):
     specs, calls = case
     rng = np.random.default_rng(seed)
     operands = [values_of(spec, rng) for spec in specs]
@@ -88,7 +88,7 @@ def test_what_reduces_rows_of_block_floats_has_the_interpreters_bits(target, cas
 
 
 def softmax_of(shape, *types):
-    """A softmax by hand of a tensor, cast to each of these types before."""
+    """A softmax by hand of a tensor that is cast to each of these types first."""
     spec = TensorSpec(shape, types[0], Layout.TILE)
     axis = (len(shape) - 1,)
     calls = [("max", 0, axis, True), ("subtract", 0, 1), ("exp", 2), ("sum", 3, axis, True), ("divide", 3, 4)]
@@ -97,10 +97,10 @@ def softmax_of(shape, *types):
 
 @pytest.mark.parametrize("packed", PACKED, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("shape", [(64, 96), (2, 3, 32, 64), (2, MOST_COLUMNS), (1, 1, 1, 128)])
-def test_a_pass_over_rows_unpacks_what_it_reads_and_packs_what_it_writes(shape, packed):
+def test_a_sweep_over_rows_unpacks_its_inputs_and_packs_its_outputs(shape, packed):
     module, spec = softmax_of(shape, packed)
     launches = generate(module, host_isa()).host.launches
-    is_whole = shape[-2] % 32 == 0  # else zeros around what is packed are written by launches of their own
+    is_whole = shape[-2] % 32 == 0  # otherwise zeros around packed elements are written by separate launches
     assert launches[0].bound.kernel.loops is Loops.TILE_ROWS
     how = "unpacked and packed" if is_whole else "unpacked"
     rows = math.prod(shape[:-1])
@@ -147,7 +147,7 @@ NORMS = {
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b])
 @pytest.mark.parametrize("name", NORMS)
-def test_norms_of_packed_tensors_have_the_bits_of_unpacking_computing_and_packing_one_after_the_other(name, dtype):
+def test_norms_of_packed_tensors_have_the_bits_of_separate_unpacking_computing_and_packing(name, dtype):
     device, norm = ttnn.open_device(device_id=0, target="cpu"), NORMS[name]
     generator = torch.Generator().manual_seed(3)
     x, weight = torch.randn(2, 512, 768, generator=generator), torch.randn(1, 768, generator=generator)
@@ -174,7 +174,7 @@ NORMS_IN_TORCH = {
 }
 
 
-def test_a_launch_that_would_leave_packed_rows_is_refused():
+def test_a_launch_beyond_its_packed_rows_is_refused():
     module, _ = softmax_of((96, 64), DataType.BFLOAT8_B)
     plan = generate(module, host_isa()).plan
     (launch,) = plan.launches
@@ -187,7 +187,7 @@ def test_a_launch_that_would_leave_packed_rows_is_refused():
 
 @pytest.mark.parametrize("dtype", [ttnn.bfloat8_b, ttnn.bfloat4_b])
 @pytest.mark.parametrize("reduce", [ttnn.sum, ttnn.max, ttnn.exp])
-def test_what_is_unpacked_for_a_loop_and_for_an_update_is_there_for_both(dtype, reduce):
+def test_a_tensor_that_is_unpacked_for_a_loop_and_an_update_is_available_to_both(dtype, reduce):
     def updated(x, y):
         ttnn.copy(y, x)
         return reduce(x, 1, True) if reduce is not ttnn.exp else reduce(x)

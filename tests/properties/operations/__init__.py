@@ -1,1 +1,1 @@
-"""Operations, drawn at random, against references."""
+"""Random operations against references."""

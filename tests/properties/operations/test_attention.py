@@ -1,4 +1,4 @@
-"""Attention of every form is torch's in float64: of whole sequences, of one position, in pages, of a part, of two."""
+"""Attention in every form against torch in float64: sequences, single positions, pages, chunks, two sequences."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tensors_of(sizes, keys=None):
 
 
 def attention(query, key, value, *, mask=None, causal=False, scale=None):
-    """Torch's, of heads that share keys."""
+    """Attention of torch with shared key heads."""
     query, key, value = (each.double() for each in (query, key, value))
     mask = mask.double() if mask is not None and mask.dtype is not torch.bool else mask
     function = torch.nn.functional.scaled_dot_product_attention
@@ -40,7 +40,7 @@ def attention(query, key, value, *, mask=None, causal=False, scale=None):
 
 
 def with_sink(query, key, value, sink, mask, scale):
-    """Row by row: what the sink weighs is lost."""
+    """Row by row; the weight of the sink is dropped."""
     sharing = query.shape[1] // key.shape[1]
     key, value = (each.double().repeat_interleave(sharing, 1) for each in (key, value))
     scores = query.double() @ key.mT * scale + torch.zeros(mask.shape).double().masked_fill(~mask, -math.inf)
@@ -87,7 +87,7 @@ def test_masks_that_broadcast_are_added(sizes, keys, data):
 
 @settings(max_examples=6, deadline=None)
 @given(sizes=SIZES, data=st.data())
-def test_a_sink_takes_its_weight_of_every_row(sizes, data):
+def test_a_sink_adds_its_weight_to_every_row(sizes, data):
     query, key, value = tensors_of(sizes)
     sink, positions = torch.randn(1, query.shape[1], 1, 1), sizes[3]
     scale, rows = sizes[4] ** -0.5, torch.arange(sizes[3])[:, None]
@@ -106,7 +106,7 @@ def test_a_sink_takes_its_weight_of_every_row(sizes, data):
 
 @settings(max_examples=12, deadline=None)
 @given(sizes=SIZES, keys=st.integers(1, 40), window=st.none() | st.integers(1, 9), data=st.data())
-def test_one_position_of_every_user_sees_what_comes_before_it(sizes, keys, window, data):
+def test_one_position_of_every_user_attends_to_earlier_ones(sizes, keys, window, data):
     users = sizes[0]
     query, key, value = tensors_of((*sizes[:3], 1, sizes[4]), keys)
     positions = data.draw(st.lists(st.integers(-1, keys - 1), min_size=users, max_size=users))
@@ -126,7 +126,7 @@ def test_one_position_of_every_user_sees_what_comes_before_it(sizes, keys, windo
 
 @settings(max_examples=6, deadline=None)
 @given(sizes=SIZES, pages=st.integers(1, 3), data=st.data())
-def test_keys_in_pages_are_those_that_the_table_names(sizes, pages, data):
+def test_keys_in_pages_are_found_by_the_page_table(sizes, pages, data):
     users, kv_heads, _, rows, width = sizes
     count = users * pages + 1
     table = torch.tensor(data.draw(st.permutations(range(count)))[:-1], dtype=torch.int32).reshape(users, pages)
@@ -169,7 +169,7 @@ def test_two_sequences_attend_to_each_other(graph_capture):
 
 @TARGETS
 @pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.bfloat8_b])
-def test_attention_on_devices_is_near_torchs_and_compiled_as_eager(target, dtype):
+def test_attention_on_devices_is_near_torch_and_compiled_equals_eager(target, dtype):
     query, key, value = (each.bfloat16() for each in tensors_of((1, 2, 2, 64, 64)))
     one, at = query[:, :, -1][None], torch.tensor([63], dtype=torch.int32)
 
@@ -225,14 +225,14 @@ def test_a_row_that_sees_no_key_is_zeros_as_in_torch(dtype, target, graph_captur
         assert not beyond.any()
 
 
-def test_probabilities_meet_values_in_the_type_of_the_values():
+def test_probabilities_are_multiplied_by_values_in_the_type_of_the_values():
     query, key = torch.zeros(1, 1, 1, 2), torch.zeros(1, 1, 3, 2)
     value = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])[None, None]
     found = jit()(lambda *each: SDPA(*each, is_causal=False))(query, key, value.bfloat16())
     assert found[0, 0, 0, 0] == 3 * torch.tensor(1 / 3).bfloat16().float()
 
 
-def test_a_row_has_the_same_bits_whatever_is_computed_with_it():
+def test_a_row_has_the_same_bits_whichever_rows_are_computed_with_it():
     query, key, value = tensors_of((3, 2, 2, 33, 40))
     attend = jit()(lambda *each: SDPA(*each))
     whole = attend(query, key, value)
@@ -248,7 +248,7 @@ def test_a_row_has_the_same_bits_whatever_is_computed_with_it():
     ],
     ids=["decode", "paged", "chunked"],
 )
-def test_positions_and_tables_of_integers_stand_in_dumps_that_are_verified(call):
+def test_integer_positions_and_tables_are_in_dumps_that_are_verified(call):
     query, key, table = torch.zeros(1, 2, 4, 16), torch.zeros(2, 2, 8, 16), torch.zeros(2, 1, dtype=torch.int32)
     program = jit(enable_cache=False)(lambda *each: call(*each))
     for stage in ("frontend", "convert-ttnn-to-ttir", "d2m-op-scheduler"):
@@ -264,7 +264,7 @@ INDEX = torch.zeros(2, dtype=torch.int32)
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x, k, _: SDPA(x, k[:, :, :, :8], k), "queries and keys have as many channels|keys and values"),
         (lambda x, k, _: SDPA(x, k, k[:, :, 1:]), "keys and values have the same users, heads and positions"),
@@ -298,7 +298,7 @@ INDEX = torch.zeros(2, dtype=torch.int32)
         ),
     ],
 )
-def test_what_cannot_attend_is_refused_where_it_stands(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_invalid_attention_is_refused_at_its_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(X, K, INDEX)
     assert caught.value.location.file == __file__

@@ -52,7 +52,7 @@ def test_every_declared_gradient_is_a_name_of_ttnn():
 
 
 @pytest.mark.parametrize("operation", DECLARED, ids=[f"{each.name}-{len(each.operands)}" for each in DECLARED])
-def test_an_eager_gradient_is_autograds_in_float64(operation, cpu_device):
+def test_an_eager_gradient_equals_autograd_in_float64(operation, cpu_device):
     for shapes, statics in operation.examples:
         tensors = tensors_of(operation, shapes, torch.float32)
         on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in tensors]
@@ -63,7 +63,7 @@ def test_an_eager_gradient_is_autograds_in_float64(operation, cpu_device):
 
 @pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("traced", [False, True])
-def test_a_jitted_gradient_is_that_in_both_types_of_floats(name, traced):
+def test_a_jitted_gradient_equals_autograd_in_both_float_types(name, traced):
     operation = next(each for each in DECLARED if each.name == name)
     for dtype in BOUND:
         ((shapes, statics), *_) = operation.examples
@@ -81,14 +81,14 @@ def test_a_gradient_on_a_chip_is_rounded_once(name, device):
     assert_near(operation, [ttnn.to_torch(each) for each in found], tensors, statics)
 
 
-def test_a_number_may_stand_in_the_place_of_a_tensor(cpu_device):
+def test_a_number_may_replace_a_tensor(cpu_device):
     g, x = (ttnn.from_torch(torch.randn(3, 40), device=cpu_device) for _ in range(2))
     (got,) = ttnn.mul_bw(g, x, 3.0)
     assert torch.equal(ttnn.to_torch(got), ttnn.to_torch(g) * 3)
     assert len(ttnn.mul_bw(g, x, x)) == 2
 
 
-def test_a_quotient_whose_rounding_nobody_asks_for_has_the_gradient_of_the_exact_one(cpu_device):
+def test_a_quotient_with_any_rounding_mode_has_the_gradient_of_the_exact_one(cpu_device):
     g, x = torch.randn(3, 40), torch.rand(3, 40) + 0.5
     on_device = [ttnn.from_torch(each, device=cpu_device) for each in (g, x)]
     for call in (ttnn.rdiv_bw, jit()(lambda g, x, number: ttnn.rdiv_bw(g, x, number))):
@@ -104,7 +104,7 @@ def test_the_gradient_of_a_sum_takes_the_factor_of_its_second_tensor(cpu_device)
     assert torch.equal(ttnn.to_torch(second), ttnn.to_torch(g) * -2.5)
 
 
-def test_the_gradient_of_a_choice_goes_to_what_was_chosen(cpu_device):
+def test_the_gradient_of_a_maximum_goes_to_the_selected_element(cpu_device):
     g, p, b, c = (
         ttnn.from_torch(torch.tensor(row), device=cpu_device)
         for row in ([1.0, 2.0], [0.0, -3.0], [5.0, 5.0], [6.0, 6.0])
@@ -132,7 +132,7 @@ def test_the_tanh_form_of_gelu_has_a_gradient_of_its_own(cpu_device):
         ("div_bw", [-1.0, 0.0, 2.0], (0.0,)),
     ],
 )
-def test_a_gradient_at_an_edge_is_autograds(name, points, numbers, cpu_device):
+def test_a_gradient_at_a_boundary_equals_autograd(name, points, numbers, cpu_device):
     inputs = 2 if name == "xlogy_bw" else 1
     operation = next(e for e in DECLARED if e.name == name and len(e.operands) == 1 + inputs)
     x = torch.tensor([points])
@@ -143,7 +143,7 @@ def test_a_gradient_at_an_edge_is_autograds(name, points, numbers, cpu_device):
         torch.testing.assert_close(ttnn.to_torch(got).double(), expected, rtol=2e-5, atol=0, equal_nan=True)
 
 
-def test_gradients_are_left_out_and_written_into_tensors_as_asked(cpu_device):
+def test_gradients_are_omitted_and_written_into_tensors_on_request(cpu_device):
     g, x, y, first, second = (ttnn.from_torch(torch.randn(3, 40), device=cpu_device) for _ in range(5))
     want = ttnn.mul_bw(g, x, y)
     for _ in range(2):
@@ -173,7 +173,7 @@ def outputs_of_gradients(draw):
         )
     )
     flags = st.lists(st.booleans(), min_size=len(shapes) - 1, max_size=len(shapes))
-    wanted = draw(st.none() | flags.filter(lambda each: any(each[: len(shapes) - 1])))  # a program gives something
+    wanted = draw(st.none() | flags.filter(lambda each: any(each[: len(shapes) - 1])))  # a program must have a result
     return operation, shapes, statics, given, wanted
 
 
@@ -233,7 +233,7 @@ def test_outputs_of_gradients_that_do_not_fit_are_refused_in_programs_too(graph_
                 call(g, x, y, out)
 
 
-def test_shapes_that_do_not_fit_are_refused(cpu_device):
+def test_mismatched_shapes_are_refused(cpu_device):
     g, x = (ttnn.from_torch(torch.randn(3, extent), device=cpu_device) for extent in (40, 39))
     with pytest.raises(TtnnJitError, match="shapes that do not fit"):
         ttnn.tanh_bw(g, x)
@@ -249,7 +249,7 @@ IN_TORCH = {
 
 
 @pytest.mark.parametrize("name", IN_TORCH)
-def test_a_gradient_of_complex_numbers_is_autograds(name, cpu_device):
+def test_a_gradient_of_complex_numbers_equals_autograd(name, cpu_device):
     generator = torch.Generator().manual_seed(4)
     z = torch.complex(*(torch.rand((3, 40), generator=generator) * 2 + 0.1 for _ in range(2)))
     leaf = z.to(torch.complex128).requires_grad_()
@@ -271,7 +271,7 @@ def test_a_gradient_of_complex_numbers_is_autograds(name, cpu_device):
 
 
 @pytest.mark.parametrize("dim", [None, 0, -1])
-def test_the_gradient_of_a_product_is_that_of_the_other_elements_zeros_among_them(dim, cpu_device):
+def test_the_gradient_of_prod_is_the_product_of_the_other_elements_even_with_zeros(dim, cpu_device):
     x = torch.tensor([[2.0, 0.0, -3.0], [0.0, 0.0, 5.0], [1.5, 2.0, 4.0]])
     shape = {None: (1, 1), 0: (1, 3), -1: (3,)}[dim]
     g = torch.randn(shape, generator=torch.Generator().manual_seed(1))
@@ -317,7 +317,7 @@ def test_the_gradient_of_a_weight_is_the_sum_of_its_rows(dtype, target):
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_gradient_that_does_not_fit_is_refused_at_its_location(call, message, graph_capture):
+def test_a_mismatched_gradient_is_refused_at_its_location(call, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(call)(torch.ones(3, 40))
     assert "^" in str(raised.value)

@@ -1,4 +1,4 @@
-"""`batch_norm`, whose statistics training writes, in every executor against torch in float64."""
+"""`batch_norm`, whose statistics are updated in training, in every executor against torch in float64."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 
-WAYS = {
+MODES = {
     "eager": lambda function: function,
     "interpreted": ttnn_jit.jit(graph_capture=False),
     "traced": ttnn_jit.jit(graph_capture=True),
@@ -48,16 +48,18 @@ def in_float64(x, mean, var, weight, bias, *, is_training):
     shape=st.tuples(st.integers(2, 4), st.integers(1, 40), st.integers(1, 35), st.integers(2, 9)),
     rank=st.integers(2, 4),
     given=st.lists(st.booleans(), min_size=4, max_size=4),
-    way=st.sampled_from(list(WAYS)),
+    mode=st.sampled_from(list(MODES)),
     seed=st.integers(0, 99),
 )
-def test_training_normalises_by_the_batch_and_moves_the_statistics_in_place(shape, rank, given, way, seed, cpu_device):
+def test_training_normalises_by_the_batch_and_updates_the_statistics_in_place(
+    shape, rank, given, mode, seed, cpu_device
+):
     x, numbers = operands(shape[:rank], seed, given=given)
     on_device = [
         None if each is None else ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device)
         for each in (x, *numbers)
     ]
-    got = WAYS[way](training)(*on_device)
+    got = MODES[mode](training)(*on_device)
     want = in_float64(x, *numbers, is_training=True)
     torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=1e-4, atol=1e-4)
     axes = (0, *range(2, x.dim()))
@@ -68,16 +70,16 @@ def test_training_normalises_by_the_batch_and_moves_the_statistics_in_place(shap
             torch.testing.assert_close(ttnn.to_torch(new).double(), want, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_inference_normalises_by_the_statistics_and_leaves_them(way, dtype, device, cpu_device):
+def test_inference_normalises_by_the_statistics_and_does_not_change_them(mode, dtype, device, cpu_device):
     x, numbers = operands((3, 33, 5, 32), 5, given=[True] * 4)
     x, numbers = x.to(dtype), [each.to(dtype) for each in numbers]
     want = in_float64(x, *numbers, is_training=False)
     bound = {torch.float32: 1e-5, torch.bfloat16: 2.0**-7}[dtype]
-    for where in (cpu_device, device) if way == "eager" else (cpu_device,):
+    for where in (cpu_device, device) if mode == "eager" else (cpu_device,):
         on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=where) for each in (x, *numbers)]
-        got = WAYS[way](inference)(*on_device)
+        got = MODES[mode](inference)(*on_device)
         assert got.dtype is on_device[0].dtype
         torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=bound, atol=bound)
         assert torch.equal(ttnn.to_torch(on_device[1]), numbers[0])
@@ -93,7 +95,7 @@ def test_the_statistics_of_torchs_tensors_are_written_by_a_jitted_function():
     torch.testing.assert_close(numbers[0], moved, rtol=1e-5, atol=1e-6)
 
 
-def test_a_result_is_written_where_the_caller_says(cpu_device):
+def test_a_result_is_written_into_the_callers_tensor(cpu_device):
     x, numbers = operands((2, 5, 32, 32), 2, given=[True] * 4)
     on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=cpu_device) for each in (x, *numbers)]
     for is_training in (False, True):
@@ -109,7 +111,7 @@ def test_a_result_is_written_where_the_caller_says(cpu_device):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: ttnn.batch_norm(x), "`running_mean` and `running_var`"),
         (lambda x: ttnn.batch_norm(x, running_mean=x, running_var=x), "`running_mean` has 160 elements"),
@@ -127,8 +129,8 @@ def test_a_result_is_written_where_the_caller_says(cpu_device):
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_does_not_fit_a_norm_is_refused_where_it_stands(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_operands_of_a_norm_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         ttnn_jit.jit(graph_capture=graph_capture)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
 

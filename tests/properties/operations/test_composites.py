@@ -1,4 +1,4 @@
-"""Operations written in terms of others: every one against torch in float64, and what is not given is not there."""
+"""Composites against torch in float64, with optional operands omitted."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ COMPOSITES = [one for one in OPERATIONS if isinstance(one, Composite)]
 CASES = [(one, shapes, statics) for one in COMPOSITES for shapes, statics in one.examples]
 NAMES = [f"{one.name}-{index}" for index, (one, *_) in enumerate(CASES)]
 BIT_TYPES = {torch.float32: torch.int32, torch.bfloat16: torch.int16}
-# Of float32: sums of a hundred terms. Of bfloat16: one rounding, of 2**-9, beside operands that are exact.
+# float32: sums of a hundred terms. bfloat16: one rounding, of 2**-9, for exact operands.
 TOLERANCE = {torch.float32: 2e-6, torch.bfloat16: 2.0**-8}
 ON_CHIPS = {torch.float32: TF32, torch.bfloat16: 2.0**-6}
 
 
 def calls(operation, statics):
-    """A function of any tensors, of which None are not given."""
+    """A function of any tensors, of which None are omitted."""
     keywords = dict(zip((each.name for each in operation.attributes), statics, strict=True))
     function = attrgetter(operation.name)(ttnn)
 
@@ -72,12 +72,12 @@ def test_a_composite_is_torchs_in_float64_and_has_the_same_bits_everywhere(
     if dtype is torch.float32:
         text = print_module(module)
         assert text == ttnn_jit.jit(graph_capture=True)(call).ir(*tensors, stage="frontend")
-        # One example of each operation goes through its text, and every stage is verified.
+        # One example of each operation is run through its text, with every stage verified.
         if is_parsed := (shapes, statics) == operation.examples[0]:
             module = parse_module(text)
     pipeline.run(module, request.options, until=pipeline.SCHEDULED, verify_each=is_parsed)
     assert_interpreted(module, tensors, got)
-    # Eagerly in tiles, the one element type on a cpu and the other on a chip, by turns.
+    # Eager calls in tiles, the one element type on a cpu and the other on a chip, alternating.
     is_on_chip = (CASES.index((operation, shapes, statics)) + (dtype is torch.float32)) % 2 == 1
     on_device = [
         None if x is None else ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device if is_on_chip else cpu_device)
@@ -86,7 +86,7 @@ def test_a_composite_is_torchs_in_float64_and_has_the_same_bits_everywhere(
     found = ttnn.to_torch(call(*on_device))
     if is_on_chip and operation.precision_index is not None:  # tests/properties/accuracy/test_product_precision.py
         torch.testing.assert_close(found, got, rtol=ON_CHIPS[dtype], atol=8 * ON_CHIPS[dtype])
-    elif is_on_chip and dtype is torch.bfloat16:  # which chips flush
+    elif is_on_chip and dtype is torch.bfloat16:  # chips flush denormals
         assert torch.equal(found, got.where(got.abs() >= torch.finfo(dtype).tiny, 0.0))
     else:
         assert torch.equal(found, got)
@@ -100,16 +100,16 @@ def assert_interpreted(module, tensors, got):
 
 
 def for_interpreter(x):
-    """The elements as numpy has them, those of bfloat16 as their bits."""
+    """The elements in numpy, bfloat16 as bits."""
     return x.contiguous().view(torch.int16).numpy().view("uint16") if x.dtype is torch.bfloat16 else x.numpy()
 
 
 SHIFT = 2.0**17
-"""What lies 130,000 deviations from zero: float32 numbers there are 2**-6 apart, and so are the tests' own."""
+"""Numbers at 130,000 deviations from zero: float32 has a spacing of 2**-6 there, and so have the test's numbers."""
 
 
 def shifted_cases():
-    """What depends on differences of elements alone, by its golden, with operands before and after a shift."""
+    """Operations that depend on differences of elements alone, by their golden, before and after a shift."""
     for operation, shapes, statics in CASES:
         x, *others = (None if each is None else (each * 64).round() / 64 for each in tensors_of(shapes, torch.float32))
         before, after = (golden(operation, [each, *others], statics) for each in (x, x + SHIFT))
@@ -119,14 +119,14 @@ def shifted_cases():
 
 
 @pytest.mark.parametrize(("operation", "tensors", "statics", "want"), list(shifted_cases()))
-def test_what_depends_on_differences_keeps_its_digits_far_from_zero(operation, tensors, statics, want):
-    """A mean is rounded there by as much as an eighth of a deviation."""
+def test_composites_of_differences_keep_their_digits_far_from_zero(operation, tensors, statics, want):
+    """A mean there has a rounding error of up to an eighth of a deviation."""
     got = ttnn_jit.jit()(calls(operation, statics))(*tensors)
     got = got[0] if isinstance(got, tuple) else got
     torch.testing.assert_close(got.double(), want, rtol=4e-6, atol=8e-6)
 
 
-def test_the_spread_of_equal_elements_is_zero_however_large_they_are():
+def test_the_variance_of_equal_elements_is_zero_at_any_magnitude():
     for number in (1e-30, 0.1, 1e5, 1.1e30):
         x = torch.full((7, 33), number)
         for function in (ttnn.var, ttnn.std):
@@ -150,11 +150,11 @@ def test_any_of_the_optional_tensors_may_be_missing(operation, shape, given, eps
     )
     got = ttnn_jit.jit()(calls(operation, (epsilon,)))(*tensors)
     want = golden(operation, tensors, (float(np.float32(epsilon)),))
-    # A row of nearly equal elements has a variance whose error epsilon divides.
+    # The variance of nearly equal elements has an error that is divided by epsilon.
     torch.testing.assert_close(got.double(), want, rtol=1e-4, atol=1e-3)
 
 
-def test_what_is_not_given_is_said_in_the_ir_and_believed():
+def test_omitted_operands_are_recorded_in_the_ir_and_read_from_it():
     x, w = torch.randn(4, 40), torch.randn(40)
     text = ttnn_jit.jit()(lambda x, w: ttnn.layer_norm(x, weight=w)).ir(x, w, stage="frontend")
     assert "operandSegmentSizes = array<i32: 1, 1, 0, 0>" in text
@@ -175,7 +175,7 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             lambda x: ttnn.linear(x, x, bias=x, transpose_b=True),
@@ -195,8 +195,8 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_does_not_fit_is_refused_by_name_where_it_stands(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_operands_are_refused_by_name_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         ttnn_jit.jit(graph_capture=graph_capture)(call)(torch.randn(4, 40))
     assert caught.value.location.file == __file__
 

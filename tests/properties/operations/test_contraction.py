@@ -1,4 +1,4 @@
-"""Matrix products: one stated chain of additions per element, whatever surrounds it, and errors within a bound."""
+"""Matrix products: one documented chain of additions per element in any context, and errors within a bound."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ttnn_jit.transforms import pipeline
 CONTRACTIONS = [each for each in ops.OPERATIONS if isinstance(each, ops.Contraction)]
 SMALLEST_NORMAL = 2.0**-126
 AS_JITTED = {f32: EXACTLY, bf16: ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4)}
-"""What jitted functions ask of a chip where nobody asks anything, by the element type of the result."""
+"""The default options of a chip's products, by the element type of the result."""
 
 
 def matmul(a, b):
@@ -36,7 +36,7 @@ def matmul(a, b):
 
 
 def nearest_float32(exact):
-    """A fraction to the nearest float32, ties to even, without bounds to its exponent."""
+    """A fraction to the nearest float32, ties to even, with unbounded exponent."""
     if exact == 0:
         return 0.0
     exponent = math.frexp(float(exact))[1] - 24  # the quotient has 24 bits, or 25 where float() carried
@@ -47,7 +47,7 @@ def nearest_float32(exact):
 
 
 def chain(left, right, *, pairs):
-    """One element by exact arithmetic, a rounding after every addition; for finite operands and sums."""
+    """One element by exact arithmetic, rounded after every addition; for finite operands and sums."""
     order = list(range(len(left)))
     if pairs:
         order = [k for i in range(0, len(order), 2) for k in (i + 1, i)]
@@ -62,7 +62,7 @@ def chain(left, right, *, pairs):
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("inner", [1, 2, 3, 70, 2 * DEPTH + 1])
-def test_every_element_is_one_chain_in_the_stated_order(inner, dtype):
+def test_every_element_is_one_chain_in_the_documented_order(inner, dtype):
     a, b = random((3, inner), dtype, 1), random((inner, 2), dtype, 2)
     got = ttnn_jit.jit()(matmul)(a, b)
     pairs = dtype is torch.bfloat16
@@ -85,7 +85,7 @@ EXTENTS = st.one_of(st.integers(1, 40), st.sampled_from([DEPTH + 1, ROWS + 3]))
 
 @st.composite
 def products(draw):
-    """Shapes that torch.matmul takes, and which matrices are stored transposed."""
+    """Shapes that torch.matmul accepts, and which matrices are stored transposed."""
     rows, inner, columns = draw(EXTENTS), draw(EXTENTS), draw(st.one_of(EXTENTS, st.just(COLUMNS + 5)))
     batch = draw(st.lists(st.integers(1, 3), max_size=2))
     left, right = ([draw(st.sampled_from([1, extent])) for extent in batch] for _ in range(2))
@@ -146,7 +146,7 @@ def test_products_are_within_their_bound(case, dtype, seed):
 
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)
-def test_an_element_does_not_depend_on_what_is_around_it(dtype):
+def test_an_element_does_not_depend_on_its_neighbours(dtype):
     a, b = random((2, ROWS + 21, DEPTH + 9), dtype, 1), random((DEPTH + 9, COLUMNS + 50), dtype, 2)
     product = ttnn_jit.jit()(matmul)
     want = product(a, b)
@@ -207,7 +207,7 @@ def exact_product():
 
 
 @pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16, ttnn.int32])
-def test_a_result_of_another_element_type_is_rounded_once_and_lies_where_it_is_asked_to(dtype, device):
+def test_a_result_of_another_element_type_is_rounded_once_and_has_the_requested_memory_config(dtype, device):
     left, right = (ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device) for x in factors())
     got = ttnn.matmul(
         left,
@@ -275,17 +275,17 @@ def test_examples_agree_with_the_golden(operation):
         (((3, 4), (4, 6)), {"transpose_a": 1}, "must be True or False"),
     ],
 )
-def test_shapes_that_do_not_fit_are_refused_with_both(shapes, kwargs, message):
+def test_mismatched_shapes_are_refused_with_both_in_the_message(shapes, kwargs, message):
     with pytest.raises(TtnnJitError, match=message):
         ttnn_jit.jit()(lambda a, b: ttnn.matmul(a, b, **kwargs))(*map(torch.ones, shapes))
 
 
-def test_a_number_is_no_matrix():
+def test_a_number_is_not_accepted_as_a_matrix():
     with pytest.raises(TtnnJitError, match=r"`input_tensor_b` of `matmul` must be a tensor, got float"):
         ttnn_jit.jit()(lambda x: x @ 2.0)(torch.ones(3, 3))
 
 
-def test_large_products_are_cut_among_threads_and_never_along_the_chain():
+def test_large_products_are_divided_among_threads_and_never_along_the_chain():
     a, b = random((512, 256), torch.float32, 1), random((256, 384), torch.float32, 2)
     program = ttnn_jit.jit(compile_only=True)(matmul)(a, b)
     assert "t2 = t0 times t1, added up along the reduced loop" in program.ir("host")
@@ -319,7 +319,7 @@ EPILOGUES = [
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize(("after", "shapes"), EPILOGUES)
-def test_what_is_computed_of_a_product_runs_in_its_launch_with_the_same_bits(after, shapes, dtype):
+def test_elementwise_readers_of_a_product_run_in_its_launch_with_the_same_bits(after, shapes, dtype):
     a, b = (random(shape, dtype, seed) for seed, shape in enumerate(shapes))
     y = ttnn_jit.jit()(matmul)(a, b)
     bias, other = random(y.shape[-1:], dtype, 5), random(y.shape, dtype, 6)
@@ -374,7 +374,7 @@ SURROUNDINGS = {
 
 
 @pytest.mark.parametrize("program", SURROUNDINGS, ids=lambda each: each.__name__)
-def test_what_else_surrounds_a_product_keeps_its_value(program):
+def test_other_readers_of_a_product_are_not_fused_and_keep_its_value(program):
     operands = [random((37, 37), torch.float32, seed) for seed in range(3)]
     want = SURROUNDINGS[program](*(x.double() for x in operands))
     for backend in ("ttnn", "numba"):

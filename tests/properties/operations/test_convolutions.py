@@ -37,7 +37,7 @@ def assert_near(got, want, magnitudes, terms, dtype, *, more=0.0):
 
 @st.composite
 def convolutions(draw):
-    """The arguments of a call by name, and what tensors are."""
+    """The arguments of a call by name, and which of them are tensors."""
     rank = 2
     groups = draw(st.integers(1, 3))
     inputs, outputs = groups * draw(st.integers(1, 5)), groups * draw(st.integers(1, 4))
@@ -117,11 +117,11 @@ RESULT_OPTIONS = {
         ]
     ),
 }
-"""Where a result lies, in which form, and of which type."""
+"""The memory config, layout and dtype of a result."""
 
 
 def run_as(run, function, *tensors):
-    """What `function` gives eagerly, or compiled by either frontend."""
+    """The result of `function` eagerly, or compiled by either frontend."""
     return function(*tensors) if run == "eager" else ttnn_jit.jit(graph_capture=run == "capture")(function)(*tensors)
 
 
@@ -200,7 +200,7 @@ def test_the_chain_of_an_element_is_that_of_a_product_of_matrices(groups, dtype,
     assert torch.equal(ttnn.to_torch(got).reshape(30, 6), torch.cat(want, -1))
 
 
-def test_pairs_of_bfloat16_never_reach_from_one_tap_to_the_next(cpu_device):
+def test_pairs_of_bfloat16_never_span_two_taps(cpu_device):
     x, weight = random((1, 3, 4, 3), bf16, 1), random((2, 3, 2, 2), bf16, 2)
     call = {"in_channels": 3, "out_channels": 2, "batch_size": 1, "input_height": 3, "input_width": 4}
     call |= {"kernel_size": (2, 2), "device": cpu_device}
@@ -403,7 +403,7 @@ def test_weights_of_block_floats_are_prepared_inside_a_program_too(device):
     )
 
 
-def test_channels_go_before_positions_and_back(device):
+def test_channels_are_moved_before_pixels_and_back(device):
     x = random((1, 1, 32, 64), bf16, 1)
     given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
     chw = ttnn.experimental.convert_to_chw(given, dtype=ttnn.float32)

@@ -1,4 +1,4 @@
-"""Tensors that a jitted function makes: of one number, or a sequence; in both frontends, every executor and target."""
+"""Tensors that a jitted function creates, of one number or a sequence, in both frontends and every executor."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def array_of(x):
 
 
 @pytest.mark.parametrize("program", IN_TORCH, ids=lambda program: program.__name__)
-def test_what_is_made_in_a_function_is_what_torch_makes(program):
+def test_tensors_created_in_a_function_equal_torchs(program):
     x = torch.randn(6, 40, generator=torch.Generator().manual_seed(1))
     want = IN_TORCH[program](x)
     for options in ({}, {"graph_capture": True}, {"backend": "numba"}):
@@ -103,7 +103,7 @@ def test_what_is_made_in_a_function_is_what_torch_makes(program):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_tiles_among_torch_tensors_are_rows(graph_capture):
+def test_tile_layout_among_torch_tensors_means_row_major(graph_capture):
     program = jit(graph_capture=graph_capture)(
         lambda x: (ttnn.full((3, 5), 2.0, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT), ttnn.exp(x))
     )
@@ -113,7 +113,7 @@ def test_tiles_among_torch_tensors_are_rows(graph_capture):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_on_a_chip_it_is_made_in_device_memory_by_the_host_program(graph_capture, device):
+def test_on_a_chip_tensors_are_created_in_device_memory_by_the_host_program(graph_capture, device):
     x = torch.randn(64, 64)
 
     def program(x):
@@ -152,7 +152,7 @@ def test_sequences_of_any_ends_and_steps_are_pythons(start, end, step, kind):
         (lambda _: ttnn.arange(0, 300, dtype=ttnn.uint8), "a number of arange is 299, and UINT8 holds 0 to 255"),
     ],
 )
-def test_what_cannot_be_made_is_refused_at_its_location(made, message, graph_capture):
+def test_invalid_creations_are_refused_at_their_location(made, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(made)(torch.ones(2, 2))
     assert "^" in str(raised.value)

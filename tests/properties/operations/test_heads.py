@@ -1,4 +1,4 @@
-"""Rows cut into heads and put together again: every head is where a loop over heads puts it."""
+"""Rows split into heads and concatenated: every head equals that of a reference loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import CompileError
 
 EXTENTS = st.tuples(*(st.integers(1, most) for most in (3, 35, 3, 3, 40)))
-"""Batch, positions, heads of keys, heads of queries for each, channels of one."""
+"""Batch, positions, heads of keys, heads of queries for each, channels per head."""
 FRONTENDS = pytest.mark.parametrize("graph_capture", [False, True])
 
 
@@ -24,12 +24,12 @@ def heads_of(extents):
 
 
 def rows_of(*heads):
-    """The heads of each tensor beside one another, and the tensors beside one another."""
+    """The heads of each tensor concatenated, and the tensors concatenated."""
     return torch.cat([each[:, head] for each in heads for head in range(each.shape[1])], -1)
 
 
 def rows_of_groups(query, key, value):
-    """Group by group the queries that share a key, the key and the value."""
+    """Group by group: the queries that share a key, the key and the value."""
     sharing = query.shape[1] // key.shape[1]
     groups = range(key.shape[1])
     parts = [(query[:, g * sharing : (g + 1) * sharing], key[:, g : g + 1], value[:, g : g + 1]) for g in groups]
@@ -43,11 +43,11 @@ def check(found, query, key, value):
 
 
 @settings(max_examples=20, deadline=None)
-@given(extents=EXTENTS, transposes=st.booleans(), apart=st.booleans(), graph_capture=st.booleans())
-def test_rows_of_heads_one_after_the_other_are_split(extents, transposes, apart, graph_capture):
+@given(extents=EXTENTS, transposes=st.booleans(), are_separate=st.booleans(), graph_capture=st.booleans())
+def test_rows_of_concatenated_heads_are_split(extents, transposes, are_separate, graph_capture):
     query, key, value = heads_of(extents)
     heads, kv_heads = query.shape[1], key.shape[1]
-    given = [rows_of(query), rows_of(key, value)] if apart else [rows_of(query, key, value)]
+    given = [rows_of(query), rows_of(key, value)] if are_separate else [rows_of(query, key, value)]
     wanted = (query, key.mT if transposes else key, value)
 
     def three(*rows):
@@ -96,7 +96,7 @@ def test_sharded_rows_hold_groups_as_in_ttnn(target):
 
 @settings(max_examples=15, deadline=None)
 @given(extents=EXTENTS, padding=st.integers(0, 2), graph_capture=st.booleans())
-def test_heads_of_users_are_split_and_put_together(extents, padding, graph_capture):
+def test_heads_of_users_are_split_and_concatenated(extents, padding, graph_capture):
     users, kv_heads, sharing, width = extents[1:]
     heads = kv_heads * sharing
     rows = torch.randn(1, 1, users, (heads + 2 * kv_heads) * width)
@@ -120,7 +120,7 @@ def test_heads_of_users_are_split_and_put_together(extents, padding, graph_captu
 
 @settings(max_examples=15, deadline=None)
 @given(extents=EXTENTS, graph_capture=st.booleans())
-def test_heads_put_together_are_rows(extents, graph_capture):
+def test_concatenated_heads_are_rows(extents, graph_capture):
     query, *_ = heads_of(extents)
 
     @jit(graph_capture=graph_capture)
@@ -138,12 +138,12 @@ def test_heads_put_together_are_rows(extents, graph_capture):
 
 
 @pytest.mark.parametrize("sharded", [False, True])
-def test_heads_of_users_lie_where_they_are_wanted(device, sharded):
+def test_heads_of_users_have_the_requested_memory_config(device, sharded):
     x = ttnn.from_torch(torch.randn(1, 1, 8, 6 * 32).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
     config = ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG if sharded else ttnn.L1_MEMORY_CONFIG
     found = ttnn.experimental.nlp_create_qkv_heads_decode(x, num_heads=4, num_kv_heads=1, memory_config=config)
     assert [each.memory_config().memory_layout for each in found] == [config.memory_layout] * 3
-    if sharded:  # a core for every user, with its heads padded to whole tiles
+    if sharded:  # one core per user, with its heads padded to whole tiles
         assert [each.memory_config().shard_spec.shape for each in found] == [(32, 32)] * 3
         assert [each.memory_config().shard_spec.num_cores() for each in found] == [8] * 3
     joined = torch.cat([ttnn.to_torch(each).reshape(1, 1, 8, -1) for each in found], -1)
@@ -156,7 +156,7 @@ NLP = ttnn.experimental
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda x: SPLIT(x, num_heads=5), "rows of 48 channels do not divide into 15 heads"),
         (lambda x: SPLIT(x, num_heads=4, num_kv_heads=3), "4 heads of queries cannot share 3 heads of keys and values"),
@@ -180,7 +180,7 @@ NLP = ttnn.experimental
         ),
     ],
 )
-def test_what_has_no_such_heads_is_refused_where_it_stands(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_tensors_without_such_heads_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(torch.zeros(2, 4, 48))
     assert caught.value.location.file == __file__

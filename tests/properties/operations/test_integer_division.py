@@ -1,4 +1,4 @@
-"""Quotients, remainders, divisors and multiples of integers, and operators on their bits: exact in every executor."""
+"""Quotients, remainders, divisors and multiples of integers, and bitwise operators: exact in every executor."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def wanted(golden, dtype, a, b):
     seed=st.integers(0, 99),
     traced=st.booleans(),
 )
-def test_a_quotient_is_exact_and_0_where_the_divisor_is(name, dtype, shapes, seed, traced):
+def test_a_quotient_is_exact_and_0_where_the_divisor_is_0(name, dtype, shapes, seed, traced):
     function, golden = FUNCTIONS[name]
     a, b = elements(dtype, shapes[0], seed), elements(dtype, shapes[1], seed + 1)
     want = wanted(golden, dtype, a, b)
@@ -79,7 +79,7 @@ def test_a_quotient_is_exact_and_0_where_the_divisor_is(name, dtype, shapes, see
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_number_may_stand_on_either_side_eagerly_too(name, device):
+def test_a_number_may_be_on_either_side_eagerly_too(name, device):
     function, golden = FUNCTIONS[name]
     x = elements(torch.int32, (3, 37), 5)
     on_device = ttnn.from_torch(x.to(torch.int32), layout=ttnn.TILE_LAYOUT, device=device)
@@ -103,8 +103,8 @@ def test_numbers_without_dimensions_are_divided():
     assert jit()(lambda x, y: ttnn.floor_divide(x, y))(x, y).item() == -4
 
 
-@pytest.mark.parametrize("way", ["eager", "interpreted", "traced"])
-def test_pythons_operators_on_bits_are_those_of_integers(way, device):
+@pytest.mark.parametrize("mode", ["eager", "interpreted", "traced"])
+def test_pythons_operators_on_bits_are_those_of_integers(mode, device):
     def function(x, y):
         z = (~x & y | 3 ^ (x << 2)) >> 1
         z &= 0xFFFF
@@ -115,17 +115,17 @@ def test_pythons_operators_on_bits_are_those_of_integers(way, device):
         return z
 
     x, y = (elements(torch.int32, (3, 37), seed).to(torch.int32) for seed in (1, 2))
-    if way == "eager":
+    if mode == "eager":
         got = ttnn.to_torch(
             function(*(ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (x, y)))
         )
     else:
-        got = jit(graph_capture=way == "traced")(function)(x, y)
+        got = jit(graph_capture=mode == "traced")(function)(x, y)
     assert torch.equal(got, function(x, y))
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         (lambda x: x & x, "`bitwise_and` does not take FLOAT32"),
         (lambda x: ~x, "`bitwise_not` does not take FLOAT32"),
@@ -142,7 +142,7 @@ def test_pythons_operators_on_bits_are_those_of_integers(way, device):
     ],
 )
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_does_not_fit_is_refused_where_it_stands(program, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_unsupported_integer_operands_are_refused_at_their_location(program, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(program)(torch.rand(4, 40))
     assert caught.value.location.file == __file__

@@ -1,4 +1,4 @@
-"""Reductions of integers: exact, of which the low bits are kept, in every executor; and reductions made of others."""
+"""Reductions of integers: the low bits of the exact result in every executor; and reductions built on others."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def test_eager_reductions_of_integers_never_read_the_padding_of_tiles(name, layo
 
 
 @pytest.mark.parametrize("name", OF_ONE_DIMENSION)
-def test_numba_reduces_integers_and_goes_on_with_the_result(name):
+def test_numba_reduces_integers_and_computes_with_the_result(name):
     x = elements((2, 3, 37), torch.int32, 1, [7])
     both = jit(backend="numba")(lambda x: ttnn.add(getattr(ttnn, name)(x, -1), 1))
     assert torch.equal(bits(both(x)), (wanted(name, x, -1, keepdim=False) + 1) % 2**32)
 
 
-def test_reductions_of_no_integers_are_neutral_or_refused():
+def test_empty_reductions_of_integers_are_neutral_or_refused():
     x = torch.zeros((3, 0), dtype=torch.int32)
     assert jit()(lambda x: ttnn.sum(x, 1))(x).tolist() == [0, 0, 0]
     assert jit()(lambda x: ttnn.prod(x, 1))(x).tolist() == [1, 1, 1]
@@ -95,12 +95,12 @@ def test_reductions_of_no_integers_are_neutral_or_refused():
         jit()(lambda x: ttnn.max(x, 1))(x)
 
 
-SHORTHANDS = [one for name in ("any", "all") for one in OVERLOADS[name]]
+ANY_AND_ALL = [one for name in ("any", "all") for one in OVERLOADS[name]]
 
 
-@pytest.mark.parametrize("operation", SHORTHANDS)
+@pytest.mark.parametrize("operation", ANY_AND_ALL)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32, torch.uint8])
-def test_questions_about_elements_are_answered_in_their_dtype(operation, dtype, device):
+def test_predicates_return_the_dtype_of_their_operands(operation, dtype, device):
     function = getattr(ttnn, operation.name)
     for shapes, statics in operation.examples:
         for share in (0.0, 0.5, 1.0):
@@ -113,7 +113,7 @@ def test_questions_about_elements_are_answered_in_their_dtype(operation, dtype, 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int32])
 @pytest.mark.parametrize("name", ["sum", "prod", "any", "all"])
-def test_of_no_elements_there_is_what_torch_has(name, dtype):
+def test_empty_tensors_have_the_results_of_torch(name, dtype):
     for shape, dim in (((0, 3), 0), ((2, 0, 3), 1), ((2, 0), -1), ((0, 2), -1), ((0,), 0)):
         x = torch.zeros(shape, dtype=dtype)
         got = jit()(lambda x: getattr(ttnn, name)(x, dim))(x)  # noqa: B023 - compiled here
@@ -128,7 +128,7 @@ def test_nan_is_not_zero():
 
 @settings(max_examples=4, deadline=None)
 @given(k=st.integers(1, 9), dim=st.integers(0, 1), largest=st.booleans(), traced=st.booleans(), seed=st.integers(0, 9))
-def test_topk_gives_what_the_tensor_of_indices_has_there(k, dim, largest, traced, seed):
+def test_topk_returns_the_elements_at_the_given_indices(k, dim, largest, traced, seed):
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn((9, 12), generator=generator)
     named = torch.randint(0, 1000, (9, 12), generator=generator).to(torch.int32)

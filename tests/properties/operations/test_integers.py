@@ -1,4 +1,4 @@
-"""Every operation that takes integers, in every type of them: exact, whatever computes it."""
+"""Every operation on integers, in every integer type: exact in every executor."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def arguments(arity, dtype):
 
 
 def reference(operation, tensors):
-    """Torch's own integers where it computes with that type, else those of 64 bits, cut to its width."""
+    """Torch's own integers if it computes with that type, otherwise 64-bit ones, truncated to its width."""
     dtype = tensors[0].dtype
     wide = tensors if dtype in {torch.int32, torch.uint8} else [tensor.to(torch.int64) for tensor in tensors]
     return operation.golden(torch, *wide).to(torch.int64).to(dtype)
 
 
-def test_operations_take_all_types_of_integers_or_none():
+def test_operations_support_all_integer_types_or_none():
     narrow = {dtype for dtype in INTEGERS if dtype.compute.is_signed and not dtype.is_compute_type}
-    rest = INTEGERS - narrow  # whose kernels shift zeros in
+    rest = INTEGERS - narrow  # kernels shift zeros in
     assert {operation.dtypes & rest for operation in ELEMENTWISE} == {frozenset(), rest}
 
 
@@ -105,7 +105,7 @@ def carried_out(calls, tensors, call):
 
 @given(programs(), st.sampled_from(["cpu", "wormhole_b0"]), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_program_of_integers_has_the_numbers_of_torch_whatever_computes_it(program, target, seed):
+def test_an_integer_program_has_torchs_results_in_every_executor(program, target, seed):
     dtype, calls = program
     generator = torch.Generator().manual_seed(seed)
     tensors = [

@@ -1,4 +1,4 @@
-"""Integers and bools of torch and numpy: every operation computes with them as torch does, or refuses them by name."""
+"""Every operation on integers and bools of torch and numpy equals torch, or is refused by name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def limits(dtype):
 
 @st.composite
 def tensors(draw, shape, dtype, below=None):
-    """Extremes and small numbers of a type, or numbers below a bound that all types have."""
+    """Extreme and small numbers of a type, or numbers below a bound that all types represent."""
     first, last = limits(dtype) if below is None else (0, below - 1)
     near = [n for n in (0, 1, 2, 3, -1, -2, -5, 31, 32, 2**31, 2**32, 2**33 + 1) if first <= n <= last]
     values = st.one_of(st.sampled_from(near), st.sampled_from([first, last]), st.integers(first, last))
@@ -59,7 +59,7 @@ def exact(x):
 
 
 def same_numbers(found, expected):
-    """Whether the values are equal; a result of integers may have the low bits of what torch has in a wider type."""
+    """Whether the values are equal; an integer result may be the low bits of torch's result in a wider type."""
     if found.is_floating_point():
         expected = expected.double()
         return torch.allclose(
@@ -80,7 +80,7 @@ REFUSED_BY_TORCH = (RuntimeError, NotImplementedError, TypeError, ValueError, In
 
 
 def references(golden, operands, attributes):
-    """Torch's own result, and that of the same integers in 64 bits: torch lacks some types, and wraps in others."""
+    """Torch's result, and that of the same integers in 64 bits: torch lacks some types, and wraps in others."""
     for widen in (as_they_are, where_torch_lacks_them, in_64_bits):
         for number in (as_they_are, as_tensors, as_whole_tensors):
             try:
@@ -95,7 +95,7 @@ def as_they_are(operand):
 
 
 def where_torch_lacks_them(operand):
-    """Of few types of unsigned integers torch has more than moves."""
+    """Unsigned types for which torch supports more than moves."""
     lacking = isinstance(operand, torch.Tensor) and operand.dtype in {torch.uint16, torch.uint32, torch.uint64}
     return operand.to(torch.int64) if lacking else operand
 
@@ -122,7 +122,7 @@ def without_zeros(operand):
 
 
 def is_index(operation, index):
-    """Whether an operand of a routine names elements of another."""
+    """Whether an operand of a routine holds indices of elements of another."""
     allowed = operation.operand_dtypes if isinstance(operation, Routine) else ()
     return len(allowed) > 1 and allowed[index] >= INDICES and DataType.FLOAT32 not in allowed[index]
 
@@ -136,7 +136,7 @@ REDUCTIONS = [each for each in OPERATIONS if isinstance(each, Reduction)]
 
 @st.composite
 def of_numbers(draw):
-    """An elementwise call: operands of one shape or of two that broadcast, of one type or several, and numbers."""
+    """An elementwise call: operands of equal or broadcasting shapes, of one type or several, and numbers."""
     operation = draw(st.sampled_from(OF_NUMBERS))
     shape = draw(st.sampled_from([(), (1,), (7,), (3, 5), (33, 40), (2, 1, 4)]))
     dtype, operands = draw(st.sampled_from(INTEGERS)), []
@@ -157,12 +157,12 @@ def of_numbers(draw):
 
 @st.composite
 def by_example(draw):
-    """A call of another family, in shapes that its declaration is tested with."""
+    """A call of another family, in test shapes of its declaration."""
     operation = draw(st.sampled_from(BY_EXAMPLE))
     shapes, statics = draw(st.sampled_from(operation.examples))
     bound = min((extent for shape in shapes if shape for extent in shape), default=1)
     indices = {index for index, _ in enumerate(operation.operands) if is_index(operation, index)}
-    chosen_from = [*INTEGERS, *FLOATS] if indices else INTEGERS  # torch joins numbers of integers and floats as floats
+    chosen_from = [*INTEGERS, *FLOATS] if indices else INTEGERS  # torch promotes integers and floats to floats
     dtype, other, operands = draw(st.sampled_from(chosen_from)), draw(st.sampled_from(INTEGERS)), []
     for index, shape in enumerate(shapes):
         own = other if index in indices else dtype
@@ -183,7 +183,7 @@ def reductions(draw):
 
 @st.composite
 def casts(draw):
-    """A cast of any of them to a type of ttnn, and to those that torch and numpy alone have."""
+    """A cast from any of these types to one of ttnn, or to one that only torch and numpy have."""
     operation = next(each for each in OPERATIONS if isinstance(each, Typecast))
     x = draw(tensors(draw(st.sampled_from([(), (7,), (33, 40)])), draw(st.sampled_from(INTEGERS))))
     return operation, [x], (draw(st.sampled_from([*dtypes_of_torch().values()])),)
@@ -218,12 +218,12 @@ def listed(results):
 
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=CALLS, laid=st.sampled_from([*LAYOUTS]), capture=st.booleans(), numpy=st.booleans())
-def test_every_operation_computes_with_them_as_torch_does_or_refuses_them(drawn, laid, capture, numpy):
+def test_every_operation_computes_integers_as_torch_does_or_refuses_them(drawn, laid, capture, numpy):
     check(drawn, laid, capture, numpy)
 
 
 def check(drawn, laid, capture, numpy, **options):
-    """One call against torch; whether it was computed."""
+    """Compares one call with torch; returns whether it was computed."""
     operation, operands, attributes = drawn
     if not any(isinstance(each, torch.Tensor) and not each.is_floating_point() for each in operands):
         return False
@@ -240,9 +240,9 @@ def check(drawn, laid, capture, numpy, **options):
     goldens = [each.golden for each in OVERLOADS[operation.name] if each.arity == operation.arity]
     expected = [each for golden in goldens for each in references(golden, operands, attributes)]
     if not expected and any(torch.as_tensor(each).is_floating_point() for each in results):
-        return False  # torch has no such mixture of floats
+        return False  # torch does not support this mixture of floats
     if is_pair(operation) and (by_zero := torch.as_tensor(operands[1] == 0)).any():
-        # Torch refuses divisors of 0 among integers: it is asked about the others.
+        # Torch refuses integer divisors of 0: only the others are compared.
         divided = operands[0], without_zeros(operands[1])
         whole = [each for golden in goldens for each in references(golden, divided, attributes)]
         kept = torch.as_tensor(results[0])
@@ -259,10 +259,10 @@ def is_pair(operation):
 
 
 def agree(results, expected):
-    """Whether there are as many, of the same shapes and numbers."""
+    """Whether the counts, shapes and numbers are equal."""
     pairs = [*zip(map(torch.as_tensor, results), expected, strict=True)]
     same_shapes = all(tuple(found.shape) == tuple(wanted.shape) for found, wanted in pairs)
-    # The others are indices of numbers, of which torch chooses any where several are equal.
+    # The others are indices of numbers, and torch may choose any of equal ones.
     return same_shapes and same_numbers(*pairs[0])
 
 
@@ -270,7 +270,7 @@ CHAINED = (torch.bool, torch.uint8, torch.int16, torch.int32, torch.float32)
 
 
 def compared(operation):
-    """A comparison, whose result has here the type in which the operands meet."""
+    """A comparison, whose result here has the promoted type of the operands."""
     return lambda a, b: operation(a, b).to(torch.result_type(a, b))
 
 
@@ -317,7 +317,7 @@ def chains(draw):
 
 
 def carried_out(steps, values, ours):
-    """All values that the steps make, by ttnn's functions or torch's."""
+    """All values of the steps, by ttnn's functions or torch's."""
     values = list(values)
     for name, first, *others in steps:
         if name == "where":
@@ -337,7 +337,7 @@ def carried_out(steps, values, ours):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=chains(), shape=st.sampled_from([(7,), (3, 5), (33, 40)]), capture=st.booleans(), data=st.data())
-def test_programs_of_several_types_have_the_numbers_and_the_types_of_torch(program, shape, capture, data):
+def test_programs_of_several_types_have_the_results_and_types_of_torch(program, shape, capture, data):
     dtypes, steps = program
     given_ = [
         data.draw(tensors(shape, dtype if dtype is not torch.float32 else torch.int8)).to(dtype) for dtype in dtypes

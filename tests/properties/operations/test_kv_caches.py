@@ -1,4 +1,4 @@
-"""Writes into caches of keys and values: every position of every user lies where its number or its page says."""
+"""Writes into key and value caches: the position of every user is selected by number, index or page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ UPDATE, FILL = ttnn.experimental.paged_update_cache, ttnn.experimental.paged_fil
 
 
 def numbers(*shape):
-    """Of few bits, which every element type has."""
+    """Numbers of few bits, which every element type represents."""
     return torch.randint(-7, 8, shape).float()
 
 
 @settings(max_examples=20, deadline=None)
 @given(sizes=SIZES, padding=st.integers(0, 3), data=st.data())
-def test_numbers_say_which_user_and_which_position_are_written(sizes, padding, data):
+def test_numbers_select_the_user_and_the_position_to_write(sizes, padding, data):
     users, heads, positions, width = sizes
     user, position = data.draw(st.integers(0, users - 1)), data.draw(st.integers(0, positions - 1))
     length, offset = data.draw(st.integers(1, positions)), data.draw(st.integers(0, padding))
@@ -51,7 +51,7 @@ def test_numbers_say_which_user_and_which_position_are_written(sizes, padding, d
 
 @settings(max_examples=20, deadline=None)
 @given(sizes=SIZES, shares=st.booleans(), data=st.data())
-def test_an_index_says_which_position_of_each_user_is_written_if_there_is_one(sizes, shares, data):
+def test_an_index_tensor_selects_the_position_of_each_user_if_there_is_one(sizes, shares, data):
     users, heads, positions, width = sizes
     index = data.draw(st.lists(st.integers(-1, positions + users), min_size=users, max_size=users, unique=shares))
     cache, token = numbers(1 if shares else users, heads, positions, width), numbers(1, users, heads + 1, width)
@@ -70,7 +70,7 @@ def test_an_index_says_which_position_of_each_user_is_written_if_there_is_one(si
 
 @settings(max_examples=20, deadline=None)
 @given(sizes=SIZES, pages=st.integers(1, 3), missing=st.booleans(), data=st.data())
-def test_a_table_says_which_page_holds_a_position(sizes, pages, missing, data):
+def test_a_page_table_selects_the_page_of_a_position(sizes, pages, missing, data):
     users, heads, rows, width = sizes
     count = users * pages + 1
     table = torch.tensor(data.draw(st.permutations(range(count)))[:-1], dtype=torch.int32).reshape(users, pages)
@@ -105,7 +105,7 @@ def test_a_table_says_which_page_holds_a_position(sizes, pages, missing, data):
     assert torch.equal(cache, want)
 
 
-def test_a_tensor_says_which_users_fill_their_pages():
+def test_a_tensor_selects_the_users_that_fill_their_pages():
     cache, prompt, table = numbers(8, 2, 4, 5), numbers(2, 2, 7, 5), torch.randperm(8, dtype=torch.int32).reshape(4, 2)
     want = cache.clone()
     for index, user in enumerate((3, 1)):
@@ -118,7 +118,7 @@ def test_a_tensor_says_which_users_fill_their_pages():
 
 @TARGETS
 @pytest.mark.parametrize("dtype", [ttnn.bfloat16, ttnn.float32, ttnn.bfloat8_b, ttnn.bfloat4_b])
-def test_a_cache_of_any_floats_is_written_where_it_lies(target, dtype):
+def test_a_cache_of_any_float_type_is_updated_in_place(target, dtype):
     cache, prompt, token = numbers(4, 2, 64, 32), numbers(1, 2, 32, 32), numbers(1, 4, 2, 32)
     index, want = [5, 63, -1, 40], cache.clone()
     want[1, :, :32] = prompt[0]
@@ -140,7 +140,7 @@ def test_a_cache_of_any_floats_is_written_where_it_lies(target, dtype):
             assert torch.equal(ttnn.to_torch(on_device).float(), want)
 
 
-def test_nothing_but_the_row_moves_where_a_cache_may_be_written():
+def test_only_the_row_moves_if_a_cache_may_be_overwritten():
     report = jit()(lambda cache, x, index: UPDATE(cache, x, update_idxs_tensor=index)).explain(
         numbers(4, 2, 64, 32), numbers(1, 4, 2, 32), torch.zeros(4, dtype=torch.int32)
     )
@@ -166,7 +166,7 @@ def test_the_interpreter_and_numba_write_the_same():
 
 
 @TARGETS
-def test_copy_writes_its_second_operand_and_assign_makes_a_tensor(target):
+def test_copy_writes_its_second_operand_and_assign_creates_a_tensor(target):
     x = torch.randn(32, 64)
     with ttnn.manage_device(0, target=target) as device:
         keywords = {"layout": ttnn.TILE_LAYOUT, "device": device}
@@ -191,7 +191,7 @@ CACHE, INDEX = torch.zeros(3, 2, 8, 5), torch.zeros(3, dtype=torch.int32)
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda c, _: ttnn.fill_cache(c, c[:1], 3), "there is no user 3 in a cache of 3"),
         (lambda c, _: ttnn.fill_cache(c, c[:2], 0), r"of shape \[2, 2, 8, 5\] is no part of a cache of shape"),
@@ -219,7 +219,7 @@ CACHE, INDEX = torch.zeros(3, 2, 8, 5), torch.zeros(3, dtype=torch.int32)
         (lambda c, _: ttnn.copy(c, 1.0), "writes into its argument `input_b`, which is float"),
     ],
 )
-def test_what_does_not_fit_into_a_cache_is_refused_where_it_stands(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_rows_that_do_not_fit_into_a_cache_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(CACHE.clone(), INDEX.clone())
     assert caught.value.location.file == __file__

@@ -1,4 +1,4 @@
-"""Operations that move elements: every bit arrives where torch puts it, alone, chained and read through views."""
+"""Movements: every bit is where torch puts it, alone, chained and read through views."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMPUTE = {
     *("all", "any", "argmax", "argmin", "divide", "floor_divide", "fmod", "gcd", "lcm", "nextafter", "polyval"),
     *("remainder", "sigmoid_accurate", "topk"),
 }
-"""Operations that are written as calls of others, and move nothing."""
+"""Operations that are decomposed into others, and are no movements themselves."""
 
 MOVEMENTS = [
     pytest.param(operation, shapes, statics, id=f"{operation.ttnn_name}-{shapes}-{statics}")
@@ -66,7 +66,7 @@ def assert_bits(got, want):
 
 
 def example(operation, shapes, statics, dtype):
-    """A call, tensors of any bits for it, and what torch makes of them."""
+    """A call, tensors of any bits for it, and torch's result."""
     call = attrgetter(operation.name)(ttnn)
     xs = [None if shape is None else any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
     names = [[each.name for each in group] for group in (operation.operands, operation.attributes)]
@@ -90,7 +90,7 @@ def on_device(x, **where):
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize(("operation", "shapes", "statics"), MOVEMENTS)
-def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtype, device):
+def test_every_bit_is_preserved_eagerly_and_compiled(operation, shapes, statics, dtype, device):
     moved, xs, want = example(operation, shapes, statics, dtype)
     for layout in LAYOUTS:
         tensors = [on_device(x, dtype=DTYPES[dtype], layout=layout, device=device) for x in xs]
@@ -102,14 +102,14 @@ def test_every_bit_arrives_eagerly_and_compiled(operation, shapes, statics, dtyp
 
 
 @pytest.mark.parametrize("index", range(len(MOVEMENTS)), ids=[each.id for each in MOVEMENTS])
-def test_every_bit_arrives_by_numba(index):
-    """In one dtype or the other: numba compiles longer than all the rest."""
+def test_every_bit_is_preserved_by_numba(index):
+    """In one dtype or the other: compilation by numba takes longer than everything else."""
     moved, xs, want = example(*MOVEMENTS[index].values, list(BIT_TYPES)[index % 2])
     assert_bits(jit(backend="numba")(moved)(*xs), want)
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_movement_with_another_dtype_is_rounded_once_and_with_activations_goes_through_them(target):
+def test_a_movement_with_another_dtype_rounds_once_and_applies_activations(target):
     x = torch.randn(33, 70)
     opened = ttnn.open_device(device_id=0, target=target)
     tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=opened)
@@ -239,7 +239,7 @@ def test_chains_of_movements_and_arithmetic_agree_with_torch_and_the_interpreter
         chains(("permute", "unsqueeze", "flip", "repeat_interleave")),  # a slice may end within repeated elements
     )
 )
-def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain):
+def test_a_chain_of_movements_before_arithmetic_copies_nothing(chain):
     shape, steps = chain
     x = torch.rand(shape)
     request = jit()(lambda x: ttnn.exp(program(steps)(x))).request(x)
@@ -250,8 +250,8 @@ def test_a_chain_of_movements_before_arithmetic_moves_no_bytes_of_its_own(chain)
 
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_views_that_no_loops_walk_together_are_copied_first(cpu_device_of_module, data):
-    """Of padded tensors: each reshape is cut at dimensions of its own."""
+def test_views_that_no_common_loops_traverse_are_copied_first(cpu_device_of_module, data):
+    """For padded tensors: each reshape is split at other dimensions."""
     shapes = [(2, 12, 5), (24, 5), (8, 3, 5), (3, 8, 5), (4, 6, 5), (120,), (12, 10)]
     xs = [any_bits(data.draw(st.sampled_from(shapes)), torch.bfloat16, seed).float().nan_to_num() for seed in range(3)]
     new = data.draw(st.sampled_from(shapes))
@@ -264,7 +264,7 @@ def test_views_that_no_loops_walk_together_are_copied_first(cpu_device_of_module
     assert_bits(ttnn.to_torch(jit()(smallest)(*tensors)), want)
 
 
-def test_a_dense_copy_lies_where_other_intermediates_of_its_operand_would(cpu_device_of_module):
+def test_a_dense_copy_has_the_layout_of_other_intermediates_of_its_operand(cpu_device_of_module):
     x = torch.arange(96.0).reshape(12, 8)[:, :5]
     function = jit()(lambda x: ttnn.exp(ttnn.reshape(x, (5, 12))))
     in_tiles = {"layout": ttnn.TILE_LAYOUT, "device": cpu_device_of_module}
@@ -297,7 +297,7 @@ def composed(draw):
 
 @settings(max_examples=40, deadline=None)
 @given(composed(), st.integers(0, 3))
-def test_the_loops_of_a_walk_meet_the_elements_that_the_access_names(access_and_shape, padding):
+def test_the_loops_of_a_traversal_visit_the_elements_of_the_access(access_and_shape, padding):
     access, shape = access_and_shape
     strides = dense_strides((*shape[:-1], shape[-1] + padding))
     assert access.stays_inside(shape)
@@ -312,7 +312,7 @@ def test_the_loops_of_a_walk_meet_the_elements_that_the_access_names(access_and_
 
 
 @given(st.sampled_from([(4, 6), (2, 3, 8), (5, 1, 7), (1, 30)]), st.data())
-def test_a_reshape_of_dense_memory_is_always_one_walk(shape, data):
+def test_a_reshape_of_dense_memory_is_always_one_traversal(shape, data):
     new = data.draw(st.sampled_from(factorings(math.prod(shape))))
     walked = walk(new, [reshape_access(shape, new).address(shape, dense_strides(shape))])
     assert math.prod(walked.extents) == math.prod(shape)
@@ -320,7 +320,7 @@ def test_a_reshape_of_dense_memory_is_always_one_walk(shape, data):
 
 @settings(max_examples=25, deadline=None)
 @given(composed())
-def test_bounds_hold_every_value_of_an_expression(access_and_shape):
+def test_bounds_cover_every_value_of_an_expression(access_and_shape):
     access, _ = access_and_shape
     for expr in access.coordinates:
         low, high = bounds(expr, access.extents)
@@ -330,7 +330,7 @@ def test_bounds_hold_every_value_of_an_expression(access_and_shape):
 
 
 @given(composed(), st.sampled_from([2, 4]))
-def test_runs_that_are_said_to_stay_whole_do(access_and_shape, length):
+def test_runs_that_are_declared_whole_stay_whole(access_and_shape, length):
     access, shape = access_and_shape
     found = list(addresses(access, dense_strides(shape)))
     runs = [found[start : start + length] for start in range(0, len(found), length)]
@@ -347,7 +347,7 @@ def test_heads_split_and_merged_keep_runs():
     assert Access((4, 64, 32), (Dim(1), Dim(0), Dim(2))).keeps_runs((64, 4, 32), 16)
 
 
-def test_an_access_beyond_its_source_is_seen():
+def test_an_access_beyond_its_source_is_detected():
     assert Access((4,), (Dim(0),)).stays_inside((4,))
     assert not Access((5,), (Dim(0),)).stays_inside((4,))
     assert not Access((4,), (Const(4),)).stays_inside((4,))
@@ -383,7 +383,9 @@ def scheduled(square):
         ("(d0, d1) -> (d1, d0 * -1 + 39)", lambda x: x.T.flip(0)),
     ],
 )
-def test_an_edited_map_of_a_view_changes_what_is_read_natively_and_interpreted(edited, in_torch, square, scheduled):
+def test_an_edited_map_of_a_view_changes_the_elements_read_natively_and_interpreted(
+    edited, in_torch, square, scheduled
+):
     module = parse_module(scheduled.replace(VIEW, edited))
     verify(module)
     x = ttnn.to_torch(square)
@@ -431,8 +433,8 @@ def test_a_transpose_of_far_rows_moves_every_bit_in_blocks_or_not(shape, dtype):
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 @pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.0, 1e-40, -1e-40, 0.1, 3.4e38])
-def test_what_fills_a_tensor_is_stored_alike_by_every_executor(value, dtype, target):
-    """On chips a NaN of bfloat16 is infinity, and what is denormal zero."""
+def test_fill_values_are_stored_alike_by_every_executor(value, dtype, target):
+    """On chips a bfloat16 NaN is infinity, and a denormal is zero."""
     x = torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).to(dtype)
     with ttnn.open_device(device_id=0, target=target) as device:
         on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)

@@ -53,14 +53,14 @@ def ulp_errors(result, exact):
 
 @DTYPES
 @OPERATIONS
-def test_an_operation_is_as_accurate_as_its_declaration_says(cpu_device, operation, dtype):
+def test_an_operation_is_within_its_declared_accuracy(cpu_device, operation, dtype):
     assert_within_its_bound(operation, dtype, cpu_device)
 
 
 @pytest.mark.parametrize(
     ("dtype", "field"), [(DataType.FLOAT32, "max_ulp"), (DataType.BFLOAT16, "max_ulp_bf16")], ids=["f32", "bf16"]
 )
-def test_an_operation_beyond_its_bound_is_told_the_field_and_the_measurement(cpu_device, dtype, field):
+def test_an_error_beyond_the_bound_names_the_field_and_the_measurement(cpu_device, dtype, field):
     sin = next(operation for operation in ELEMENTWISE if operation.name == "sin")
     stated = replace(sin, probe=replace(sin.probe, **{field: 0.25}))
     with pytest.raises(AssertionError) as failed:
@@ -70,7 +70,7 @@ def test_an_operation_beyond_its_bound_is_told_the_field_and_the_measurement(cpu
     assert re.search(rf"`probe=Probe\({field}=[\d.]+\)`.*`make accuracy`", text)
 
 
-def test_an_operation_that_overflows_on_the_way_is_told_so():
+def test_an_intermediate_overflow_is_reported_as_such():
     hypot = next(operation for operation in ELEMENTWISE if operation.name == "hypot")
     text = beyond_its_bound(hypot, DataType.FLOAT32, sys.float_info.max, 1.5, (3e38, 1.0), math.inf)
     assert text.startswith("`hypot` of f32 gives inf at (3e+38, 1.0), which is no rounding error: `emit` overflows")
@@ -98,7 +98,7 @@ def assert_within_its_bound(operation, dtype, cpu_device):
 
 
 LARGEST_ULP = 2.0**24
-"""Beyond it a float32 has no digit in common with what it should be."""
+"""Beyond this, a float32 result has no correct digit."""
 
 
 def beyond_its_bound(operation, dtype, ulp, bound, at, result):
@@ -138,6 +138,6 @@ def test_an_operation_in_a_fused_kernel_gives_the_bits_of_eager_calls(device, op
 
 
 @pytest.mark.parametrize("operation", ELEMENTWISE, ids=lambda o: o.ttnn_name)
-def test_an_operation_stands_in_the_support_table(operation):
+def test_an_operation_is_in_the_support_table(operation):
     assert f"ttnn.{operation.signature}" in {row["call"] for row in ttnn_jit.supported_ops()}
     assert operation.summary in getattr(ttnn, operation.name).__doc__

@@ -1,4 +1,4 @@
-"""Pools and images of other sizes: any of them against torch in float64."""
+"""Pools and resampled images against torch in float64."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rows(y):
 
 @st.composite
 def pools(draw):
-    """Positional arguments of a pool behind its tensor, but for the dilation."""
+    """Positional arguments of a pool after its tensor, except for the dilation."""
     kernel = [draw(st.integers(1, 4)) for _ in range(2)]
     return [
         draw(st.integers(1, 2)), draw(st.integers(1, 9)), draw(st.integers(1, 9)), draw(st.sampled_from([1, 3, 33])),
@@ -70,7 +70,7 @@ def test_a_pool_of_largest_elements_has_torchs_bits(arguments, dilation, ceil, d
 
 @settings(max_examples=2, deadline=None)  # numba compiles each
 @given(arguments=pools(), dilation=DILATIONS, ceil=st.booleans(), **WHERE)
-def test_the_indices_of_largest_elements_are_torchs(arguments, dilation, ceil, target, layout, is_flat):
+def test_the_indices_of_maxima_are_torchs(arguments, dilation, ceil, target, layout, is_flat):
     assume_windows(arguments, dilation)
     x = tensor_of(arguments, f32, specials=target == "cpu")
     want, positions = functional.max_pool2d(channels_first(x), *arguments[4:], dilation, ceil, return_indices=True)
@@ -105,13 +105,13 @@ def test_a_mean_of_windows_is_torchs_in_float64(
 
 
 def windows_of(x, fill, arguments, ends, dilation, ceil):
-    """The elements of windows of `x`, channels first, in two last dimensions; no more than 0 lies beyond padding."""
+    """The elements of windows of `x`, channels first, in two last dimensions; no element lies beyond the padding."""
     spans = [apart * (taps - 1) + 1 for taps, apart in zip(arguments[4], dilation, strict=True)]
     counts, beyond = [], []
     for own, (before, after), span, step in zip(arguments[1:3], (ends[:2], ends[2:]), spans, arguments[5], strict=True):
         positions = (own + before + after - span) / step
         count = (math.ceil(positions) if ceil else math.floor(positions)) + 1
-        counts.append(count - ((count - 1) * step >= own + before))  # none begins in the padding behind
+        counts.append(count - ((count - 1) * step >= own + before))  # no window starts in the trailing padding
         beyond.append(max(0, (counts[-1] - 1) * step + span - own - before - after))
     x = functional.pad(channels_first(x), (*ends[2:], *ends[:2]), value=fill)
     x = functional.pad(x, (0, beyond[1], 0, beyond[0]), value=min(fill, 0.0))
@@ -268,7 +268,7 @@ def test_a_sampled_image_is_torchs_in_float64(shape, extents, align, batched, mo
     assert_near(ttnn.to_torch(got), want.reshape(wanted), magnitudes.reshape(wanted) + 1, 8, dtype, more=UNIT[dtype])
 
 
-def test_positions_that_are_no_numbers_sample_zeros(cpu_device):
+def test_nan_coordinates_sample_zeros(cpu_device):
     x = ttnn.from_torch(random((1, 3, 3, 2), f32, 1), device=cpu_device)
     grid = torch.tensor([math.nan, 0.0, math.inf, 0.0, 0.0, -math.inf, 1e30, -1e30]).reshape(1, 1, 4, 2)
     got = ttnn.to_torch(ttnn.grid_sample(x, ttnn.from_torch(grid, device=cpu_device)))
@@ -278,7 +278,7 @@ def test_positions_that_are_no_numbers_sample_zeros(cpu_device):
 @pytest.mark.parametrize("target", DEVICES)
 @pytest.mark.parametrize(("align", "batched"), [(False, False), (True, True)])
 @pytest.mark.parametrize("mode", ["nearest", "bilinear"])
-def test_a_grid_that_was_computed_before_samples_as_its_positions_do(align, batched, target, mode):
+def test_a_precomputed_grid_samples_as_its_coordinates_do(align, batched, target, mode):
     device = DEVICES[target]
     x = random((2, 5, 300, 3), bf16, 1)
     grid = torch.rand((2, 3, 4, 2), generator=torch.Generator().manual_seed(2)) * 2.6 - 1.3
@@ -296,7 +296,7 @@ def test_a_grid_that_was_computed_before_samples_as_its_positions_do(align, batc
     torch.testing.assert_close(ttnn.to_torch(got).double(), want, rtol=2.0**-6, atol=2.0**-6)
 
 
-def test_grids_are_computed_before_on_the_host(device):
+def test_grids_are_precomputed_on_the_host(device):
     grid = ttnn.from_torch(torch.zeros(1, 2, 2, 2), device=device)
     with pytest.raises(ArgumentError, match="of one on the host"):
         ttnn.prepare_grid_sample_grid(grid, [1, 4, 4, 8])

@@ -1,4 +1,4 @@
-"""What is written in terms of a product of matrices: agrees with torch, in one launch, rounded once."""
+"""Operations built on a product of matrices equal torch, in one launch, rounded once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("activation", ["relu", "gelu", "silu", "sigmoid", None])
-def test_an_activation_of_a_product_joins_its_launch_and_is_rounded_with_it(activation, dtype):
+def test_an_activation_of_a_product_is_fused_into_its_launch_and_its_rounding(activation, dtype):
     a, b = random((2, 33, 40), dtype, 1), random((40, 50), dtype, 2, 0)
     program = ttnn_jit.jit(compile_only=True)(lambda a, b: ttnn.matmul(a, b, activation=activation))
     assert len(program(a, b).plan.launches) == 1
@@ -26,7 +26,7 @@ def test_an_activation_of_a_product_joins_its_launch_and_is_rounded_with_it(acti
 
 
 @pytest.mark.parametrize("product", [ttnn.matmul, ttnn.linear])
-def test_eager_products_take_an_activation_and_both_names_of_the_results_memory_config(product, device):
+def test_eager_products_take_an_activation_and_both_names_of_the_memory_config(product, device):
     a, b = (ttnn.from_torch(random((32, 32), bf16, k), layout=ttnn.TILE_LAYOUT, device=device) for k in (1, 2))
     want = ttnn.relu(ttnn.matmul(a, b))
     got = product(a, b, activation="relu", output_mem_config=ttnn.L1_MEMORY_CONFIG)
@@ -58,13 +58,13 @@ def test_addmm_agrees_with_torch_in_float64(added, alpha, beta, dtype):
         (ttnn.outer, ((3, 2), (4,)), "one dimension longer than 1, got"),
     ],
 )
-def test_shapes_that_do_not_fit_are_refused(program, shapes, message):
+def test_mismatched_shapes_are_refused(program, shapes, message):
     with pytest.raises(TtnnJitError, match=message):
         ttnn_jit.jit()(lambda *xs: program(*xs))(*map(torch.ones, shapes))
 
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)
-def test_an_outer_product_is_of_the_elements_whatever_dimension_they_lie_along(dtype):
+def test_an_outer_product_reads_the_elements_along_any_dimension(dtype):
     a, b = random((37,), dtype, 1), random((1, 1, 50, 1), dtype, 2)
     got = ttnn_jit.jit()(lambda a, b: ttnn.outer(a, b))(a, b)
     assert_bits(got, torch.outer(a, b.flatten()).reshape(1, 1, 37, 50))

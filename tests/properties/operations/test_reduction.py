@@ -1,4 +1,4 @@
-"""Reductions: bits that depend on the reduced extents alone, errors within a bound, and softmax as one launch."""
+"""Reductions: bits depend only on the reduced extents, errors are within a bound, and softmax is one launch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def reduced(name, dim, keepdim):
 
 
 def in_order(x, dim):
-    """The sum along a dimension in float32 in the stated order, in torch, one addition after the other."""
+    """The float32 sum along a dimension in the documented order, in torch, one addition after the other."""
     terms = x.float().movedim(dim, 0)
     blocks = []
     for first in range(0, max(1, len(terms)), BLOCK):
@@ -62,7 +62,7 @@ def in_order(x, dim):
 
 @pytest.mark.parametrize("dtype", BIT_TYPES)
 @pytest.mark.parametrize("shape", [(3, 40), (5, 9000), (2, 5, 37), (4100, 3), (40, 2, 33)])
-def test_a_sum_is_made_in_the_stated_order(shape, dtype):
+def test_a_sum_is_computed_in_the_documented_order(shape, dtype):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(1)).to(dtype)
     for dim in range(len(shape)):
         assert_bits(ttnn_jit.jit()(reduced("sum", dim, False))(x), in_order(x, dim).to(dtype))
@@ -71,7 +71,7 @@ def test_a_sum_is_made_in_the_stated_order(shape, dtype):
 @st.composite
 def cases(draw):
     rank = draw(st.integers(1, 4))
-    # Long ones lie in a tile: each element of a dimension before is padded to one. The interpreter takes so many.
+    # Long dimensions are in a tile, as each element of an outer one is padded to one. The interpreter can run these.
     shape = [draw(EXTENTS)]
     for _ in range(rank - 1):
         shape.append(draw(st.integers(1, max(1, min(6, 4 * BLOCK // math.prod(shape))))))
@@ -135,7 +135,7 @@ def test_special_values_propagate_as_in_torch(name, special):
 @pytest.mark.filterwarnings("ignore:(var|std).*degrees of freedom")
 @pytest.mark.parametrize("correction", [True, False])
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "var", "std"])
-def test_of_no_elements_and_of_one_there_is_what_torch_has(name, correction):
+def test_empty_and_single_element_reductions_equal_torchs(name, correction):
     device = ttnn.open_device(device_id=0, target="cpu")
     spread = {"correction": correction} if name in {"var", "std"} else {}
     for shape, dim in [((2, 0, 3), 1), ((4, 0), -1), ((5, 1), -1)]:
@@ -147,7 +147,7 @@ def test_of_no_elements_and_of_one_there_is_what_torch_has(name, correction):
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (2, 0, 3)])
-def test_sums_of_nothing_are_zero_and_results_without_elements_are_empty(shape):
+def test_empty_sums_are_zero_and_results_without_elements_are_empty(shape):
     x = torch.zeros(shape)
     for dim in (None, *range(len(shape))):
         assert_bits(ttnn_jit.jit()(reduced("sum", dim, False))(x), torch.sum(x, dim if dim is not None else ()))
@@ -182,7 +182,7 @@ def test_wrong_dimensions_are_refused_by_name(name, kwargs, message):
         ttnn_jit.jit()(lambda x: getattr(ttnn, name)(x, **kwargs))(torch.ones(3, 4))
 
 
-def test_the_largest_of_nothing_is_refused():
+def test_the_maximum_of_nothing_is_refused():
     with pytest.raises(TtnnJitError, match="`max` of no elements"):
         ttnn_jit.jit()(lambda x: ttnn.max(x, dim=1))(torch.ones(3, 0))
 
@@ -217,7 +217,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("shape", [(7, 100), (2, 3, 5, 33), (3, 5000), (4, 1)])
 @pytest.mark.parametrize("program", SPELLINGS, ids=lambda program: program.__name__)
-def test_softmax_in_every_spelling_is_one_launch_that_touches_its_operand_and_its_result(program, shape):
+def test_softmax_in_every_spelling_is_one_launch_that_accesses_only_its_operand_and_its_result(program, shape):
     x = torch.randn(shape, generator=torch.Generator().manual_seed(5))
     function = ttnn_jit.jit()(program)
     got = function(x)
@@ -229,7 +229,7 @@ def test_softmax_in_every_spelling_is_one_launch_that_touches_its_operand_and_it
 
 @st.composite
 def spellings(draw):
-    """A softmax as somebody may write it, and the function of torch that it is."""
+    """A handwritten softmax, and the function of torch that it equals."""
     scale = draw(st.sampled_from([None, 0.5, -2.0]))
     shifted = draw(st.sampled_from(["subtract", "add of neg", "operator"]))
     once = draw(st.booleans())
@@ -254,7 +254,7 @@ def spellings(draw):
 
 @settings(max_examples=15, deadline=None)
 @given(spelling=spellings(), width=st.sampled_from([1, 33, 128]), seed=st.integers(0, 9))
-def test_random_spellings_of_softmax_touch_their_operand_and_their_result_alone(spelling, width, seed):
+def test_random_spellings_of_softmax_access_only_their_operand_and_their_result(spelling, width, seed):
     program, scale = spelling
     x = torch.randn(3, width, generator=torch.Generator().manual_seed(seed))
     function = ttnn_jit.jit(graph_capture=True)(program)
@@ -283,7 +283,7 @@ def attention(q, k, v, mask):
     return ttnn.matmul(ttnn.softmax(scores, dim=-1), v)
 
 
-def test_attention_scales_and_masks_with_its_first_product_and_normalises_in_one_launch():
+def test_attention_scales_and_masks_in_its_first_product_and_normalises_in_one_launch():
     generator = torch.Generator().manual_seed(7)
     q, k, v = (torch.randn(2, 3, 37, 64, generator=generator) for _ in range(3))
     mask = torch.zeros(2, 1, 1, 37)
@@ -301,7 +301,7 @@ def test_attention_scales_and_masks_with_its_first_product_and_normalises_in_one
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "softmax"])
-def test_a_result_of_another_dtype_is_rounded_to_that_alone(name, device):
+def test_a_result_of_another_dtype_is_rounded_only_to_that(name, device):
     x = torch.randn(4, 100, generator=torch.Generator().manual_seed(3)).bfloat16()
     tensor = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
     function = getattr(ttnn, name)
@@ -311,7 +311,7 @@ def test_a_result_of_another_dtype_is_rounded_to_that_alone(name, device):
 
 
 @pytest.mark.parametrize("dim", [0, 1])
-def test_many_reductions_that_meet_in_one_result_fit_on_the_stack(dim):
+def test_many_reductions_of_one_result_fit_on_the_stack(dim):
     def program(x):
         total = ttnn.sum(x, dim=dim, keepdim=True)
         for k in range(1, 64):
@@ -369,9 +369,9 @@ def test_chips_reduce_other_tensors_as_operations_of_the_host_program(device):
     special=st.lists(st.sampled_from([math.inf, -math.inf, math.nan, -0.0, 1e-40]), max_size=3),
     dtype=st.sampled_from([torch.float32, torch.bfloat16]),
 )
-def test_rows_are_reduced_where_they_lie_whatever_numbers_they_hold(extent, name, special, dtype):
+def test_rows_are_reduced_without_a_copy_for_any_values(extent, name, special, dtype):
     x = torch.randn(3, extent, generator=torch.Generator().manual_seed(extent))
-    x = (1 + x / 100 if name == "prod" else x).to(dtype)  # whose products stay in range
+    x = (1 + x / 100 if name == "prod" else x).to(dtype)  # products stay in range
     for index, number in enumerate(special):
         x[index % 3, (index * 37) % extent] = number
     function = ttnn_jit.jit()(reduced(name, -1, keepdim=False))

@@ -1,4 +1,4 @@
-"""Rotary embeddings are products of complex numbers, however their pairs of channels lie."""
+"""Rotary embeddings are products of complex numbers, for every arrangement of their channel pairs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def angles_of(*shape):
 
 
 def rotated(x, angles, pairs):
-    """Pairs of channels as complex numbers, times exp(i angle); `pairs` says how they lie."""
+    """Pairs of channels as complex numbers, times exp(i angle); `pairs` gives their arrangement."""
     x = x.double()
     halves = x.chunk(2, -1) if pairs == "halves" else (x[..., ::2], x[..., 1::2])
     product = torch.complex(*halves) * torch.polar(torch.ones_like(angles), angles)
@@ -31,7 +31,7 @@ def rotated(x, angles, pairs):
 
 
 def waves(angles, pairs):
-    """Cosines and sines, for every channel one."""
+    """Cosines and sines, one per channel."""
     whole = torch.cat([angles, angles], -1) if pairs == "halves" else angles.repeat_interleave(2, -1)
     return whole.cos().float(), whole.sin().float()
 
@@ -121,7 +121,7 @@ X, COS = torch.zeros(1, 2, 4, 64), torch.zeros(1, 1, 8, 64)
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             lambda x, c: ROTARY(x, c, c[:, :, 1:]),
@@ -138,7 +138,7 @@ X, COS = torch.zeros(1, 2, 4, 64), torch.zeros(1, 1, 8, 64)
         (lambda x, c: FUSED(x, x, c, c, c), r"angles of shape \[1, 1, 8, 64\] are not for queries"),
     ],
 )
-def test_angles_that_do_not_fit_are_refused_where_they_stand(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_angles_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(X, COS)
     assert caught.value.location.file == __file__

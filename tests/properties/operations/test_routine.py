@@ -1,4 +1,4 @@
-"""Operations that are loops of their own: topk and embedding against torch, in every executor and frontend."""
+"""Routines: topk and embedding against torch, in every executor and frontend."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def array_of(x):
 
 
 def first(x, k, dim, largest):
-    """Values and indices by a stable sort, NaN above all: of equal elements those that come first."""
+    """Values and indices by a stable sort, NaN as the largest: of equal elements the first ones."""
     moved = x.double().movedim(dim, -1)
     is_nan, keys = moved.isnan().numpy(), moved.nan_to_num(0.0).numpy()
     order = np.lexsort((-keys, ~is_nan) if largest else (keys, is_nan), axis=-1)[..., :k]
@@ -106,14 +106,14 @@ def test_an_embedding_gives_the_rows_that_indices_name(shape, dtype, indices_dty
         assert same_bits(ttnn.to_torch(result), want)
 
 
-def test_an_index_beyond_the_weight_is_taken_for_the_nearest_row():
+def test_an_index_beyond_the_weight_is_clamped_to_the_nearest_row():
     weight = torch.randn(5, 4)
     indices = torch.tensor([-(2**31), -1, 4, 5, 2**31 - 1], dtype=torch.int32)
     assert same_bits(jit()(lambda i, w: ttnn.embedding(i, w))(indices, weight), weight[[0, 0, 4, 4, 4]])
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_how_a_chip_reads_the_weight_changes_no_row(graph_capture):
+def test_the_chips_way_of_reading_the_weight_changes_no_row(graph_capture):
     indices, weight = torch.tensor([0, 3, 3], dtype=torch.int32), torch.randn(5, 33)
 
     def rows(i, w):
@@ -123,7 +123,7 @@ def test_how_a_chip_reads_the_weight_changes_no_row(graph_capture):
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_layout_that_torchs_tensors_have_not_is_not_that_of_the_rows(graph_capture):
+def test_a_layout_that_torchs_tensors_lack_is_ignored(graph_capture):
     indices, weight = torch.arange(7, dtype=torch.int32), torch.randn(50, 33)
     got = jit(graph_capture=graph_capture)(lambda i, w: ttnn.embedding(i, w, layout=ttnn.TILE_LAYOUT))
     assert same_bits(got(indices, weight), weight[:7])

@@ -1,4 +1,4 @@
-"""Running sums and products, and the index of the largest element: as torch has them, whatever is there."""
+"""Running sums and products, and the index of the largest element, as in torch, for any values."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_a_scan_over_infinities_and_nan_is_torchs_in_float64(rows, dim, dtype, b
     values=st.lists(VALUES, min_size=1, max_size=4),
     data=st.data(),
 )
-def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_is_both(shape, dim, dtype, values, data):
-    """Everywhere else are few numbers, of which each is there more than once."""
+def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_counts_as_both(shape, dim, dtype, values, data):
+    """Everywhere else there are few different numbers, each of them repeated."""
     rare = data.draw(st.sampled_from([0.0, 0.001, 0.3]))
     generator = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
     x = torch.randint(-3, 4, shape, generator=generator)
@@ -92,7 +92,7 @@ def test_the_first_of_the_largest_or_smallest_elements_is_found_and_nan_is_both(
     traced=st.booleans(),
     dtype=st.sampled_from([torch.float32, torch.int32]),
 )
-def test_without_a_dimension_the_index_is_that_among_all_elements_in_a_row(shape, keepdim, traced, dtype):
+def test_without_a_dimension_the_index_is_that_in_the_flattened_tensor(shape, keepdim, traced, dtype):
     x = (torch.randn(shape) * 1e6).to(dtype)
     for function, golden in ((ttnn.argmax, torch.argmax), (ttnn.argmin, torch.argmin)):
         got = jit(graph_capture=traced)(lambda x: function(x, keepdim=keepdim))(x)  # noqa: B023 - compiled here
@@ -112,7 +112,7 @@ def test_a_scan_of_integers_keeps_their_low_bits(function, dtype, device):
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         (lambda x: ttnn.argmax(x, (0, 1)), r"`dim` must be one dimension, got \[0, 1\]"),
         (lambda x: ttnn.argmax(x[:, :0], 1), "has no elements there, and so no argmax"),
@@ -120,7 +120,7 @@ def test_a_scan_of_integers_keeps_their_low_bits(function, dtype, device):
         (lambda x: ttnn.cumsum(x, 2), "there is no dimension 2"),
     ],
 )
-def test_what_cannot_be_gone_along_is_refused_by_name(program, said):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_invalid_scan_dimensions_are_refused_by_name(program, message):
+    with pytest.raises(CompileError, match=message) as caught:
         jit()(program)(torch.rand(3, 4))
     assert caught.value.location.file == __file__

@@ -1,4 +1,4 @@
-"""Operations whose indices depend on elements, and triangles: in every executor and frontend as torch has them."""
+"""Operations whose indices depend on elements, and triangles, as in torch, in every executor and frontend."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LAYOUTS = (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT)
 
 
 def operands(operation, shapes, statics, dtype):
-    """Small whole numbers, exact in every type; an `index` has indices along the dimension that is its attribute."""
+    """Small whole numbers, exact in every type; an `index` holds indices along the dimension of its attribute."""
     generator = torch.Generator().manual_seed(len(shapes[0]))
     for parameter, shape in zip(operation.operands, shapes, strict=True):
         if parameter.name == "index":
@@ -55,7 +55,7 @@ def assert_equal(results, want):
 
 
 @pytest.mark.parametrize(("operation", "index", "dtype"), EXAMPLES)
-def test_every_executor_and_frontend_gives_what_torch_does(operation, index, dtype, device):
+def test_every_executor_and_frontend_sorts_as_torch_does(operation, index, dtype, device):
     shapes, statics = operation.examples[index]
     xs = [*operands(operation, shapes, statics, dtype)]
     names = [parameter.name for parameter in operation.attributes]
@@ -85,7 +85,7 @@ def test_every_executor_and_frontend_gives_what_torch_does(operation, index, dty
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([0.0, -0.0, 1.0, -2.0, torch.inf, -torch.inf, torch.nan]), max_size=40), st.booleans())
-def test_a_sort_is_stable_and_takes_nan_for_the_largest_element(values, descending):
+def test_a_sort_is_stable_and_treats_nan_as_the_largest_element(values, descending):
     x = torch.tensor(values)
     found, indices = jit()(lambda x: ttnn.sort(x, descending=descending))(x)
     keys, order = np.nan_to_num(x.numpy(), nan=0.0), np.isnan(x.numpy())

@@ -1,4 +1,4 @@
-"""Softmax and its kin against torch in float64: stable both ways, of scores with masks, in place."""
+"""Softmax and its variants against torch in float64: both stable forms, masked scores, in place."""
 
 from __future__ import annotations
 
@@ -88,18 +88,18 @@ def test_a_softmax_in_place_writes_its_operand_and_returns_it(name, target):
 
 
 @TARGETS
-def test_a_mask_for_all_rows_may_lie_in_rows_of_a_tiles_width(target):
+def test_a_mask_for_all_rows_may_be_stored_as_rows_of_a_tiles_width(target):
     x, mask = torch.randn(2, 3, 32, 96), torch.randn(2, 1, 3, 32)
     want = torch.softmax(x.double() + mask.reshape(2, 1, 1, 96), -1)
     with ttnn.manage_device(0, target=target) as device:
         scores = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
-        rows = ttnn.from_torch(mask, device=device)  # row-major, as ttnn has such masks
+        rows = ttnn.from_torch(mask, device=device)  # row-major, as masks are in ttnn
         assert_near(ttnn.to_torch(ttnn.scale_mask_softmax(scores, mask=rows)), want)
 
 
 @FRONTENDS
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             lambda x: ttnn.scale_mask_softmax(x, mask=ttnn.reshape(x, (40, 4))),
@@ -121,7 +121,7 @@ def test_a_mask_for_all_rows_may_lie_in_rows_of_a_tiles_width(target):
         (lambda x: ttnn.log_softmax(x, 2), "there is no dimension 2"),
     ],
 )
-def test_masks_that_do_not_fit_are_refused_where_they_stand(call, said, graph_capture):
-    with pytest.raises(CompileError, match=said) as caught:
+def test_mismatched_masks_are_refused_at_their_location(call, message, graph_capture):
+    with pytest.raises(CompileError, match=message) as caught:
         jit(graph_capture=graph_capture)(call)(torch.zeros(4, 40))
     assert caught.value.location.file == __file__

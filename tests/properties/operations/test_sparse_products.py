@@ -1,4 +1,4 @@
-"""`sparse_matmul`: products of wanted matrices only, in the bits of `matmul`, against torch in float64."""
+"""`sparse_matmul`: the selected products only, with the bits of `matmul`, against torch in float64."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODES = {"b": (False, True), "a": (True, False), "both": (True, True)}
 
 @st.composite
 def cases(draw):
-    """Shapes of both operands and of the sparsity, what is sparse, whether the count is given, and a seed."""
+    """Shapes of both operands and of the sparsity, the sparse operand, whether the count is given, and a seed."""
     first, second, experts = (draw(st.integers(1, 4)) for _ in range(3))
     rows, inner, columns = (draw(st.integers(1, 40)) for _ in range(3))
     mode = draw(st.sampled_from([*MODES]))
@@ -44,7 +44,7 @@ def tensors_of(shapes, seed, dtype):
 
 @settings(max_examples=3, deadline=None)
 @given(case=cases(), dtype=st.sampled_from([torch.float32, torch.bfloat16]), graph_capture=st.booleans())
-def test_wanted_products_are_torchs_and_others_zeros_whether_they_are_counted_or_not(case, dtype, graph_capture):
+def test_selected_products_are_torchs_and_others_zeros_with_or_without_a_count(case, dtype, graph_capture):
     shapes, (a_is_sparse, b_is_sparse), counted, seed = case
     a, b, sparsity = tensors_of(shapes, seed, dtype)
     wanted = int((sparsity != 0).sum())
@@ -65,7 +65,7 @@ def test_wanted_products_are_torchs_and_others_zeros_whether_they_are_counted_or
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_what_is_not_wanted_is_never_met_and_eager_calls_have_the_bits_of_jitted_ones(target):
+def test_unselected_matrices_are_never_read_and_eager_calls_have_the_bits_of_jitted_ones(target):
     device = ttnn.open_device(device_id=0, target=target)
     a, b, sparsity = tensors_of([(1, 4, 32, 64), (1, 8, 64, 96), (1, 1, 4, 8)], 3, torch.bfloat16)
     unwanted = ~(sparsity != 0).reshape(4, 8).any(0)
@@ -85,13 +85,13 @@ def test_what_is_not_wanted_is_never_met_and_eager_calls_have_the_bits_of_jitted
         assert eager.isfinite().all()
         assert eager.shape == (1, 4, 1, 8, 32, 96)
         torch.testing.assert_close(eager.double(), golden, rtol=2.0**-7, atol=0.2 if target == "wormhole_b0" else 0.05)
-        if target == "cpu":  # on chips eager products are of fewer bits
+        if target == "cpu":  # on chips eager products use fewer bits
             assert torch.equal(eager, jitted)
     ttnn.close_device(device)
 
 
 @pytest.mark.parametrize("a_is_sparse", [False, True])
-def test_indices_choose_the_matrices_in_their_order(a_is_sparse, cpu_device):
+def test_indices_select_the_matrices_in_their_order(a_is_sparse, cpu_device):
     generator = torch.Generator().manual_seed(1)
     a, b = torch.randn(1, 3 if a_is_sparse else 1, 5, 33, generator=generator), torch.randn(1, 7, 33, 9)
     chosen = [6, 0, 3]
@@ -125,7 +125,7 @@ A, B = torch.ones(1, 2, 4, 8), torch.ones(1, 3, 8, 5)
         ((A, B, torch.ones(6, dtype=torch.int32)), {}, "`sparsity` of `sparse_matmul` does not take INT32"),
     ],
 )
-def test_a_call_that_does_not_fit_is_refused_at_its_location(arguments, keywords, message, graph_capture):
+def test_a_mismatched_call_is_refused_at_its_location(arguments, keywords, message, graph_capture):
     with pytest.raises(TtnnJitError, match=message) as raised:
         jit(graph_capture=graph_capture)(lambda a, b, s: ttnn.sparse_matmul(a, b, sparsity=s, **keywords))(*arguments)
     assert "^" in str(raised.value)

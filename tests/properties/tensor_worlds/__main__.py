@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - a command
-"""``python -m tests.properties.tensor_worlds``: attacks the compiler with many models, and prints what beats it."""
+"""``python -m tests.properties.tensor_worlds``: tests the compiler on many models, and prints counterexamples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIBRARIES = ("torch", "ttnn", "numpy")
 
 @contextmanager
 def own_disk() -> Iterator[None]:
-    """A disk cache of its own in the block."""
+    """Creates a temporary disk cache for the block."""
     before = os.environ.get("TTNN_JIT_CACHE_DIR")
     os.environ["TTNN_JIT_CACHE_DIR"] = folder = tempfile.mkdtemp(prefix="tensor_worlds")
     try:
@@ -34,7 +34,7 @@ def own_disk() -> Iterator[None]:
 
 
 def attempt(case: Case, tally: Tally | None = None) -> str | None:
-    """`run` with a disk cache and a device of its own."""
+    """`run` with its own disk cache and device."""
     device = ttnn.open_device(device_id=0) if case.library == "ttnn" else None
     try:
         with own_disk():
@@ -53,7 +53,7 @@ def reduced(case: Case) -> Case:
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Runs the cases of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=1000, help="to make, at least")
     parser.add_argument("--seed", type=int, default=0, help="the first one")

@@ -1,4 +1,4 @@
-"""Runs a model and its changes, compiled and plain side by side, and says where they differ."""
+"""Runs a model and its changes, compiled and plain, and reports where they differ."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _files = itertools.count()
 
 @dataclass(frozen=True)
 class Case:
-    """A model, what happens to it, and the frontend.
+    """A model, the steps of its test, and the frontend.
 
     Attributes:
         text: Of its module.
@@ -44,7 +44,7 @@ class Case:
 
 @dataclass
 class Tally:
-    """What many attacks did."""
+    """The counts of many attacks."""
 
     counts: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
@@ -60,7 +60,7 @@ def case_of(seed: int, library: str, *, graph_capture: bool, steps: int = 8) -> 
 
 
 class Loaded:
-    """A model as a process has it: its module, and a jitted method that was never called."""
+    """A model as a process sees it: its module, and a jitted method that was never called."""
 
     def __init__(self, case: Case, device: Any) -> None:
         self.case = case
@@ -75,12 +75,12 @@ class Loaded:
         self.module.__dict__["model"] = self.model_class()
 
     def change(self, text: str) -> None:
-        """Carry out a statement, as far as it goes."""
+        """Executes a statement, up to its first error."""
         with suppress(Exception):
             exec(text, vars(self.module))
 
     def call(self, name: str) -> Any:
-        """What the method gives, as a tensor of torch's; or what it raises."""
+        """The result of the method, as a torch tensor; or the exception that it raises."""
         space = vars(self.module)
         try:
             result = getattr(space["model"], name)(space["X"], space["Y"], space["ITEMS"], space["NAMED"])
@@ -89,11 +89,11 @@ class Loaded:
             return error
 
     def held(self) -> list[Any]:
-        """What calls must not change: keys of dicts, lengths of lists, and which objects are there."""
+        """The state that calls must not change: keys of dicts, lengths of lists, and identities of objects."""
         return [*_parts(vars(self.module)["model"], {}), *_parts(vars(self.module)["TABLE"], {})]
 
     def forget(self) -> None:
-        """Let go of the text."""
+        """Removes the module from `sys.modules` and its source from `linecache`."""
         linecache.cache.pop(self.file, None)
         sys.modules.pop(NAME, None)
 
@@ -116,7 +116,7 @@ def _parts(value: Any, seen: dict[int, Any]) -> Iterator[Any]:
 
 
 def run(case: Case, device: Any = None, tally: Tally | None = None) -> str | None:
-    """The first difference, if there is one. The disk cache is the environment's."""
+    """The first difference, if there is one. The disk cache is that of the environment."""
     tally = tally or Tally()
     loaded, changes = Loaded(case, device), list[str]()
     rng = random.Random(case.text)

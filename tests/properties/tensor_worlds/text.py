@@ -34,7 +34,7 @@ class Record:
 class Table(dict):
     def __getattr__(self, name):
         return self[name]
-class Asked(dict):
+class Container(dict):
     def __contains__(self, key):
         return dict.__contains__(self, key)
 class Missing(dict):
@@ -69,7 +69,7 @@ class Model:
         self.modules = torch.nn.ModuleList([Module()])
         self.record = Record(new())
         self.table = Table(k=new(), inner=Table(w=new()))
-        self.asked = Asked(k=new())
+        self.asked = Container(k=new())
         self.ordered = collections.OrderedDict(k=new(), m=1.0)
         self.default = collections.defaultdict(lambda: G, k=new())
         self.pair = (new(), new())
@@ -112,7 +112,7 @@ OF_TORCH = (
     "for module in self.modules:\n    t = module.apply(t)", "t = self.modules[0].weight + t",
     "t = t + self.modules[0].shift",
 )  # fmt: skip
-"""Steps over modules of torch's, which hold no other tensors."""
+"""Steps over torch modules, which hold no other tensors."""
 
 ASKING = (
     # identity
@@ -177,11 +177,11 @@ CHANGES_OF_TORCH = (
 CALLED = (
     "TABLE = {G: 1} if type(G).__hash__ else {}\nX, Y = new(), new()\nITEMS, NAMED = [new(), new()], {'k': new()}\n"
 )
-"""What the program is called with, and what changes bind too."""
+"""The arguments of the program, which changes bind too."""
 
 
 class Writer:
-    """One model in the making, of tensors of a library."""
+    """A model under construction, with tensors of one library."""
 
     def __init__(self, draw: random.Random, library: str) -> None:
         self._draw = draw
@@ -196,7 +196,7 @@ class Writer:
         return f"{PRELUDE.format(seed=seed, make=MAKE[self._library])}{program}{CALLED}"
 
     def change(self) -> str:
-        """A statement that changes it, or what it is called with."""
+        """A statement that changes it, or the arguments of its program."""
         of_torch = self._library == "torch" and self._draw.random() < 0.25
         return self._draw.choice(CHANGES_OF_TORCH if of_torch else CHANGES)
 

@@ -1,1 +1,1 @@
-"""Modules as text: edited, damaged, and carried out by other means."""
+"""Modules as text: edited, damaged, and executed in other ways."""

@@ -1,4 +1,4 @@
-"""Two makers of native code, LLVM vectors with functions of our own and numba with libm, on the same inputs.
+"""Two code generators, LLVM vectors with own functions and numba with libm, on the same inputs.
 
 Exact operations have equal bits. Functions differ by no more than the bounds that each side states.
 """
@@ -23,7 +23,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38]
 FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16
-SIZE = 1024  # whole tiles, so that every target takes it
+SIZE = 1024  # whole tiles, so that every target accepts it
 
 
 def by_numba(module, inputs):
@@ -43,7 +43,7 @@ def as_float32(array):
 
 
 def ordered(array):
-    """Every number's index on the line of its type's numbers; zeros share one."""
+    """Every number's index among the ordered numbers of its type; zeros share one."""
     bits = array.view(np.int32 if array.dtype == np.float32 else np.int16).astype(np.int64)
     lowest = -(2**31) if array.dtype == np.float32 else -(2**15)
     return np.where(bits < 0, lowest - bits, bits)
@@ -69,7 +69,7 @@ def stored(values, dtype):
 
 
 def arguments(operation, dtype):
-    """Every bfloat16 of a unary operation; else special values against each other, then the declaration's domain."""
+    """Every bfloat16 for a unary operation; else special values against each other, then the declared domain."""
     if dtype is BFLOAT16 and operation.arity == 1:
         yield np.arange(2**16, dtype=np.uint16).reshape(256, 256)
         return
@@ -87,7 +87,7 @@ def arguments(operation, dtype):
 @pytest.mark.parametrize("dtype", [BFLOAT16, FLOAT32], ids=lambda dtype: dtype.mlir)
 @pytest.mark.parametrize("operation", operations_on(FLOATS), ids=lambda operation: operation.ttnn_name)
 def test_an_operation_agrees_with_its_libm_twin(operation, dtype):
-    """Under device numerics the rounding differs alone, which the fused programs below show."""
+    """Under device numerics only the rounding differs, which the fused programs below cover."""
     inputs = list(arguments(operation, dtype))
     module = one_op(operation, dtype, "cpu", inputs[0].shape)
     (ours,), (theirs,) = native(module, inputs), by_numba(module, inputs)

@@ -1,4 +1,4 @@
-"""A damaged module ends in a result or in an error at a location of its text, whatever the damage; and nothing else."""
+"""A damaged module gives a result or an error at a location of its text, and nothing else."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def moved_and_looked_up(x, indices):
 
 @pytest.fixture(scope="module")
 def texts():
-    """Dumps of every stage of programs on a chip, on shards, and on the memory of torch."""
+    """Dumps of every stage of programs on a chip, on shards, and on torch memory."""
     found = []
     with ttnn.open_device(device_id=0) as device:
 
@@ -71,7 +71,7 @@ def texts():
             found += [jitted.ir(*arguments, stage=stage) for stage in ("frontend", *pipeline.STAGES)]
             if function is clamped_row:
                 found += of_several_functions(found[-len(pipeline.STAGES) - 1])
-    return [*dict.fromkeys(found)]  # a stage may have nothing to do
+    return [*dict.fromkeys(found)]  # a stage may change nothing
 
 
 def of_several_functions(text):
@@ -90,7 +90,7 @@ def of_several_functions(text):
 
 
 def commands(file):
-    """What is done with a module, the cheapest first: a text that the first refuses needs no other."""
+    """The actions on a module, the cheapest first: a text that the first refuses needs no other."""
     return ["opt", file], ["run", file, "--save", "/dev/null"], ["run", file, "--save", "/dev/null", "--interpret"]
 
 
@@ -112,7 +112,7 @@ def test_a_text_with_one_character_damaged_gives_a_result_or_an_error_at_its_loc
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
+def test_a_module_with_one_change_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
     draw = random.Random(seed)
     for _ in range(drawn(60)):
         module = parse_module(draw.choice(texts), "damaged.mlir")
@@ -125,7 +125,7 @@ def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_locat
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_module_with_other_numbers_stays_within_its_operands_or_is_refused_at_its_location(seed, texts):
-    """Operands lie between pages that nobody may touch; what runs has the interpreter's bits."""
+    """Operands lie between inaccessible pages; accepted modules have the interpreter's bits."""
     draw, outcomes = random.Random(seed), set()
     for _ in range(drawn(80)):
         text = renumbered_text(draw, draw.choice(texts))
@@ -165,11 +165,11 @@ def runs_as_interpreted(draw, text):
 
 
 def is_plain(spec):
-    """Whether the interpreter has a tensor's elements as memory has them."""
+    """Whether the interpreter stores the elements of a tensor as memory does."""
     return spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY and spec.dtype.itemsize == 4
 
 
-_MOST_BYTES = 1 << 22  # of tensors that a number has made large
+_MOST_BYTES = 1 << 22  # of tensors that a changed number made large
 
 
 def argument_specs(module):
@@ -202,9 +202,9 @@ def refusal(module):
         lambda text: text + text,
     ],
 )
-def test_coarser_damages_end_in_the_same_ways(damage, texts, tmp_path, capsys):
+def test_larger_damage_ends_in_the_same_ways(damage, texts, tmp_path, capsys):
     damaged_texts = {text: damage(text) for text in texts}
-    for damaged in dict.fromkeys(damaged_texts.values()):  # some are alike
+    for damaged in dict.fromkeys(damaged_texts.values()):  # some are equal
         if damaged not in damaged_texts:  # nothing to damage
             assert_ends_well(damaged, tmp_path / "damaged.mlir", capsys)
 
@@ -219,7 +219,7 @@ def test_lines_may_end_as_on_windows(texts, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["folder.mlir", "folder.ttjp", "none.ttjp", "empty.ttjp", "text.ttjp", "bytes.mlir"])
-def test_what_is_no_file_of_ours_is_an_error_that_names_it(name, tmp_path, capsys):
+def test_a_foreign_file_is_an_error_that_names_it(name, tmp_path, capsys):
     (tmp_path / "folder.mlir").mkdir()
     (tmp_path / "folder.ttjp").mkdir()
     (tmp_path / "empty.ttjp").write_bytes(b"")

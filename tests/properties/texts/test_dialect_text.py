@@ -72,7 +72,7 @@ def specs(draw: st.DrawFn) -> TensorSpec:
 @st.composite
 def tensor_modules(draw: st.DrawFn) -> ModuleOp:
     spec = draw(specs())
-    type_, made = tensor_type(spec), tensor_type(spec.with_())  # what an op makes is dense
+    type_, made = tensor_type(spec), tensor_type(spec.with_())  # results of an op are dense
     table = draw(st.sampled_from([ttnn.OP_OF, ttir.OP_OF]))
     block = Block(arg_types=[type_] * draw(st.integers(1, 3)))
     values: list[SSAValue] = list(block.args)
@@ -175,7 +175,7 @@ def _module(draw: st.DrawFn, functions: list[Operation]) -> ModuleOp:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A module whose repr is its text: that of xDSL runs to a hundred kilobytes."""
+    """A module whose repr is its text, because xDSL's repr can be a hundred kilobytes long."""
 
     module: ModuleOp
 
@@ -189,7 +189,7 @@ modules = st.one_of(tensor_modules(), kernel_modules()).map(Drawn)
 @pytest.mark.slow
 @SETTINGS
 @given(modules)
-def test_a_module_comes_back_from_its_text(drawn: Drawn) -> None:
+def test_a_module_round_trips_through_its_text(drawn: Drawn) -> None:
     module = drawn.module
     verify(module)
     text = print_module(module)
@@ -203,19 +203,19 @@ def test_a_module_comes_back_from_its_text(drawn: Drawn) -> None:
 @pytest.mark.slow
 @SETTINGS
 @given(modules)
-def test_locations_come_back_from_the_text(drawn: Drawn) -> None:
+def test_locations_round_trip_through_the_text(drawn: Drawn) -> None:
     module = drawn.module
     text = print_module(module, locations=True)
     again = parse_module(text)
     assert print_module(again, locations=True) == text
-    # A loop's terminator is not printed, so its location cannot come back.
+    # A loop's terminator is not printed, so its location cannot round trip.
     written = [op.location for op in module.walk() if not op.name.endswith(".yield")]
     assert [op.location for op in again.walk() if not op.name.endswith(".yield")] == written
 
 
 @SETTINGS
 @given(specs())
-def test_a_spec_comes_back_from_its_type(spec: TensorSpec) -> None:
+def test_a_spec_round_trips_through_its_type(spec: TensorSpec) -> None:
     text = f"func.func private @f({tensor_type(spec)})"
     function = parse_module(text).body.block.first_op
     assert isinstance(function, func.FuncOp)
@@ -226,6 +226,6 @@ def test_a_spec_comes_back_from_its_type(spec: TensorSpec) -> None:
 
 @settings(max_examples=500, deadline=None, database=None)
 @given(float32_values)
-def test_a_float_comes_back_from_its_text(value: float) -> None:
+def test_a_float_round_trips_through_its_text(value: float) -> None:
     module = parse_module(f"module attributes {{a = {float_text(value, Float32Type())} : f32}} {{\n}}")
     assert module.attributes["a"] == FloatAttr(value, f32)

@@ -1,4 +1,4 @@
-"""A dump in which the map of a view was edited gives what the map says, in every executor, or an error at its line."""
+"""A dump with an edited map of a view gives the result of that map in every executor, or an error at its line."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ PROGRAMS = {
     summed: ((8, 12), lambda edited, x, y: edited(x).sum(0) - edited(y * 2.0).sum(0)),
     multiplied: ((8, 12), lambda edited, x, y: x @ edited(y)),
 }
-"""Program -> extents of its first view, and what it computes in torch where that is edited."""
+"""Program -> extents of its first view, and torch's result with an edited view."""
 STAGES = {
     "convert-ttir-to-d2m": "convert-ttir-to-d2m",
-    "d2m-scalarize-const-tensors": "d2m-generic-fusion",  # as if fusion had left every kernel alone
+    "d2m-scalarize-const-tensors": "d2m-generic-fusion",  # as if fusion had fused nothing
     "d2m-generic-fusion": "d2m-generic-fusion",
     pipeline.SCHEDULED: pipeline.SCHEDULED,
 }
-"""Stage of a dump -> after which one it is resumed."""
+"""Stage of a dump -> the stage after which it is resumed."""
 
 
 @cache
@@ -73,7 +73,7 @@ def dump(program, stage):
 
 
 def gathered(expressions, extents):
-    """What reads the elements of a tensor that a map names; None where some are not there."""
+    """Reads the elements of a tensor that a map selects; None if some do not exist."""
     d0, d1 = torch.meshgrid(*map(torch.arange, extents), indexing="ij")
     text = ", ".join(expressions).replace("floordiv", "//").replace("mod", "%")
     at = [torch.as_tensor(found).expand(extents) for found in eval(text, {"d0": d0, "d1": d1})]
@@ -95,7 +95,7 @@ EXPRESSIONS = st.recursive(
 
 
 def inside(extent):
-    """Half of them certainly."""
+    """Accepted dumps: at least half of them."""
     return st.one_of(EXPRESSIONS, st.builds(f"({{}} mod {extent})".format, EXPRESSIONS))
 
 
@@ -115,7 +115,7 @@ def interpreted(module):
 
 
 def result_of(executor, module, stage):
-    """What `executor` makes of an edited dump; None if it is refused at a location in it."""
+    """The result of an edited dump in `executor`; None if it is refused at a location in it."""
     try:
         verify(module)
         if stage != pipeline.SCHEDULED:
@@ -129,7 +129,7 @@ def result_of(executor, module, stage):
 
 
 def edited_and_run(program, stage, expressions, and_edited=lambda _: None):
-    """The dump with another first map, in both executors: each is right or refused. Whether native code was right."""
+    """Runs the dump with another first map in both executors, which are right or refuse; whether native code ran."""
     extents, in_torch = PROGRAMS[program]
     module = dump(program, stage).clone()
     views = [op for op in module.walk() if isinstance(op, ViewLayoutOp)]
@@ -145,7 +145,7 @@ def edited_and_run(program, stage, expressions, and_edited=lambda _: None):
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(list(PROGRAMS)), st.sampled_from(list(STAGES)), st.tuples(inside(SHAPE[0]), inside(SHAPE[1])))
-def test_an_edited_map_gives_what_it_says_or_an_error_at_its_location(program, stage, expressions):
+def test_an_edited_map_gives_its_result_or_an_error_at_its_location(program, stage, expressions):
     edited_and_run(program, stage, expressions)
 
 
@@ -159,7 +159,7 @@ def test_a_reduction_loop_reads_an_edited_view_or_a_copy_of_it_or_is_refused(pro
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_kernels_whose_views_no_loops_walk_together_are_not_run_as_one(stage):
+def test_kernels_whose_views_no_common_loops_traverse_are_not_fused(stage):
     assert edited_and_run(cut_in_threes, stage, ("d1 floordiv 2", "d0"))
 
 

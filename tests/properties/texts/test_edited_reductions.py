@@ -1,4 +1,4 @@
-"""A dump of a reduction loop in which one line was edited gives what it says, or an error at its location."""
+"""A dump of a reduction loop with one edited line gives its result, or an error at its location."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def interpreted(module, inputs):
 
 
 def result_of(executor, text, stage, inputs):
-    """What `executor` makes of a dump; `REFUSED` if it ends with an error at a location in it."""
+    """The result of a dump in `executor`; `REFUSED` if it ends with an error at a location in it."""
     try:
         module = parse_module(text, "dump.mlir")
         verify(module)
@@ -73,14 +73,14 @@ def result_of(executor, text, stage, inputs):
 
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("program", INPUTS, ids=lambda program: program.__name__)
-def test_a_dump_of_any_stage_gives_the_function(program, stage):
+def test_a_dump_of_any_stage_computes_the_function(program, stage):
     want = jit()(program)(*INPUTS[program])
     for executor in (native, interpreted):
         assert torch.equal(result_of(executor, dump(program, stage), stage, INPUTS[program]), want)
 
 
 UNDER_A_MASK_OF_ONES = X.sum(1, keepdim=True) + 24.0
-"""The sums with the 24 elements that fill the second tile."""
+"""The sums including the 24 elements that fill the second tile."""
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -110,7 +110,7 @@ UNDER_A_MASK_OF_ONES = X.sum(1, keepdim=True) + 24.0
         (product, "fill_value = <zero>", "fill_value = <one>", (X @ Y + 24.0,)),
     ],
 )
-def test_an_edited_reduction_loop_gives_what_it_says_or_an_error_at_its_location(program, old, new, meanings, stage):
+def test_an_edited_reduction_loop_gives_its_result_or_an_error_at_its_location(program, old, new, meanings, stage):
     text = dump(program, stage)
     assert old in text
     edited = text.replace(old, new)
@@ -131,7 +131,7 @@ def test_an_edited_reduction_loop_gives_what_it_says_or_an_error_at_its_location
         (largest, "constant 0xFF800000", "constant 0x7F800000"),
     ],
 )
-def test_other_accumulators_and_loops_that_leave_tiles_out_are_refused(program, old, new):
+def test_other_accumulators_and_loops_that_skip_tiles_are_refused(program, old, new):
     edited, edits = re.subn(old, new, dump(program, pipeline.SCHEDULED))
     assert edits
     assert result_of(native, edited, pipeline.SCHEDULED, INPUTS[program]) is REFUSED
@@ -152,7 +152,7 @@ def factors(x, y):
 
 
 COLUMNS = {"d1 * -1 + 39": (rows, factors), "d1 mod 5": (factors,), "d1 mod 7": ()}
-"""By the column that a view reads: who walks it; the contracted dimension of a product may be several loops."""
+"""By the column of a view: its reader; the contracted dimension of a product may be several loops."""
 
 
 @pytest.mark.parametrize(("program", "inputs"), [(rows, (X,)), (factors, (X, X))])
@@ -172,7 +172,7 @@ def test_an_operation_beside_kernels_reduces_a_view_or_is_refused_at_its_locatio
     assert torch.equal(result, viewed.sum(1, keepdim=True) if program is rows else viewed @ X.T)
 
 
-def test_a_reduction_whose_result_nobody_reads_is_no_matter():
+def test_a_reduction_whose_result_nobody_reads_is_accepted():
     x, function = X.bfloat16(), jit()(lambda x: rows(ttnn.neg(x)))
     lines = function.ir(x, stage=pipeline.SCHEDULED).splitlines(keepends=True)
     *_, first = (at for at, line in enumerate(lines) if "d2m.generic" in line)

@@ -1,4 +1,4 @@
-"""Kernels whose text differs most between hosts: every host's has the interpreter's bits and stays in its operands."""
+"""Kernels whose text differs most between hosts have the interpreter's bits on every host and stay in bounds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOVED = st.sampled_from(sorted(MOVABLE, key=lambda dtype: dtype.value))
 SHAPES = st.one_of(st.tuples(EXTENTS), st.tuples(EXTENTS, EXTENTS), st.tuples(st.integers(1, 5), EXTENTS, EXTENTS))
 
 MOST_ELEMENTS = 70_000
-"""What the interpreter takes of an operation with many loops."""
+"""The interpreter's inputs for an operation with many loops."""
 
 
 @st.composite
@@ -45,7 +45,7 @@ def transposes(draw):
 
 @st.composite
 def steps(draw):
-    """Rows backwards, or every second element."""
+    """Reversed rows, or every second element."""
     shape = draw(st.tuples(st.integers(1, 5), st.one_of(st.integers(2, 140), st.just(1024))))
     begin = min(draw(st.integers(0, 3)), shape[1] - 1)
     flips = [("flip", 0, axes) for axes in ((1,), (0, 1))]
@@ -78,14 +78,14 @@ def casts(draw):
     return [TensorSpec(draw(SHAPES), draw(MOVED))], [("typecast", 0, draw(MOVED))]
 
 
-FAMILIES = ["transposes", "steps", "extremes", "folds", "casts", "sweeps"]
+KINDS = ["transposes", "steps", "extremes", "folds", "casts", "sweeps"]
 
 
-@pytest.mark.parametrize("family", [transposes, steps, extremes, folds, casts, sweeps], ids=FAMILIES)
+@pytest.mark.parametrize("kind", [transposes, steps, extremes, folds, casts, sweeps], ids=KINDS)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data(), start=st.booleans(), seed=st.integers(0, 2**20))
-def test_every_host_has_the_interpreters_bits_and_reads_no_more_than_operands(family, data, start, seed):
-    specs, calls = data.draw(family())
+def test_every_host_has_the_interpreters_bits_and_reads_only_operands(kind, data, start, seed):
+    specs, calls = data.draw(kind())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(register_moves, "POOLED_RESULT_BYTES", 0)
         module = scheduled(specs, calls)
@@ -98,7 +98,7 @@ def test_every_host_has_the_interpreters_bits_and_reads_no_more_than_operands(fa
 
 
 def _operands(specs, seed):
-    """Special values, and packed tiles of any bytes, or beside those numbers whose sums are numbers."""
+    """Special values, and packed tiles of any bytes, or, beside these, of numbers whose sums are not NaN."""
     rng, packed = np.random.default_rng(seed), [spec.dtype.is_block_float for spec in specs]
     if any(packed) and seed % 2:
         return [values_of(spec, rng) for spec in specs]
@@ -109,7 +109,7 @@ def _operands(specs, seed):
 
 
 def _unpacked(result, module):
-    """What packed tiles hold: a NaN has no sign that hosts agree on, and bytes would show it."""
+    """The values of packed tiles: hosts disagree about the sign of a NaN, which bytes would show."""
     plan = generate(module, host_isa()).plan
     spec = plan.buffers[plan.results[0]]
     if not spec.dtype.is_block_float:

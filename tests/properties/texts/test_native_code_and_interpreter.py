@@ -1,4 +1,4 @@
-"""Native kernels of every instruction set at hand against the tile interpreter, bit for bit."""
+"""Native kernels of every available instruction set against the tile interpreter, bit for bit."""
 
 import math
 
@@ -35,7 +35,7 @@ FUSED_STAGES = ("d2m-generic-fusion", "d2m-generic-tile-compute-loops", "d2m-op-
 
 @st.composite
 def shapes(draw, target):
-    """Of the result: whole tiles for a chip, anything for the cpu."""
+    """Shapes of the result: whole tiles for a chip, any for the cpu."""
     if target != "cpu":
         return tuple(32 * draw(st.integers(1, 3)) for _ in range(2))
     extents = st.one_of(st.integers(0, 5), st.sampled_from([1, 31, 32, 33, 65]))
@@ -89,12 +89,12 @@ def programs(draw, target, kinds=OF_FLOATS):
 
 
 def _numbers(kind):
-    """What a number among the attributes may be."""
+    """Possible values of a numeric attribute."""
     return st.sampled_from(kind.values if isinstance(kind, IntKind) else [-2.0, 0.5, 3.0])
 
 
 def _broadcasts(operation):
-    """Whether operands of any shapes that broadcast will do."""
+    """Whether operands may have any shapes that broadcast."""
     return not any(operand.kind is TENSOR_PER_CHANNEL for operand in operation.operands)
 
 
@@ -123,7 +123,7 @@ def check(program, target, seed):
     for isa in {host_isa(), AVX2 if host_isa().avx512 else host_isa(), NEON}:
         for got, wanted in zip(native(module, inputs, isa), expected, strict=True):
             assert_same_bits(got, wanted)
-    # Under IEEE numerics what fuses decides what is rounded; under device numerics every stage has the same bits.
+    # Under IEEE numerics fusion decides where values are rounded; under device numerics every stage has the same bits.
     stages = FUSED_STAGES if target == "cpu" else ("convert-ttir-to-d2m", *FUSED_STAGES)
     earlier = lowered(built(arguments, calls, target=target, results=results), stages[seed % len(stages)])
     for got, wanted in zip(interpret(earlier, inputs), expected, strict=True):

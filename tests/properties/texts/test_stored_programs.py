@@ -1,4 +1,4 @@
-"""Programs as bytes and on disk: all of it comes back, or nothing does."""
+"""Programs as bytes and on disk round trip completely, or read as absent."""
 
 import shutil
 import sqlite3
@@ -38,7 +38,7 @@ JSON = st.recursive(
 
 @st.composite
 def launches_of(draw, kernel, written, buffers):
-    """A launch that writes one buffer from some of those before it: the equal ones whole, of others one element."""
+    """A launch that writes one buffer from some of those before it: equal ones whole, one element of others."""
     elements = buffers[written].items
     strides = {index: int(buffers[index].items == elements) for index in range(written)}
     readable = [index for index, stride in strides.items() if stride or buffers[index].volume]
@@ -65,7 +65,7 @@ def programs(draw):
 
 @settings(max_examples=100, deadline=None)
 @given(programs())
-def test_a_program_comes_back_from_its_bytes(program):
+def test_a_program_round_trips_through_its_bytes(program):
     again = Program.from_bytes(program.to_bytes())
     assert again.plan == program.plan
     assert all(mine is theirs for mine, theirs in zip(again.plan.buffers, program.plan.buffers, strict=True))
@@ -112,7 +112,7 @@ def pristine(tmp_path_factory):
 @pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.floats(0, 1, exclude_max=True), st.integers(0, 255), st.sampled_from([1, 16, 512]), st.booleans())
-def test_a_database_damaged_anywhere_gives_right_bytes_or_none(pristine, where, byte, length, cut):
+def test_a_damaged_database_returns_the_right_bytes_or_none(pristine, where, byte, length, cut):
     content = bytearray(pristine.read_bytes())
     offset = int(where * len(content))
     if cut:

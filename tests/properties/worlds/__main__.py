@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - a command
-"""``python -m tests.properties.worlds``: attacks the compiler with many worlds, and prints those that beat it."""
+"""``python -m tests.properties.worlds``: tests the compiler on many worlds, and prints counterexamples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Found = dict[str, list[tuple[int, Case, Failure]]]
 
 
 def attempt(case: Case, tally: Tally | None = None) -> Failure | None:
-    """`run` with a disk cache of its own."""
+    """`run` with its own disk cache."""
     before = os.environ.get("TTNN_JIT_CACHE_DIR")
     folder = tempfile.mkdtemp(prefix="worlds")
     os.environ["TTNN_JIT_CACHE_DIR"] = folder
@@ -40,18 +40,18 @@ def attempt(case: Case, tally: Tally | None = None) -> Failure | None:
 
 
 class TooLongError(BaseException):
-    """A seed took longer than it may; no `except Exception` of a world's takes it."""
+    """A seed exceeded its time limit; not a subclass of `Exception`, so that worlds do not catch it."""
 
 
 @contextlib.contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Raise TooLongError in the block, with where it stood, after so long."""
+    """Raises TooLongError in the block, with its location, after this time."""
 
     def ring(_: int, frame: types.FrameType | None) -> None:
         raise TooLongError("".join(traceback.format_stack(frame)[-4:]))
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # and again, for a world may catch everything
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # and again, because a world may catch everything
     try:
         yield
     finally:
@@ -60,13 +60,13 @@ def at_most(seconds: int) -> Iterator[None]:
 
 
 def one_segment(case: Case, number: int) -> Failure | None:
-    """`run` of what one process of a case does; the disk cache is the environment's."""
+    """`run` of the part of a case in one process; the disk cache is that of the environment."""
     parts = segments(case)
     return run(parts[number]) if number < len(parts) else None
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Runs the cases of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="the first one")
@@ -134,7 +134,7 @@ def _frontend(case: Case) -> str:
 
 
 def _signature(case: Case) -> str:
-    """What tells one kind of failure from another: the forms read, and what was changed."""
+    """The kind of a failure: the forms read, and the changed values."""
     forms = "; ".join(" <- ".join(statement.tags[-3:]) for statement in case.world.statements)
     changes = [re.sub(r"\d+", "#", step.mutation.text) for step in case.steps if step.mutation is not None]
     edits = ["edited source" for step in case.steps if step.source is not None]
@@ -142,7 +142,7 @@ def _signature(case: Case) -> str:
 
 
 def _report(folder: Path | None, key: str, seed: int, case: Case, failure: Failure) -> None:
-    """Print a failure as a script, or write it."""
+    """Prints a failure as a script, or writes it to a file."""
     heading = "".join(f"# {line}\n" for line in f"{key}\nseed {seed}: {failure.text}".splitlines())
     text = f"{heading}{script(case)}"
     if folder is None:

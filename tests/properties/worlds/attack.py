@@ -1,4 +1,4 @@
-"""Runs a world and its changes, compiled and plain side by side, and says where they differ."""
+"""Runs a world and its changes, compiled and plain, and reports where they differ."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ttnn_jit.diagnostics.errors import InternalError, TtnnJitError
 
 X = 1.5
 RECOMPILED = re.compile(r"is compiled at every call, because .* could not be seen: (?P<reason>.*); compute it")
-"""What the warning of a program that serves one call says."""
+"""The text of the warning about a program that serves one call."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Something that is done between calls.
+    """A step between calls.
 
     Attributes:
         mutation: A change of the running world; None for none.
@@ -60,7 +60,7 @@ class Failure:
 
 @dataclass
 class Tally:
-    """What many attacks did."""
+    """The counts of many attacks."""
 
     counts: Counter[str] = field(default_factory=Counter)
     refusals: Counter[str] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Case:
-    """A world, what is done to it, and the frontend."""
+    """A world, its steps, and the frontend."""
 
     world: World
     steps: tuple[Step, ...]
@@ -77,7 +77,7 @@ class Case:
 
 
 def plain(loaded: Loaded) -> tuple[float, ...] | Exception:
-    """What the plain function gives."""
+    """The result of the plain function."""
     loaded.enter()
     try:
         with warnings.catch_warnings():
@@ -89,7 +89,7 @@ def plain(loaded: Loaded) -> tuple[float, ...] | Exception:
 
 
 class Compiled:
-    """The compiled copy of a world, as a process has it."""
+    """The compiled copy of a world, as a process sees it."""
 
     def __init__(self, loaded: Loaded, *, graph_capture: bool | None, disk: bool) -> None:
         self.loaded = loaded
@@ -101,7 +101,7 @@ class Compiled:
         self.last: Any = None
 
     def call(self, jitted: Any = None) -> tuple[float, ...] | Exception:
-        """What the compiled function gives."""
+        """The result of the compiled function."""
         self.loaded.enter()
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -119,19 +119,19 @@ class Compiled:
             return error
 
     def fresh(self) -> tuple[float, ...] | Exception:
-        """What a function that was never called gives."""
+        """The result of a function that was never called."""
         options = {**self._options, "enable_cache": False}
         return self.call(ttnn_jit.jit(**options)(self.loaded.main.program))
 
 
 def segments(case: Case) -> list[Case]:
-    """What each process of a case does."""
+    """The part of a case in each process."""
     starts = [0, *(index for index, step in enumerate(case.steps) if step.source is not None and index)]
     return [replace(case, steps=case.steps[one:other]) for one, other in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def run(case: Case, tally: Tally | None = None) -> Failure | None:
-    """The first difference, if there is one. The disk cache is the environment's, and empty at the start."""
+    """The first difference, if there is one. The disk cache is that of the environment, and empty at the start."""
     tally = tally or Tally()
     main, helper = case.world.main_text(), case.world.helper_text()
     process: tuple[Loaded, Compiled] | None = None
@@ -151,7 +151,7 @@ def run(case: Case, tally: Tally | None = None) -> Failure | None:
                 if failure is not None:
                     return failure
                 if process[1].refused and "next(" in case.world.text():
-                    return None  # a refused call has advanced no iterator of its world, where Python's has
+                    return None  # a refused call has advanced no iterator of its world, but Python has
                 hits.append(COUNTERS.memory_hits)
             if step.calls > 1 and not process[1].refused:
                 tally.counts["repeated"] += 1
@@ -168,7 +168,7 @@ def run(case: Case, tally: Tally | None = None) -> Failure | None:
 def _mutate(process: tuple[Loaded, Compiled], mutation: Mutation) -> None:
     twin, compiled = process
     for loaded in (twin, compiled.loaded):
-        # A change that fails leaves in both what it leaves.
+        # A change that fails has the same partial effect in both copies.
         with contextlib.suppress(Exception):
             loaded.run(mutation)
 
@@ -190,7 +190,7 @@ def _compare(process: tuple[Loaded, Compiled], index: int, tally: Tally) -> Fail
         tally.counts["refused"] += 1
         tally.refusals[re.sub(r"[\w.]*\d+[\w.]*", "#", got.message)[:90]] += 1
         again = compiled.fresh()
-        # A trace that was refused may have run what it should not: then the second call is no first one either.
+        # A refused trace may have had side effects: then the second call is no first one either.
         if not isinstance(again, TtnnJitError) and isinstance(compiled.call(), TtnnJitError):
             return Failure("refused later", index, f"{shown(got)}; a new function gives {shown(again)}")
     elif isinstance(expected, Exception):
@@ -200,7 +200,7 @@ def _compare(process: tuple[Loaded, Compiled], index: int, tally: Tally) -> Fail
 
 
 def shown(outcome: Any) -> str:
-    """What a call gave, as text."""
+    """The outcome of a call, as text."""
     if not isinstance(outcome, Exception):
         return str(outcome)
     try:
@@ -210,7 +210,7 @@ def shown(outcome: Any) -> str:
 
 
 def difference(expected: Any, got: Any) -> tuple[str, str] | None:
-    """How what came differs from what should have come."""
+    """The kind of difference between two outcomes."""
     if isinstance(got, Exception):
         if isinstance(got, InternalError):
             return "internal", shown(got)

@@ -1,4 +1,4 @@
-"""Makes random cases: a world, and changes and edits that mostly matter to what its program gives."""
+"""Makes random cases: a world, and changes and edits that mostly affect the result of its program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TAKEN_UNCHANGED, _TAKEN_FAILING = 0.1, 0.15
 
 
 def case_of(seed: int, *, graph_capture: bool | None, steps: int = 5) -> Case | None:
-    """A random case; None where the world cannot be loaded, or its program fails from the start."""
+    """A random case; None if the world cannot be loaded, or its program fails from the start."""
     draw = random.Random(seed)
     world = Writer(draw).world()
     if not starts(world):
@@ -34,7 +34,7 @@ def case_of(seed: int, *, graph_capture: bool | None, steps: int = 5) -> Case | 
 
 
 def starts(world: World) -> bool:
-    """Whether the world can be loaded, and its program runs."""
+    """Whether the world can be loaded and its program runs."""
     outcome = _outcome(world, (world.main_text(), world.helper_text()), [])[1]
     return outcome is not None and not isinstance(outcome, Exception)
 
@@ -45,7 +45,7 @@ def loads(case: Case) -> bool:
 
 
 def _outcome(world: World, source: tuple[str, str], mutations: list[Mutation]) -> tuple[Loaded | None, Any]:
-    """A world after changes, and what its program gives; None where it cannot be loaded."""
+    """A world after changes, and the result of its program; None if it cannot be loaded."""
     try:
         loaded = Loaded(world, *source)
     except Exception:  # noqa: BLE001 - a world that is no Python
@@ -61,7 +61,7 @@ def _outcome(world: World, source: tuple[str, str], mutations: list[Mutation]) -
 
 
 class _Story:
-    """The steps of a case, and the state that they lead to."""
+    """The steps of a case, and the final state."""
 
     def __init__(self, draw: random.Random, world: World) -> None:
         self.steps: list[Step] = []
@@ -72,7 +72,7 @@ class _Story:
         self._now = shown(_outcome(world, self._source, [])[1])
 
     def start_process(self) -> None:
-        """Go on in a new process, mostly with an edited source."""
+        """Continues in a new process, mostly with an edited source."""
         for _ in range(_TRIES):
             source = self._first if self._draw.random() < 0.2 else edited(self._draw, self._first)
             if self._is_taken(source, []):
@@ -81,7 +81,7 @@ class _Story:
                 return
 
     def change(self) -> None:
-        """Change the running process."""
+        """Changes the running process."""
         for _ in range(_TRIES):
             model, _ = _outcome(self._world, self._source, self._mutations)
             if model is None:
@@ -96,7 +96,7 @@ class _Story:
                 return
 
     def _is_taken(self, source: tuple[str, str], mutations: list[Mutation]) -> bool:
-        """Whether to go on from here: where nothing has changed, or the program fails, only now and then."""
+        """Whether to continue from here: if nothing has changed, or the program fails, only rarely."""
         model, outcome = _outcome(self._world, source, mutations)
         if model is None:
             return False

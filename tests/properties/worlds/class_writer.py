@@ -13,12 +13,12 @@ _CALLED_ON_SUPER = ("{e}.meth", "{e}.prop", "{e}.kw", "{e}.cm")
 
 
 class ClassWriter(Reader):
-    """A `Reader` that makes classes."""
+    """A `Reader` that writes classes."""
 
     names: count[int]
 
     def class_text(self, name: str, kind: str, parent: Klass | None, *, helper: bool) -> tuple[str, Klass]:
-        """A class definition, and what is known of the class."""
+        """A class definition, and its description."""
         base = BASES[kind]
         full = f"wh.{name}" if helper else name
         makes = tuple(make.replace("{C}", full) for make in base.makes)
@@ -47,7 +47,7 @@ class ClassWriter(Reader):
         return self.draw.sample(fits, self.draw.choice([0, 1, 1, 2, 3])) if fits else []
 
     def _some_lines(self, head: str) -> str:
-        """Of a metaclass's methods a few."""
+        """A few methods of a metaclass."""
         first, *methods, last = head.split("\n") if "\n" in head else ("", head)
         if not first.startswith("class Meta"):
             return head
@@ -64,7 +64,7 @@ class ClassWriter(Reader):
         return text.replace("{C}", name).replace("{{", "{").replace("}}", "}")
 
     def _computed(self, made: Klass, parent: Klass | None, *, helper: bool) -> str:
-        """What a method computes."""
+        """The result expression of a method."""
         other = self.some_number(1, helper=helper)
         ways = [made.own, f"{made.own} * {other}", f"{made.own} + {self.literal()}", other]
         if parent is not None:

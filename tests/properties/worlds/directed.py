@@ -32,4 +32,4 @@ DIRECTED = {
     "tensors as objects": _case(_PLAIN, "x * (3.0 if x is a else 5.0)", "G = 3.0", mode="tensors", taken="G == 2.0"),
     "function of a method": _case(_PLAIN, "x * 2.0", _OTHER_CONSTANT, mode="method", calls=4),
 }
-"""By kind of guard, a case that fails without it."""
+"""Kind of guard -> a case that fails without it."""

@@ -1,4 +1,4 @@
-"""Where the objects of a loaded world stand, as expressions: found by walking from a module's names."""
+"""Expressions of the objects of a loaded world, found by traversing a module's names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DEPTH = 6
 
 @dataclass(frozen=True)
 class Expression:
-    """Where an object stands, as an expression; whether a statement can assign to that."""
+    """The expression of an object; whether a statement can assign to it."""
 
     text: str
     value: Any
@@ -36,7 +36,7 @@ class Expression:
 
 
 def expressions(namespace: dict[str, Any]) -> list[Expression]:
-    """Everything of the world that the names of a module lead to; nothing that other worlds could meet."""
+    """Every object of the world that the names of a module lead to; no object that other worlds could share."""
     found: list[Expression] = []
     seen: set[int] = set()
     for name, value in list(namespace.items()):

@@ -111,4 +111,4 @@ REFUSED_STATEMENTS = (
     "match {e}:\n    case 2.0:\n        {r} = x * 3.0\n    case _:\n        {r} = x * 5.0",
     "try:\n    {r} = x * ({e})\nexcept KeyError:\n    {r} = x",
 )
-"""Statements that the interpreter refuses today; a trace takes them."""
+"""Statements that the interpreter refuses today; a trace accepts them."""

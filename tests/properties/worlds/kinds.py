@@ -1,4 +1,4 @@
-"""The kinds of guards that a compile leaves; each can be left out, so that a test sees that it is needed."""
+"""The kinds of guards of a compile; each can be disabled, so that a test can show that it is needed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _ends_with(kind: str) -> Callable[[Read], bool]:
 
 
 def _is_function_s(steps: Path, *, own: bool) -> Callable[[Read], bool]:
-    """For reads of the compiled function's own code or defaults, or of those of its helpers."""
+    """Whether a guard is on the compiled function's own code or defaults, or on those of its helpers."""
     return lambda read: read.path[-1] in steps and (len(read.path) == 1) is own
 
 
@@ -49,7 +49,7 @@ def _is_tensor(operand: Operand) -> bool:
 _KINDS = (dict, list, tuple, collections.OrderedDict)
 
 KINDS: dict[str, Callable[[Read], bool]] = {
-    # What is kept never changes, and of a module what is absent or an attribute of it.
+    # Kept values never change, and of a module only absent names and attributes are read.
     **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (STATE_STEP, MODULE_STEP)},
     "absent": lambda read: read.value is ABSENT,
     "tensors as objects": lambda read: read.path[0][0] == CALL_STEP and any(map(_is_tensor, read.path[0][1][1])),
@@ -62,35 +62,35 @@ KINDS: dict[str, Callable[[Read], bool]] = {
     "function of a method": lambda read: read.path[0] == (ATTRIBUTE_STEP, BOUND),
     OPAQUE: lambda _: False,
 }
-"""By name, the reads that a kind of guard is made of; what is opaque has none, and the program is not kept."""
+"""By name, the reads that a kind of guard consists of; an opaque program has none, and is not kept."""
 
 
 @contextmanager
-def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
-    """Have compiles leave no guards of a kind; the kinds that they had to leave are added to `met`."""
+def without(kind: str, occurred: set[str] | None = None) -> Iterator[None]:
+    """Makes compiles leave out the guards of a kind; the kinds that occurred are added to `occurred`."""
     record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.mark_opaque
 
     def left_out(read: Read) -> bool:
-        if met is not None:
-            met.update(name for name, belongs in KINDS.items() if belongs(read))
+        if occurred is not None:
+            occurred.update(name for name, belongs in KINDS.items() if belongs(read))
         return kind in KINDS and KINDS[kind](read)
 
     def recorded(recorder: ReadRecorder, path: Path | None, value: Any) -> None:
         if path is None or not left_out(Read(path, value)):
             record(recorder, path, value)
 
-    def written(writer: Any, read: Read) -> str:
+    def filtered_condition(writer: Any, read: Read) -> str:
         return "" if left_out(read) else condition(writer, read)
 
-    def told(recorder: ReadRecorder, *what: Any) -> None:
-        if met is not None:
-            met.add(OPAQUE)
+    def filtered_opaque(recorder: ReadRecorder, *what: Any) -> None:
+        if occurred is not None:
+            occurred.add(OPAQUE)
         if kind != OPAQUE:
             opaque(recorder, *what)
 
     with (
         mock.patch.object(ReadRecorder, "_record", recorded),
-        mock.patch.object(reads._GuardWriter, "condition", written),
-        mock.patch.object(ReadRecorder, "mark_opaque", told),
+        mock.patch.object(reads._GuardWriter, "condition", filtered_condition),
+        mock.patch.object(ReadRecorder, "mark_opaque", filtered_opaque),
     ):
         yield

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a form is one text
-"""Ways to make values: what ``{0}`` names, ``{1}`` and ``{2}`` as each table says."""
+"""Expressions that create values: ``{0}`` is the name, ``{1}`` and ``{2}`` are defined by each table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FUNCTIONS_MADE = (
     "{0} = functools.partial(max, {2})",
     "def {0}(k=1.0): return {0}.level * k\n{0}.level = {2}",
 )
-"""Ways to make a function ``{0}``; ``{1}`` is a number that is computed, ``{2}`` one that is written."""
+"""Definitions of a function ``{0}``; ``{1}`` is a computed number, ``{2}`` a literal."""
 
 RARE_FUNCTIONS_MADE = (
     "@functools.lru_cache\ndef {0}(k=1.0): return k * {2}",
@@ -109,7 +109,7 @@ NESTED_MADE = (
     ("itertools.cycle([{0}, {1}])", "next({0})"),
     ("contextvars.ContextVar('v', default={0})", "{0}.get()"),
 )
-"""Things that hold others, ``{0}`` and ``{1}``; and the way to one of these."""
+"""Containers of ``{0}`` and ``{1}``; and the path to one of these."""
 
 MAPPINGS_MADE = (
     "{{{}}}",
@@ -123,4 +123,4 @@ MAPPINGS_MADE = (
     "collections.ChainMap({{{}}})",
     "collections.UserDict({{{}}})",
 )
-"""Dicts, and what is used as one, of the items ``{}``."""
+"""Dicts, and objects used as dicts, of the items ``{}``."""

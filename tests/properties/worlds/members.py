@@ -1,4 +1,4 @@
-"""What the classes of a world may have: methods, properties, operators; and how each is used."""
+"""Members of the classes of a world: methods, properties, operators; and an expression that uses each."""
 
 from __future__ import annotations
 

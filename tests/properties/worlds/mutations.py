@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a form is one text
-"""Changes of a loaded world: statements that both of its copies carry out."""
+"""Changes of a loaded world: statements that run in both of its copies."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _SPECIAL = {
     "__divmod__": NUMBERS, "__invert__": NUMBERS, "__complex__": ("2j + 3.0",), "__bytes__": ("b'abc'",),
     "__length_hint__": _INTS, "__mod__": NUMBERS, "__subclasscheck__": ("True", "False"),
 }  # fmt: skip
-"""Special methods that a change gives to a class, and what they return."""
-_ASKED_OF_ALL = ("__bool__", "__len__", "__getattr__", "__format__")
-"""Those that statements of any world ask an object for."""
+"""Special methods that a change adds to a class, and their results."""
+_CALLED_ON_ALL = ("__bool__", "__len__", "__getattr__", "__format__")
+"""Special methods that statements of any world call."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Mutation:
 
 
 class Mutator:
-    """Chooses changes of a world as it now is.
+    """Draws changes of a world in its current state.
 
     Args:
         draw: Decides.
@@ -89,7 +89,7 @@ class Mutator:
         self._reached = reached
 
     def mutation(self) -> Mutation:
-        """The next change; it may fail when it is carried out."""
+        """The next change; it may fail when it is executed."""
         where = "helper" if self.draw.random() < 0.2 else "main"
         found = expressions(self._spaces[where])
         if self.draw.random() < 0.12 or not found:
@@ -109,7 +109,7 @@ class Mutator:
         return text.replace("{{", "{").replace("}}", "}")
 
     def _shadow(self) -> str:
-        """A change of the names that hide builtins, and of modules of Python."""
+        """A change of the names that hide builtins, and of Python's own modules."""
         met = [name for name in _SHADOWED if name in self._reached]
         name = self.draw.choice(met if met and self.draw.random() < 0.7 else _SHADOWED)
         return self._filled(
@@ -130,7 +130,7 @@ class Mutator:
         )
 
     def _assignments(self, expression: Expression, found: list[Expression]) -> list[str]:
-        """Statements that put something else where an object stands."""
+        """Statements that replace an object."""
         if type(expression.value) is str:
             return ["{e} = 'neg'", "{e} = 'abs'", "{e} = 'relu'", "{e} = 'other'", "{e} = 2.0"]
         alike = [
@@ -142,7 +142,7 @@ class Mutator:
         return made
 
     def _changes(self, expression: Expression, found: list[Expression]) -> list[str]:
-        """Statements that change an object where it stands."""
+        """Statements that change an object in place."""
         value = expression.value
         if isinstance(value, type):
             return self._changes_of_class(value, found) if is_of_world(value) else []
@@ -158,7 +158,7 @@ class Mutator:
 
     def _changes_of_class(self, kind: type, found: list[Expression]) -> list[str]:
         made = ["{e}.extra = {n}", "{e}.q = {n}", "{e}.scale = {n}", "{e}.__name__ = 'CCC'"]
-        often = [name for name in _ASKED_OF_ALL if not hasattr(kind, name)]
+        often = [name for name in _CALLED_ON_ALL if not hasattr(kind, name)]
         made += [_special("{e}", name, self.draw) for name in [*often, *self.draw.sample(sorted(_SPECIAL), 3)]]
         for name, member in vars(kind).items():
             made += _of_member(name, member, self.draw) * 2
@@ -200,7 +200,7 @@ def _named(kind: type) -> set[str]:
 
 def _special(text: str, name: str, draw: random.Random) -> str:
     made = draw.choice(_SPECIAL[name])
-    if name == "__getitem__":  # or going through it would never end
+    if name == "__getitem__":  # otherwise its iteration would never end
         made = f"{made} if a[1] != 1 else [][1]"
     return f"{text}.{name} = lambda *a, **k: {made}"
 

@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - a command
-"""Random worlds that beat a compiler without guards of one kind.
+"""Random worlds that are counterexamples for a compiler without guards of one kind.
 
 ``python -m tests.properties.worlds.needed`` looks for them.
 The seeds are those of `cases.case_of` as the generator is now: after a change of it they are looked for again.
@@ -31,7 +31,7 @@ SEEDS: dict[str, tuple[int, ...]] = {
     "call": (26, 172, 314),
     "defaults of a helper": (170, 361, 387),
 }
-"""By kind of guard: in both frontends."""
+"""Kind of guard -> seeds that need it, in both frontends."""
 
 _WANTED = 3
 
@@ -43,13 +43,13 @@ def usable(seed: int, *, graph_capture: bool) -> Case | None:
 
 
 def failure_without(kind: str, case: Case) -> Failure | None:
-    """How a case fails where compiles leave no guards of a kind."""
+    """The failure of a case whose compiles leave no guards of a kind."""
     with without(kind):
         return attempt(case)
 
 
-def _met(case: Case) -> set[str]:
-    """The kinds of guards that a case leaves; none if it fails with all of them."""
+def _occurring_kinds(case: Case) -> set[str]:
+    """The kinds of guards in a case; none if it fails with all of them."""
     found: set[str] = set()
     with without("", found):
         return set() if attempt(case) else found
@@ -59,7 +59,7 @@ def _kinds_needed(seed: int, among: set[str]) -> set[str]:
     """The kinds without which the case fails, in both frontends."""
     for graph_capture in (False, True):
         case = usable(seed, graph_capture=graph_capture)
-        among &= set() if case is None else _met(case)
+        among &= set() if case is None else _occurring_kinds(case)
         among = {kind for kind in among if case is not None and failure_without(kind, case)}
     return among
 

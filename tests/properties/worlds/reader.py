@@ -28,14 +28,14 @@ DEPTH = 2
 
 @dataclass(frozen=True)
 class Value:
-    """Something in the main module that can be read, as an expression."""
+    """A readable object of the main module, as an expression."""
 
     text: str
     shape: Shape
 
 
 class Reader:
-    """Knows the values that there are; what is drawn decides everything.
+    """Knows the defined values; the draws decide everything.
 
     Attributes:
         values: What can be read.
@@ -52,9 +52,9 @@ class Reader:
         return self.draw.choice(_RARE if self.draw.random() < 0.03 else LITERALS)
 
     def some_number(self, depth: int, *, helper: bool = False) -> str:
-        """A number computed from what was defined before, or a literal."""
+        """A number computed from earlier definitions, or a literal."""
         usable = [value for value in self.values if not isinstance(value.shape, Choice)]
-        if helper:  # the helper module knows its own numbers only
+        if helper:  # the helper module has only its own numbers
             numbers = [value for value in usable if value.text.startswith("wh.") and isinstance(value.shape, Number)]
             usable = [Value(value.text.removeprefix("wh."), value.shape) for value in numbers]
         if not usable or self.draw.random() < 0.3:
@@ -87,14 +87,14 @@ class Reader:
 
     def _instance_reading(self, text: str, klass: Klass, depth: int) -> str:
         readings = [*klass.readings, *klass.class_readings] or ["3.0"]
-        # What members add is met as often as all that the base brings.
+        # Readings of members are drawn as often as all readings of the base.
         added = readings[: -len(BASES[klass.kind].readings) or None]
         form = self.draw.choice(added if added and self.draw.random() < 0.5 else readings)
         number = self.filled(form.replace("{c}", klass.name), text)
         return self.reading(f"({number})", Number(), 1) if depth > 0 and self.draw.random() < 0.3 else number
 
     def filled(self, form: str, text: str, **more: str) -> str:
-        """A form with all that it leaves open."""
+        """A form with all placeholders filled."""
         self.tags.append(form)
         while "{n}" in form:
             form = form.replace("{n}", self.literal(), 1)
@@ -105,7 +105,7 @@ class Reader:
         return form.replace("{e}", text).replace("{{", "{").replace("}}", "}")
 
     def statement(self, result: str, taken: Value, mode: str) -> Statement:
-        """A statement of the program that leaves a `result`; `taken` is what the program's mode gives it as `a`."""
+        """A statement of the program that assigns a `result`; `taken` is the value of `a` in the program's mode."""
         for _ in range(50):
             self.tags = []
             text = self._statement_text(taken, mode).replace("{r}", result)

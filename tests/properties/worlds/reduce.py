@@ -1,4 +1,4 @@
-"""Makes a failing case small, and writes it down as a script."""
+"""Reduces a failing case, and writes it as a script."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _put(items: tuple[T, ...], index: int, item: T) -> tuple[T, ...]:
 
 
 def _with(case: Case, world: World) -> Case:
-    """The case with another world; the edits of later processes are made in its text."""
+    """The case with another world; the edits of later processes are applied to its text."""
     texts = [(case.world.main_text(), world.main_text()), (case.world.helper_text(), world.helper_text())]
     return replace(case, world=world, steps=tuple(_follow(step, texts) for step in case.steps))
 
@@ -74,12 +74,12 @@ def _edit(before: str, after: str, edited: str) -> str:
 
 
 def edits(before: str, after: str) -> list[tuple[str, str]]:
-    """The lines that differ: an edit keeps their number."""
+    """The lines that differ; an edit keeps their number."""
     return [pair for pair in zip(before.splitlines(), after.splitlines(), strict=False) if pair[0] != pair[1]]
 
 
 def script(case: Case) -> str:
-    """A case as a script that prints how it fails; run it from the root of the repository."""
+    """A case as a script that prints its failure; run it from the root of the repository."""
     world = case.world
     return f"""\
 from tests.properties.worlds.__main__ import attempt

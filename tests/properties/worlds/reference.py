@@ -1,4 +1,4 @@
-"""A tensor of one element that computes at once, in Python: what a program's plain run is given."""
+"""A tensor of one element that computes at once, in Python, for the plain run of a program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPERATIONS: dict[str, Callable[..., float]] = {
 
 
 class Reference:
-    """Stands for a tensor of torch's, which augmented assignments write, all of whose elements are equal.
+    """A stand-in for a torch tensor with equal elements, which augmented assignments write.
 
     ``ttnn`` operations reach it as they reach a trace.
     """
@@ -54,7 +54,7 @@ def _number(value: Any) -> float:
 
 
 def _plain_number(value: Any) -> float:
-    """What a number of a class of the user's is worth where its own methods are not asked."""
+    """The numeric value of a number of a user class, without calling its methods."""
     if isinstance(value, float):
         return float.__pos__(value)
     return float(int.__index__(value)) if isinstance(value, int) else float(value)

@@ -1,4 +1,4 @@
-"""What the generator knows of a value of a world: enough to write expressions that read a number of it."""
+"""Descriptions of values of a world, from which the generator writes expressions that read a number."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class Number:
-    """A number, or something that is used as one."""
+    """A number, or an object that is used as one."""
 
 
 @dataclass(frozen=True)
 class Function:
-    """Something that is called with a number, or with nothing, and gives a number."""
+    """A callable with a number, or no argument, whose result is a number."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that is called with a tensor and gives one."""
+    """A callable with a tensor, whose result is one."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Sequence:
-    """A list or tuple of things of one shape."""
+    """A list or tuple of values of one shape."""
 
     item: Shape
     length: int
@@ -38,7 +38,7 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Mapping:
-    """A dict from the keys, given as expressions, to things of one shape."""
+    """A dict from the keys, given as expressions, to values of one shape."""
 
     item: Shape
     keys: tuple[str, ...]
@@ -46,7 +46,7 @@ class Mapping:
 
 @dataclass(frozen=True)
 class Members:
-    """A set of the things that the expressions name."""
+    """A set of the values of the expressions."""
 
     items: tuple[str, ...]
 

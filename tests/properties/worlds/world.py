@@ -63,7 +63,7 @@ class World:
     taken: str
 
     def reached(self) -> frozenset[str]:
-        """The names that the program leads to, as far as the text tells."""
+        """The names that the program leads to, according to the text."""
         definitions = [(set(_DEFINED.findall(text)), set(_WORD.findall(text))) for text in (*self.helper, *self.main)]
         reached = {word for statement in self.statements for word in _WORD.findall(statement.text)}
         reached |= {"program", *_WORD.findall(self.taken)}
@@ -73,7 +73,7 @@ class World:
         return frozenset(reached)
 
     def text(self) -> str:
-        """All of it."""
+        """The whole text."""
         return self.helper_text() + self.main_text()
 
     def helper_text(self) -> str:
@@ -113,7 +113,7 @@ def _result_of(text: str) -> str:
 
 
 class Loaded:
-    """The modules of a world, made of its text."""
+    """The modules of a world, created from its text."""
 
     def __init__(self, world: World, main: str, helper: str) -> None:
         self.world = world
@@ -123,7 +123,7 @@ class Loaded:
         self.main = _module("world_main", main, self.files[1])
 
     def run(self, mutation: Mutation) -> None:
-        """Carry out a change."""
+        """Executes a change."""
         self.enter()
         module = self.helper if mutation.where == "helper" else self.main
         if not mutation.known:
@@ -134,11 +134,11 @@ class Loaded:
         _execute(module, mutation.text, file)
 
     def enter(self) -> None:
-        """Have `sys.modules` know these modules, and no other copies of them."""
+        """Registers these modules in `sys.modules`, instead of other copies of them."""
         sys.modules.update(world_helper=self.helper, world_main=self.main)
 
     def arguments(self, x: Any) -> tuple[Any, ...]:
-        """What the program is called with."""
+        """The arguments of the program."""
         space = vars(self.main)
         match self.world.mode:
             case "argument":
@@ -151,7 +151,7 @@ class Loaded:
                 return (x,)
 
     def forget(self) -> None:
-        """Let go of the text."""
+        """Removes the text from `linecache`."""
         for file in self.files:
             linecache.cache.pop(file, None)
 

@@ -46,7 +46,7 @@ _ARGUMENTS = frozenset({
 
 
 class Writer(ClassWriter):
-    """One world in the making."""
+    """A world under construction."""
 
     def __init__(self, draw: random.Random) -> None:
         super().__init__(draw)
@@ -56,7 +56,7 @@ class Writer(ClassWriter):
         self._klasses: list[Klass] = []
 
     def world(self) -> World:
-        """A world; its text is Python's most of the time."""
+        """A world; its text is valid Python most of the time."""
         kinds = [self._number, self._klass, self._klass, self._klass, self._sequence, self._mapping, self._set]
         kinds += [self._function, self._function, self._choices, self._nested]
         for _ in range(self.draw.randint(2, 5)):
@@ -67,7 +67,7 @@ class Writer(ClassWriter):
         mode = self._mode(taken)
         statements = tuple(self.statement(f"r{i}", taken, mode) for i in range(self.draw.randint(1, 3)))
         if mode == "argument" and any("a.cached" in statement.text for statement in statements):
-            # A compiled function keeps nothing in its arguments, where Python would keep what the property computed.
+            # A compiled function stores nothing in its arguments, where Python would store the computed property.
             statements = (Statement("r0 = x", ()),)
         return World(tuple(self._helper), tuple(self._main), statements, mode, taken.text)
 
@@ -81,7 +81,7 @@ class Writer(ClassWriter):
     # --- values -----------------------------------------------------------------------------------------------------
 
     def _define(self, prefix: str, form: str, shape: Shape, *inside: str, helper: bool = False) -> Value:
-        """A value, and the definition of a new name that `form` makes of the texts `inside`."""
+        """A value, and the definition of a new name by `form` with the texts `inside`."""
         name = f"{prefix}{next(self.names)}"
         (self._helper if helper else self._main).append(form.format(name, *inside))
         value = Value(f"wh.{name}" if helper else name, shape)
@@ -92,7 +92,7 @@ class Writer(ClassWriter):
         return self._define("G", "{0} = {1}", Number(), self.literal(), helper=self.draw.random() < 0.25)
 
     def _item(self) -> tuple[str, Shape]:
-        """An expression that makes a new thing, and its shape."""
+        """An expression that creates a new value, and its shape."""
         roll = self.draw.random()
         if roll < 0.35 or not self._klasses:
             return self.literal(), Number()
@@ -106,7 +106,7 @@ class Writer(ClassWriter):
         return self.draw.choice(klass.makes).replace("{n}", self.literal())
 
     def _again(self, text: str, shape: Shape) -> str:
-        """Another thing of the same shape."""
+        """Another value of the same shape."""
         if isinstance(shape, Instance):
             return self._made(shape.of)
         return self.literal() if isinstance(shape, Number) else text
@@ -121,7 +121,7 @@ class Writer(ClassWriter):
         return self._define("L", "{0} = {1}", Sequence(shape, len(items)), text)
 
     def _keys(self, chance: float, keys: list[str]) -> list[str]:
-        """These keys, and with some chance an object of a class of the world."""
+        """These keys and, with some probability, an object of a class of the world."""
         if not self._klasses or self.draw.random() >= chance:
             return keys
         klass = self.draw.choice(self._klasses)
@@ -151,7 +151,7 @@ class Writer(ClassWriter):
         return self.values[-1]
 
     def _nested(self) -> Value:
-        """A namespace, a partial, a weird container: things that hold others."""
+        """A namespace, a partial, a strange container: objects that hold others."""
         (text, other), shape = self._items(2)
         form, path = self.draw.choice(makers.NESTED_MADE)
         name = self._define("N", "{0} = {1}", shape, form.format(text, other)).text

@@ -1,4 +1,4 @@
-"""The benchmark of codegen's choices turns off what it says."""
+"""The benchmark of codegen's choices disables the choice that it names."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ def kernels_of(case):
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_a_choice_that_is_turned_off_gives_another_kernel_of_one_of_its_programs(name, monkeypatch):
+def test_a_choice_that_is_disabled_changes_a_kernel_of_one_of_its_programs(name, monkeypatch):
     monkeypatch.setattr("ttnn_jit.codegen.schedules.bound_kernel.last_cache_bytes", lambda: 32 << 20)
     choice = CHOICES[name]
     ours = list(map(kernels_of, choice.cases))

@@ -1,4 +1,4 @@
-"""What counts as a line of code, and the counts of a checkout by room."""
+"""The definition of a line of code, and the counts of a checkout by room."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_file_counts_once_in_its_room_and_links_are_not_followed(tmp_path):
     assert lines_of_rooms(tmp_path) == {"ttnn_jit": 1, "codegen": 2, "kernels": 1, "cache": 1}
 
 
-def test_a_report_of_two_shows_what_came_and_went():
+def test_a_report_of_two_shows_added_and_removed_lines():
     before = Counter({"ops": 9000, "codegen": 8000, "kernels": 7000, "cache": 900})
     after = before - Counter({"codegen": 7})
     rows = {row.split(" | ")[0]: row.split(" | ")[1:] for row in report([before, after]).splitlines()}

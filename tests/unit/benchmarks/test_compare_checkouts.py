@@ -1,4 +1,4 @@
-"""Two checkouts compared: intervals of ratios, the verdict on a row, and which package a process imports."""
+"""Comparison of two checkouts: intervals of ratios, the verdict on a row, and the imported package."""
 
 import json
 import shutil
@@ -60,7 +60,7 @@ def test_a_ratio_is_of_the_two_processes_of_one_alternation():
         ([1.2] * 15, "**slower**"),
         ([1.2] * 11 + [1.0] * 4, ""),  # the interval begins at 1.0
         ([1.049] * 15, ""),
-        ([1.2] * 5, ""),  # too few to tell
+        ([1.2] * 5, ""),  # too few values for an interval
         ([0.8] * 15, "faster"),
         ([1.0] * 15, ""),
     ],
@@ -69,7 +69,7 @@ def test_a_row_is_slower_if_its_whole_interval_lies_beyond_five_percent(ratios, 
     assert Row("row", [1.0] * len(ratios), ratios).verdict() == verdict
 
 
-def test_the_tolerance_is_what_the_verdict_is_given():
+def test_the_tolerance_is_a_parameter_of_the_verdict():
     row = Row("row", [1.0] * 15, [1.04] * 15)
     assert [row.verdict(tolerance) for tolerance in (5.0, 3.0)] == ["", "**slower**"]
     assert Row("row", [1.0] * 15, [0.96] * 15).verdict(3.0) == "faster"
@@ -86,7 +86,7 @@ def test_an_alternation_that_failed_is_left_out_of_every_row():
     ]
 
 
-def test_checkouts_take_turns_in_going_first(monkeypatch, tmp_path):
+def test_checkouts_alternate_in_running_first(monkeypatch, tmp_path):
     pytest.importorskip("rich", reason="the driver's progress bar is of the extra [bench]")
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
     monkeypatch.setattr(harness, "ROOT", tmp_path)
@@ -110,7 +110,7 @@ def test_checkouts_take_turns_in_going_first(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("after", "status", "others"), [(1.0, 0, []), (1.2, 1, []), (1.2, 0, ["--tolerance", "30"])])
-def test_the_exit_status_tells_whether_a_row_is_slower(after, status, others, monkeypatch, tmp_path):
+def test_the_exit_status_reports_slower_rows(after, status, others, monkeypatch, tmp_path):
     (tmp_path / "compare_checkouts.md").write_text("")
     monkeypatch.setattr(harness, "RESULTS", tmp_path)
     monkeypatch.setattr(sys, "argv", ["compare_checkouts", str(ROOT), str(ROOT), *others])
@@ -129,7 +129,7 @@ def test_a_comparison_without_figures_is_an_error(arguments, message, monkeypatc
     assert message in capsys.readouterr().err
 
 
-def test_what_is_neither_a_checkout_nor_a_revision_is_refused_by_name(tmp_path):
+def test_an_argument_that_is_neither_a_checkout_nor_a_revision_is_refused_by_name(tmp_path):
     with pytest.raises(UnknownCheckoutError, match="no-such-revision"), checkout("no-such-revision"):
         pass
     with pytest.raises(UnknownCheckoutError, match=r"has no ttnn_jit/__init__\.py"), checkout(str(tmp_path)):
@@ -138,7 +138,7 @@ def test_what_is_neither_a_checkout_nor_a_revision_is_refused_by_name(tmp_path):
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A repository of two commits, whose package says which one it is."""
+    """A repository of two commits, whose package names its commit."""
     from benchmarks.checkouts import checkouts
 
     (tmp_path / "repository" / "ttnn_jit").mkdir(parents=True)
@@ -158,7 +158,7 @@ def repository(tmp_path, monkeypatch):
 
 @pytest.mark.process
 @pytest.mark.skipif(shutil.which("git") is None, reason="revisions are git's")
-def test_a_revision_is_a_worktree_for_as_long_as_it_is_compared(repository):
+def test_a_revision_is_a_worktree_while_it_is_compared(repository):
     with checkout("HEAD~1") as folder:
         assert (folder / "ttnn_jit" / "__init__.py").read_text() == "number = 1\n"
     assert not folder.exists()
@@ -169,7 +169,7 @@ def test_a_revision_is_a_worktree_for_as_long_as_it_is_compared(repository):
 
 
 @pytest.mark.process
-def test_a_process_imports_the_checkout_and_the_benchmarks_from_here(tmp_path):
+def test_a_process_imports_the_package_of_the_checkout_and_the_benchmarks_of_this_one(tmp_path):
     (tmp_path / "ttnn_jit").mkdir()
     (tmp_path / "ttnn_jit" / "__init__.py").write_text("number = 7\n")
     with importable(tmp_path) as folder:
@@ -189,7 +189,7 @@ def test_every_kind_of_figure_is_measured_in_a_process_of_this_checkout(only):
 
 
 @pytest.mark.process
-def test_a_process_starts_where_it_is_told_to():
+def test_a_process_starts_in_the_given_folder():
     with importable(ROOT) as folder, Process({}, folder) as process:
         import os
 

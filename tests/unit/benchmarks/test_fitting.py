@@ -1,4 +1,4 @@
-"""The committed polynomials are what the fits give, and every other constant what its formula gives."""
+"""The committed polynomials equal their fits, and every other constant equals its formula."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def numeric_constants():
                 yield f"{path.stem}.{name}"
 
 
-def test_it_is_known_of_every_constant_where_it_comes_from():
+def test_every_constant_has_an_origin():
     searched = {f"bfloat16_functions.{constant}" for search in SEARCHES for constant in search.constants}
     known = {fit.constant for fit in FITS} | searched | set(DERIVED) | set(CHOSEN)
     found = {name for name in numeric_constants() if not name.startswith("dot_product.")}
@@ -83,7 +83,7 @@ def test_it_is_known_of_every_constant_where_it_comes_from():
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_a_constant_is_what_its_formula_gives(name: str) -> None:
+def test_a_constant_equals_its_formula(name: str) -> None:
     committed = committed_constant(name)
     numbers = table(name) if isinstance(committed, Table) else committed
     kind = np.int64 if np.issubdtype(np.asarray(numbers).dtype, np.integer) else np.float32  # as kernels use it

@@ -1,4 +1,4 @@
-"""The driver of the benchmarks: what it keeps, what it goes on with, and how it counts a kernel's work."""
+"""The benchmark driver: kept steps, resumed runs, and the counted work of a kernel."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def interrupted():
     raise KeyboardInterrupt
 
 
-def test_a_run_that_is_broken_off_keeps_its_steps_and_is_resumed(results):
+def test_an_interrupted_run_keeps_its_steps_and_is_resumed(results):
     measured = []
 
     def step(name):
@@ -48,7 +48,7 @@ def test_a_run_that_is_broken_off_keeps_its_steps_and_is_resumed(results):
     assert "['a', 'b']" in (results / "sample.md").read_text()
 
 
-def test_a_contender_that_fails_costs_its_step_only(results):
+def test_a_contender_that_fails_loses_only_its_step(results):
     def fails():
         raise ProcessFailedError("it died")
 
@@ -57,7 +57,7 @@ def test_a_contender_that_fails_costs_its_step_only(results):
 
 
 @pytest.mark.process
-def test_a_process_of_its_own_answers_or_says_what_it_died_of():
+def test_a_child_process_returns_its_result_or_its_error():
     with Process({}) as process:
         assert process.call(math.hypot, 3, 4) == 5
         with pytest.raises(ProcessFailedError, match="math domain error"):

@@ -1,4 +1,4 @@
-"""The programs that stand for the shapes of loops: each has the loop that it is named after."""
+"""The programs for the shapes of loops: each has the loop of its name."""
 
 from typing import get_args
 from unittest import mock
@@ -21,8 +21,8 @@ def test_a_program_has_the_loop_that_it_is_named_after(shape, dtype):
     assert shape.schedule in text
 
 
-def way(kernel):
-    """Which loops a kernel is written as."""
+def kind_of_loops(kernel):
+    """The kinds of loops of a kernel."""
     match kernel:
         case LoopNest():
             return kernel.loops, bool(kernel.tables)
@@ -36,7 +36,7 @@ def test_every_kind_of_kernel_has_a_program():
     with mock.patch.object(host_program, "kernel_of", wraps=host_program.kernel_of) as kernel_of:
         for shape in LOOP_SHAPES:
             shape.jitted().ir(*shape.tensors(shape.dtypes[0]), stage="codegen")
-    found = {way(call.args[0]) for call in kernel_of.call_args_list}
+    found = {kind_of_loops(call.args[0]) for call in kernel_of.call_args_list}
     nests = {(loops, False) for loops in Loops} | {(Loops.ELEMENTS, True)}
     assert found == nests | set(get_args(Move)) | set(get_args(Kernel)) - {LoopNest, Copy}
 

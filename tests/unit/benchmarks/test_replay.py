@@ -1,4 +1,4 @@
-"""What a checkout compiles, replayed: which combinations there are, and how two sets of hashes are compared."""
+"""Replay of a checkout: its combinations, and the comparison of two sets of hashes."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ def test_every_operation_target_frontend_and_instruction_set_is_replayed(combina
 @pytest.mark.parametrize(
     "operation", [one for one in OPERATIONS if one.examples and not one.chosen_by], ids=lambda one: one.ttnn_name
 )
-def test_an_operation_with_examples_is_replayed_with_each_and_its_first_is_not_refused(operation, combinations):
+def test_an_operation_is_replayed_with_each_of_its_examples(operation, combinations):
     programs = re.compile(rf"op_{operation.ttnn_name}(_\d+)?")
     of_it = [c for c in combinations if programs.fullmatch(c["program"]) and c["isa"] == "host"]
     dtype = "f32" if DataType.FLOAT32 in operation.dtypes else replay_programs.INTEGER
@@ -83,7 +83,7 @@ def test_a_model_is_replayed_by_both_frontends_with_one_text(combinations, monke
 
 
 @pytest.mark.parametrize("program", ["tree_of_30", "op_attention_softmax", "op_argmax", "two_results"])
-def test_names_of_kernels_are_no_difference(program, combinations, monkeypatch, tmp_path):
+def test_kernel_names_do_not_count_as_differences(program, combinations, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
     combination = next(c for c in combinations if (c["program"], c["isa"], c["target"]) == (program, "host", "cpu"))
@@ -106,13 +106,13 @@ def test_names_of_kernels_are_no_difference(program, combinations, monkeypatch, 
 
 
 @pytest.mark.parametrize("isa", ["avx512", "avx2", "neon"])
-def test_an_instruction_set_that_is_asked_for_is_compiled_for(isa, combinations, monkeypatch, tmp_path):
+def test_an_explicit_instruction_set_is_compiled_for(isa, combinations, monkeypatch, tmp_path):
     from ttnn_jit.compiler import backends
     from ttnn_jit.kernels import isa as isas
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
-    monkeypatch.setattr(isas, "isa_for", isas.isa_for)  # which rendering replaces, in a process of its own for good
+    monkeypatch.setattr(isas, "isa_for", isas.isa_for)  # rendering replaces it, permanently, in its own process
     monkeypatch.setattr(backends, "backend_for", backends.backend_for.__wrapped__)
     (combination,) = (
         c for c in combinations if (c["program"], c["dtype"], c["target"], c["isa"]) == ("cosh", "f32", "cpu", isa)
@@ -121,7 +121,7 @@ def test_an_instruction_set_that_is_asked_for_is_compiled_for(isa, combinations,
     assert f"<{width} x float>" in render(combination, isa)["codegen"]
 
 
-def test_what_a_combination_raises_is_its_text():
+def test_an_error_of_a_combination_is_its_text():
     combination = {"source": "def refused(a0):\n    return ttnn.no_such_operation(a0)\n", "program": "refused"}
     shown = {"dtypes": ["f32"], "shapes": [[32, 32]], "kind": "torch", "target": "cpu", "frontend": "ast"}
     (text,) = render({"key": "k", "options": {}} | combination | shown, "host").values()
@@ -139,12 +139,12 @@ def test_what_a_combination_raises_is_its_text():
         ({"k": {"ttnn": "a", "codegen": "b"}, "l": {}}, ["combinations: 1 in AFTER alone, first l"]),
     ],
 )
-def test_hashes_that_differ_are_told_by_stage(after, said):
+def test_differing_hashes_are_reported_by_stage(after, said):
     before = {"k": {"ttnn": "a", "codegen": "b"}}
     assert replay.differences(before, after).lines == said
 
 
-def test_the_first_difference_is_that_of_the_earliest_stage_in_whatever_combination():
+def test_the_first_difference_is_that_of_the_earliest_stage_of_any_combination():
     before = {"k": {"ttnn": "a", "codegen": "b"}, "l": {"ttnn": "a", "codegen": "b"}}
     after = {"k": {"ttnn": "a", "codegen": "y"}, "l": {"ttnn": "x", "codegen": "b"}}
     assert replay.differences(before, after).first == ("l", "ttnn")

@@ -1,4 +1,4 @@
-"""Contenders that take turns: what they compute is what torch computes in float64, and ratios are of the best peer."""
+"""Alternating contenders: their results equal torch in float64, and ratios are to the best peer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def _small(monkeypatch):
 
 
 @pytest.mark.parametrize("work", reductions.WORKS)
-def test_works_are_those_of_torch(work):
+def test_the_benchmarked_programs_equal_torch(work):
     fields = {"work": work, "dtype": "f32", "threads": 1}
     assert all(reductions.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, reductions.EAGER))
 
 
 @pytest.mark.parametrize("work", ["NHWC to NCHW", "split of dim -1", "gather along rows", "from tiles, padded"])
-def test_movements_are_those_of_torch(work):
+def test_benchmarked_movements_equal_torch(work):
     case = movement.Case(work, "bf16", "cache", 1)
     fields = {"work": work, "dtype": "bf16", "size": "cache", "threads": 1}
     assert not any(movement.prepare(contender, fields) for contender in (turns.OURS, movement.EAGER))
@@ -32,20 +32,20 @@ def test_movements_are_those_of_torch(work):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_attention_is_torchs(causal):
+def test_benchmarked_attention_equals_torch(causal):
     fields = {"positions": 40, "causal": causal, "dtype": "f32", "threads": 1}
     assert all(attention.prepare(contender, fields) < 1e-5 for contender in attention.CONTENDERS)
 
 
 @pytest.mark.parametrize(("pool", "norm"), [("", False), ("", True), ("max", False), ("avg", False)])
-def test_layers_are_torchs(monkeypatch, pool, norm):
+def test_benchmarked_layers_equal_torch(monkeypatch, pool, norm):
     layer = convolution.Layer("layer", 8, 4, 6, 3, 2, 2 - bool(pool), pool, norm)
     monkeypatch.setattr(convolution, "LAYERS", (layer,))
     fields = {"layer": "layer", "dtype": "f32", "batch": 2, "threads": 1}
     assert all(convolution.prepare(contender, fields) < 1e-5 for contender in (turns.OURS, convolution.EAGER))
 
 
-def test_the_roof_of_a_layer_is_the_longer_of_its_arithmetic_and_its_bytes():
+def test_the_roofline_of_a_layer_is_the_longer_of_its_arithmetic_and_its_bytes():
     copies = {str(1 << power): {"2 ordinary": 10.0, "1 ordinary": 99.0} for power in range(16, 29)}
     measured = [{"fma": {"2": 100.0}, "pairs": {"2": 200.0}, "copy": copies}]
     wide, narrow = (convolution.Layer("layer", 32, channels, channels, 3) for channels in (256, 4))

@@ -1,4 +1,4 @@
-"""The page of what public programs use of ttnn."""
+"""The page on the use of ttnn in public programs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ttnn_jit import ttnn
 
 ROOT = Path(usage.__file__).parents[1]
 ELSEWHERE = {"bfloat8_b", "bfloat4_b", "DataType.BFLOAT8_B", "DataType.BFLOAT4_B", "ir"}
-"""Names without arithmetic that are not here: block floats, and the Python bindings of a compiler's IR."""
+"""Names without arithmetic that are missing: block floats, and the Python bindings of a compiler's IR."""
 
 
-def test_the_page_is_current():
+def test_the_usage_page_is_current():
     assert (ROOT / "docs" / "usage.md").read_text(encoding="utf-8") == usage.page()
 
 
-def test_every_name_without_arithmetic_is_here_with_every_keyword_that_programs_give():
+def test_every_used_name_without_arithmetic_is_supported_with_every_used_keyword():
     for use in usage.uses():
         if use.set == "A" and use.name not in ELSEWHERE:
             assert usage.status(use.name) in usage.STATUSES[:2], use.name
@@ -41,7 +41,7 @@ def test_every_name_without_arithmetic_is_here_with_every_keyword_that_programs_
         ("from_device(blocking=)", "accepted, no effect"),
     ],
 )
-def test_a_name_is_what_the_namespace_says_of_it(name, status):
+def test_the_status_of_a_name_is_that_of_the_namespace(name, status):
     assert usage.status(name) == status
 
 
@@ -55,12 +55,12 @@ def test_a_name_is_what_the_namespace_says_of_it(name, status):
         *((name, False) for name in ("SDPAProgramConfig", "Topology.Ring", "bfloat8_b", "execute_trace", "to_dtype")),
     ],
 )
-def test_operations_are_what_computes_or_moves_tensors(name, is_one):
+def test_operations_are_functions_that_compute_or_move_tensors(name, is_one):
     category = "Host API, creation, configs" if name == "to_dtype" else "Matmul, linear, attention"
     assert usage.is_operation(usage.Use("A", category, name, 1, {})) is is_one
 
 
-def test_the_shares_that_are_aimed_at_are_reached():
+def test_the_target_shares_are_reached():
     named = [use for use in usage.uses() if use.set != "keywords"]
     operations = [use for use in named if usage.is_operation(use)]
     honoured = usage.STATUSES[:1]

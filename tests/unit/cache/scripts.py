@@ -1,4 +1,4 @@
-"""Runs a script in a process of its own."""
+"""Runs a script in its own process."""
 
 from __future__ import annotations
 

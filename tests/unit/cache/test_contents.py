@@ -1,4 +1,4 @@
-"""What is in a cache folder is told as it is, damage included, and left as it is."""
+"""The content of a cache folder is reported, damage included, and not changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def change(folder, sql, *values):
         database.execute(sql, values)
 
 
-def test_a_folder_that_is_not_there_is_not_made(own_disk_cache):
+def test_a_missing_folder_is_not_created(own_disk_cache):
     assert look().state is State.ABSENT
     assert not own_disk_cache.exists()
     own_disk_cache.mkdir(mode=0o700)
@@ -46,12 +46,12 @@ def test_a_folder_that_is_not_there_is_not_made(own_disk_cache):
     assert list(own_disk_cache.iterdir()) == []
 
 
-def test_a_cache_that_is_turned_off_has_no_folder(monkeypatch):
+def test_a_disabled_cache_has_no_folder(monkeypatch):
     monkeypatch.setenv("TTNN_JIT_CACHE", "0")
     assert look().state is State.OFF
 
 
-def test_entries_are_counted_and_found_sound(folder):
+def test_entries_are_counted_and_verified(folder):
     contents = look()
     assert (contents.state, contents.programs, contents.others) == (State.READY, 1, 2)
     assert contents.nbytes > 100
@@ -100,7 +100,7 @@ def test_a_file_that_is_no_database_is_damage_and_stays(folder, text):
         ),
     ],
 )
-def test_every_kind_of_damage_to_an_entry_is_named_and_left(folder, sql, values, found):
+def test_every_kind_of_damage_to_an_entry_is_named_and_kept(folder, sql, values, found):
     change(folder, sql, *values)
     assert damages(folder) == [found]
     assert damages(folder) == [found]
@@ -118,7 +118,7 @@ def database(tmp_path_factory):
 
 
 @given(data=st.data())
-def test_a_database_with_any_bytes_changed_is_sound_or_says_what_is_damaged_and_stays(database, data):
+def test_a_database_with_changed_bytes_is_verified_or_reported_as_damaged_and_kept(database, data):
     folder, sound = database
     content = bytearray(sound)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -132,12 +132,12 @@ def test_a_database_with_any_bytes_changed_is_sound_or_says_what_is_damaged_and_
     assert (folder / "cache.db").read_bytes() == content
 
 
-def test_a_program_that_cannot_be_read_is_listed_without_what_it_would_say(folder):
+def test_a_program_that_cannot_be_read_is_listed_without_its_description(folder):
     (program,) = stored_programs(folder)
     assert (program.key, program.function, program.inputs) == ("a", None, ())
 
 
-def test_looking_leaves_no_file_behind(folder):
+def test_reading_leaves_no_file_behind(folder):
     before = sorted(path.name for path in folder.iterdir())
     look(), damages(folder), list(stored_programs(folder))
     assert sorted(path.name for path in folder.iterdir()) == before == ["cache.db"]

@@ -1,4 +1,4 @@
-"""The disk store: it keeps what it was given, trusts nobody else's folder, and never breaks a call."""
+"""The disk store keeps its entries, trusts only the user's folders, and never breaks a call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def store(folder):
         yield opened
 
 
-def test_bytes_come_back_in_another_store_of_the_folder(store, folder):
+def test_bytes_are_found_by_another_store_of_the_folder(store, folder):
     store.set("program:a", b"\0code")
     store.set("program:big", bytes(300_000))
     with closing(DiskStore(folder)) as other:
@@ -43,7 +43,7 @@ def test_bytes_come_back_in_another_store_of_the_folder(store, folder):
         assert other.get("program:b") is None
 
 
-def test_nothing_is_made_before_something_is_stored_or_sought(store, folder):
+def test_nothing_is_created_before_the_first_store_or_look_up(store, folder):
     assert store.usage() == (0, 0)
     store.clear()
     assert not folder.exists()
@@ -70,7 +70,7 @@ def test_an_interrupt_waits_until_a_connection_is_closed(store, monkeypatch):
         close()
 
     monkeypatch.setattr(entries, "close", interrupted_close)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     with pytest.raises(KeyboardInterrupt):
         store.close()
     signal.signal(signal.SIGINT, before)
@@ -103,7 +103,7 @@ def test_a_pickle_in_the_database_is_never_opened(store, folder, monkeypatch, tm
     assert not Path("exploded").exists()
 
 
-def test_only_text_keys_and_bytes_values_go_either_way(tmp_path):
+def test_only_text_keys_and_bytes_values_are_stored_and_returned(tmp_path):
     entries = BytesDisk(str(tmp_path))
     for key in (b"bytes", 1, ("tuple",)):
         with pytest.raises(TypeError, match="a key of the disk cache is a str"):
@@ -117,7 +117,7 @@ def test_only_text_keys_and_bytes_values_go_either_way(tmp_path):
         entries.fetch(4, None, pickle.dumps("value"), read=False)
 
 
-def test_what_is_stored_beside_an_update_is_there_if_the_update_is(store):
+def test_an_entry_stored_with_an_update_exists_if_the_update_does(store):
     store.update("manifest:a", lambda _: b"names b", also_store={"program:b": b"code"})
     assert (store.get("manifest:a"), store.get("program:b")) == (b"names b", b"code")
 
@@ -129,7 +129,7 @@ def test_what_is_stored_beside_an_update_is_there_if_the_update_is(store):
     assert (store.get("manifest:c"), store.get("program:c")) == (None, None)
 
 
-def test_update_sees_what_is_there(store):
+def test_an_update_sees_the_current_value(store):
     store.update("manifest:a", lambda old: b"first" if old is None else b"wrong")
     store.update("manifest:a", lambda old: (old or b"") + b", second")
     assert store.get("manifest:a") == b"first, second"
@@ -147,7 +147,7 @@ def test_usage_counts_programs_and_all_bytes(store):
 
 
 @pytest.mark.slow
-def test_the_size_is_bounded_by_dropping_what_is_oldest(folder, monkeypatch):
+def test_the_size_is_bounded_by_evicting_the_oldest_entries(folder, monkeypatch):
     monkeypatch.setitem(disk.SETTINGS, "size_limit", 1 << 20)
     with closing(DiskStore(folder)) as store:
         for number in range(60):
@@ -160,7 +160,7 @@ def test_the_size_is_bounded_by_dropping_what_is_oldest(folder, monkeypatch):
     assert (folder / "cache.db").stat().st_size < 2 << 20
 
 
-def test_a_database_of_garbage_is_dropped_and_begun_anew(folder):
+def test_a_database_of_garbage_is_replaced(folder):
     folder.mkdir(mode=0o700)
     (folder / "cache.db").write_bytes(b"not a database, " * 1000)
     with closing(DiskStore(folder)) as store:
@@ -268,7 +268,7 @@ def test_a_writer_killed_in_the_middle_leaves_whole_entries(store, folder):
 
 @pytest.mark.process
 @pytest.mark.slow
-def test_a_full_disk_is_said_once_and_does_not_break_a_call(folder):
+def test_a_full_disk_is_reported_once_and_does_not_break_a_call(folder):
     script = (
         WRITER
         + """
@@ -311,8 +311,8 @@ def test_a_folder_that_cannot_be_written_does_not_break_a_call(folder):
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("writer", ["closed", "killed"])  # one that is killed leaves SQLite's log behind
-def test_a_folder_that_is_read_only_is_read_and_said_so_once_when_something_would_be_kept(writer):
+@pytest.mark.parametrize("writer", ["closed", "killed"])  # a killed process leaves SQLite's log behind
+def test_a_read_only_folder_is_read_and_reported_once_when_an_entry_would_be_stored(writer):
     script = """
     import os, sys, tempfile
     from pathlib import Path

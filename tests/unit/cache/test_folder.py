@@ -1,4 +1,4 @@
-"""The folder of the disk cache: it must be the user's, or one that nobody else could have written."""
+"""The folder of the disk cache must be the user's, or one that nobody else could have written to."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(folder, mode):
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o711])
-def test_a_folder_that_others_may_enter_and_not_write_to_is_used_as_mkdir_leaves_it(folder, mode):
+def test_a_folder_that_others_may_enter_but_not_write_to_is_used_with_the_mode_of_mkdir(folder, mode):
     folder.mkdir()
     folder.chmod(mode)
     before = os.umask(0)
@@ -78,7 +78,7 @@ def test_a_folder_of_somebody_else_is_not_used(folder, monkeypatch):
         assert store.get("program:a") is None
 
 
-def test_a_file_in_the_folders_place_is_said_once(folder):
+def test_a_file_in_the_folders_place_is_reported_once(folder):
     folder.write_text("")
     with closing(DiskStore(folder)) as store:
         with pytest.warns(RuntimeWarning, match="failed: .*File exists"):
@@ -86,18 +86,18 @@ def test_a_file_in_the_folders_place_is_said_once(folder):
         assert store.get("program:a") is None
 
 
-def test_a_folder_that_cannot_be_looked_into_counts_as_empty(tmp_path):
+def test_a_folder_that_cannot_be_read_counts_as_empty(tmp_path):
     store = DiskStore(tmp_path / ("n" * 300))
     assert store.usage() == (0, 0)
     store.clear()
 
 
 @pytest.mark.parametrize(("mode", "uses"), [(0o777, False), (0o1777, True), (0o775, False), (0o755, True)])
-def test_a_folder_in_one_that_others_may_write_to_is_used_only_if_they_cannot_exchange_it(tmp_path, mode, uses):
+def test_a_folder_in_one_that_others_may_write_to_is_used_only_if_they_cannot_replace_it(tmp_path, mode, uses):
     parent = tmp_path / "parent"
     (parent / "between").mkdir(parents=True)
     if os.geteuid() == 0:
-        os.chown(parent, 0, 12345)  # a group that is not ours alone
+        os.chown(parent, 0, 12345)  # a group with other members
     elif mode == 0o775:
         pytest.skip("the user's group may be the user's alone")
     parent.chmod(mode)
@@ -110,7 +110,7 @@ def test_a_folder_in_one_that_others_may_write_to_is_used_only_if_they_cannot_ex
     )
 
 
-def test_a_folder_that_is_exchanged_is_judged_anew(store, folder, tmp_path):
+def test_a_replaced_folder_is_checked_again(store, folder, tmp_path):
     store.set("program:a", b"code")
     folder.rename(tmp_path / "elsewhere")
     folder.mkdir(mode=0o700)
@@ -125,7 +125,7 @@ def test_a_folder_that_is_exchanged_is_judged_anew(store, folder, tmp_path):
     assert list(folder.iterdir()) == []
 
 
-def test_a_link_to_a_folder_is_as_good_as_what_it_leads_to(tmp_path):
+def test_a_link_to_a_folder_is_treated_as_its_target(tmp_path):
     (tmp_path / "own").mkdir(mode=0o700)
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
@@ -154,7 +154,7 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two use
 
 @pytest.fixture
 def shared():
-    """A warm cache that all may read, where all may go: pytest's own folders are its user's alone."""
+    """A warm cache that all may read, in a folder that all may enter: pytest's own folders are private."""
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home, "store")
         with closing(DiskStore(folder)) as store:

@@ -1,4 +1,4 @@
-"""Keys by contribution, and programs found by what their compiles read."""
+"""Keys by contribution, and programs that are found by the reads of their compiles."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def key(**changes) -> Key:
     return replace(base, **changes)
 
 
-def told(**changes) -> Key:
-    """The key of a compile that is told something else of code and arguments."""
+def key_of(**changes) -> Key:
+    """The key of a compile with other inputs of code and arguments."""
     return key(parts=tuple((PARTS | {name.replace("_", " "): value for name, value in changes.items()}).items()))
 
 
@@ -55,26 +55,26 @@ def store(tmp_path):
         yield opened
 
 
-def seen(**now):
-    """What the paths of reads lead to now."""
+def current_values(**now):
+    """The current values at the paths of reads."""
     return now.get
 
 
-def test_a_program_is_found_while_what_its_compile_read_is_as_it_was(store):
+def test_a_program_is_found_while_everything_that_its_compile_read_is_unchanged(store):
     programs = Manifest(store)
     programs.store(key(), [("SCALE", "float:2"), ("helper", "code:1")], content(), b"program")
-    assert programs.lookup(key(), seen(SCALE="float:2", helper="code:1")).program == b"program"
-    assert programs.lookup(key(), seen(SCALE="float:3", helper="code:1")) is None
-    assert programs.lookup(key(), seen(SCALE="float:2")) is None
-    assert programs.lookup(told(code="abd"), seen(SCALE="float:2", helper="code:1")) is None
+    assert programs.lookup(key(), current_values(SCALE="float:2", helper="code:1")).program == b"program"
+    assert programs.lookup(key(), current_values(SCALE="float:3", helper="code:1")) is None
+    assert programs.lookup(key(), current_values(SCALE="float:2")) is None
+    assert programs.lookup(key_of(code="abd"), current_values(SCALE="float:2", helper="code:1")) is None
 
 
 def test_values_that_alternate_each_keep_their_program(store):
     programs = Manifest(store)
     for value in ("2", "3"):
         programs.store(key(), [("SCALE", value)], content(value), f"program {value}".encode())
-    assert programs.lookup(key(), seen(SCALE="2")).program == b"program 2"
-    assert programs.lookup(key(), seen(SCALE="3")).program == b"program 3"
+    assert programs.lookup(key(), current_values(SCALE="2")).program == b"program 2"
+    assert programs.lookup(key(), current_values(SCALE="3")).program == b"program 3"
     assert programs.reads_of(key()) == [(("SCALE", "3"),), (("SCALE", "2"),)]
 
 
@@ -84,7 +84,7 @@ def test_candidates_are_bounded_and_equal_reads_replace_each_other(store):
         programs.store(key(), [("SCALE", str(value))], content(), None)
     programs.store(key(), [("SCALE", "20")], content(), None)
     assert len(programs.reads_of(key())) == manifest.CANDIDATES_PER_KEY
-    assert programs.lookup(key(), seen(SCALE="0")) is None
+    assert programs.lookup(key(), current_values(SCALE="0")) is None
 
 
 def test_each_read_is_looked_up_once(store):
@@ -100,7 +100,7 @@ def test_a_program_known_by_content_is_not_stored_twice(store):
     programs.store(key(), [], content(), b"program")
     programs.store(key(function="sinh"), [], content(), None)
     assert store.names(PROGRAM) == [content().entry]
-    assert programs.lookup(key(function="sinh"), seen()).program == b"program"
+    assert programs.lookup(key(function="sinh"), current_values()).program == b"program"
 
 
 def test_an_evicted_program_is_a_miss(store):
@@ -109,7 +109,7 @@ def test_an_evicted_program_is_a_miss(store):
     kept = store.get(key().entry)
     store.clear()
     store.set(key().entry, kept)
-    assert programs.lookup(key(), seen()) is None
+    assert programs.lookup(key(), current_values()) is None
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_an_evicted_program_is_a_miss(store):
         ({"versions": Versions("compiler", "llvm 2", "python")}, "LLVM"),
     ],
 )
-def test_every_contribution_makes_a_key_of_its_own_and_is_named(changes, name):
+def test_every_contribution_changes_the_key_and_is_named(changes, name):
     other = key(**changes)
     assert other.digest != key().digest
     assert [difference.name for difference in differences(key().contributions, other.contributions)] == [name]
@@ -139,21 +139,21 @@ def test_equal_keys_have_equal_digests():
     assert differences(key().contributions, key().contributions) == ()
 
 
-def test_a_difference_reads_as_from_and_to():
-    (found,) = differences(key().contributions, told(argument_factor=2).contributions)
+def test_a_difference_prints_as_from_and_to():
+    (found,) = differences(key().contributions, key_of(argument_factor=2).contributions)
     assert str(found) == "argument factor: float 0.5 -> int:2"
     (found,) = differences(key().contributions, key(parts=tuple(PARTS.items())[:2]).contributions)
     assert str(found) == "argument factor: float 0.5 -> absent"
 
 
-def test_scalars_go_by_type_and_bits():
+def test_scalars_are_keyed_by_type_and_bits():
     values = [1, True, 1.0, 0.0, -0.0, 0, False, None, "1", b"1", float("nan"), float("inf"), (1,), [1], {"a": 1}]
     assert len({typed_text(value) for value in values}) == len(values)
     assert typed_text(float("nan")) == typed_text(float("nan"))
     assert typed_text([1.0, (2,)]) == typed_text([1.0, (2,)])
 
 
-def test_specs_go_by_all_of_their_fields():
+def test_specs_are_keyed_by_all_of_their_fields():
     config = create_sharded_memory_config((64, 64), CoreGrid(x=2, y=2), ShardStrategy.BLOCK)
     other = create_sharded_memory_config((64, 64), CoreGrid(x=2, y=1), ShardStrategy.BLOCK)
     specs = [
@@ -175,15 +175,15 @@ def test_the_nearest_entry_is_of_the_same_function(store):
     programs = Manifest(store)
     assert programs.nearest(key()) is None
     programs.store(key(function="sinh"), [], content(), b"program")
-    unfused = replace(told(code="x"), options=CompileOptions(fuse=False))
+    unfused = replace(key_of(code="x"), options=CompileOptions(fuse=False))
     programs.store(unfused, [], content(), None)
     programs.store(replace(unfused, target=PRESETS["blackhole"]), [], content(), None)
     assert [difference.name for difference in programs.nearest(key())] == ["code", "option fuse"]
     assert programs.nearest(unfused) == ()
-    programs.store(told(code="y", x=1, z=2), [], content(), None)
+    programs.store(key_of(code="y", x=1, z=2), [], content(), None)
     assert programs.nearest(key(location="elsewhere.py", function="tanh")) is None
-    assert programs.nearest(key(location="elsewhere.py")) is None  # of the same name, and of another code
-    programs.store(told(x=3), [], content(), None)
+    assert programs.nearest(key(location="elsewhere.py")) is None  # with the same name and different code
+    programs.store(key_of(x=3), [], content(), None)
     assert [difference.name for difference in programs.nearest(key(location="elsewhere.py"))] == ["x"]
 
 
@@ -243,22 +243,22 @@ def test_code_of_no_program_is_assembled_once_and_again_where_it_is_damaged(stor
     assert store.usage()[0] == 0
 
 
-def test_every_edit_of_the_compiler_is_another_compiler(tmp_path, monkeypatch):
+def test_every_edit_of_the_compiler_changes_its_identity(tmp_path, monkeypatch):
     package, linked = tmp_path / "package", tmp_path / "linked"
     for folder in (package / "room", linked):
         folder.mkdir(parents=True)
     (package / "cache").symlink_to(linked)
     monkeypatch.setattr("ttnn_jit.__file__", str(package / "__init__.py"))
-    seen = {compiler_identity.__wrapped__()}
+    current_values = {compiler_identity.__wrapped__()}
     for number, path in enumerate([package / "__init__.py", package / "room" / "a.py", linked / "b.py"]):
         for text in ("1", "12"):
             path.write_text(text)
-            seen.add(compiler_identity.__wrapped__())
+            current_values.add(compiler_identity.__wrapped__())
         os.utime(path, (0, 0))
-        seen.add(compiler_identity.__wrapped__())
-        assert len(seen) == 4 + 3 * number
+        current_values.add(compiler_identity.__wrapped__())
+        assert len(current_values) == 4 + 3 * number
     (package / "room" / "note.txt").write_text("1")
-    assert compiler_identity.__wrapped__() in seen
+    assert compiler_identity.__wrapped__() in current_values
     package.rename(tmp_path / "elsewhere")
     monkeypatch.setattr("ttnn_jit.__file__", str(tmp_path / "elsewhere" / "__init__.py"))
-    assert compiler_identity.__wrapped__() in seen
+    assert compiler_identity.__wrapped__() in current_values

@@ -1,4 +1,4 @@
-"""Entries whose checksum is right and whose content is not: they read as absent, and are made anew."""
+"""Manipulated entries with a valid checksum read as absent, and are made anew."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def store(tmp_path):
 
 
 def launch_code_in(store):
-    """The one entry with native code that no program has for itself, made by the first loader of the store."""
+    """The entry with native code that belongs to no program, stored by the first loader of the store."""
     native._Loader().load_launch_code(Manifest(store).native_code)
     (name,) = store.names(CODE)
     return name, store.get(name)
 
 
 def with_table(image, change):
-    """An image whose table of functions is changed."""
+    """An image with a changed table of functions."""
     code = bytes(Image.read(image).code)
     table = json.loads(image[len(code) : -8])
     return code + json.dumps(change(table)).encode() + image[-8:]
@@ -55,7 +55,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_native_code_that_was_resealed_reads_as_absent_and_is_assembled_anew(damage, store):
+def test_resealed_native_code_reads_as_absent_and_is_assembled_anew(damage, store):
     name, sound = launch_code_in(store)
     store.set(name, DAMAGES[damage](sound))
     loader = native._Loader()
@@ -98,7 +98,7 @@ def test_a_manifest_of_another_kind_holds_no_programs(data, store):
     assert programs.lookup(KEY, dict(READS).get).program == b"program"
 
 
-def test_no_damage_to_what_a_manifest_says_is_an_error(store):
+def test_no_damage_to_the_content_of_a_manifest_is_an_error(store):
     programs, sound = kept(store)
     draw = random.Random(0)
     for _ in range(300):
@@ -127,7 +127,7 @@ SCRIPT = """
 
 @pytest.mark.process
 @pytest.mark.parametrize("damage", ["text", "an image without functions"])
-def test_a_call_in_a_new_process_goes_on_with_resealed_native_code(damage, tmp_path):
+def test_a_call_in_a_new_process_continues_with_resealed_native_code(damage, tmp_path):
     script = tmp_path / "model.py"
     script.write_text(textwrap.dedent(SCRIPT))
 

@@ -1,4 +1,4 @@
-"""Counters, and the reach of `cache_clear`."""
+"""Counters, and the effect of `cache_clear`."""
 
 from __future__ import annotations
 

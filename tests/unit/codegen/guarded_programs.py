@@ -1,4 +1,4 @@
-"""Programs whose operands lie beside memory that nobody may touch, run by the text of any host."""
+"""Programs whose operands lie between inaccessible pages, run by the text of any host."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ttnn_jit.runtime.native.panels import factors_of, with_flag, without_flag
 
 
 def hosts():
-    """Hosts whose text can run here; that of NEON runs in the emulator elsewhere."""
+    """Hosts whose text can run here; NEON text runs in the emulator elsewhere."""
     own = host_isa()
     others = [*([AVX2] if own.avx2 else []), *([AVX512] if own.avx512 else []), NEON]
     return [own, *(isa for isa in others if isa != own and not (isa.neon and own.neon))]
 
 
 def guarded(module, operands, isa, *, start, in_panels=False):
-    """The results of arrays, which all lie before (or, from the `start`, behind) what is forbidden, as results do.
+    """The results of arrays that end (or, from the `start`, begin) at inaccessible pages, as the results do.
 
     What may be in panels is, if `in_panels` says so.
     """

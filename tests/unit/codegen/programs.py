@@ -116,12 +116,12 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
 
 
 def unrolled(plan: ProgramPlan) -> list[Launch]:
-    """Every launch of a plan as often as it runs, as one that stands in no repeat."""
+    """Every launch of a plan as often as it runs, as one outside of repeats."""
     return [each.in_round(rounds) for each, rounds in runs_of(plan.launches)]
 
 
 def _fresh(spec: TensorSpec) -> np.ndarray:
-    """A buffer of numbers that show misuse, aligned as blocks of the pool: stores of big results are non-temporal."""
+    """A marked buffer, aligned like blocks of the pool, because stores of big results are non-temporal."""
     memory = np.empty(spec.nbytes + 2 * ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     count = max(spec.nbytes // spec.dtype.itemsize, 1)
@@ -138,7 +138,7 @@ def run_kernel(launch, plan, code, buffers) -> None:
 
 
 def emulate_kernel(launch, plan, code, buffers, *, start=False) -> None:
-    """`run_kernel`, of aarch64 code on another machine, each buffer with a hole at its end (or start)."""
+    """`run_kernel` for aarch64 code in the emulator, each buffer with an inaccessible page at its end (or start)."""
     machine = Machine(code)
     starts = {k: machine.write(buffers[k], start=start) for k in launch.operands}
     addresses = [starts[k] + move for k, move in zip(launch.operands, _moves(launch, plan), strict=True)]
@@ -149,7 +149,7 @@ def emulate_kernel(launch, plan, code, buffers, *, start=False) -> None:
 
 
 def _moves(launch, plan) -> list[int]:
-    """Per operand, the bytes from the start of its buffer to the first element that the launch meets."""
+    """Per operand, the bytes from the start of its buffer to the first element that the launch accesses."""
     specs = [plan.buffers[k] for k in launch.operands]
     offsets = [_start(spec) + offset for spec, offset in zip(specs, launch.offsets, strict=True)]
     return [offset * spec.dtype.stride_bytes for offset, spec in zip(offsets, specs, strict=True)]
@@ -157,7 +157,7 @@ def _moves(launch, plan) -> list[int]:
 
 @dataclass(frozen=True)
 class ChosenKernel:
-    """A body's kernel, and the loops that were chosen for it."""
+    """A body's kernel with its chosen loops."""
 
     nest: LoopNest
     kernel: LlvmKernel
@@ -192,7 +192,7 @@ class ChosenKernel:
 
 
 def kernel_of(body: KernelBody, isa: HostIsa) -> ChosenKernel:
-    """The kernel of a body by itself."""
+    """The kernel of a body alone."""
     nest = host_steps.chosen(body, isa)
     return ChosenKernel(nest, llvm_kernel.kernel_of(nest, isa))
 
@@ -205,7 +205,7 @@ def native(module, inputs, isa=None) -> list[np.ndarray]:
 
 
 def objects_of(program: GeneratedProgram, isa: HostIsa) -> dict[str, bytes]:
-    """By name, the object code of a program's kernels, rare paths included."""
+    """Kernel name -> its object code, rare paths included."""
     return {name: assemble(kernel.modules.whole, isa) for name, kernel in program.kernels.items()}
 
 

@@ -1,4 +1,4 @@
-"""Modules that several threads assemble: the images, in whatever order, are those of one thread."""
+"""Modules that several threads assemble: the images equal those of one thread, in any order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = 5
 
 
 def chain(length):
-    """A function of so many dependent additions, each of another constant."""
+    """A function of this many dependent additions, each of another constant."""
     steps = "\n".join(f"  %v{i + 1} = xor i64 %v{i}, {i * 7919 + length}" for i in range(length))
     return f"define i64 @f{length}(i64 %v0) {{\n{steps}\n  ret i64 %v{length}\n}}\n"
 
@@ -45,7 +45,7 @@ def test_little_text_starts_no_thread():
     assert {symbol for symbol, _ in begun.images({})} == {"f3", "f4"}
 
 
-def test_what_is_abandoned_leaves_no_thread():
+def test_an_abandoned_assembly_leaves_no_thread():
     before = threading.active_count()
     AssemblyThreads(modules(), host_isa()).abandon()
     assert threading.active_count() <= before

@@ -1,4 +1,4 @@
-"""Which ops may be computed by the functions that are shorter for bfloat16."""
+"""Ops that may be computed by the short functions for bfloat16."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def names_between(calls: list[tuple], dtype: DataType, target: str) -> list[str]
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_kernel_of_one_op_stands_between_bfloat16(target: str) -> None:
+def test_a_kernel_of_one_op_between_bfloat16_uses_a_short_body(target: str) -> None:
     assert names_between([("exp", 0)], BF16, target) == ["tile_exp"]
     assert names_between([("exp", 0)], F32, target) == []
 
@@ -35,7 +35,7 @@ def test_a_chip_rounds_every_op_and_cpu_only_the_last() -> None:
     assert names_between([("exp", 0), ("tanh", 1)], BF16, "cpu") == []
 
 
-def test_such_an_op_is_computed_by_its_shorter_body() -> None:
+def test_such_an_op_is_computed_by_its_short_body() -> None:
     divides = {
         dtype: "fdiv" in kernel_of(body_of([("tanh", 0)], dtype, "cpu"), host_isa()).text for dtype in (F32, BF16)
     }

@@ -1,4 +1,4 @@
-"""The vectors of a chunk are rounded together: every lane as if it were alone."""
+"""The vectors of a chunk are rounded together: every lane has the result of a separate rounding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERY_BFLOAT16 = np.arange(2**16, dtype=np.uint16).reshape(64, 1024)
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
 def test_products_and_sums_of_every_bfloat16_round_as_they_do_alone(target: str, isa: HostIsa) -> None:
-    """Normal numbers, denormals, infinities and NaN stand side by side, in even and in odd lanes."""
+    """Normal numbers, denormals, infinities and NaN are next to each other, in even and in odd lanes."""
     numerics, b = resolve_target(target).numerics, NumpyVector()
     shuffled = np.random.default_rng(5).permutation(EVERY_BFLOAT16.ravel()).reshape(EVERY_BFLOAT16.shape)
     specs = [TensorSpec(EVERY_BFLOAT16.shape, BF16)] * 2
@@ -31,7 +31,7 @@ def test_products_and_sums_of_every_bfloat16_round_as_they_do_alone(target: str,
 
 
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
-def test_what_is_rounded_between_two_ops_is_what_is_stored(isa: HostIsa) -> None:
+def test_a_value_that_is_rounded_between_two_ops_is_the_stored_one(isa: HostIsa) -> None:
     specs = [TensorSpec(EVERY_BFLOAT16.shape, BF16)] * 3
     inputs = [
         np.random.default_rng(k).permutation(EVERY_BFLOAT16.ravel()).reshape(EVERY_BFLOAT16.shape) for k in range(3)
@@ -43,7 +43,7 @@ def test_what_is_rounded_between_two_ops_is_what_is_stored(isa: HostIsa) -> None
 
 
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
-def test_a_chip_makes_infinity_of_nan_and_zeros_of_denormals_that_an_op_returns_as_they_came(isa: HostIsa) -> None:
+def test_a_chip_replaces_nan_and_denormals_of_ops_that_return_their_operand(isa: HostIsa) -> None:
     spec, device, b = TensorSpec(EVERY_BFLOAT16.shape, BF16), resolve_target("wormhole_b0").numerics, NumpyVector()
     other = np.random.default_rng(7).permutation(EVERY_BFLOAT16.ravel()).reshape(EVERY_BFLOAT16.shape)
     x, y = b.load_bf16(EVERY_BFLOAT16), b.load_bf16(other)

@@ -44,12 +44,12 @@ def test_where_every_op_is_rounded_to_bfloat16_each_has_its_short_body():
         [("abs", 0), ("exp", 2), ("exp", 0), ("add", 3, 4)],
     ],
 )
-def test_other_arguments_are_no_pair(calls):
+def test_other_arguments_form_no_pair(calls):
     assert not both_signs(body_of(calls, arguments=2))
 
 
 @pytest.mark.parametrize("operation", WITH_BOTH_SIGNS, ids=lambda operation: operation.name)
-def test_both_signs_at_once_have_the_bits_of_one_at_a_time(operation):
+def test_a_pair_has_the_bits_of_two_separate_computations(operation):
     patterns = np.arange(0, 2**32, 4093, dtype=np.uint64).astype(np.uint32)
     x = np.concatenate([patterns.view(np.float32), np.linspace(-110, 110, 500_001, dtype=np.float32)])
     b = NumpyVector()
@@ -59,7 +59,7 @@ def test_both_signs_at_once_have_the_bits_of_one_at_a_time(operation):
     np.testing.assert_array_equal(both, one_by_one)
 
 
-def test_a_pair_takes_far_less_arithmetic_than_two():
+def test_a_pair_needs_far_less_arithmetic_than_two():
     def arithmetic(calls):
         loop = hot_loop(assembly(kernel_of(body_of(calls), AVX512).modules.whole, AVX512))
         return len([line for line in loop if line.startswith(("vf", "vm"))])

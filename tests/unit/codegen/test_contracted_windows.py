@@ -1,4 +1,4 @@
-"""Products read the windows of a tensor where they lie, with the bits of a product of matrices."""
+"""Products read the windows of a tensor without a copy, with the bits of a product of matrices."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_windows_of_any_sizes_have_the_bits_of_a_product_of_matrices(
     x = random((batch, *size, inputs), dtype, 1)
     got = convolving(batch, size, inputs, outputs, kernel, stride, dtype)(ttnn.from_torch(x, device=DEVICE))
     weight = random((outputs, inputs, *kernel), dtype, 2).permute(2, 3, 1, 0).reshape(-1, outputs)
-    if dtype is torch.bfloat16 and inputs % 2:  # pairs never reach from one tap to the next
+    if dtype is torch.bfloat16 and inputs % 2:  # pairs never span two taps
         x = torch.nn.functional.pad(x, (0, 1))
         weight = torch.nn.functional.pad(weight.reshape(-1, inputs, outputs), (0, 0, 0, 1)).reshape(-1, outputs)
     factors = (ttnn.from_torch(each.contiguous(), device=DEVICE) for each in (unfolded(x, kernel, stride), weight))
@@ -78,7 +78,9 @@ def test_windows_with_long_runs_are_not_packed(inputs, reads):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("stride", [(1, 1), (2, 1)])
 @pytest.mark.parametrize("layout", [ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT])
-def test_padded_images_are_copied_and_multiplied_one_by_one_with_the_bits_of_all(layout, stride, dtype, monkeypatch):
+def test_padded_images_are_copied_and_multiplied_one_by_one_with_the_bits_of_the_whole_batch(
+    layout, stride, dtype, monkeypatch
+):
     more = {"padding": (1, 2, 0, 1), "conv_config": ttnn.Conv2dConfig(output_layout=layout, activation="relu")}
     x = ttnn.from_torch(random((3, 8, 11, 16), dtype, 1), device=DEVICE)
 

@@ -1,4 +1,4 @@
-"""Copies that a product alone reads, as its rows, are made a block at a time; no bit depends on the blocks."""
+"""Copies that only a product reads, as its rows, are made block by block; no bit depends on the blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit.codegen.blocking import copy_blocks
 
 TARGETS = ["wormhole_b0", "cpu"]
 CHANNELS = 4
-"""So few that a product does not read windows where they lie."""
+"""Too few for a product to read windows without a copy."""
 
 
 def convolving(device, *, stride=1, residual=None):
@@ -36,7 +36,7 @@ def images(device, channels=CHANNELS):
 
 
 def blocks_of(jitted, x, *operations):
-    """In how many blocks the product runs, beside which are these operations; 1 if in none."""
+    """The number of blocks of the product, if these operations follow it; 1 without blocks."""
     lines = [line for line in str(jitted.explain(x)).splitlines() if line.strip().startswith("launch ")]
     (product,) = (line for line in lines if all(name in line.split(";")[0] for name in ("matmul", *operations)))
     found = re.search(r"in the loop of \(.*matmul.*\) over rows, in (\d+) blocks of \d+ rows", product)
@@ -57,7 +57,7 @@ def test_blocks_of_any_size_have_the_bits_of_the_whole(nbytes, stride, target, m
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_follows_a_product_is_cut_with_it(target, monkeypatch):
+def test_readers_of_a_product_are_blocked_with_it(target, monkeypatch):
     device = ttnn.open_device(device_id=0, target=target)
     residual = images(device, 32)
     program, x = convolving(device, residual=residual), images(device)
@@ -75,7 +75,7 @@ def test_a_copy_that_is_small_stays_whole(cpu_device):
     assert blocks_of(jitted, x) == 1
 
 
-def test_there_are_no_more_blocks_than_are_worth_their_launches(cpu_device, monkeypatch):
+def test_there_are_no_more_blocks_than_pay_for_their_launches(cpu_device, monkeypatch):
     monkeypatch.setattr(copy_blocks, "MOST_BYTES", 1)
     monkeypatch.setattr(copy_blocks, "MOST_BLOCKS", 8)
     program, x = convolving(cpu_device), images(cpu_device)

@@ -1,4 +1,4 @@
-"""Launches that only move elements are folded into those that read them, or that write what they copy."""
+"""Launches that only move elements are folded into their readers, or into the producers that they copy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ X = torch.randn(2, 64, 64)
 
 
 def launches(function, *tensors):
-    """The operations of each launch, on a chip, where movements are launches of their own; and the result."""
+    """The operations of each launch, on a chip, where movements are separate launches; and the result."""
     jitted = ttnn_jit.jit()(function)
     got = jitted(*tensors)
     return [tuple(launch.split("  (")[0].split(": ")[1].split(" -> ")) for launch in _lines(jitted, tensors)], got
@@ -33,7 +33,7 @@ def test_a_slice_is_read_through(device):
     torch.testing.assert_close(ttnn.to_torch(got), X[:, 0:32].exp())
 
 
-def test_movements_of_movements_are_read_through_together(device):
+def test_movements_of_movements_are_read_through_at_once(device):
     found, got = launches(lambda x: ttnn.exp(ttnn.reshape(x[:, 0:32], (64, 64))), tiled(device))
     assert found == [("slice", "reshape", "exp")]
     torch.testing.assert_close(ttnn.to_torch(got), X[:, 0:32].reshape(64, 64).exp())
@@ -45,7 +45,7 @@ def test_two_slices_of_one_tensor_are_two_operands(device):
     torch.testing.assert_close(ttnn.to_torch(got), X[:, 0:32] + X[:, 32:64])
 
 
-def test_a_copy_that_is_a_result_is_made(device):
+def test_a_copy_that_is_a_result_is_materialized(device):
     def program(x):
         part = x[:, 0:32]
         return part, ttnn.exp(part)
@@ -60,7 +60,7 @@ def test_columns_are_not_gathered_element_by_element(device):
     assert found == [("transpose",), ("exp",)]
 
 
-def test_a_copy_of_which_a_part_is_written_stays(cpu_device):
+def test_a_copy_that_is_partly_overwritten_is_kept(cpu_device):
     def program(x):
         y = ttnn.reshape(x, (64, 128))
         y[0:2] = 1.0
@@ -73,7 +73,7 @@ def test_a_copy_of_which_a_part_is_written_stays(cpu_device):
     torch.testing.assert_close(ttnn.to_torch(got), want.exp())
 
 
-def test_a_transposed_operand_of_a_product_is_packed_from_where_it_lies(device):
+def test_a_transposed_operand_of_a_product_is_packed_directly_from_its_memory(device):
     found, got = launches(lambda x: ttnn.matmul(ttnn.transpose(x, 1, 2), x), tiled(device))
     assert found == [("transpose", "matmul")]
     torch.testing.assert_close(ttnn.to_torch(got), X.mT @ X, rtol=TF32, atol=64 * TF32)
@@ -81,7 +81,7 @@ def test_a_transposed_operand_of_a_product_is_packed_from_where_it_lies(device):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (2, 1), (1, 2)])
-def test_the_windows_of_a_convolution_are_packed_from_where_they_lie(stride, dilation, dtype, device):
+def test_the_windows_of_a_convolution_are_packed_directly_from_their_memory(stride, dilation, dtype, device):
     x, weight = torch.randn(2, 9, 7, 32).to(dtype), (torch.randn(40, 32, 3, 3) / 17).to(dtype)
     call = {"in_channels": 32, "out_channels": 40, "batch_size": 2, "input_height": 9, "input_width": 7, "padding": 2}
     call |= {"kernel_size": 3, "stride": stride, "dilation": dilation}
@@ -95,7 +95,7 @@ def test_the_windows_of_a_convolution_are_packed_from_where_they_lie(stride, dil
 
 
 @pytest.mark.parametrize("shape", [(128, 64), (1, 2, 64, 64)])
-def test_a_result_of_another_shape_is_written_by_whoever_computes_it(shape, cpu_device):
+def test_a_reshaped_result_is_written_by_its_producer(shape, cpu_device):
     x = ttnn.from_torch(X, device=cpu_device)
     found, got = launches(lambda x: ttnn.reshape(ttnn.exp(x), shape), x)
     assert len(found) == 1
@@ -103,14 +103,14 @@ def test_a_result_of_another_shape_is_written_by_whoever_computes_it(shape, cpu_
 
 
 @pytest.mark.parametrize("bounds", [(0, 3), (1, 4), (0, 11), (3, 12)])
-def test_a_part_of_what_is_written_is_no_other_shape_of_it(bounds):
+def test_a_part_of_a_result_is_not_its_reshape(bounds):
     x = torch.arange(6.0)
     jitted = ttnn_jit.jit()(lambda x: ttnn.slice(ttnn.repeat_interleave(x, 2, 0), [bounds[0]], [bounds[1]]))
     assert torch.equal(jitted(x), x.repeat_interleave(2)[slice(*bounds)])
 
 
 @pytest.mark.parametrize(("group", "folded"), [(4, False), (32, False), (256, True)])
-def test_numbers_of_groups_are_repeated_first_where_loops_over_groups_would_be_short(cpu_device, group, folded):
+def test_numbers_per_group_are_repeated_first_where_loops_over_groups_would_be_short(cpu_device, group, folded):
     def program(x, means):
         return ttnn.subtract(x, ttnn.reshape(ttnn.repeat(means, (1, group)), (1, 512)))
 
@@ -121,7 +121,7 @@ def test_numbers_of_groups_are_repeated_first_where_loops_over_groups_would_be_s
     assert torch.equal(ttnn.to_torch(got), x - means.repeat_interleave(group)[None])
 
 
-def test_numbers_of_groups_are_repeated_first_for_a_sum_of_columns_too(cpu_device):
+def test_numbers_per_group_are_repeated_first_for_a_sum_of_columns_too(cpu_device):
     def program(x, means):
         spread = ttnn.reshape(ttnn.repeat(means, (1, 16)), (1, 512))
         return ttnn.sum(ttnn.square(ttnn.subtract(x, spread)), 0, True)

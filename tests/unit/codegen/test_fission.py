@@ -1,4 +1,4 @@
-"""Bodies of many inputs run in stages, block by block: which do, and that the bits stay those of the whole."""
+"""Bodies with many inputs run in stages, block by block: the choice of stages, and equal bits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def body_of(specs, calls, **fields):
 
 
 def from_memory(body):
-    """The body as it is where the kernel's tensors exceed the last cache."""
+    """The body for tensors that exceed the last cache."""
     return replace(body, streams=tuple(replace(s, nontemporal=s.written) for s in body.streams))
 
 
@@ -92,7 +92,7 @@ def test_a_long_chain_runs_in_stages_and_two_vectors_of_it_may_be_longer():
     assert stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=2) is None
     assert (
         stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1], size_class=SizeClass.MEDIUM) is None
-    )  # compiling it would take longer than it gains
+    )  # compiling it would take longer than it saves
 
 
 def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their_size():
@@ -106,7 +106,7 @@ def test_long_kernels_of_a_chip_that_the_host_joins_run_in_stages_whatever_their
     assert cpu.bound.kernel.one_loop
 
 
-def test_a_scratch_serves_again_once_its_tile_was_read():
+def test_scratch_memory_is_reused_once_its_tile_was_read():
     found = stages_of(body_of(tile_specs(1, F32), [("exp", k) for k in range(40)]), each=MAX_STAGE_INSTRUCTIONS[1])
     assert (len(found.stages), len(found.scratch)) == (40, 2)
     for stage in found.stages:
@@ -138,7 +138,7 @@ def test_stages_leave_the_order_of_their_stores_to_the_kernel():
     assert kernel.text.count("fence seq_cst") == 1
 
 
-def test_values_that_many_steps_share_keep_a_chain_whole():
+def test_values_with_many_readers_keep_a_chain_in_one_stage():
     shared = [("exp", 0), ("sigmoid", 0), ("tanh", 0), ("add", 1, 2), ("multiply", 4, 3), ("add", 5, 1)]
     assert stages_of(body_of(tile_specs(1, F32), shared), each=MAX_STAGE_INSTRUCTIONS[1] // 3) is None
 
@@ -149,7 +149,7 @@ def test_an_input_that_many_steps_read_is_loaded_by_each_stage():
     assert [0 in stage.operands for stage in found.stages] == [True, True]
 
 
-def test_a_short_end_of_two_vectors_does_not_pay_for_what_crosses_the_cut():
+def test_a_short_tail_of_two_vectors_does_not_pay_for_values_that_cross_the_cut():
     body = body_of(tile_specs(1), [("exp", 0), ("tanh", 1), ("sigmoid", 2), ("neg", 3)])
     each = MAX_STAGE_INSTRUCTIONS[2] // 2
     assert len(stages_of(body, each=each, vectors=2).stages) == 2
@@ -160,14 +160,14 @@ def test_a_short_end_of_two_vectors_does_not_pay_for_what_crosses_the_cut():
         assert len(fission.stages if fission else [body]) == stages
 
 
-def test_bodies_that_do_not_walk_one_run_stay_whole():
+def test_bodies_with_strided_operands_stay_whole():
     specs = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((1, 40), F32)]
     assert stages_of(from_memory(body_of(specs, ladder(12)))) is None
     strided = [*[TensorSpec((64, 40), F32)] * 11, TensorSpec((64, 40), F32, strides=(80, 2))]
     assert stages_of(from_memory(body_of(strided, ladder(12)))) is None
 
 
-def test_the_text_of_stages_holds_no_shape():
+def test_the_text_of_stages_contains_no_shape():
     kernels = [
         kernel_of(body_of(tile_specs(31, shape=shape), ladder(31), target="wormhole_b0"), host_isa())
         for shape in [(256, 256), (512, 512)]
@@ -176,7 +176,7 @@ def test_the_text_of_stages_holds_no_shape():
     assert kernels[0].stages > 1
 
 
-def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_them():
+def test_stages_forward_even_and_odd_elements_of_bfloat16_separately():
     calls = [("add", 0, 1), ("multiply", 2, 0.25), ("exp", 3), ("sigmoid", 4)]
     body = body_of(tile_specs(2, shape=(256, 256)), calls)
     found = stages_of(body, each=MAX_STAGE_INSTRUCTIONS[2] // 2, vectors=2)
@@ -184,8 +184,8 @@ def test_stages_forward_the_even_and_the_odd_elements_of_bfloat16_as_they_have_t
     text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     first = text[text.index("@ttnn_jit.part0(ptr noalias") : text.index("@ttnn_jit.part1(ptr noalias")]
     shuffles = [line for line in first.splitlines() if "shufflevector" in line]
-    assert not [line for line in shuffles if "%tail.lanes" not in line]  # which of a tail's there are
-    assert "= alloca [32 x float]" not in text  # a tail of what is forwarded is whole, and so not copied
+    assert not [line for line in shuffles if "%tail.lanes" not in line]  # the existing tails
+    assert "= alloca [32 x float]" not in text  # a tail of forwarded values is whole, and so not copied
     assert not any(
         stream.forwarded for stream in stages_of(body, each=MAX_STAGE_INSTRUCTIONS[1] // 2, vectors=1).scratch
     )
@@ -219,7 +219,7 @@ OPS = st.sampled_from(["exp", "sin", "tanh", "sigmoid", "neg", "abs", "erf", "ad
 
 @contextmanager
 def cut_from(instructions):
-    """Tensors of any size are many elements, and nothing is looked up."""
+    """Tensors of any size count as large, and nothing is looked up."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fission, "MAX_STAGE_INSTRUCTIONS", {1: instructions, 2: instructions})
         patch.setattr(fission, "MIN_INSTRUCTIONS_PER_CUT", 0)

@@ -1,4 +1,4 @@
-"""The steps of the host's compile: functions from plans to plans, each of which chooses one thing."""
+"""The steps of the compile for the host: functions from plans to plans, each with one decision."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("chosen", PROGRAMS, ids=["one loop", "several", "table"])
-def test_every_step_gives_a_plan_and_leaves_the_one_before_as_it_was(chosen):
+def test_every_step_returns_a_plan_and_does_not_change_its_input(chosen):
     plan = host_plan(scheduled(*PROGRAMS[chosen]), None)
     (launch,) = plan.launches
     unchosen = replace(launch, bound=replace(launch.bound, kernel=LoopNest(launch.bound.kernel.body)))
@@ -50,7 +50,7 @@ TRANSPOSE = [TensorSpec((64, 64), DataType.FLOAT32)], [("permute", 0, (1, 0))]
 
 @pytest.mark.parametrize("program", [*PROGRAMS.values(), TRANSPOSE], ids=["one loop", "several", "table", "transpose"])
 def test_no_step_writes_the_text_of_a_loop(program, monkeypatch):
-    """A later step may choose another: of a copy through registers, the loop over elements is no kernel."""
+    """A later step may choose other loops: a copy through registers has no loop over elements as a kernel."""
     written = []
     for method in ("definition", "unoptimised_definition"):
         monkeypatch.setattr(TileLoop, method, lambda loop, *_: written.append(loop))
@@ -70,12 +70,12 @@ NESTS = {
 }
 
 
-def test_every_way_to_run_stages_has_a_nest_here():
+def test_every_kind_of_loops_over_stages_is_in_the_test():
     assert set(NESTS) == set(Loops)
 
 
 @pytest.mark.parametrize("program", [*NESTS.values(), PROGRAMS["a table of lgamma"]], ids=[*map(str, NESTS), "table"])
-def test_a_kind_of_stage_that_the_writer_does_not_know_is_refused_not_left_out(program):
+def test_a_kind_of_stage_that_the_writer_does_not_know_is_refused(program):
     class Unknown:
         pass
 
@@ -92,8 +92,8 @@ UNREAD = [("exp", 0), ("softmax", 0, -1, False), ("permute", 0, (1, 0)), ("sum",
 
 @pytest.mark.parametrize("unread", UNREAD, ids=[name for name, *_ in UNREAD])
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_what_nothing_reads_is_no_launch(unread, target):
-    """No pass leaves such kernels; texts that were edited have them, and so do calls of whose results some are read."""
+def test_a_launch_without_readers_is_removed(unread, target):
+    """No pass produces such kernels, but edited texts have them, and so do calls with unused results."""
     spec = TensorSpec((64, 64), DataType.FLOAT32, Layout.TILE)
     alone = scheduled([spec], [("neg", 0)], target=target)
     module = scheduled([spec], [unread, ("neg", 0)], results=(1, 2), target=target)
@@ -126,7 +126,7 @@ def test_equal_bodies_have_one_loop_nest_and_one_kernel_whatever_the_shapes():
 
 @pytest.mark.parametrize("calls", [[("max", 0, (1,), True)], [("sum", 0, (1,), True)]], ids=["max", "sum"])
 def test_bfloat16_is_reduced_where_it_is_read_not_in_a_loop_before(calls):
-    """A sweep of its own would leave two chains to an operation of any order, which read at half the speed."""
+    """A separate sweep would leave two chains to an operation of any order, which read at half the speed."""
     specs = [TensorSpec((64, 2048), DataType.BFLOAT16)]
     (launch,) = host_plan(scheduled(specs, calls), host_isa()).launches
     assert BufferKind.FOLDED not in {buffer.kind for buffer in launch.bound.kernel.scratch}

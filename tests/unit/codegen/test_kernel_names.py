@@ -1,4 +1,4 @@
-"""Names of kernels, by which object code is kept: equal names mean equal code, and launches of one kind."""
+"""Names of kernels, the keys of object code: equal names mean equal code, and launches of one kind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def plan_of(routine, shapes, statics):
 
 @pytest.fixture
 def no_kernels_kept():
-    """Neither what was written before, nor, afterwards, what the test has written."""
+    """Clears texts before the test and, afterwards, those of the test."""
     llvm_kernel.kernel_of.cache_clear()
     yield
     llvm_kernel.kernel_of.cache_clear()

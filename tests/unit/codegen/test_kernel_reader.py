@@ -1,4 +1,4 @@
-"""What codegen reads from a scheduled module, what a hand edit changes, and what it refuses."""
+"""The reader of scheduled modules: its result, the effect of edits, and its refusals."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Loops of a launch: what collapses to one run, and what does not."""
+"""Loops of a launch: dimensions that collapse into one run, and those that do not."""
 
 import itertools
 
@@ -45,19 +45,19 @@ def test_whole_tiles_are_one_run():
     assert walked((tiled(64, 96),), (tiled(64, 96),)) == at_start((64 * 96,), ((1,), (1,)))
 
 
-def test_tensors_padded_alike_are_walked_with_their_padding():
+def test_tensors_padded_alike_are_traversed_with_their_padding():
     assert walked((tiled(33, 65), tiled(1, 1)), (tiled(33, 65),)) == at_start((64 * 96,), ((1,), (0,), (1,)))
 
 
-def test_one_padded_row_is_walked_without_its_padding():
+def test_one_padded_row_is_traversed_without_its_padding():
     assert walked((tiled(1, 50),), (tiled(1, 50),)).extents == (50,)
 
 
-def test_tensors_padded_differently_are_walked_by_rows():
+def test_tensors_padded_differently_are_traversed_by_rows():
     assert walked((spec(33, 65),), (tiled(33, 65),)) == at_start((33, 65), ((65, 1), (96, 1)))
 
 
-def test_a_row_is_repeated_and_a_column_is_one_scalar_a_row():
+def test_a_row_is_repeated_and_a_column_is_one_scalar_per_row():
     nest = walked((spec(5, 7), spec(1, 7), spec(5, 1)), (spec(5, 7),))
     assert nest == at_start((5, 7), ((7, 1), (0, 1), (1, 0), (7, 1)))
     assert nest.accesses == (InnerAccess.CONTIGUOUS, InnerAccess.CONTIGUOUS, InnerAccess.SCALAR, InnerAccess.CONTIGUOUS)
@@ -79,7 +79,7 @@ def test_the_params_run_from_the_inside_out():
 
 
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4, 5)])
-def test_an_empty_tensor_has_nothing_to_walk(shape):
+def test_an_empty_tensor_has_no_loops(shape):
     assert walked((spec(*shape),), (spec(*shape),)).params[0] == 0
 
 
@@ -88,13 +88,13 @@ def test_a_single_element_is_one_step(shape):
     assert walked((spec(*shape),), (spec(*shape),)).params == (1, 1, 1)
 
 
-def test_shapes_that_do_not_broadcast_are_this_compilers_fault():
+def test_shapes_that_do_not_broadcast_are_an_internal_error():
     with pytest.raises(InternalError, match="cannot be broadcast"):
         walked((spec(2, 3),), (spec(4, 3),))
 
 
 def addresses(nest):
-    """Where every operand is, for all indices of the loops."""
+    """The address of every operand, for all indices of the loops."""
     for index in itertools.product(*map(range, nest.extents)):
         yield tuple(
             offset + sum(i * stride for i, stride in zip(index, own, strict=True))
@@ -103,7 +103,7 @@ def addresses(nest):
 
 
 @pytest.mark.parametrize("extents", [(64, 512), (512, 96), (3, 32, 1024), (2, 33, 64)])
-def test_loops_in_blocks_meet_the_same_elements(extents):
+def test_loops_in_blocks_visit_the_same_elements(extents):
     *outer, rows, columns = extents
     strides = [rows * columns] * len(outer)
     nest = LaunchLoops(extents, ((*strides, 1, max(rows, LEAST_BLOCKED_STRIDE)), (*strides, columns, 1)), (7, 0))
@@ -113,13 +113,13 @@ def test_loops_in_blocks_meet_the_same_elements(extents):
 
 
 @pytest.mark.parametrize("extents", [(224, 3), (5, 224, 3), (2500, 2), (7, 17, 7), (1031, 3), (15, 3), (64, 8)])
-@pytest.mark.parametrize("apart", [4, 1, 100, 0])
-def test_a_short_loop_is_interchanged_where_operands_lie_near(extents, apart):
+@pytest.mark.parametrize("distance", [4, 1, 100, 0])
+def test_a_short_loop_is_interchanged_where_operands_are_near(extents, distance):
     *outer, across, short = extents
-    strides = [across * apart] * len(outer)
-    nest = LaunchLoops(extents, ((*strides, apart, 1), (*strides, short, 1)), (7, 0))
+    strides = [across * distance] * len(outer)
+    nest = LaunchLoops(extents, ((*strides, distance, 1), (*strides, short, 1)), (7, 0))
     found = interchanged(nest)
-    trades = short < MOST_STEPS and 0 < apart <= MOST_APART and across in {224, 2500, 17}
+    trades = short < MOST_STEPS and 0 < distance <= MOST_APART and across in {224, 2500, 17}
     assert (found.extents[-1] != short) == trades
     assert found.extents[-1] <= max(MAX_REPEAT_DEPTH, short)
     assert sorted(addresses(found)) == sorted(addresses(nest))

@@ -1,4 +1,4 @@
-"""The generated text and what the assembler makes of it."""
+"""The generated text and its assembly."""
 
 import re
 from dataclasses import replace
@@ -42,7 +42,7 @@ def assembly_of(kernel, isa):
 
 
 COPY_OF_A_TAIL = re.compile(r"memcpy|vmov\w+\s.*\(.*\{%k")
-"""Of AVX-512's, a load or a store of some lanes."""
+"""An AVX-512 load or store of some lanes."""
 
 
 def hot_loop(listing):
@@ -79,8 +79,8 @@ STACK_STORE = re.compile(r"(v?mov\S*\s.*,\s*-?\d*\(%r[sb]p\)|st[rp]\s.*\[sp.*)$"
 @pytest.mark.parametrize("dtype", sorted(FLOATS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
 def test_cosh_spills_no_register_in_its_loop(isa, dtype):
     loop = hot_loop(assembly_of(kernel_in(cosh(dtype), isa), isa))
-    # With 16 registers, AVX2 keeps a few constants on the stack, as memory operands; and so does NEON, of whose 32 the
-    # table of exp takes four and its two vectors' values most. Nothing is stored there.
+    # With 16 registers, AVX2 keeps a few constants on the stack, as memory operands. So does NEON: of its 32 registers,
+    # the table of exp takes four and the values of its two vectors most. Nothing is stored there.
     stack = r"\(%r[sb]p\)" if isa is AVX512 else STACK_STORE
     assert not [line for line in loop if re.search(stack, line)]
 
@@ -95,7 +95,7 @@ NARROW = {
     "avx2": re.compile(r"v(add|sub|mul|div|sqrt|fn?m(add|sub)\d+)p[sd]\b(?!.*%ymm)"),
     "neon": re.compile(r"f(add|sub|mul|div|sqrt|mla|mls)\s+v\d+\.2"),
 }
-# Their rare arguments are computed by a function outside the loop, around whose call registers are saved.
+# Their rare arguments are computed by a function outside the loop; registers are saved around its call.
 CALLS_RARELY = {"tile_sin", "tile_cos", "tile_tan", "tile_fmod", "tile_remainder", "tile_rsqrt", "tile_polygamma"}
 # Their polynomials and their cases hold more values at once than there are registers.
 MORE_LIVE_THAN_REGISTERS = {
@@ -138,11 +138,11 @@ def test_every_operation_is_whole_vectors_in_registers_and_calls_no_libm(isa):
         assert operation.tile_name in exempt or not list(filter(STACK_STORE.match, loop)), operation.tile_name
 
 
-def test_tile_names_tell_operations_apart():
+def test_kernel_names_distinguish_operations():
     assert len(OPERATION_OF_TILE) == sum(isinstance(operation, Elementwise) for operation in DECLARED)
 
 
-def test_the_text_holds_no_shape():
+def test_the_text_contains_no_shape():
     isa = host_isa()
     shapes = [(128, 128), (64, 128), (2, 96, 32)]
     assert len({text_of(cosh(shape=shape), isa) for shape in shapes}) == 1
@@ -189,7 +189,7 @@ def test_long_chains_of_short_bfloat16_ops_take_two_vectors_and_long_ops_one():
 
 
 LONG_CHAIN = [(("tanh", "sigmoid", "exp")[k % 3], k) for k in range(9)]
-"""Each op of the one before it."""
+"""A chain: each op reads the one before it."""
 
 
 def long_chain(isa, shape=(128, 128)):
@@ -214,7 +214,7 @@ def test_long_bodies_over_few_elements_are_not_optimised(isa):
 def test_short_bodies_over_few_elements_are_neither_with_their_constants_in_registers(dtype):
     kernel = kernel_in(cosh(dtype), AVX512)
     assert kernel.tier is Tier.UNOPTIMISED
-    # The sign bit that a negation flips is a constant of the code generator's.
+    # The code generator uses a constant for the sign bit of a negation.
     from_memory = [line for line in hot_loop(assembly_of(kernel, AVX512)) if "(%rip)" in line]
     assert len(from_memory) <= 1
     assert kernel_in(cosh(dtype, (256, 256)), AVX512).tier is Tier.OPTIMISED
@@ -227,7 +227,7 @@ def test_instructions_of_few_elements_are_selected_fast_where_registers_are_many
         assert kernel.tier is not Tier.FAST_ISEL
     loop = hot_loop(assembly_of(fast, AVX512))
     assert not [line for line in loop if SCALAR["x86"].match(line) or NARROW["avx512"].match(line)]
-    # Constants are loaded in every iteration, and the counter lies in memory.
+    # Constants are loaded in every iteration, and the counter is in memory.
     assert len(loop) <= 1.3 * len(hot_loop(assembly_of(slow, AVX512)))
 
 
@@ -246,13 +246,13 @@ def test_a_body_that_is_not_optimised_is_whole_vectors_and_keeps_at_most_one_on_
 
 
 @pytest.mark.parametrize(("isa", "early"), [(AVX512, True), (AVX2, False)], ids=str)
-def test_long_bodies_with_registers_to_spare_are_given_a_chunk_that_was_loaded_before_the_last_store(isa, early):
+def test_long_bodies_with_free_registers_load_a_chunk_before_the_last_store(isa, early):
     text = text_of(cosh(), isa)
     assert (f"%m = phi <{isa.lanes} x float>" in text) is early
     assert "phi <" not in text_of(scheduled([TensorSpec((32, 32), F32)], [("add", 0, 0)]), isa)
 
 
-def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
+def test_independent_ops_are_interleaved():
     tree = [("add", 0, 1), ("add", 2, 3), ("add", 4, 5), ("sigmoid", 6)]
     specs = [TensorSpec((32, 32), F32)] * 4
     (body,) = read_kernels(scheduled(specs, tree))
@@ -262,7 +262,7 @@ def test_ops_that_do_not_depend_on_each_other_stand_side_by_side():
 
 
 @pytest.mark.parametrize(("inputs", "lines"), [(1, 0), (2, 4), (8, 16), (16, 0)])
-def test_kernels_of_several_inputs_ask_for_their_lines_ahead(inputs, lines):
+def test_kernels_of_several_inputs_prefetch_their_lines(inputs, lines):
     specs = [TensorSpec((64, 64), F32, Layout.TILE)] * inputs
     sums = [("add", 0 if k == 1 else inputs + k - 2, k) for k in range(1, inputs)] or [("abs", 0)]
     loop = hot_loop(assembly_of(kernel_in(scheduled(specs, sums), AVX512), AVX512))
@@ -295,7 +295,7 @@ def test_no_program_calls_a_function_of_libm(target, isa):
 
 @pytest.mark.parametrize("dtype", [F32, BF16], ids=["f32", "bf16"])
 @pytest.mark.parametrize("program", ["cosh", "tree"])
-def test_tails_of_rows_call_nothing_where_lanes_can_be_masked(program, dtype):
+def test_tails_of_rows_are_masked_where_lanes_can_be_masked(program, dtype):
     calls = re.compile(r"^\s+(call|callq|bl)\s", re.MULTILINE)
     assert not calls.search(listing_of(program, AVX512, "cpu", (40, 197), dtype))
     assert calls.search(listing_of(program, AVX2, "cpu", (40, 197), dtype))

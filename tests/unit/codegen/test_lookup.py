@@ -1,4 +1,4 @@
-"""Long functions of one bfloat16 are looked up in kernels that meet enough of them."""
+"""Long functions of one bfloat16 are looked up in kernels with enough elements."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def has_table(kernel: ChosenKernel) -> bool:
 
 
 def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIsa | None = None) -> np.ndarray:
-    """By native code, with a table or without, however few the elements are."""
+    """The results of native code, with or without a table, for any number of elements."""
     isa = isa or host_isa()
     size_class = SizeClass.LARGE if looked_up else SizeClass.MEDIUM
     host = host_plan(module, None)
@@ -67,7 +67,7 @@ def results_of(module, inputs: list[np.ndarray], *, looked_up: bool, isa: HostIs
 
 @TARGETS
 @pytest.mark.parametrize("isa", RUNNABLE, ids=lambda isa: isa.name)
-def test_what_is_looked_up_has_the_bits_of_what_is_computed(target: str, isa: HostIsa) -> None:
+def test_looked_up_values_have_the_bits_of_computed_ones(target: str, isa: HostIsa) -> None:
     patterns, module = EVERY_BFLOAT16.reshape(256, 256), scheduled([LARGE], CHAIN, target=target)
     direct = results_of(module, [patterns], looked_up=False, isa=isa)
     for _ in range(2):  # once as the table is filled, once after
@@ -105,7 +105,7 @@ def test_beside_other_steps_shorter_functions_of_loaded_elements_are_looked_up_t
     assert not has_table(kernel_in([LARGE, LARGE], [("sqrt", 0), ("multiply", 2, 1)], isa, "wormhole_b0"))
 
 
-def test_a_value_that_cpu_does_not_round_is_no_element_to_look_up() -> None:
+def test_a_value_that_cpu_does_not_round_is_not_looked_up() -> None:
     assert not has_table(kernel_in([LARGE, LARGE], PARTS["after a sum"], host_isa(), "cpu"))
     assert has_table(kernel_in([LARGE, LARGE], PARTS["after a sum"], host_isa(), "wormhole_b0"))
 
@@ -126,7 +126,7 @@ def test_neon_fills_and_reads_its_table() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 19), min_size=1, max_size=3), st.randoms(use_true_random=False), st.booleans())
-def test_tensors_of_any_shape_and_strides_are_looked_up(shape: list[int], random, is_strided: bool) -> None:
+def test_tensors_of_any_shape_and_strides_use_the_table(shape: list[int], random, is_strided: bool) -> None:
     strides, step = [0] * len(shape), 1
     for dim in random.sample(range(len(shape)), len(shape)):
         strides[dim] = step * random.choice([1, 2])
@@ -138,7 +138,7 @@ def test_tensors_of_any_shape_and_strides_are_looked_up(shape: list[int], random
     assert_same_bits(found, direct)
 
 
-def test_threads_that_fill_a_table_at_once_all_see_it_whole() -> None:
+def test_threads_that_fill_a_table_at_once_all_see_it_complete() -> None:
     module = scheduled([TensorSpec((2**16,), BF16)], [*CHAIN, ("tanh", 3)])
     direct = results_of(module, [EVERY_BFLOAT16], looked_up=False)
     program = generate(module, host_isa())
@@ -165,7 +165,7 @@ def test_few_elements_and_float32_have_no_table() -> None:
     assert not has_table(kernel_in([TensorSpec((256, 256), F32)], [("lgamma", 0)], isa))
 
 
-def test_a_function_of_the_users_that_numba_compiles_has_no_table_for_it_may_be_none_of_its_argument() -> None:
+def test_a_tile_operation_that_numba_compiles_has_no_table_for_it_may_depend_on_more_than_its_argument() -> None:
     @ttnn_jit.tile_op(golden=lambda x: x)
     def steps(x):
         return x * float(int(abs(x) * 4.0))
@@ -178,7 +178,7 @@ def test_a_function_of_the_users_that_numba_compiles_has_no_table_for_it_may_be_
     assert "@ttnn_jit.results" not in text
 
 
-def test_a_function_of_the_users_that_numba_compiles_may_stand_beside_what_is_looked_up() -> None:
+def test_a_tile_operation_that_numba_compiles_may_be_beside_a_lookup() -> None:
     @ttnn_jit.tile_op(golden=lambda x: x)
     def steps(x):
         return x * float(int(abs(x) * 4.0))
@@ -208,13 +208,13 @@ def test_a_program_gives_a_large_tensor_the_bits_of_its_parts(target: str) -> No
     assert torch.equal(whole, torch.cat(parts))
 
 
-def test_the_text_says_which_ops_are_looked_up() -> None:
+def test_the_text_marks_the_ops_that_are_looked_up() -> None:
     kernel = kernel_in([LARGE, LARGE], PARTS["before a product"], host_isa(), "wormhole_b0")
     assert kernel.looked_up == ("tan",)
     assert kernel.text.splitlines()[1] == "; looked up, in tensors of 65536 elements and more: tan"
 
 
-def test_a_table_is_predicted_to_cost_what_lookups_cost() -> None:
+def test_the_predicted_cost_of_a_table_is_that_of_lookups() -> None:
     kernel = kernel_in([LARGE], [("lgamma", 0)], host_isa())
     assert kernel.picoseconds == round(1000 / HOST_COSTS.lookups_per_ns)
 

@@ -1,4 +1,4 @@
-"""Which kernels the host runs as one loop, and that the bits stay those of kernels that store every tensor."""
+"""Kernels that the host runs as one loop have the bits of kernels that store every tensor."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def launches_of(module):
     return generate(module, host_isa()).plan.launches
 
 
-def test_a_tree_that_a_chip_cuts_in_two_is_one_loop_that_stores_nothing_between():
+def test_a_tree_that_a_chip_splits_is_one_loop_without_intermediate_stores():
     found = generate(on_chip([SQUARE] * 8, TREE), host_isa()).plan
     assert len(found.launches) == 1
     assert not found.intermediates
@@ -38,23 +38,23 @@ def test_a_value_with_several_users_stays_in_registers():
     assert len(launches_of(module)) == 1
 
 
-def test_a_value_that_the_function_returns_is_stored_by_the_same_loop():
+def test_a_value_that_is_returned_is_stored_by_the_same_loop():
     module = on_chip([SQUARE], [("exp", 0), ("sigmoid", 1)], results=(1, 2))
     (launch,) = launches_of(module)
     assert len(launch.operands) == 3
 
 
-def test_kernels_over_other_elements_stay_apart():
+def test_kernels_over_different_elements_are_not_fused():
     module = on_chip([SQUARE, ROW], [("exp", 1), ("multiply", 0, 2)])
     assert len(launches_of(module)) == 2
 
 
-def test_kernels_that_share_an_input_alone_stay_apart():
+def test_kernels_that_share_only_an_input_are_not_fused():
     module = on_chip([SQUARE], [("exp", 0), ("sigmoid", 0)], results=(1, 2))
     assert len(launches_of(module)) == 2
 
 
-def test_a_producer_whose_result_another_loop_reads_first_stays_where_it_is():
+def test_a_producer_whose_result_another_loop_reads_first_is_not_moved():
     # multiply over all rows and the last add read exp's row; the add must not take exp's loop past the multiply.
     module = on_chip([SQUARE, ROW], [("exp", 1), ("multiply", 0, 2), ("add", 2, 1)], results=(3, 4))
     assert len(launches_of(module)) == 3

@@ -1,4 +1,4 @@
-"""Where NaN on the way are looked for in the result alone, and that replacing them late gives the bits of doing so."""
+"""Detection of NaN in the result alone: where it is legal, and equal bits after late replacement."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def puts_off(**fields):
 
 
 @pytest.mark.parametrize("operation", [op for op in ELEMENTWISE if op.laws.propagates_nan], ids=str)
-def test_an_operation_that_says_so_gives_nan_for_nan(operation):
+def test_an_operation_that_declares_it_returns_nan_for_nan(operation):
     with NumpyVector.quiet():
         for position, others in product(range(operation.arity), product(SPECIALS, repeat=operation.arity - 1)):
             operands = [*others[:position], np.float32(np.nan), *others[position:]]
@@ -40,21 +40,21 @@ def test_an_operation_that_says_so_gives_nan_for_nan(operation):
             assert np.isnan(found).all()
 
 
-def test_nan_are_looked_for_at_the_end_of_bfloat16_arithmetic_of_a_chip():
+def test_nan_are_detected_at_the_end_of_bfloat16_arithmetic_of_a_chip():
     assert puts_off()
     assert not puts_off(dtype=F32)
     assert not puts_off(target="cpu")
 
 
-def test_nan_are_replaced_at_once_where_an_operation_may_swallow_them():
+def test_nan_are_replaced_at_once_if_an_operation_may_drop_them():
     assert not puts_off(calls=[*CHAIN, ("relu", 8)])
 
 
-def test_nan_are_replaced_at_once_where_roundings_are_few():
+def test_nan_are_replaced_at_once_if_roundings_are_few():
     assert not puts_off(calls=CHAIN[:2])
 
 
-def test_one_look_takes_the_place_of_every_minimum_on_the_straight_path():
+def test_one_test_replaces_every_minimum_on_the_common_path():
     (body,) = read_kernels(chain())
     text = kernel_of(body, replace(AVX512, avx512_bf16=True)).text
     straight, _, rare = text.partition("\nrare:")
@@ -63,7 +63,7 @@ def test_one_look_takes_the_place_of_every_minimum_on_the_straight_path():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 1.0], ids=["none", "few", "all"])
-def test_the_bits_are_those_of_replacing_every_nan_where_it_is_made(share):
+def test_the_bits_are_those_of_replacing_every_nan_where_it_is_computed(share):
     rng = np.random.default_rng(7)
     numbers = rng.normal(size=(4, 128, 64)).astype(np.float32)
     special = rng.random(numbers.shape) < share

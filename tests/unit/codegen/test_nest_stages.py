@@ -1,4 +1,4 @@
-"""A kind of stage is one class: every way to run stages runs one that nothing but this file knows."""
+"""A kind of stage is one class: all loops over stages run a kind that only this file defines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
 @dataclass(frozen=True)
 class Tripled(NestStage):
-    """Three times each element, of a stream that lies beside each other, as is the result."""
+    """Three times each element, for contiguous streams."""
 
     operands: tuple[int, ...]
     outer: int = 0
@@ -53,7 +53,7 @@ STRIPS = [TensorSpec((64, 64), DataType.BFLOAT8_B, Layout.TILE)], [("neg", 0)]
 
 
 def with_tripled(nest: LoopNest) -> LoopNest:
-    """The nest with three times an element in the place of its negative; loops over all elements as blocks."""
+    """The nest with three times an element in place of its negative; loops over all elements as blocks."""
     match nest.loops:
         case Loops.ELEMENTS:
             return replace(nest, loops=Loops.BLOCKS, stages=(Tripled((0, 1)),), block=512)
@@ -75,8 +75,8 @@ def tripled(monkeypatch):
 
 @pytest.mark.usefixtures("tripled")
 @pytest.mark.parametrize(("program", "sums"), [(NEGATED, False), (ADDED_UP, True)], ids=["blocks", "rows"])
-def test_a_kind_of_stage_that_no_writer_names_runs_in_blocks_and_in_rows_in_native_code_and_in_python(program, sums):
-    x = np.random.default_rng(1).integers(-99, 99, (64, 100)).astype(np.float32)  # whose sums are exact
+def test_a_new_kind_of_stage_runs_in_blocks_and_in_rows_in_native_code_and_in_python(program, sums):
+    x = np.random.default_rng(1).integers(-99, 99, (64, 100)).astype(np.float32)  # sums of these are exact
     wanted = 3 * x.sum(1, keepdims=True) if sums else 3 * x
     module = scheduled(*program)
     isa = AVX2 if host_isa().avx2 else host_isa()  # with more chains in registers the first sweep would reduce as well
@@ -89,12 +89,12 @@ def test_a_kind_of_stage_that_no_writer_names_runs_in_blocks_and_in_rows_in_nati
 
 
 @pytest.mark.usefixtures("tripled")
-def test_a_kind_of_stage_says_itself_what_a_reader_of_the_host_stage_is_shown_of_a_sweep():
+def test_a_kind_of_stage_prints_itself_in_the_host_stage():
     assert "  t0 = three times s0\n" in host_text(host_program.host_plan(scheduled(*ADDED_UP), host_isa()))
 
 
 @pytest.mark.usefixtures("tripled")
-def test_a_strip_of_tiles_runs_a_kind_of_stage_that_no_writer_names():
+def test_a_strip_of_tiles_runs_a_new_kind_of_stage():
     (launch,) = host_program.host_plan(scheduled(*STRIPS), host_isa()).launches
     assert launch.bound.kernel.loops is Loops.STRIPS
     assert "call void @ttnn_jit.loop(" in kernel_of(launch.bound.kernel, host_isa()).text

@@ -1,4 +1,4 @@
-"""Kernels that pack and unpack block floats: the bytes of the format, whatever the host's vectors."""
+"""Kernels that pack and unpack block floats produce the bytes of the format for all vector widths."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHAPE = (2, 40, 600)  # more than a strip of tiles
 
 
 def any_numbers():
-    """Random bits, and numbers that are near each other."""
+    """Random bits, and numbers of similar size."""
     rng = np.random.default_rng(5)
     bits = rng.integers(0, 2**32, SHAPE, dtype=np.uint32).view(np.float32)
     moderate = (rng.standard_normal(SHAPE) * np.exp2(rng.integers(-6, 7, SHAPE))).astype(np.float32)
@@ -86,7 +86,7 @@ def programs(draw):
 @PACKED
 @given(calls=programs())
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
-def test_movements_among_arithmetic_have_one_result_whatever_computes_them(target, packed, calls):
+def test_movements_among_arithmetic_have_one_result_in_every_executor(target, packed, calls):
     rng = np.random.default_rng(len(calls))
     stored = [
         np.frombuffer(codec.packed(rng.standard_normal((40, 48)).astype(np.float32), packed), np.uint8)

@@ -1,4 +1,4 @@
-"""Elementwise launches read what is padded where it lies, and one row of padding; no bit depends on it."""
+"""Elementwise launches read padded operands without a copy, and one row of padding; no bit depends on it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pads(lines):
 
 
 def whole_and_in_parts(program, x):
-    """The result of whole launches, that of launches which are cut, and these."""
+    """The results of whole launches, of launches that are cut, and the launches."""
     found = []
     for least in (1 << 40, 0):
         with pytest.MonkeyPatch.context() as patch:
@@ -61,7 +61,7 @@ def windows(draw):
     dtype=st.sampled_from([torch.float32, torch.bfloat16]),
     target=st.sampled_from(TARGETS),
 )
-def test_depthwise_windows_that_reach_beyond_any_edge_have_the_bits_of_the_whole(own, batch, channels, dtype, target):
+def test_depthwise_windows_beyond_any_border_have_the_bits_of_the_whole(own, batch, channels, dtype, target):
     (top, bottom, left, right), (height, width) = own["padding"], own["extents"]
     spans = [apart * (taps - 1) + 1 for taps, apart in zip(own["kernel"], own["dilation"], strict=True)]
     assume(height + top + bottom >= spans[0] and width + left + right >= spans[1])
@@ -82,7 +82,7 @@ def test_depthwise_windows_that_reach_beyond_any_edge_have_the_bits_of_the_whole
 
 
 def _meets_padding(own):
-    """Per dimension and side, whether there is padding that a window reaches: then one row of it is written."""
+    """Per dimension and side, whether a window reaches padding: then one row of padding is written."""
     pairs = own["padding"][:2], own["padding"][2:]
     for extent, (before, after), taps, step, apart in zip(
         own["extents"], pairs, own["kernel"], own["stride"], own["dilation"], strict=True
@@ -93,7 +93,7 @@ def _meets_padding(own):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("ceil", [False, True])
-def test_a_pool_reads_its_tensor_where_it_lies(target, ceil):
+def test_a_pool_reads_its_padded_operand_without_a_copy(target, ceil):
     x = images((2, 9, 12, 64), torch.float32, target)
     program = lambda x: ttnn.max_pool2d(x, 2, 9, 12, 64, [3, 3], [2, 2], [1, 1], ceil_mode=ceil)  # noqa: E731
     whole, parts, lines = whole_and_in_parts(program, x)
@@ -102,7 +102,7 @@ def test_a_pool_reads_its_tensor_where_it_lies(target, ceil):
     assert sum("maximum" in line for line in lines) == (9 if ceil else 6)
 
 
-def test_a_padded_tensor_that_others_read_too_is_made(cpu_device, monkeypatch):
+def test_a_padded_tensor_with_other_readers_is_materialized(cpu_device, monkeypatch):
     monkeypatch.setattr(padded_reads, "LEAST_ELEMENTS", 0)
     x = ttnn.from_torch(torch.randn(4, 8, 16), device=cpu_device)
 
@@ -115,7 +115,7 @@ def test_a_padded_tensor_that_others_read_too_is_made(cpu_device, monkeypatch):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_what_is_padded_twice_is_read_through_one_of_both(target):
+def test_one_of_two_nested_paddings_is_read_through(target):
     x = images((1, 4, 5, 32), torch.float32, target)
 
     def program(x):

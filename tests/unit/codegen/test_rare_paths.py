@@ -1,4 +1,4 @@
-"""Rare paths are assembled once, apart from the kernels that call them; what kernels share is written once."""
+"""Rare paths are assembled once, separately from their kernels; shared ones are emitted once."""
 
 import re
 
@@ -54,7 +54,7 @@ def test_kernels_share_a_rare_path_by_its_content(isa):
 
 @ISAS
 @pytest.mark.parametrize("function", ["sin", "cos", "tan", "rsqrt", "sin_bfloat16", "tan_bfloat16"])
-def test_a_rare_path_is_written_once_whichever_module_calls_it(function, isa):
+def test_a_rare_path_is_emitted_once_for_all_modules(function, isa):
     modules = ModuleText(), ModuleText()
     for module in modules:
         b = LlvmVector(isa, module)
@@ -83,7 +83,7 @@ PACKED = {ttnn.float32: Packing, ttnn.bfloat16: Packing, ttnn.bfloat8_b: Unpacki
 
 @pytest.mark.parametrize("dtype", PACKED, ids=lambda dtype: dtype.mlir)
 def test_products_share_the_functions_that_pack(dtype, monkeypatch):
-    """Of kernels with another loop behind the product; and they are those that each would write by itself."""
+    """The rare paths of kernels with different loops after the product equal those that each emits alone."""
     written, kind = [], PACKED[dtype]
     functions = kind.functions
     monkeypatch.setattr(kind, "functions", lambda packing: (written.append(packing), functions(packing))[1])
@@ -101,7 +101,7 @@ def test_products_share_the_functions_that_pack(dtype, monkeypatch):
     assert first == second == packing_of(ttnn.abs) != []
 
 
-def test_a_kernel_without_rare_paths_is_left_as_it_is():
+def test_a_kernel_without_rare_paths_is_not_changed():
     modules = kernel_in(module_of(("exp", 0)), AVX512).modules
     assert modules.kernel == modules.whole
     assert not modules.rare_paths

@@ -1,4 +1,4 @@
-"""Backends: one table of them, one class, and nothing else that knows them by name."""
+"""Backends: one table, one class, and no code that branches on their names."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_kernel_that_another_program_has_is_not_assembled_again(name, monkeypa
     assert len(assembled) == len(kernels) == 3
 
 
-def test_a_host_without_vectors_is_served_by_numba_and_told_once(monkeypatch):
+def test_a_host_without_vectors_uses_numba_and_warns_once(monkeypatch):
     def refused(*_):
         raise ArgumentError("no kernels are generated for this host")
 
@@ -70,7 +70,7 @@ def test_a_host_without_vectors_is_served_by_numba_and_told_once(monkeypatch):
 
 
 def asking_for_a_backend(text):
-    """Lines of comparisons, and of matches, that ask for a backend by its name."""
+    """Lines with comparisons and matches that branch on the name of a backend."""
     for node in ast.walk(ast.parse(text)):
         parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         named = any(isinstance(part, ast.Constant) and part.value in options.BACKENDS for part in parts)
@@ -79,12 +79,12 @@ def asking_for_a_backend(text):
             yield node.lineno
 
 
-def test_nothing_asks_for_a_backend_by_its_name():
+def test_no_code_branches_on_the_name_of_a_backend():
     texts = {path.name: path.read_text() for path in PACKAGE.rglob("*.py")}
     asking = {name: [*asking_for_a_backend(text)] for name, text in texts.items() if "backend" in text}
     assert {name: lines for name, lines in asking.items() if lines} == {}
 
 
 @pytest.mark.parametrize("text", ['options.backend == "numba"', '"ttnn" != backend', "match backend:\n case _: pass"])
-def test_asking_for_a_backend_by_its_name_is_noticed(text):
+def test_a_branch_on_the_name_of_a_backend_is_detected(text):
     assert [*asking_for_a_backend(text)] == [1]

@@ -1,4 +1,4 @@
-"""One compile for functions and for eager operations: the same stages, the same keys, the same ways to disk."""
+"""One compile for functions and eager operations: the same stages, keys and look-ups."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def request_(request):
 
 
 def compiled(request, monkeypatch):
-    """The program of a process that has none in memory, and what was compiled and read from disk for it."""
+    """The program of a process with an empty memory, and the counts of its compiles and disk reads."""
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     before = cache_info()
     found = compile_program(request, use_disk=True)
@@ -70,10 +70,10 @@ def compiled(request, monkeypatch):
     return found, (after.compiles - before.compiles, after.disk_hits - before.disk_hits)
 
 
-def test_what_was_compiled_is_found_on_disk_by_what_the_compile_is_told(request_, monkeypatch):
+def test_a_program_is_found_on_disk_by_the_inputs_of_its_compile(request_, monkeypatch):
     first, counts = compiled(request_, monkeypatch)
     assert counts == (1, 0)
-    monkeypatch.setattr(type(request_), "lower", None)  # no frontend is asked
+    monkeypatch.setattr(type(request_), "lower", None)  # no frontend runs
     second, counts = compiled(request_, monkeypatch)
     assert counts == (0, 1)
     assert second.program.to_bytes() == first.program.to_bytes()
@@ -81,7 +81,7 @@ def test_what_was_compiled_is_found_on_disk_by_what_the_compile_is_told(request_
     assert [read.path for read in second.reads] == [read.path for read in first.reads]
 
 
-def test_what_was_compiled_is_found_on_disk_by_its_content(request_, monkeypatch):
+def test_a_program_is_found_on_disk_by_its_content(request_, monkeypatch):
     first, _ = compiled(request_, monkeypatch)
     monkeypatch.setattr(stored_programs.StoredPrograms, "find", lambda _: None)
     second, counts = compiled(request_, monkeypatch)
@@ -89,7 +89,7 @@ def test_what_was_compiled_is_found_on_disk_by_its_content(request_, monkeypatch
     assert second.program.to_bytes() == first.program.to_bytes()
 
 
-def test_what_was_compiled_is_found_in_memory_by_its_content(request_, monkeypatch):
+def test_a_program_is_found_in_memory_by_its_content(request_, monkeypatch):
     monkeypatch.setattr(stored_programs, "IN_MEMORY", {})
     first = compile_program(request_, use_disk=False)
     before = cache_info()
@@ -97,7 +97,7 @@ def test_what_was_compiled_is_found_in_memory_by_its_content(request_, monkeypat
     assert cache_info() == before
 
 
-def test_functions_that_say_the_same_share_a_program_wherever_they_stand(monkeypatch):
+def test_functions_with_equal_text_share_a_program_wherever_they_are_defined(monkeypatch):
     def made():
         def scaled(x, y):
             return ttnn.multiply(ttnn.add(x, y), 2.0), x
@@ -113,7 +113,7 @@ def test_functions_that_say_the_same_share_a_program_wherever_they_stand(monkeyp
 
 
 @pytest.mark.parametrize("data", [b"", b"no program"])
-def test_a_program_on_disk_that_is_none_is_compiled_anew_and_stored(request_, data, monkeypatch):
+def test_an_invalid_program_on_disk_is_compiled_anew_and_stored(request_, data, monkeypatch):
     compiled(request_, monkeypatch)
     store = store_of(Environment.read())
     (name,) = store.names(PROGRAM)
@@ -134,7 +134,7 @@ def test_a_program_of_other_inputs_is_not_taken_from_disk(request_, monkeypatch)
     assert compiled(request_, monkeypatch)[1] == (1, 0)
 
 
-def test_a_manifest_that_has_an_operation_read_something_is_no_hit(monkeypatch):
+def test_a_manifest_of_an_operation_with_reads_is_a_miss(monkeypatch):
     request = REQUESTS["an operation"]
     compiled(request, monkeypatch)
     store = store_of(Environment.read())
@@ -159,7 +159,7 @@ def test_a_manifest_that_has_an_operation_read_something_is_no_hit(monkeypatch):
         ),
     ],
 )
-def test_the_keys_of_operations_differ_by_the_names_of_what_differs(other, names):
+def test_the_keys_of_operations_differ_in_the_named_contributions(other, names):
     first, second = request_key(REQUESTS["an operation"]), request_key(other)
     assert [difference.name for difference in differences(first.contributions, second.contributions)] == names
     assert (first.entry == second.entry) is (not names)
@@ -178,13 +178,13 @@ def test_a_compile_leaves_the_text_of_every_stage_in_order(backend):
         request, use_disk=False, observer=lambda stage, _: seen.append(stage), keep_texts=True
     ).program
     assert tuple(program.texts) == driver.stages()
-    assert tuple(seen) == driver.stages()[:-1]  # assembly is made for those who ask
+    assert tuple(seen) == driver.stages()[:-1]  # assembly is made on request
     assert {stage: stage_text(request, stage) for stage in driver.stages()} == program.texts
     with pytest.raises(ArgumentError, match=f"the stages are {', '.join(driver.stages())}"):
         stage_text(request, "no stage")
 
 
-def test_the_text_of_a_stage_is_had_where_a_later_one_fails(monkeypatch):
+def test_the_text_of_a_stage_is_available_if_a_later_one_fails(monkeypatch):
     @dataclasses.dataclass(frozen=True)
     class Failing(ModulePass):
         name = "failing"

@@ -1,4 +1,4 @@
-"""Kernels that hold the same are lowered once where nobody looks, and nothing differs from where somebody does."""
+"""Equal kernels are lowered once if nobody inspects the stages, with the same result as otherwise."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def request_of(program, target):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("program", [layers, one_tensor_or_two, views, numbers])
-def test_a_program_whose_equal_kernels_are_lowered_once_is_the_one_that_shows_its_stages(program, target):
+def test_a_program_that_lowers_equal_kernels_once_equals_the_one_that_shows_its_stages(program, target):
     request = request_of(program, target)
     unseen = compile_program(request, use_disk=False).program
     seen = compile_program(request, use_disk=False, keep_texts=True).program
@@ -62,7 +62,7 @@ def without_source(descriptor):
 
 
 def lowered_kernels(count, monkeypatch):
-    """How many kernels of a program of `count` layers are lowered."""
+    """The number of kernels that are lowered for a program of `count` layers."""
     lowered = 0
     change = D2MInsertDstRegisterAccess.change
 

@@ -1,4 +1,4 @@
-"""Why the disk has no program for a call, told by what differs."""
+"""The reason for a miss on disk, by the contributions that differ."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ GONE = "nothing differs, but the program is no longer on disk"
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_call_that_is_a_hit_says_so_for_functions_and_operations(name):
+def test_a_call_that_is_a_hit_reports_it_for_functions_and_operations(name):
     assert explain_miss(REQUESTS[name]) == "the disk cache is empty"
     compile_program(REQUESTS[name], use_disk=True)
     assert explain_miss(REQUESTS[name]) == HIT
 
 
-def test_a_global_that_took_several_values_is_a_hit_at_each_and_told_at_another(monkeypatch):
+def test_a_global_with_several_values_is_a_hit_for_each_and_is_named_for_another(monkeypatch):
     for value in (2.0, 3.0):
         monkeypatch.setattr("tests.unit.compiler.test_driver.SCALE", value)
         compile_program(FUNCTION, use_disk=True)
@@ -38,35 +38,35 @@ def test_a_global_that_took_several_values_is_a_hit_at_each_and_told_at_another(
     assert line.startswith("read SCALE: float:")
 
 
-def test_what_the_compile_is_told_is_told_by_name():
+def test_the_inputs_of_a_compile_are_named_in_a_miss():
     compile_program(FUNCTION, use_disk=True)
     other = dataclasses.replace(FUNCTION, arguments={"x": SPEC, "y": 0.5}, options=CompileOptions(fuse=False))
     assert [line.partition(":")[0] for line in explain_miss(other).splitlines()] == ["argument y", "option fuse"]
 
 
-def written(path, body):
-    """The request of a function named `f` that stands in the file `path`."""
+def request_of_text(path, body):
+    """The request of a function named `f` in the file `path`."""
     namespace = {"ttnn": ttnn}
     exec(compile(f"def f(x):\n    return {body}", path, "exec"), namespace)
     return FunctionRequest(namespace["f"], {"x": SPEC}, FUNCTION.target, CompileOptions())
 
 
 def test_a_function_of_the_same_name_in_another_file_is_another_function():
-    here, there = written("here.py", "ttnn.exp(x)"), written("there.py", "ttnn.multiply(x, 3.0)")
+    here, there = request_of_text("here.py", "ttnn.exp(x)"), request_of_text("there.py", "ttnn.multiply(x, 3.0)")
     traced = CompileOptions(graph_capture=True)
     compile_program(dataclasses.replace(there, options=traced), use_disk=True)
     assert explain_miss(dataclasses.replace(here, options=traced)) == "the disk cache has no program of f"
     compile_program(dataclasses.replace(here, options=traced), use_disk=True)
     (line,) = explain_miss(here).splitlines()
     assert line.startswith("option graph_capture: True -> None")
-    edited = dataclasses.replace(written("here.py", "ttnn.log(x)"), options=traced)
+    edited = dataclasses.replace(request_of_text("here.py", "ttnn.log(x)"), options=traced)
     assert [line.partition(":")[0] for line in explain_miss(edited).splitlines()] == ["code"]
     bf16 = {"x": SPEC.with_(dtype=DataType.BFLOAT16)}
-    moved = dataclasses.replace(written("moved.py", "ttnn.exp(x)"), arguments=bf16, options=traced)
+    moved = dataclasses.replace(request_of_text("moved.py", "ttnn.exp(x)"), arguments=bf16, options=traced)
     assert [line.partition(":")[0] for line in explain_miss(moved).splitlines()] == ["argument x"]
 
 
-def test_a_program_that_was_removed_is_no_hit():
+def test_a_removed_program_is_a_miss():
     compile_program(FUNCTION, use_disk=True)
     store = store_of(Environment.read())
     ((manifest, kept),) = [(name, store.get(name)) for name in store.names(MANIFEST)]
@@ -76,7 +76,7 @@ def test_a_program_that_was_removed_is_no_hit():
     assert explain_miss(FUNCTION) == GONE
 
 
-def test_a_manifest_without_programs_is_no_hit():
+def test_a_manifest_without_programs_is_a_miss():
     compile_program(FUNCTION, use_disk=True)
     store = store_of(Environment.read())
     (manifest,) = store.names(MANIFEST)

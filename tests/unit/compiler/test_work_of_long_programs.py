@@ -1,4 +1,4 @@
-"""How much a compile does for a long program, in calls of functions, which no load of the machine changes."""
+"""The work of a compile for a long program, in counted function calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit.codegen.host.host_steps import HOST_STEPS
 
 
 def layers(x, mask, weights):
-    """What transformers are made of: products, heads that are split and put together, softmax, norms, residuals."""
+    """The parts of transformers: products, heads that are split and concatenated, softmax, norms, residuals."""
     for first, second in weights:
         heads = ttnn.permute(ttnn.reshape(ttnn.matmul(x, first), (1, 64, 3, 32)), (0, 2, 1, 3))
         scores = ttnn.matmul(heads, ttnn.transpose(heads, -2, -1)) * 0.25 + mask
@@ -24,7 +24,7 @@ def layers(x, mask, weights):
 
 
 def calls_of_steps(depth, device, monkeypatch):
-    """Of functions, in the host's own compile of so many layers."""
+    """The number of function calls in the compile for the host of this many layers."""
     calls = 0
 
     def count(_frame, event, _argument):
@@ -51,7 +51,7 @@ def calls_of_steps(depth, device, monkeypatch):
     return calls
 
 
-def test_each_layer_of_a_program_is_as_much_work_for_the_host_as_the_one_before(cpu_device, monkeypatch):
+def test_the_work_of_the_host_compile_grows_linearly_with_the_layers(cpu_device, monkeypatch):
     calls_of_steps(1, cpu_device, monkeypatch)
     few, more, most = (calls_of_steps(depth, cpu_device, monkeypatch) for depth in (6, 12, 18))
     assert most - more < 1.02 * (more - few)

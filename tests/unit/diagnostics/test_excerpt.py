@@ -1,4 +1,4 @@
-"""What an error shows of the user's source."""
+"""The excerpt of the user's source in an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_short_line_is_shown_whole(tmp_path):
 
 @pytest.mark.parametrize("terms_before", [0, 3, 40, 400])
 @pytest.mark.parametrize("terms_after", [0, 3, 40, 400])
-def test_of_a_long_line_the_part_around_the_carets_is_shown(tmp_path, terms_before, terms_after):
+def test_a_long_line_is_shown_around_its_carets(tmp_path, terms_before, terms_after):
     before = "y = " + "a + " * terms_before
     text = before + "wrong(x)" + " + a" * terms_after
     line, carets = shown(tmp_path / "a.py", text, len(before), len(before) + len("wrong(x)"))
@@ -33,7 +33,7 @@ def test_carets_stop_where_the_shown_part_of_a_long_span_does(tmp_path):
     assert carets.count("^") == MAX_SHOWN_COLUMNS
 
 
-def test_of_a_long_line_without_a_column_the_start_is_shown(tmp_path):
+def test_a_long_line_without_a_column_is_shown_from_its_start(tmp_path):
     (tmp_path / "a.py").write_text("y = " + "a + " * 1000)
     assert excerpt(Location(str(tmp_path / "a.py"), 1)) == f"    1 | {('y = ' + 'a + ' * 1000)[:MAX_SHOWN_COLUMNS]}..."
 
@@ -50,7 +50,7 @@ def test_of_a_long_line_without_a_column_the_start_is_shown(tmp_path):
         ("'ﾊﾝｶｸ' + ", 9),
     ],
 )
-def test_carets_stand_under_their_span_after_characters_of_other_widths(tmp_path, before, cells):
+def test_carets_are_under_their_span_after_characters_of_other_widths(tmp_path, before, cells):
     _, carets = shown(tmp_path / "a.py", f"{before}wrong(x)", len(before), len(before) + len("wrong(x)"))
     assert carets == f"      | {' ' * cells}{'^' * len('wrong(x)')}"
 

@@ -1,4 +1,4 @@
-"""Cheap constructors give what xDSL's own give."""
+"""Cheap constructors produce the results of xDSL's own."""
 
 import math
 import struct
@@ -12,6 +12,6 @@ OTHER_NAN = struct.unpack("d", struct.pack("Q", 0x7FF8_0000_2000_0000))[0]
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 0.1, 3e38, math.inf, -math.inf, math.nan, OTHER_NAN])
-def test_a_remembered_number_is_the_number_to_the_last_bit(value):
+def test_a_remembered_number_keeps_every_bit(value):
     for _ in range(2):
         assert f32_attr(value) == FloatAttr(value, f32)

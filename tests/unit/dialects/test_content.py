@@ -1,4 +1,4 @@
-"""The content of a module is its text without locations and without the price of printing."""
+"""The content of a module equals its text without locations, at less cost than printing."""
 
 from hypothesis import given
 
@@ -40,7 +40,7 @@ def test_contents_are_equal_exactly_where_texts_are(first, second):
 
 
 @given(expressions())
-def test_what_a_frontend_leaves_is_valid(expression):
+def test_a_frontend_produces_a_valid_module(expression):
     verify(of_expression(expression))
 
 
@@ -75,14 +75,14 @@ def test_the_bits_of_constants_are_content():
     assert content_of(lowered(zero)) != content_of(lowered(negative_zero))
 
 
-def test_a_compile_that_nobody_looks_into_prints_no_module(monkeypatch):
+def test_a_compile_that_nobody_inspects_prints_no_module(monkeypatch):
     def cube(x):
         return ttnn.multiply(ttnn.multiply(x, x), x)
 
     def printed(*_):
         raise AssertionError("a module was printed")
 
-    # The method, of which no module that this compile loads keeps a name of its own.
+    # The method itself, because modules that this compile loads may not have kept it under another name.
     monkeypatch.setattr(printer.MLIRPrinter, "print_op", printed)
     request = FunctionRequest(cube, {"x": SPEC}, CPU, CompileOptions())
     assert driver.compile_program(request, use_disk=False).program.name == "cube"

@@ -1,4 +1,4 @@
-"""Ops made the quick way are the ops that xDSL makes."""
+"""Quickly created ops equal the ops that xDSL creates."""
 
 import pytest
 from xdsl.dialects import affine, arith, memref, scf
@@ -40,7 +40,7 @@ def xdsl_create(cls, **fields):
     return Operation.create.__func__(cls, **fields)
 
 
-def seen(op):
+def state_of(op):
     uses = [sorted((use.operation is op, use.index) for use in value.uses) for value in op.operands]
     return (
         [value.type for value in op.operands],
@@ -52,16 +52,16 @@ def seen(op):
 
 
 @pytest.mark.parametrize("cls", [*XDSL_CLASSES, *OWN_CLASSES[:3], *OWN_CLASSES[-3:]])
-def test_a_quick_op_has_all_that_a_slow_one_has(cls):
-    assert seen(made_by(create, cls)) == seen(made_by(xdsl_create, cls))
+def test_a_quickly_created_op_has_every_attribute_of_an_ordinary_one(cls):
+    assert state_of(made_by(create, cls)) == state_of(made_by(xdsl_create, cls))
 
 
-def test_every_op_of_these_dialects_is_made_quickly():
+def test_every_op_of_these_dialects_is_created_quickly():
     own = {op for op in context().loaded_ops if op.__module__.startswith("ttnn_jit")}
     assert own == set(OWN_CLASSES)
 
 
-def test_no_quick_op_has_a_default_that_quick_creation_would_leave_out():
+def test_no_such_op_has_a_default_that_quick_creation_would_omit():
     found = []
     for cls in (*XDSL_CLASSES, *OWN_CLASSES):
         definition = getattr(cls, "get_irdl_definition", lambda: None)()
@@ -74,12 +74,12 @@ def test_no_quick_op_has_a_default_that_quick_creation_would_leave_out():
 
 
 def state(thing):
-    """All that an op, a block or a region holds, its class's defaults included."""
+    """The whole state of an op, a block or a region, with the defaults of its class."""
     names = {name for cls in type(thing).__mro__ for name in getattr(cls, "__annotations__", ())} - {"name", "traits"}
     return {name: getattr(thing, name) for name in names}
 
 
-def test_a_quick_block_has_all_that_a_slow_one_has():
+def test_a_quickly_created_block_has_every_attribute_of_an_ordinary_one():
     quick, slow = empty_block([f32, i32]), Block(arg_types=[f32, i32])
     assert state(quick) == state(slow) | {"_args": quick.args}
     for ours, theirs in zip(quick.args, slow.args, strict=True):
@@ -87,7 +87,7 @@ def test_a_quick_block_has_all_that_a_slow_one_has():
     assert state(empty_block()) == state(Block())
 
 
-def test_a_quick_region_has_all_that_a_slow_one_has():
+def test_a_quickly_created_region_has_every_attribute_of_an_ordinary_one():
     block = Block()
     quick = region_of(block)
     assert block.parent is quick

@@ -1,4 +1,4 @@
-"""Names of operands, results and regions that are read directly give what xDSL's own accessors give."""
+"""Direct access to operands, results and regions equals xDSL's own accessors."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ CLASSES = [
 
 
 def counts_of(defined):
-    """How many values each name may stand for."""
+    """The possible numbers of values per name."""
     choices = (
         (0, 1) if isinstance(d, OptionalDef) else (0, 1, 3) if isinstance(d, VariadicDef) else (1,) for d in defined
     )
@@ -39,12 +39,12 @@ def made(cls, definition, operands, results):
     )
 
 
-def test_there_are_such_ops_of_ours_and_of_xdsl():
+def test_ops_of_ours_and_of_xdsl_are_covered():
     assert {cls.name for cls in CLASSES} >= {"affine.load", "affine.for", "d2m.generic", "memref.subview", "scf.for"}
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.name)
-def test_a_name_gives_what_the_accessor_of_xdsl_gives(cls):
+def test_access_by_name_returns_what_the_accessor_of_xdsl_returns(cls):
     definition = cls.get_irdl_definition()
     accessors = get_accessors_from_op_def(definition, None)
     named = [name for name, _ in (*definition.operands, *definition.results, *definition.regions)]

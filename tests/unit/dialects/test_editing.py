@@ -1,4 +1,4 @@
-"""What is changed the quick way stands as if xDSL had changed it."""
+"""Quick edits have the result of xDSL's edits."""
 
 import gc
 import weakref
@@ -29,7 +29,7 @@ def links(ops):
 
 
 def uses_of(value):
-    """What reads a value, latest first; the links in both directions lead to the same."""
+    """The uses of a value, latest first; the links in both directions agree."""
     forward = list(value.uses)
     assert [use._prev_use for use in forward] == [None, *forward[:-1]][: len(forward)]
     return [(use.operation, use.index) for use in forward]
@@ -49,7 +49,7 @@ def test_appending_links_ops_as_adding_one_by_one_does(there, more):
     assert appended == [(block, before, after) for _, before, after in links(ops)]
 
 
-def test_ops_that_were_taken_stand_nowhere():
+def test_ops_that_were_taken_out_have_no_parent():
     ops, block = constants(3), Block()
     append(block, ops)
     assert detach_all(block) == ops
@@ -65,13 +65,13 @@ def test_an_op_is_appended_to_one_block_only():
 
 
 def standing(block, ops):
-    """How `ops` stand in `block`, by number."""
+    """The order of `ops` in `block`, by number."""
     known = {None: None, block: "block"} | {op: number for number, op in enumerate(ops)}
     return [[known[part] for part in each] for each in [*links(ops), (block.first_op, block.last_op)]]
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_the_ops_of_a_block_are_those_that_a_walk_through_it_finds(count):
+def test_the_ops_of_a_block_are_those_that_iteration_finds(count):
     block = Block(made := constants(count))
     assert ops_of(block) == list(block.ops) == made
 
@@ -93,14 +93,14 @@ def test_detaching_links_the_neighbours_as_xdsl_does(index):
     assert standing(quick, ours) == standing(slow, theirs)
 
 
-def test_an_op_that_stands_nowhere_may_be_detached():
+def test_an_op_without_a_parent_may_be_detached():
     (op,) = constants(1)
     detach(op)
     assert links([op]) == [(None, None, None)]
 
 
 def nested():
-    """A value, an op with a region in which it is read, and one behind it that reads it too."""
+    """A value, an op with a region that reads it, and a later op that reads it too."""
     (outer,) = constants(1)
     inner = test.TestOp(operands=[outer.result, outer.result], result_types=[f32])
     around = test.TestOp(operands=[outer.result], regions=[Region(Block([inner], arg_types=[f32]))])
@@ -109,7 +109,7 @@ def nested():
     return outer, around, after
 
 
-def test_an_erased_op_reads_nothing_any_more_nor_does_what_stands_in_it():
+def test_an_erased_op_and_its_nested_ops_have_no_operands():
     outer, around, after = nested()
     erase(around)
     assert uses_of(outer.result) == [(after, 0)]
@@ -117,7 +117,7 @@ def test_an_erased_op_reads_nothing_any_more_nor_does_what_stands_in_it():
     assert links([around]) == [(None, None, None)]
 
 
-def test_what_is_erased_is_freed_without_a_collection():
+def test_an_erased_op_is_freed_without_a_collection():
     """Ops, results, uses, blocks and regions refer to each other in circles."""
     outer, around, after = nested()
     (region,) = around.regions

@@ -1,4 +1,4 @@
-"""A builder that knows no rules of ``@jit`` writes what the passes make of the other dialect, and calls."""
+"""A builder without rules of ``@jit`` produces the same ops as the passes, and calls."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def test_a_built_module_is_valid_and_parses_back(dialect, target):
 
 
 @targets
-def test_a_function_of_ttir_is_what_the_first_stage_makes_of_that_of_ttnn(target):
+def test_the_ttir_builder_and_the_first_stage_produce_the_same_function(target):
     module = program(TTNN, target)
     pipeline.run(module, CompileOptions(), until=pipeline.STAGES[0])
     assert print_module(module) == print_module(program(TTIR, target))
 
 
-def test_a_result_is_what_the_declaration_says():
+def test_a_result_has_the_type_of_the_declaration():
     builder = FunctionBuilder(TTIR, "f", PRESETS["cpu"].numerics, None)
     x = builder.argument(SPEC), SPEC
     ((_, spec),) = builder.results(OVERLOADS["sum"][0], (x,), ((1,), False), None)
@@ -73,7 +73,7 @@ def test_an_element_type_that_the_operation_does_not_take_is_refused_at_the_call
     assert refused.value.help.startswith("it takes BFLOAT16")
 
 
-def test_a_call_has_the_locations_that_led_to_it():
+def test_a_call_has_the_locations_of_its_call_stack():
     module = program(TTNN, "cpu")
     callee = module.body.block.last_op
     builder = FunctionBuilder(TTNN, "third", PRESETS["cpu"].numerics, None)

@@ -1,4 +1,4 @@
-"""Which functions are programs, and which calls are none: what is wrong, where, and what to do instead."""
+"""Entry points and invalid calls: the error, its location, and an alternative."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ def refused(action, *texts):
         ("", "d2m.kernel", False),
     ],
 )
-def test_an_entry_point_is_a_public_function_that_is_marked_as_no_other(visibility, attributes, is_one):
+def test_an_entry_point_is_a_public_function_without_another_mark(visibility, attributes, is_one):
     found = entry_points(module(function("f", visibility=visibility, attributes=attributes)))
     assert [each.sym_name.data for each in found] == ["f"] * is_one
 
 
-def test_a_module_without_entry_point_says_what_one_is():
+def test_an_error_about_a_missing_entry_point_defines_one():
     error = refused(reduce_to_entry_point, function("f", visibility="private"))
     assert error.message == "the module has no entry point"
     assert error.help == "a function that has a body and is not private is one"
 
 
-def test_of_several_entry_points_one_is_named():
+def test_one_of_several_entry_points_must_be_named():
     error = refused(reduce_to_entry_point, function("f"), function("g"))
     assert error.message == "the module has 2 entry points: @f, @g"
     assert "--entry" in error.help
@@ -74,7 +74,7 @@ def test_of_several_entry_points_one_is_named():
     assert "@f" not in print_module(chosen)
 
 
-def test_a_call_of_an_unknown_function_names_the_near_one():
+def test_a_call_of_an_unknown_function_names_the_nearest_one():
     error = refused(verify, function("f", call("gelo"), "%0"), function("gelu"))
     assert isinstance(error, InvalidModule)
     assert "calls @gelo, and the module has no such function" in error.message
@@ -82,7 +82,7 @@ def test_a_call_of_an_unknown_function_names_the_near_one():
     assert error.location.line == 5
 
 
-def test_a_call_with_other_types_says_which():
+def test_a_call_with_other_types_names_them():
     other = "tensor<32x64xf32>"
     text = f"  %0 = call @g(%arg0) : ({T}) -> {other}"
     with pytest.raises(
@@ -94,7 +94,7 @@ def test_a_call_with_other_types_says_which():
         verify(module(function("f", text), function("g")))
 
 
-def test_a_declaration_may_stand_in_a_module_and_is_not_called():
+def test_a_declaration_is_accepted_in_a_module_and_cannot_be_called():
     declared = f"func.func private @host({T}) -> {T}\n"
     verify(module(function("f"), declared))
     reduce_to_entry_point(module(function("f"), declared))
@@ -102,7 +102,7 @@ def test_a_declaration_may_stand_in_a_module_and_is_not_called():
     assert error.message == "`func.call` calls @host, which has no body"
 
 
-def test_recursion_names_the_way_round():
+def test_recursion_is_refused_with_the_cycle():
     texts = function("f", call("g"), "%0"), function("g", call("h"), "%0"), function("h", call("g"), "%0")
     error = refused(lambda each: reduce_to_entry_point(each, "f"), *texts)
     assert error.message == "@g calls itself: @g -> @h -> @g"
@@ -112,14 +112,14 @@ def test_recursion_names_the_way_round():
             action(module(function("f", call("f"), "%0")))
 
 
-def test_what_an_entry_point_does_not_call_may_be_anything():
+def test_functions_that_an_entry_point_does_not_call_are_not_checked():
     recursive = function("loop", call("loop"), "%0", visibility="private")
     chosen = module(function("f", call("g"), "%0"), recursive, function("g", visibility="private"))
     reduce_to_entry_point(chosen)
     assert print_module(chosen) == print_module(module(function("f")))
 
 
-def test_calls_of_calls_that_multiply_are_refused_before_they_are_made(monkeypatch):
+def test_calls_that_expand_exponentially_are_refused_before_inlining(monkeypatch):
     monkeypatch.setattr(inline, "MAX_OPERATIONS", 10)
     doubled = [
         function(f"f{k}", f"{call(f'f{k + 1}')}\n{call(f'f{k + 1}', '%1', '%0')}", "%1", visibility="private" * (k > 0))
@@ -130,7 +130,7 @@ def test_calls_of_calls_that_multiply_are_refused_before_they_are_made(monkeypat
     assert "has more than" in error.message
 
 
-def test_a_function_that_writes_into_its_argument_is_a_program_and_not_called():
+def test_a_function_that_updates_its_argument_can_be_an_entry_point_but_not_called():
     writing = (
         f"func.func @g(%arg0: {T} {{ttcore.updated_by = 0 : i64}}) -> {T} {{\n"
         f'  %0 = "ttir.exp"(%arg0) : ({T}) -> {T}\n  return %0 : {T}\n}}\n'

@@ -1,4 +1,4 @@
-"""Tensor types print with the `#ttnn.ttnn_layout` that tt-mlir gives them, and give their spec back."""
+"""Tensor types print with tt-mlir's `#ttnn.ttnn_layout`, and round trip to their spec."""
 
 import pytest
 from xdsl.dialects.builtin import TensorType, f32, f64

@@ -1,4 +1,4 @@
-"""Locations in the user's file stay with ops, in text and through rewrites."""
+"""Locations in the user's file are kept in ops, in text and through rewrites."""
 
 from xdsl.dialects.builtin import CallSiteLoc, FusedLoc, ModuleOp, UnknownLoc
 from xdsl.ir import Operation
@@ -37,13 +37,13 @@ def ops_named(module: ModuleOp, name: str) -> list[Operation]:
 
 def test_locations_print_as_mlir_opt_prints_them() -> None:
     lines = TEXT.splitlines()
-    # An argument's location is defined at the top though it is printed in full: so does mlir-opt.
+    # An argument's location is defined at the top although it is printed in full, as by mlir-opt.
     lines.insert(1, '#loc2 = loc("a.py":1:7)')
     text = "\n".join(lines) + "\n"
     assert print_module(parse_module(text), locations=True) == text
 
 
-def test_locations_are_left_out_unless_asked_for() -> None:
+def test_locations_are_omitted_by_default() -> None:
     assert "loc(" not in print_module(parse_module(TEXT))
 
 

@@ -1,4 +1,4 @@
-"""Every op builds, verifies, prints and parses back; the derived ones know their declaration."""
+"""Every op builds, verifies, prints and parses back; derived ops know their declaration."""
 
 from collections.abc import Callable
 
@@ -41,7 +41,7 @@ def comes_back(module: ModuleOp) -> bool:
 
 @pytest.mark.parametrize("operation", ops.ELEMENTWISE, ids=lambda operation: operation.ttnn_name)
 @pytest.mark.parametrize("table", [ttnn.OP_OF, ttir.OP_OF, d2m.TILE_OP_OF], ids=["ttnn", "ttir", "d2m"])
-def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation: ops.Operation) -> None:  # type: ignore[type-arg]
+def test_a_derived_op_round_trips_and_names_its_operation(table: dict, operation: ops.Operation) -> None:  # type: ignore[type-arg]
     op_class = table[operation]
     dtype = SPEC.dtype if SPEC.dtype in operation.dtypes else DataType.INT32
     value_type = tile_type(dtype) if table is d2m.TILE_OP_OF else tensor_type(SPEC.with_(dtype=dtype))
@@ -56,7 +56,7 @@ def test_a_derived_op_comes_back_and_names_its_operation(table: dict, operation:
     assert built.statics == tuple(numbers)
 
 
-def test_an_op_that_is_no_operation_of_the_users_has_no_declaration() -> None:
+def test_an_op_that_is_no_user_operation_has_no_declaration() -> None:
     assert operation_of(ttnn.GetDeviceOp.make()) is None
 
 
@@ -127,6 +127,6 @@ def _nest(shard: SSAValue) -> list[Operation]:
 
 
 @pytest.mark.parametrize("name", BUILDS)
-def test_an_op_comes_back(name: str) -> None:
+def test_an_op_round_trips(name: str) -> None:
     argument_types, build = BUILDS[name]
     assert comes_back(module_of(argument_types, build))

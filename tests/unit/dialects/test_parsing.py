@@ -1,4 +1,4 @@
-"""What the parser takes beside what the printer writes, and what it says of text that is wrong."""
+"""Text that the parser accepts beyond the printer's, and errors about invalid text."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_a_tile_type_may_have_spaces(extents: str) -> None:
     assert print_module(module) == ("module {\n  func.func private @f(!ttcore.tile<32x32, bf16>)\n}\n")
 
 
-def test_the_earlier_name_of_ttcore_is_read_and_todays_is_printed() -> None:
+def test_the_old_name_of_ttcore_is_read_and_the_current_one_is_printed() -> None:
     text = "func.func private @f(!{0}.tile<32x32, f32>, memref<1x1xf32, #{0}.memory_space<l1>>)"
     assert print_module(parse_module(text.format("tt"))) == print_module(parse_module(text.format("ttcore")))
     assert refusal("func.func private @f(!tt.brick<1>)").message == "'tt.brick' is not registered"
@@ -35,7 +35,7 @@ def test_a_tile_knows_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("buffer", ["!d2m.cb<MEMREF>", "<MEMREF>"])
-def test_a_buffer_may_be_written_with_or_without_its_type_name(buffer: str) -> None:
+def test_a_buffer_is_parsed_with_and_without_its_type_name(buffer: str) -> None:
     memref = str(tile_memref((1, 1), DataType.BFLOAT16, "l1"))
     text = f"""
 func.func @f(%cb: !d2m.cb<{memref}>) {{
@@ -46,14 +46,14 @@ func.func @f(%cb: !d2m.cb<{memref}>) {{
     assert "%0 = d2m.wait %arg0 : <memref<1x1x!ttcore.tile<32x32, bf16>, #l1>>" in print_module(parse_module(text))
 
 
-def test_location_aliases_may_stand_after_their_uses() -> None:
+def test_location_aliases_may_be_defined_after_their_uses() -> None:
     text = 'module {\n} loc(#loc1)\n#loc = loc("a.py":1:2)\n#loc1 = loc(fused[#loc, #loc])\n'
     hoisted = SourceText(text, "dump.mlir").hoisted
     assert hoisted.startswith('#loc = loc("a.py":1:2) #loc1 = loc(fused[#loc, #loc]) module {\n')
     parse_module(text)
 
 
-def test_text_that_is_no_mlir_is_refused_at_its_location() -> None:
+def test_invalid_mlir_is_refused_at_its_location() -> None:
     error = refusal("module {\n  func.func @f() {\n    return = 3\n  }\n}")
     assert error.location == Location("dump.mlir", 3, 12, 3, 13)
 
@@ -122,7 +122,7 @@ def test_a_text_that_cannot_be_read_is_refused_at_its_location(
     assert (error.location.file, error.location.line, error.location.column) == ("dump.mlir", *position)
 
 
-def test_an_op_without_a_location_lies_where_the_text_has_it() -> None:
+def test_an_op_without_a_location_gets_its_position_in_the_text() -> None:
     module = parse_module('module {\n  func.func @f() {\n    return loc(unknown)\n  }\n} loc("a.py":1:2)', "dump.mlir")
     (function,) = module.body.block.ops
     (end,) = function.regions[0].block.ops
@@ -150,5 +150,5 @@ def test_an_unknown_operation_has_a_caret_of_its_own_length_and_a_suggestion(tmp
     assert shown[carets.index("^") :].startswith("ttnn.exq")
 
 
-def test_an_operation_that_is_no_slip_of_another_has_no_suggestion():
+def test_an_operation_that_resembles_no_other_has_no_suggestion():
     assert refusal("ttnn.qqzz").help is None

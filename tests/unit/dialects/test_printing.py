@@ -15,7 +15,7 @@ from ttnn_jit.dialects.spelling.float_text import float_text
 LISTINGS = Path(__file__).parent / "listings"
 
 
-def test_the_cosh_module_of_the_document_comes_back_byte_for_byte() -> None:
+def test_the_cosh_module_of_the_document_round_trips_byte_for_byte() -> None:
     text = (LISTINGS / "cosh.mlir").read_text()
     module = parse_module(text)
     verify(module)
@@ -23,7 +23,7 @@ def test_the_cosh_module_of_the_document_comes_back_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize("name", ["unary_chain", "add_tree_8_to_1"])
-def test_the_loops_of_the_document_stand_in_a_module_that_comes_back_byte_for_byte(name: str) -> None:
+def test_the_loops_of_the_document_round_trip_in_a_module_byte_for_byte(name: str) -> None:
     text = (LISTINGS / f"{name}.mlir").read_text()
     module = parse_module(text)
     verify(module)
@@ -31,7 +31,7 @@ def test_the_loops_of_the_document_stand_in_a_module_that_comes_back_byte_for_by
 
 
 @pytest.mark.parametrize("name", ["unary_chain", "add_tree_8_to_1"])
-def test_the_loops_read_as_in_the_document(name: str) -> None:
+def test_the_loops_print_as_in_the_document(name: str) -> None:
     document = _compared_lines(LISTINGS / f"{name}.txt")
     ours = _without_the_two_ops_that_the_document_shortens(_compared_lines(LISTINGS / f"{name}.mlir"))
     start = next(index for index, line in enumerate(ours) if line.startswith("scf.for"))
@@ -67,7 +67,7 @@ def _with_numbered_values(lines: list[str]) -> list[str]:
     return [re.sub(r"%\w+", number, line) for line in lines]
 
 
-# The texts that LLVM-based tools print for these numbers, among them LLVM's odd 9.99999974E-6.
+# The texts of LLVM-based tools for these numbers, among them LLVM's odd 9.99999974E-6.
 @pytest.mark.parametrize(
     ("value", "type_", "text"),
     [
@@ -189,7 +189,7 @@ def test_dictionaries_are_sorted_and_arrays_leave_out_i64_and_f64() -> None:
     assert print_module(parse_module(written)) == printed
 
 
-def test_an_op_printed_alone_says_that_its_operands_are_elsewhere() -> None:
+def test_an_op_printed_alone_marks_its_operands_as_external() -> None:
     module = parse_module("func.func @f(%a: f32) -> f32 {\n  return %a : f32\n}")
     function = module.body.block.first_op
     assert function is not None

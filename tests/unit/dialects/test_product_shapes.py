@@ -1,4 +1,4 @@
-"""What the verifier says of products whose shapes do not fit: the words of tt-mlir's."""
+"""The verifier's errors about mismatched shapes of products: tt-mlir's messages."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ def product(a, b, result, transposes="transpose_a = false, transpose_b = false")
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "result", "said"),
+    ("a", "b", "result", "message"),
     [
         ((), (4, 5), (5,), "Input A must be at least a 2D tensor"),
         ((3, 4), (), (3,), "Input B must be at least a 2D tensor"),
@@ -30,8 +30,8 @@ def product(a, b, result, transposes="transpose_a = false, transpose_b = false")
         ((2, 3, 4), (4, 6), (2, 3, 7), "Output must have the same number of columns as input B"),
     ],
 )
-def test_shapes_that_make_no_product_are_refused_in_the_words_of_tt_mlir(a, b, result, said):
-    with pytest.raises(VerifyException, match=said):
+def test_invalid_shapes_of_a_product_are_refused_with_the_message_of_tt_mlir(a, b, result, message):
+    with pytest.raises(VerifyException, match=message):
         parse_module(product(a, b, result)).verify()
 
 
@@ -42,7 +42,7 @@ def test_vectors_and_batches_that_broadcast_are_products_here(a, b, result):
     parse_module(product(a, b, result)).verify()
 
 
-def test_an_edited_dump_is_refused_in_these_words():
+def test_an_edited_dump_is_refused_with_this_message():
     text = ttnn_jit.jit()(lambda x, y: ttnn.matmul(x, y)).ir(torch.ones(32, 64), torch.ones(64, 96), stage="frontend")
     with pytest.raises(VerifyException, match="Output must have the same number of columns as input B"):
         parse_module(text.replace("32x96", "32x97")).verify()

@@ -1,4 +1,4 @@
-"""The target of a module stands in its text."""
+"""The target of a module is in its text."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from ttnn_jit.specs.target import PRESETS, SystemDesc
 
 
 @pytest.mark.parametrize("target", [*PRESETS.values(), replace(PRESETS["cpu"], name="mine", dst_tiles=5)])
-def test_a_module_gives_its_target_back(target: SystemDesc) -> None:
+def test_a_module_round_trips_its_target(target: SystemDesc) -> None:
     module = ModuleOp([])
     set_system_desc(module, target)
     assert system_desc_of(module) == target
@@ -58,7 +58,7 @@ def test_a_target_of_another_kind_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["tt", "ttcore"])
-def test_lists_of_chips_are_refused_with_what_stands_there_instead(name):
+def test_lists_of_chips_are_refused_with_the_supported_form(name):
     """N19e: the specification has descriptions of four lists and of five."""
     lists = f"[<#{name}.arch<wormhole_b0>, #{name}.grid<8x8>>], [0], [<pcie|host_mmio>], [<0, 0, 0, 0>]"
     with pytest.raises(InvalidModule, match=r"a dictionary here, no lists of chips: `ttnn-jit query`"):

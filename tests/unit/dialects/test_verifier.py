@@ -1,4 +1,4 @@
-"""What the verifier refuses, and how it says so."""
+"""Refusals of the verifier and their messages."""
 
 import pytest
 from xdsl.dialects.builtin import TensorType, f32
@@ -121,7 +121,7 @@ def refusal(body: str, arguments: str = "") -> InvalidModule:
         ),
     ],
 )
-def test_an_op_that_breaks_its_rule_is_refused_with_it(body: str, arguments: str, message: str) -> None:
+def test_an_op_that_violates_a_rule_is_refused_with_it(body: str, arguments: str, message: str) -> None:
     assert refusal(body, arguments).message == message
 
 
@@ -134,7 +134,7 @@ def test_an_op_that_breaks_its_rule_is_refused_with_it(body: str, arguments: str
         (2, 1, 1, 1, "2 operands need as many buffers, got 1"),
     ],
 )
-def test_a_generic_is_refused_where_its_counts_differ(
+def test_a_generic_is_refused_if_its_counts_differ(
     maps: int, types: int, factors: int, buffers: int, message: str
 ) -> None:
     arguments = ", ".join([f"%b{index}: !d2m.cb<{MEMREF}>" for index in range(buffers)])
@@ -155,7 +155,7 @@ def test_a_use_before_its_definition_is_refused_at_the_location_of_the_user() ->
     assert error.location == Location("a.py", 3, 1)
 
 
-def test_a_value_does_not_leave_its_loop() -> None:
+def test_a_value_cannot_be_used_outside_its_loop() -> None:
     module = parse_module("""
 func.func @f(%n: index) {
   scf.for %i = %n to %n step %n {
@@ -174,7 +174,7 @@ func.func @f(%n: index) {
         verify(module)
 
 
-def test_a_function_does_not_see_the_values_of_another() -> None:
+def test_a_function_cannot_use_the_values_of_another() -> None:
     module = parse_module("""
 func.func @f(%a: tensor<1xf32>) {
   return
@@ -227,7 +227,7 @@ LAYOUT = "#ttnn.ttnn_layout<MAP, <GRID>, memref<MEMREF, #ttnn.buffer_type<dram>>
         ),
     ],
 )
-def test_a_layout_that_no_tensor_of_the_shape_has_is_refused(linear: str, grid: str, memref: str, message: str) -> None:
+def test_an_impossible_layout_for_a_shape_is_refused(linear: str, grid: str, memref: str, message: str) -> None:
     layout = LAYOUT.replace("MAP", linear).replace("GRID", grid).replace("MEMREF", memref)
     error = refusal("", f"%a: tensor<64x32xf32, {layout}>")
     assert message in error.message
@@ -258,7 +258,7 @@ def test_a_linalg_generic_that_no_pass_could_run_is_refused(changed: dict[str, s
     assert message in refusal(body, f"%a: {TILES}, %b: {TILES}").message
 
 
-def test_a_system_description_of_another_kind_is_refused_where_it_stands() -> None:
+def test_a_system_description_of_another_kind_is_refused_at_its_location() -> None:
     for attribute in ("3 : i64", '"cpu"', "unit", "[]", "affine_map<(d0) -> (d0)>"):
         module = parse_module(f"module attributes {{ttcore.system_desc = {attribute}}} {{\n}}", "dump.mlir")
         with pytest.raises(InvalidModule, match=r"ttcore.system_desc must be a #ttcore.system_desc, got"):
@@ -274,7 +274,7 @@ FREES = {"": "", "force": " <{force = true}>", "no force": " <{force = false}>"}
     ("user", "operands"),
     [('%1 = "ttnn.exp"(%0) : ({T}) -> {T}', "exp"), ('"ttnn.deallocate"(%0) : ({T}) -> ()', "deallocate")],
 )
-def test_a_value_that_was_deallocated_is_used_nowhere_behind(user, operands, force):
+def test_a_value_cannot_be_used_after_its_deallocation(user, operands, force):
     freed = f'"ttnn.deallocate"(%0){force} : ({T}) -> ()'
     body = f'%0 = "ttnn.exp"(%a) : ({T}) -> {T} loc("m.py":1:1)\n{freed} loc("m.py":2:3)\n' + user.format(T=T)
     error = refusal(body + ' loc("m.py":4:5)', f"%a: {T}")
@@ -282,7 +282,7 @@ def test_a_value_that_was_deallocated_is_used_nowhere_behind(user, operands, for
     assert error.message == f"'ttnn.{operands}' op: operand #0 was deallocated at m.py:2:3"
 
 
-def test_an_argument_is_not_deallocated():
+def test_an_argument_cannot_be_deallocated():
     error = refusal(f'"ttnn.deallocate"(%a) : ({T}) -> () loc("m.py":2:3)', f"%a: {T}")
     assert "an argument is not deallocated: its memory belongs to the caller" in error.message
     assert str(error.location) == "m.py:2:3"
@@ -297,5 +297,5 @@ def test_an_argument_is_not_deallocated():
         '"ttnn.deallocate"() : () -> ()',
     ],
 )
-def test_one_tensor_is_deallocated(text):
+def test_one_op_deallocates_one_tensor(text):
     refusal(f'%0 = "ttnn.exp"(%a) : ({T}) -> {T}\n{text}', f"%a: {T}")

@@ -1,4 +1,4 @@
-"""Pytrees: what counts as a container, and that each keeps its class and what it holds beside its items."""
+"""Pytrees: the containers, and that each keeps its class and its state beside its items."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Record:
 
 
 @dataclasses.dataclass
-class Noted(Record):
+class Registered(Record):
     def __post_init__(self):
         self.made = True
 
@@ -41,11 +41,11 @@ class Slotted:
 
 
 class Named(dict):
-    """A dict whose class and attributes are the user's."""
+    """A dict with a user class and attributes."""
 
 
 class Listed(list):
-    """A list whose class and attributes are the user's."""
+    """A list with a user class and attributes."""
 
 
 CLASSES = {cls.__name__: cls for cls in (Pair, Record, Slotted)}
@@ -60,16 +60,16 @@ def test_a_pytree_maps_leaf_by_leaf_and_keeps_its_classes(tree):
 
 
 @pytest.mark.parametrize("tree", PYTREES, ids=lambda tree: type(tree).__name__)
-def test_a_pytree_comes_back_from_json(tree):
+def test_a_pytree_round_trips_through_json(tree):
     back = from_json(to_json(tree, lambda cls: cls.__name__), CLASSES.__getitem__)
     assert back == tree
     assert type(back) is type(tree)
 
 
 @pytest.mark.parametrize("key", [(1, "a"), (0.0, (True, None)), -0.0, 1.0, True], ids=repr)
-def test_keys_of_a_dict_come_back_from_json(key):
-    written = json.loads(json.dumps(to_json({key: 1}, str)))
-    assert repr(from_json(written, CLASSES.__getitem__)) == repr({key: 1})
+def test_keys_of_a_dict_round_trip_through_json(key):
+    text_of = json.loads(json.dumps(to_json({key: 1}, str)))
+    assert repr(from_json(text_of, CLASSES.__getitem__)) == repr({key: 1})
 
 
 class Colour(enum.IntEnum):
@@ -81,15 +81,15 @@ class Triple(tuple):
 
 
 @pytest.mark.parametrize(
-    "tree", [{Colour.RED: 1}, {b"key": 1}, Triple([1, 2, 3]), Noted(1)], ids=lambda tree: type(tree).__name__
+    "tree", [{Colour.RED: 1}, {b"key": 1}, Triple([1, 2, 3]), Registered(1)], ids=lambda tree: type(tree).__name__
 )
-def test_what_would_come_back_as_something_else_is_not_written_down(tree):
+def test_a_value_that_would_not_round_trip_is_not_serialized(tree):
     with pytest.raises(TypeError, match="cannot be serialized"):
         to_json(tree, str)
 
 
 def test_a_record_keeps_attributes_that_are_no_fields_and_lacks_fields_that_are_not_set():
-    record = Noted(1)
+    record = Registered(1)
     mapped = map_leaves(record, lambda leaf: leaf + 1)
     assert (mapped.value, mapped.made, hasattr(mapped, "later"), record.value) == (2, True, False, 1)
 
@@ -109,7 +109,7 @@ def test_a_record_that_hides_its_own_parts_is_a_record_of_its_fields():
 
 
 @pytest.mark.parametrize("change", ["append(2.0)", "clear()", "__setitem__(0, 2.0)", "__setitem__(0, [1.0])"])
-def test_the_parts_of_a_pytree_tell_whether_it_was_changed(change):
+def test_the_parts_of_a_pytree_show_whether_it_was_changed(change):
     value = {"a": [1.0], "b": 2.0}
     before = parts_of(value)
     assert all(map(operator.is_, before, parts_of(value)))
@@ -122,7 +122,7 @@ def test_a_dataclass_of_this_package_is_a_leaf():
     assert items_of(MemoryConfig()) is None
 
 
-def test_a_dataclass_whose_module_is_not_known_is_a_record_of_the_user():
+def test_a_dataclass_of_an_unknown_module_is_a_user_record():
     homeless = dataclasses.make_dataclass("Homeless", ["value"], namespace={"__module__": None})
     assert list(leaves(homeless([1, 2]))) == [1, 2]
 
@@ -131,7 +131,7 @@ LEAVES = st.integers(0, 9)
 
 
 def holding(tree):
-    """A container of the user's that holds something beside its items."""
+    """A user container with state beside its items."""
     tree.note = "kept"
     return tree
 
@@ -148,28 +148,28 @@ PYTREES_OF_ANY_KIND = st.recursive(
         | st.dictionaries(LEAVES, trees, max_size=3).map(OrderedDict)
         | st.dictionaries(LEAVES, trees, max_size=3).map(lambda items: defaultdict(list, items))
         | st.builds(Pair, trees, trees)
-        | st.builds(Noted, trees)
+        | st.builds(Registered, trees)
         | st.builds(Slotted, trees)
     ),
     max_leaves=12,
 )
 
 
-def written(tree):
-    """A pytree as text: classes, names, items, and what containers hold beside them."""
+def text_of(tree):
+    """A pytree as text: classes, names, items, and the state of containers beside them."""
     items = items_of(tree)
     if items is None:
         return repr(tree)
     names = list(tree) if isinstance(tree, dict) else None
     own = {name: value for name, value in getattr(tree, "__dict__", {}).items() if name in {"note", "made"}}
-    return f"{type(tree).__name__} {names} {own} {getattr(tree, 'default_factory', None)} {[*map(written, items)]}"
+    return f"{type(tree).__name__} {names} {own} {getattr(tree, 'default_factory', None)} {[*map(text_of, items)]}"
 
 
 @given(PYTREES_OF_ANY_KIND)
-def test_leaves_and_structure_make_up_the_pytree_again(tree):
+def test_leaves_and_structure_reconstruct_the_pytree(tree):
     for flat in (flatten(tree), flatten(tree, "it")):
         again = flat.treedef.unflatten(flat.leaves)
-        assert written(again) == written(tree)
+        assert text_of(again) == text_of(tree)
         assert flat.leaves == leaves(again)
         assert flat.treedef.num_leaves == len(flat.leaves)
         assert again is not tree or items_of(tree) is None or tree == ()
@@ -191,7 +191,7 @@ def test_a_leaf_is_a_pytree():
 
 
 @given(PYTREES_OF_ANY_KIND)
-def test_a_container_at_several_paths_has_its_leaves_in_each(tree):
+def test_a_container_at_several_paths_has_its_leaves_at_each(tree):
     flat = flatten([tree, {"a": tree}, tree], "it")
     assert flat.leaves == leaves(tree) * 3
-    assert written(flat.treedef.unflatten(flat.leaves)) == written([tree, {"a": tree}, tree])
+    assert text_of(flat.treedef.unflatten(flat.leaves)) == text_of([tree, {"a": tree}, tree])

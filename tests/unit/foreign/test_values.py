@@ -1,4 +1,4 @@
-"""One key of scalars, for every cache: what its equality tells apart."""
+"""One key of scalars for every cache: values that it distinguishes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 
 
 class Celsius(float):
-    """A number with a class of the user's."""
+    """A number of a user class."""
 
 
 NUMBERS = st.floats() | st.sampled_from([0.0, -0.0, 1.0, math.nan, -math.nan])
@@ -36,7 +36,7 @@ ATOMS = SCALARS | st.tuples(SCALARS, SCALARS) | st.frozensets(st.integers(0, 2))
 
 
 def bits_of(atom):
-    """All that there is to know of an atom, written another way."""
+    """The full description of an atom, in another form."""
     match atom:
         case float():
             said = struct.pack("<d", atom)

@@ -1,4 +1,4 @@
-"""What a special method of the user's may answer, and expressions of which C, or Python, asks it."""
+"""Possible results of user-defined special methods, and expressions in which C or Python calls them."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ len(set([2, v])) ;; v in dict.fromkeys([2]) ;; len({(2,), (v,)})
 """,
     ),
 }
-"""By special method, its body, which reads the global `G`; and expressions over its object `v`, between ``;;``.
+"""Special method -> its body, which reads the global `G`; and expressions over its object `v`, separated by ``;;``.
 
 A name with a blank at its end is the method of that name in another part.
 """
@@ -268,4 +268,4 @@ ANSWERS = {
     "__round__": ("'a'", "1.5"),
     "__hash__": ("'a'", "None", "True", _INT, "NUMBERED", "10**30", "-1"),
 }
-"""By special method, answers that C does not take, or converts, or takes against expectation."""
+"""Special method -> results that C refuses, converts, or accepts against expectation."""

@@ -1,4 +1,4 @@
-"""A `ttnn` namespace that only traces: what the frontends need of the real one, and nothing of the layers above."""
+"""A `ttnn` namespace for tracing only: the part of the real one that frontends need, without the layers above."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit.ops.host_ops import CREATES
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 
-# Frames of this module are not the user's.
+# Frames of this module are not frames of the user.
 __name__ = "ttnn_jit.ttnn.namespace.stand_in"
 
 
@@ -64,7 +64,7 @@ F32 = TensorSpec((32, 32), DataType.FLOAT32, Layout.TILE)
 
 
 def lowered(function: Any, *args: Any, graph_capture: bool | None = False, target=WORMHOLE, **kwargs) -> FrontendResult:
-    """`function` lowered for these arguments, by position; a TensorSpec stands for a tensor."""
+    """`function` lowered for these positional arguments; a TensorSpec represents a tensor."""
     import inspect
 
     from ttnn_jit.foreign.pytrees import map_leaves

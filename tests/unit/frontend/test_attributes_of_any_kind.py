@@ -1,4 +1,4 @@
-"""What an attribute reads is seen, by whatever object in the class it is made and in whatever way it is asked for."""
+"""Reads of an attribute are recorded for any kind of descriptor and any form of access."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Number:
         return other
 
 
-def said(space, arguments, number):
-    """What the program multiplies by in Python; None if that fails."""
+def factor_in_python(space, arguments, number):
+    """The factor of the program in Python; None if that fails."""
     space["G"] = number
     try:
         return space["program"](Number(), *arguments)
@@ -101,8 +101,8 @@ def loaded(member, expression, beside, *, argument):
 
 
 def is_missed(space, arguments):
-    first, second = said(space, arguments, 2), said(space, arguments, 3)
-    if first is None or second is None or first == second or said(space, arguments, 2) != first:
+    first, second = factor_in_python(space, arguments, 2), factor_in_python(space, arguments, 3)
+    if first is None or second is None or first == second or factor_in_python(space, arguments, 2) != first:
         return False
     try:
         result = lowered(space["program"], BF16, *arguments)
@@ -116,7 +116,7 @@ def is_missed(space, arguments):
 
 @pytest.mark.parametrize("argument", [False, True], ids=["global", "argument"])
 @pytest.mark.parametrize("member", listed(MEMBERS))
-def test_what_an_attribute_reads_is_seen(member, argument):
+def test_the_reads_of_an_attribute_are_recorded(member, argument):
     missed = []
     for beside, expression in itertools.product(BESIDE, listed(EXPRESSIONS)):
         if beside != "nothing" and expression not in {"v.m", "getattr(v, 'm', 7)", "v.q"}:

@@ -53,22 +53,22 @@ def module_from(path, text, name="written_module"):
     return module
 
 
-def test_each_of_two_lambdas_on_a_line_is_told_apart():
+def test_two_lambdas_on_a_line_are_distinguished():
     assert text_of(ADD_ONE) == "lambda x: x + 1"
     assert text_of(ADD_TWO) == "lambda x: x + 2"
 
 
-def test_equal_lambdas_on_a_line_are_told_apart_by_their_columns():
+def test_equal_lambdas_on_a_line_are_distinguished_by_their_columns():
     first, second = (lambda x: x + 1), (lambda x: x + 1)
     assert function_source(first).node.col_offset < function_source(second).node.col_offset
 
 
-def test_nested_lambdas_are_told_apart():
+def test_nested_lambdas_are_distinguished():
     assert text_of(NESTED) == "lambda n: lambda x: x + n"
     assert text_of(NESTED(1)) == "lambda x: x + n"
 
 
-def test_a_decorated_function_is_found_under_its_decorators():
+def test_a_decorated_function_is_found_below_its_decorators():
     assert function_source(decorated).node.name == "decorated"
 
 
@@ -100,7 +100,7 @@ def test_a_file_edited_after_its_import_is_refused(tmp_path):
         function_source(module.f)
 
 
-def test_text_read_before_the_edit_still_serves(tmp_path):
+def test_source_read_before_the_edit_is_still_used(tmp_path):
     path = tmp_path / "early.py"
     module = module_from(path, "def f(x):\n    return x + 1\n")
     linecache.getlines(str(path))
@@ -116,7 +116,7 @@ def test_a_function_that_only_moved_is_found(tmp_path):
     assert function_source(module.f).node.lineno == 3
 
 
-def test_one_and_true_in_the_text_are_not_taken_for_each_other(tmp_path):
+def test_one_and_true_in_the_source_are_distinguished(tmp_path):
     module = module_from(tmp_path / "typed.py", "def f(x):\n    return x + 1\n")
     (tmp_path / "typed.py").write_text("def f(x):\n    return x + 1.0\n", encoding="utf-8")
     linecache.checkcache()
@@ -131,7 +131,7 @@ def test_a_future_import_is_part_of_how_a_file_compiles(tmp_path):
     assert function_source(module_from(tmp_path / "future.py", text).f).node.name == "f"
 
 
-def test_text_at_the_margin_inside_a_string_does_not_confuse(tmp_path):
+def test_unindented_text_inside_a_string_is_kept(tmp_path):
     text = 'def f(x):\n    s = """\nx = 1\n@no\n"""\n    return x + len(s)\n\ndef g(x):\n    return x\n'
     module = module_from(tmp_path / "margin.py", text)
     assert function_source(module.f).node.name == "f"
@@ -144,14 +144,14 @@ def without_source():
     return namespace["f"]
 
 
-def test_a_function_without_source_says_so():
+def test_a_function_without_source_is_refused_with_the_reason():
     with pytest.raises(CompileError, match="there is no text for <string>"):
         lowered(without_source(), BF16, graph_capture=False)
 
 
 @pytest.fixture
 def traced(logged):
-    """Whether a function, on one tensor, is traced where that is allowed and not asked for; the log tells the user."""
+    """Whether a function of one tensor is traced if that is allowed but not requested; the log tells the user."""
     ours = logging.getLogger("ttnn_jit")
 
     def is_traced(function):

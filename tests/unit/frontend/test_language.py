@@ -1,4 +1,4 @@
-"""The Python that both frontends take; each program is lowered both ways and must give one text, locations included."""
+"""The Python of both frontends; each program is lowered by both and must give one text, locations included."""
 # ruff: noqa: E702, E731, F842, PLC2401, RET504 - programs are written as users write them
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Settings:
 SETTINGS = Settings()
 
 
-def noting(function):
+def doubling(function):
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
         return function(*args, **kwargs) * 2
@@ -47,7 +47,7 @@ def noting(function):
     return wrapper
 
 
-@noting
+@doubling
 def wrapped(x, y=1.0):
     return x + y
 
@@ -80,7 +80,7 @@ LAYER = Layer(1.5)
 
 
 def both(function, *args, **kwargs):
-    """The text that the interpreter and the trace agree on, and what the interpreter left."""
+    """The text of both the interpreter and the trace, and the module of the interpreter."""
     interpreted = lowered(function, *args, graph_capture=False, **kwargs)
     traced = lowered(function, *args, graph_capture=True, **kwargs)
     assert print_module(interpreted.module, locations=True) == print_module(traced.module, locations=True)
@@ -90,7 +90,7 @@ def both(function, *args, **kwargs):
 
 
 def ops(function, *args, **kwargs):
-    """Names of the operations but for get_device, in order; a full as its number."""
+    """Names of the operations except get_device, in order; a full as its number."""
     _, result = both(function, *args, **kwargs)
     names = []
     for op in result.module.body.block.first_op.body.block.ops:
@@ -102,11 +102,11 @@ def ops(function, *args, **kwargs):
     return names
 
 
-def test_an_alias_of_the_namespace():
+def test_an_operation_through_an_alias_of_the_namespace():
     assert ops(lambda x: t.exp(x), BF16) == ["exp"]
 
 
-def test_the_namespace_as_an_attribute():
+def test_an_operation_through_a_module_attribute():
     assert ops(lambda x: stand_in.ttnn.exp(x), BF16) == ["exp"]
 
 
@@ -202,7 +202,7 @@ def test_unpacking_with_a_star_at_every_position():
     assert ops(f, BF16, BF16, BF16, BF16) == ["add", "subtract"]
 
 
-def test_star_arguments_and_keywords_of_calls():
+def test_star_arguments_and_keywords_in_calls():
     def helper(a, b=1.0, *more, scale=2.0, **named):
         for extra in (*more, *named.values()):
             a = a + extra
@@ -214,7 +214,7 @@ def test_star_arguments_and_keywords_of_calls():
     assert ops(f, BF16) == ["add", 5.0, "add", 3.0, "multiply", 4.0, "multiply"]
 
 
-def test_type_hints_and_annotated_assignments_are_no_code():
+def test_type_hints_and_annotations_are_not_evaluated():
     def f(x: ttnn.Tensor | None = None, *, n: int = 2) -> ttnn.Tensor:
         y: ttnn.Tensor = x * n
         z: int
@@ -236,7 +236,7 @@ def test_comprehensions_keep_pythons_order_of_evaluation():
     ]  # fmt: skip
 
 
-def test_what_a_definition_evaluates_outside_itself_binds_names_there():
+def test_names_that_a_definition_binds_outside_itself_are_bound():
     def f(x):
         add = lambda y, k=(n := 3): y + k
         made = [lambda y, k=(m := i): y + k for i in range(2)]
@@ -288,7 +288,7 @@ def test_a_function_defined_inside_with_a_decorator():
     assert ops(f, BF16) == ["exp", "exp"]
 
 
-def test_builtins_and_math_compute_now():
+def test_builtins_and_math_are_evaluated_at_compile_time():
     def f(x):
         pairs = sorted(zip([3, 1], "ba", strict=True), key=lambda pair: pair[0])
         n = max(len(pairs), *map(int, ["1", "0"])) + math.floor(math.pi)
@@ -306,7 +306,7 @@ def test_itertools_operator_and_reduce_on_tensors():
     assert ops(f, BF16, BF16) == ["multiply", 0.0, "add", "add"]
 
 
-def test_lists_dicts_and_sets_that_the_function_makes_may_change():
+def test_lists_dicts_and_sets_that_the_function_creates_may_change():
     def f(x):
         values = [1.0]
         values.append(2.0)
@@ -458,7 +458,7 @@ def test_memory_config_is_ignored_with_one_warning():
     assert "memory_config" in result.warnings[0]
 
 
-def test_no_memory_config_is_no_reason_to_warn():
+def test_an_omitted_memory_config_causes_no_warning():
     assert lowered(lambda x: ttnn.exp(x, memory_config=None), BF16).warnings == ()
 
 
@@ -472,7 +472,7 @@ def test_deallocating_an_intermediate_does_nothing():
     assert ops(f, BF16) == ["exp", "neg"]
 
 
-def test_too_many_turns_end_in_an_error_and_not_in_waiting():
+def test_too_many_iterations_are_an_error():
     def f(x):
         return sum(i for i in range(10**9)) * x
 

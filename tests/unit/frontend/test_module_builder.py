@@ -61,7 +61,7 @@ def test_a_program_without_numbers_needs_no_device():
     assert op_names(lowered(lambda x: ttnn.exp(x), BF16)) == ["exp", "return"]
 
 
-def test_several_numbers_share_one_device_and_each_stands_before_its_user():
+def test_several_numbers_share_one_device_op_and_each_precedes_its_user():
     names = op_names(lowered(lambda x: 1 / (x + 2) ** 3, BF16))
     assert names == ["get_device", "full", "add", "full", "pow_tensor", "full", "divide", "return"]
 

@@ -1,4 +1,4 @@
-"""What may be called at compile time is said once, and a call that Python refuses is refused with Python's words."""
+"""One table lists the functions of compile time, and a call that Python refuses has Python's message."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ EVERY_FUNCTION = pytest.mark.parametrize("function", FUNCTIONS, ids=NAMES)
 
 
 @EVERY_FUNCTION
-def test_what_the_interpreter_calls_a_trace_may_call(function):
+def test_functions_that_the_interpreter_calls_may_be_called_in_a_trace(function):
     assert is_pure(function)
     is_scanned = isinstance(function, types.FunctionType) or (isinstance(function, type) and is_python_class(function))
     assert is_known_in_a_trace(function) or is_scanned
 
 
 @pytest.mark.parametrize("other", [eval, exec, open, input, print, globals, vars, id, hash, object, super, property])
-def test_what_is_not_in_the_table_may_not_be_called_in_either(other):
+def test_functions_outside_the_table_may_not_be_called_in_either(other):
     assert not is_pure(other)
     assert not is_known_in_a_trace(other)
 
@@ -46,7 +46,7 @@ def refused_by_python(function, arguments, keywords):
 
 @pytest.mark.parametrize("arguments", [[], [THING], [THING] * 9], ids=len)
 @pytest.mark.parametrize("keywords", [{}, {"no_such_keyword": 1}], ids=["", "keyword"])
-def test_arguments_that_python_refuses_are_refused_at_the_call_with_its_words(arguments, keywords):
+def test_arguments_that_python_refuses_are_refused_at_the_call_with_pythons_message(arguments, keywords):
     def program(x):
         function(*arguments, **keywords)
         return x
@@ -72,7 +72,7 @@ def changes(kind, name, given):
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-def test_the_methods_that_change_a_container_are_known(kind):
+def test_the_methods_that_change_a_container_are_listed(kind):
     for name in set(dir(kind)) - set(dir(object)) - {"__class_getitem__"}:
         known = name in METHODS and METHODS[name].changes
         assert known is any(changes(kind, name, given) for given in GIVEN), name
@@ -95,7 +95,7 @@ DENIED, FURTHER = Denied(), Further()
 
 
 @pytest.mark.parametrize("value", ["DENIED", "FURTHER"])
-def test_an_instance_of_the_very_class_is_one_whatever_the_metaclass_says(value):
+def test_isinstance_of_the_exact_class_ignores_the_metaclass(value):
     program = eval(f"lambda x: ttnn.exp(x) if isinstance({value}, Denied) else x", {**globals(), "ttnn": ttnn})
     text = str(lowered(program, BF16, graph_capture=None).module)
     assert ("ttnn.exp" in text) is isinstance(globals()[value], Denied)

@@ -1,4 +1,4 @@
-"""Where the real ttnn is installed, its op objects mean our operations of their names."""
+"""If the real ttnn is installed, its op objects denote the operations of their names here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.diagnostics.errors import UnsupportedFunction
 
 
 class FastOperation:
-    """As `ttnn.decorators` has it: a callable object that knows its qualified name."""
+    """As in `ttnn.decorators`: a callable object that knows its qualified name."""
 
     __module__ = "ttnn.decorators"
 
@@ -38,6 +38,6 @@ def test_operations_of_the_real_namespace_compile():
 
 
 @pytest.mark.parametrize("function", [lambda x: ttnn.all_gather(x), lambda x: ttnn.mul(x, x)])
-def test_what_we_lack_or_refuse_under_that_name_is_refused(function):
+def test_missing_and_refused_names_are_refused(function):
     with pytest.raises(UnsupportedFunction, match=r"Function (all_gather|mul) not supported"):
         ttnn_jit.jit()(function)(torch.randn(4, 4))

@@ -1,4 +1,4 @@
-"""Code that the guard would run again is not run again if it does something else each time."""
+"""A guard runs user code again only if that has no side effect."""
 # ruff: noqa: ARG005 - programs are written as users write them
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ def test_a_function_that_advances_counts_or_appends_has_effects(function):
         len,
     ],
 )
-def test_one_that_computes_or_remembers_has_none(function):
+def test_a_function_that_computes_or_memoizes_has_none(function):
     assert not has_effects(function)
 
 
 class Claiming:
-    """Asked by C for its class, by a property that counts."""
+    """Its class attribute is a property that counts, which C code reads."""
 
     asked = 0
 
@@ -106,13 +106,13 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_where_it_is_met_the_program_serves_one_call(program):
+def test_a_program_that_calls_such_a_function_serves_one_call(program):
     assert lowered(program, BF16).opaque
 
 
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_compile_runs_it_as_often_as_python_does(program, graph_capture):
+def test_a_compile_runs_such_a_function_as_often_as_python_does(program, graph_capture):
     def steps_of(run):
         Claiming.asked, before = 0, next(CYCLE)
         run()
@@ -121,6 +121,6 @@ def test_a_compile_runs_it_as_often_as_python_does(program, graph_capture):
     assert steps_of(lambda: program(2.0)) == steps_of(lambda: lowered(program, BF16, graph_capture=graph_capture))
 
 
-def test_a_world_s_iterator_is_not_advanced_by_a_program_that_is_interpreted():
+def test_an_interpreted_program_does_not_advance_an_outside_iterator():
     with pytest.raises(CompileError, match="from outside the function"):
         lowered(lambda x: x * next(CYCLE), BF16)

@@ -66,11 +66,11 @@ def class_from(text):
         ("@dataclass\nclass C:\n  a: int = 1", "@dataclass(frozen=True)\nclass C:\n  a: int = 1"),
     ],
 )
-def test_classes_of_one_name_and_other_content_are_told_apart(one, other):
+def test_classes_with_one_name_and_different_content_are_distinguished(one, other):
     assert fingerprint(class_from(one)) != fingerprint(class_from(other))
 
 
-def test_members_of_one_name_and_other_value_are_told_apart():
+def test_members_with_one_name_and_different_values_are_distinguished():
     members = [class_from(f"class C(Enum):\n  A = {value}").A for value in (1, 2)]
     assert fingerprint(members[0]) != fingerprint(members[1])
 
@@ -88,7 +88,7 @@ class WithMethod:
 
 
 @pytest.mark.parametrize("cls", [Plain, WithMethod])
-def test_a_class_with_code_of_the_users_has_no_fingerprint(cls):
+def test_a_class_with_user_code_has_no_fingerprint(cls):
     with pytest.raises(NoStableIdentityError):
         fingerprint(cls)
 
@@ -99,7 +99,7 @@ def function_from(text):
     return namespace["f"]
 
 
-def test_functions_go_by_their_code_and_defaults_and_not_by_their_location():
+def test_functions_are_fingerprinted_by_code_and_defaults_and_not_by_location():
     f = function_from("def f(x, k=1):\n    return x + 1\n")
     moved = function_from("\n\n\ndef f(x, k=1):\n    return x + 1\n")
     edited = function_from("def f(x, k=1):\n    return x + 1.0\n")
@@ -112,7 +112,7 @@ def test_functions_go_by_their_code_and_defaults_and_not_by_their_location():
     ("one", "other"),
     [("1", "True"), ("0.0", "-0.0"), ("(1, 2)", "(1, 2.0)"), ("x in {1}", "x in {1.0}"), ("lambda: 1", "lambda: 2")],
 )
-def test_constants_in_code_are_told_apart_by_type_and_bits(one, other):
+def test_constants_in_code_are_distinguished_by_type_and_bits(one, other):
     codes = [function_from(f"def f(x):\n    return {text}\n").__code__ for text in (one, other)]
     assert fingerprint_code(codes[0]) != fingerprint_code(codes[1])
 
@@ -124,13 +124,13 @@ def test_a_container_that_holds_itself_has_a_fingerprint():
 
 
 @pytest.mark.parametrize("value", [object(), types.SimpleNamespace(a=1), iter([])], ids=lambda v: type(v).__name__)
-def test_what_another_process_could_not_recognise_has_no_fingerprint(value):
+def test_values_that_another_process_could_not_recognise_have_no_fingerprint(value):
     with pytest.raises(NoStableIdentityError):
         fingerprint(value)
 
 
 @pytest.mark.process
-def test_another_process_gives_the_same_fingerprints():
+def test_another_process_computes_the_same_fingerprints():
     text = (
         f"import sys; sys.path.insert(0, {sys.path[0]!r}); import math, tests.unit.guards.test_fingerprints as t\n"
         "from ttnn_jit.guards.fingerprints import fingerprint\n"
@@ -146,7 +146,7 @@ def test_another_process_gives_the_same_fingerprints():
     assert len(runs) == 1
 
 
-def test_what_is_read_of_an_object_is_told_by_its_class_and_of_a_function_of_numpy_by_its_name():
+def test_reads_of_an_object_are_named_by_its_class_and_of_a_numpy_function_by_its_name():
     import numpy
 
     assert read_fingerprint(Settings(0.5, ("a",))) == read_fingerprint(Settings(1.5, ("b",)))

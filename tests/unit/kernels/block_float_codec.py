@@ -1,4 +1,4 @@
-"""Block floats one element at a time, in the words of their specification: what the project's own codecs must equal."""
+"""Block floats one element at a time, as specified: the reference of the project's own codecs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def encoded_group(values, bits, of_five_bits=False):
 
 
 def decoded(code, shared, bits):
-    """The number that a code is, as a float32."""
+    """The number of a code, as a float32."""
     magnitude, exponent = code & (1 << bits) - 1, shared
     if magnitude == 0:
         return np.float32(0)
@@ -58,7 +58,7 @@ def decoded(code, shared, bits):
 
 
 def position(row, column):
-    """Of an element of a tile: the number of its group, and its number among all."""
+    """For an element of a tile: the number of its group, and its number among all."""
     face = 2 * (row // 16) + column // 16
     group = 16 * face + row % 16
     return group, 16 * group + column % 16
@@ -108,7 +108,7 @@ def unpacked(stored, shape, dtype):
 
 
 def tiles(values):
-    """The tiles of an array in order: windows on it where it has whole ones, else copies with zeros around."""
+    """The tiles of an array in order: views of whole ones, otherwise copies padded with zeros."""
     height, width = (-(-extent // 32) * 32 for extent in values.shape[-2:])
     padded = values
     if values.shape[-2:] != (height, width):

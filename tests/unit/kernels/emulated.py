@@ -1,4 +1,4 @@
-"""Images of aarch64 code on any host: an emulator runs what a NEON machine would.
+"""Images of aarch64 code on any host: an emulator of a NEON machine.
 
 Unicorn (QEMU's translator as a library) executes the instructions; the arithmetic is IEEE 754 in software.
 """
@@ -25,7 +25,7 @@ from ttnn_jit.runtime.native.image import Image
 _CODE, _STACK, _HEAP = 0x10_0000, 0x4000_0000, 0x8000_0000
 _STACK_BYTES = _PAGE = 0x10_0000
 _SMALLEST_PAGE = 0x1000
-_RETURN = 0x1000  # an address of no code: where the function returns to, the emulator stops
+_RETURN = 0x1000  # an address without code: the emulator stops when the function returns to it
 _LIBRARY = {"memcpy": 0x2000, "memset": 0x2010}  # the functions of the C library that kernels may call
 _AARCH64 = 183
 _RET = b"\xc0\x03\x5f\xd6"
@@ -50,7 +50,7 @@ class Machine:
             self._machine.hook_add(UC_HOOK_CODE, function, None, _LIBRARY[name], _LIBRARY[name])
 
     def write(self, array: np.ndarray, *, start: bool = False) -> int:
-        """The address of a copy of `array`, whose end (or start) lies beside a hole: an access beyond it fails."""
+        """The address of a copy of `array` that ends (or starts) at an inaccessible page."""
         address = self._top + _PAGE
         size = array.nbytes + _SMALLEST_PAGE & -_SMALLEST_PAGE
         self._machine.mem_map(address, size)
@@ -60,7 +60,7 @@ class Machine:
         return begin
 
     def call(self, name: str, *arguments: int) -> int:
-        """What the function `name` returns for integers and addresses; nothing of use if it returns nothing."""
+        """The result of the function `name` for integers and addresses; meaningless if it returns nothing."""
         for register, value in zip(_ARGUMENTS[: len(arguments)], arguments, strict=True):
             self._machine.reg_write(register, value)
         self._machine.reg_write(UC_ARM64_REG_SP, _STACK + _STACK_BYTES)
@@ -69,7 +69,7 @@ class Machine:
         return self._machine.reg_read(UC_ARM64_REG_X0)
 
     def read(self, address: int, like: np.ndarray) -> np.ndarray:
-        """What lies at `address` now, in the shape and dtype of `like`."""
+        """The current content of `address`, in the shape and dtype of `like`."""
         return np.frombuffer(self._machine.mem_read(address, like.nbytes), like.dtype).reshape(like.shape)
 
 
@@ -84,6 +84,6 @@ def _memset(machine: Uc, *_: object) -> None:
 
 
 def is_foreign(code: bytes) -> bool:
-    """Whether this machine needs the emulator for an image, which is an object file and more."""
+    """Whether this machine needs the emulator for an image, which contains an object file."""
     (machine,) = struct.unpack_from("<H", code, 18)  # an ELF file's e_machine; parsing all of it takes milliseconds
     return machine == _AARCH64 and platform.machine() != "aarch64"

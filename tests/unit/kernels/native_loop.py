@@ -1,4 +1,4 @@
-"""A loop around what LlvmVector writes, compiled and called on numpy arrays: the smallest stand-in for a kernel.
+"""A loop around the output of LlvmVector, compiled and called on numpy arrays: the smallest kernel.
 
 Code for another architecture is called in an emulator.
 """
@@ -80,7 +80,7 @@ def assembly(text: str, isa: HostIsa, level: int = 2) -> str:
 
 
 def native(build: Build, inputs: int, isa: HostIsa, output: str = "float", level: int = 2) -> Callable[..., np.ndarray]:
-    """`build` as a function of flat arrays, float32 in; a 16-bit output comes as uint16."""
+    """`build` as a function of flat float32 arrays; a 16-bit output is returned as uint16."""
     element = np.float32 if output == "float" else np.uint16
     function = function_of(loop_text(build, inputs, isa, output), inputs, isa, element, level)
 

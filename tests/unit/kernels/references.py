@@ -1,4 +1,4 @@
-"""Independent statements of the functions in float64, and how far a float32 is from one."""
+"""Independent definitions of the functions in float64, and the distance of a float32 from one."""
 
 from __future__ import annotations
 

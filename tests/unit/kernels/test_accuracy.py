@@ -1,4 +1,4 @@
-"""How good each function is: f32 against float64, bf16 against correct rounding, special values against C99."""
+"""Accuracy of each function: f32 against float64, bf16 against correct rounding, special values against C99."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ BOUNDS = {
     "rsqrt": 1.5,
     "sqrt": 0.5,
 }
-# Where most of a function's work happens, with both signs.
+# Intervals with most of a function's work, with both signs.
 DENSE = {"erf": 4.2, "erfc": 10.3, "gelu": 14.4, "tanh": 9.2, "sigmoid": 105.0, "silu": 109.0, "exp": 104.0}
 
 
-IN_CACHE = 1 << 15  # arguments, whose float64 references and errors stay in a core's cache
+IN_CACHE = 1 << 15  # as many arguments as have their float64 references and errors in a core's cache
 
 
 def bits_sampled(step: int) -> np.ndarray:
@@ -72,7 +72,7 @@ def test_float32_is_within_the_stated_bound_over_a_dense_sample(name: str) -> No
 
 
 def test_the_worst_arguments_of_sigmoid_stay_within_its_bound() -> None:
-    """Of all float32 in [-104.5, 20] with magnitudes from 2**-14 on, -7.6467099 is the worst: 1.811 ulp.
+    """Among all float32 in [-104.5, 20] with magnitudes from 2**-14 on, -7.6467099 is the worst: 1.811 ulp.
 
     The others were the worst of a form whose divisor and quotient met at powers of two, with up to 2.196 ulp.
     """
@@ -104,7 +104,7 @@ def test_bfloat16_is_correctly_rounded_for_every_input(name: str) -> None:
     expected = correctly_rounded_bfloat16(name, x)
     wrong = ~((got == expected) | (np.isnan(got) & np.isnan(expected)))
     if name in {"gelu", "silu"}:
-        # A denormal result is x / 2 + x**2 / 4, above a tie by less than float32 can say.
+        # A denormal result is x / 2 + x**2 / 4, above a tie by less than float32 resolves.
         wrong &= np.abs(x) >= 2.0**-125
     assert not wrong.any(), (name, x[wrong][:8], got[wrong][:8], expected[wrong][:8])
 
@@ -122,7 +122,7 @@ def test_arguments_next_to_a_zero_keep_their_digits(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["tanh", "erf", "lgamma"])
 def test_the_float_below_the_end_of_an_interval_has_the_polynomial_of_its_index(name: str) -> None:
-    """x + 1 may round up to the next interval: the largest float below 1/4 does."""
+    """x + 1 may round up to the next interval, as for the largest float below 1/4."""
     ends = np.array([0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0], np.float32)
     x = np.concatenate([np.nextafter(ends, np.float32(0)), ends, np.nextafter(ends, np.float32(9))])
     with mpmath.workprec(400):
@@ -193,7 +193,7 @@ def test_pow_is_within_the_stated_bound() -> None:
     spread = (rng.uniform(-150, 128, count) * math.log(2) / np.log(base.astype(np.float64))).astype(np.float32)
     x, y = np.concatenate([near_one, base]), np.concatenate([huge, spread])
     with np.errstate(all="ignore"):
-        # The extended precision of x86 guards the last digits of float64; where it is float64 itself, they suffice.
+        # The extended precision of x86 protects the last digits of float64; on other hosts float64 suffices.
         reference = np.power(x.astype(np.longdouble), y.astype(np.longdouble)).astype(np.float64)
         error = ulps(native_function("pow", 2, host_isa())(x, y), reference)
     assert error.max() <= 1.4

@@ -19,7 +19,7 @@ NUMPY = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32, DataType.UINT8:
 
 @pytest.mark.parametrize("is_dense", [True, False], ids=["rows", "columns"])
 @pytest.mark.parametrize("dtype", NUMPY, ids=lambda dtype: dtype.name)
-def test_every_instruction_set_finds_the_indices_that_numpy_does(dtype, is_dense):
+def test_every_instruction_set_finds_the_indices_of_numpy(dtype, is_dense):
     rng, host = np.random.default_rng(1), host_isa()
     for isa in (AVX512, AVX2, NEON):
         text = ModuleText()

@@ -1,4 +1,4 @@
-"""Functions that are shorter for bfloat16 give the bfloat16 of the float32 functions, for every argument."""
+"""Short bfloat16 functions equal the rounded float32 functions for every argument."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_native_code_rounds_every_bfloat16_alike(operation: Operation, isa: Host
     check(native(build, 1, isa, output="i16")(EVERY_BFLOAT16), expected_bits(operation, numerics, defaults(operation)))
 
 
-def test_a_neighbour_of_any_kind_changes_no_lane() -> None:
+def test_no_neighbour_changes_the_result_of_a_lane() -> None:
     for operation in SHORTER:
         call = native(lambda b, x: operation.implementations.bfloat16(b, *x, *defaults(operation)), 1, host_isa())  # noqa: B023
         calm = np.full(64, 1.25, np.float32)

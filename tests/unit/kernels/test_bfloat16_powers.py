@@ -1,4 +1,4 @@
-"""Powers of bfloat16 have the bits that float32 arithmetic gives, whatever elements stand beside them."""
+"""Powers of bfloat16 have the bits of float32 arithmetic beside any other elements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_bfloat16_has_the_power_that_float32_gives(operation: Operation, t
 @pytest.mark.parametrize("isa", runnable_isas(), ids=lambda isa: isa.name)
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
 def test_a_power_among_other_ops_has_the_bits_that_it_has_alone(operation: Operation, isa: HostIsa) -> None:
-    """Short chains hold two vectors of bfloat16 at a time, long ones one; the last elements are fewer than that."""
+    """Short chains process two vectors of bfloat16 at a time, long ones one; the tail is shorter than that."""
     spec, target = TensorSpec((1, 1003), BF16), "wormhole_b0"
     patterns = np.random.default_rng(4).integers(0x3000, 0x4800, (1, 1003)).astype(np.uint16)
     for before, after in (([("abs", 0)], [("abs", 2)]), ([("tanh", 0), ("sin", 1)], [("gelu", 3), ("tanh", 4)])):
@@ -63,7 +63,7 @@ def test_a_power_among_other_ops_has_the_bits_that_it_has_alone(operation: Opera
 
 
 @pytest.mark.parametrize("operation", POWERS, ids=lambda operation: operation.name)
-def test_permutations_of_bytes_take_the_place_of_the_divider(operation: Operation) -> None:
+def test_byte_permutations_replace_division(operation: Operation) -> None:
     (body,) = read_kernels(scheduled([TensorSpec((32, 32), BF16, Layout.TILE)], [(operation.name, 0)]))
     isa = replace(AVX512, avx512_vbmi=True, features="+avx512vbmi")
     loop = kernel_of(body, isa).text.partition("\nat.loop:")[2].partition("\nat.loop.done:")[0]

@@ -46,7 +46,7 @@ EDGES = np.array(
 
 
 def runnable_isas() -> list[HostIsa]:
-    """The host's own, what a lesser host of its kind would run, and NEON, in an emulator where it must be."""
+    """The host's own instruction set, lesser ones of its kind, and NEON, if necessary in the emulator."""
     host = host_isa()
     lesser = [
         preset for preset in (AVX512, AVX2) if (host.avx512 or not preset.avx512) and (host.avx2 or not preset.avx2)
@@ -88,7 +88,7 @@ def test_numpy_and_native_code_give_the_same_bits_for_two_operands(name: str, is
 
 @cache
 def numpy_result(operation: Operation) -> tuple[list[np.ndarray], np.ndarray]:
-    """Operands of a tile body, and what it makes of them in numpy."""
+    """Operands of a tile body, and its results in numpy."""
     inputs = [arguments(10 + k, 2_000) for k in range(operation.arity)]
     with NumpyVector.quiet():
         found = operation.emit(NumpyVector(), *inputs, *operation.tested_attributes)

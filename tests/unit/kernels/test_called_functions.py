@@ -1,4 +1,4 @@
-"""What kernels of numba call is compiled once, whichever kernel says it."""
+"""Functions that numba kernels call are compiled once for all kernels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ LOAD = "@called\ndef load(element):\n    return {kind}(element)\n"
 
 
 def load(kind="f64", above="", **names):
-    """The function `load` of a module of its own."""
+    """The function `load` of a separate module."""
     scope = {**vars(scalar_math), **names}
     exec(above + LOAD.format(kind=kind), scope)
     return scope["load"]
 
 
-def test_functions_of_equal_code_are_compiled_once_wherever_they_stand():
+def test_functions_of_equal_code_are_compiled_once_wherever_they_are_defined():
     assert load() is load(above="# f32 scalar\n\n")
 
 

@@ -1,4 +1,4 @@
-"""Which instruction set a host gets."""
+"""The instruction set of a host."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def test_a_host_with_avx512_gets_sixteen_lanes() -> None:
     assert (isa.name, isa.lanes, isa.avx512_bf16) == ("avx512", 16, False)
 
 
-def test_a_host_with_bf16_instructions_is_told_apart() -> None:
+def test_a_host_with_bf16_instructions_is_detected() -> None:
     isa = isa_for("znver4", {**SKYLAKE_SERVER, "avx512bf16": True}, LINUX)
     assert (isa.name, isa.avx512_bf16) == ("avx512-bf16", True)
 
 
-def test_a_host_with_permutations_of_bytes_is_told_apart() -> None:
+def test_a_host_with_byte_permutations_is_detected() -> None:
     assert isa_for("icelake-server", {**SKYLAKE_SERVER, "avx512vbmi": True}, LINUX).avx512_vbmi
     assert not isa_for("skylake-avx512", SKYLAKE_SERVER, LINUX).avx512_vbmi
 
@@ -42,6 +42,6 @@ def test_an_arm_host_gets_four_lanes(triple: str) -> None:
     ("features", "triple"),
     [({"avx": True, "fma": False}, LINUX), ({"avx2": True, "fma": False}, LINUX), ({}, "riscv64-unknown-linux-gnu")],
 )
-def test_an_older_host_is_told_what_serves_it(features: dict[str, bool], triple: str) -> None:
+def test_an_older_host_is_named_with_the_backend_for_it(features: dict[str, bool], triple: str) -> None:
     with pytest.raises(ArgumentError, match="backend='numba' compiles for any host"):
         isa_for("some-cpu", features, triple)

@@ -1,4 +1,4 @@
-"""Functions that the builder of LLVM functions makes do what their `with` blocks say."""
+"""Functions of the LLVM builder do what their `with` blocks say."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ttnn_jit.runtime.native.image import Image, image_of
 
 
 def native(text: str, name: str, arguments: int):
-    """The function of so many i64 arguments, whose result is an i64."""
+    """A function with this many i64 parameters, whose result is an i64."""
     module = llvm.parse_assembly(text)
     module.verify()
     llvm.initialize_native_asmprinter()
@@ -37,7 +37,7 @@ def function_of(*names: str) -> FunctionBuilder:
     return FunctionBuilder("f", ModuleText(), [Parameter(name, I64) for name in names], I64)
 
 
-# --- Programs of numbers, which Python runs too -----------------------------------------------------------------------
+# --- Programs of numbers, which Python runs too -------------------------------------------------------------------
 
 
 def wrapped(number: int) -> int:
@@ -56,7 +56,7 @@ PREDICATES = {"slt": operator.lt, "sge": operator.ge, "eq": operator.eq, "ne": o
 
 @dataclass(frozen=True)
 class Compute:
-    """A variable more: an operation of two others, or of one and a number."""
+    """One more variable: an operation of two others, or of one and a number."""
 
     name: str
     left: int
@@ -66,7 +66,7 @@ class Compute:
 
 @dataclass(frozen=True)
 class If:
-    """A variable more: what a body's last one is under a condition, else another."""
+    """One more variable: the last one of a body under a condition, else another."""
 
     predicate: str
     left: int
@@ -77,7 +77,7 @@ class If:
 
 @dataclass(frozen=True)
 class Repeat:
-    """A variable more, which a body replaces so often; the body sees it and the number of the trip last."""
+    """One more variable, which a body updates in each iteration; the body sees it and the iteration number last."""
 
     trips: int
     first: int
@@ -105,7 +105,7 @@ BODIES = bodies(STATEMENTS)
 
 
 def build(b: Builder, body, variables: list) -> list:
-    """The variables behind a body."""
+    """The variables after a body."""
     variables = list(variables)
 
     def at(operand):
@@ -158,7 +158,7 @@ INT64S = st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3)
 
 
 @given(BODIES, st.lists(st.tuples(INT64S, INT64S), min_size=1, max_size=4))
-def test_a_function_computes_what_its_blocks_say(body, calls):
+def test_a_function_computes_the_code_of_its_blocks(body, calls):
     f = function_of("a", "b")
     f.ret(build(f, body, [*f.parameters, i64(5)])[-1])
     compiled = native(f.text, "f", 2)
@@ -167,8 +167,8 @@ def test_a_function_computes_what_its_blocks_say(body, calls):
 
 
 @given(BODIES, BODIES, st.tuples(INT64S, INT64S))
-def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, arguments):
-    """Behind code of the function's own, whose names and blocks are others."""
+def test_a_region_computes_the_same_in_the_function_that_contains_it(body, before, arguments):
+    """After code of the function itself, whose names and blocks are different."""
     inner = Builder(ModuleText())
     parameters = [inner.new(I64, name) for name in ("x", "y")]
     region = Region(inner.body, parameters, [build(inner, body, [*parameters, i64(5)])[-1]])
@@ -180,7 +180,7 @@ def test_a_region_computes_in_a_function_what_it_was_written_to(body, before, ar
     assert native(f.text, "f", 2)(*arguments) == run(body, [known, arguments[1], 5])[-1]
 
 
-# --- One by one -------------------------------------------------------------------------------------------------------
+# --- Single features ------------------------------------------------------------------------------------------------
 
 
 def test_the_type_of_values_decides_the_instruction():
@@ -191,7 +191,7 @@ def test_the_type_of_values_decides_the_instruction():
         assert f" = {instruction}\n" in f"{f.text}\n"
 
 
-def test_constants_fold_and_what_changes_nothing_vanishes():
+def test_constants_and_neutral_operations_fold():
     f = function_of("n")
     (n,) = f.parameters
     before = len(f.body.code)
@@ -204,13 +204,13 @@ def test_constants_fold_and_what_changes_nothing_vanishes():
     assert len(f.body.code) == before
 
 
-def test_names_are_hints_as_long_as_they_are_free():
+def test_hints_become_names_while_they_are_free():
     f = function_of("n")
     (n,) = f.parameters
     assert [f.add(n, 1, "n"), f.add(n, 2, "x"), f.add(n, 3, "x"), f.add(n, 4)] == ["%n.1", "%x", "%x.1", "%v1"]
 
 
-def test_what_is_rare_costs_nothing_on_the_common_path():
+def test_rare_code_costs_nothing_on_the_common_path():
     f = function_of("n")
     (n,) = f.parameters
     with f.when(f.compare("eq", n, 0), "rare", ("found", n), is_rare=True) as branch:
@@ -220,14 +220,14 @@ def test_what_is_rare_costs_nothing_on_the_common_path():
     assert "branch_weights" in f.text
 
 
-def test_a_division_says_that_it_takes_long():
+def test_the_cost_of_a_division_is_high():
     f = FunctionBuilder("f", ModuleText(), [Parameter("x", FLOAT)])
     f.div(*f.parameters * 2)
     *_, cost = f.body.code[-1]
     assert cost is InstructionCost.DIVISION
 
 
-def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
+def test_constants_of_a_region_are_values_of_the_function_that_contains_it():
     vector = FLOAT.times(4)
     inner = Builder(ModuleText())
     x = inner.new(vector, "x")
@@ -243,7 +243,7 @@ def test_constants_of_a_region_are_values_of_the_function_that_takes_it_in():
     assert "add <4 x i32> %v1, %three" in f.text
 
 
-def test_declarations_come_by_themselves_once():
+def test_declarations_are_added_once_when_needed():
     module = ModuleText()
     f = FunctionBuilder("f", module, [Parameter("to", PTR), Parameter("n", I64)])
     to, n = f.parameters
@@ -255,7 +255,7 @@ def test_declarations_come_by_themselves_once():
 
 
 @pytest.mark.parametrize("ends", [False, True])
-def test_a_loop_that_says_not_how_it_ends_is_a_mistake_of_its_writer(ends):
+def test_a_loop_without_an_end_condition_is_an_error(ends):
     f = function_of("n")
 
     def loop():

@@ -1,4 +1,4 @@
-"""Formats that are only stored: bytes, conversion there and back, where they are named, what refuses them."""
+"""Storage-only formats: bytes, conversions, names, and refusals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_name_of_the_table_of_formats_has_its_bytes():
 @FORMAT
 @given(st.integers(0, 2**32))
 @settings(max_examples=8, deadline=None)
-def test_tiles_are_packed_as_an_element_at_a_time(stored, seed):
+def test_packing_tiles_equals_packing_single_elements(stored, seed):
     values = random_values(seed)
     assert encoded(values, stored).tobytes() == codec.packed(values, stored)
 
@@ -55,7 +55,7 @@ def test_tiles_are_packed_as_an_element_at_a_time(stored, seed):
 @FORMAT
 @given(st.integers(0, 2**32))
 @settings(max_examples=8, deadline=None)
-def test_packed_tiles_hold_the_numbers_of_the_format(stored, seed):
+def test_packed_tiles_unpack_to_numbers_of_the_format(stored, seed):
     patterns = np.random.default_rng(seed).integers(0, 256, 2 * stored.itemsize, np.uint8)
     tiles = patterns.reshape(2, -1)
     tiles[:, :64] %= 32 if stored.traits.exponent_bits == 5 else 255
@@ -67,10 +67,10 @@ def test_packed_tiles_hold_the_numbers_of_the_format(stored, seed):
 @FORMAT
 @given(st.integers(0, 2**32))
 @settings(max_examples=8, deadline=None)
-def test_numbers_that_a_format_holds_come_back(stored, seed):
+def test_representable_numbers_round_trip(stored, seed):
     generator = np.random.default_rng(seed)
     bits = stored.traits.magnitude_bits
-    exponents = generator.integers(-15, 18 - bits, (64, 4, 1))  # of units: what five bits have, 2**-15 the least
+    exponents = generator.integers(-15, 18 - bits, (64, 4, 1))  # of a unit: five bits, at least -15
     magnitudes = generator.integers(-(2**bits) + 1, 2**bits, (64, 4, 16))
     values = np.float32(magnitudes * 2.0**exponents).reshape(64, 64)
     assert np.abs(values).max() <= stored.traits.largest
@@ -78,7 +78,7 @@ def test_numbers_that_a_format_holds_come_back(stored, seed):
 
 
 @FORMAT
-def test_the_largest_number_of_a_format_comes_back_and_larger_ones_saturate(stored):
+def test_the_largest_number_of_a_format_round_trips_and_larger_ones_saturate(stored):
     largest = np.float32(stored.traits.largest)
     values = np.zeros((32, 32), np.float32)
     values[0, :2] = [largest, -largest]
@@ -88,8 +88,8 @@ def test_the_largest_number_of_a_format_comes_back_and_larger_ones_saturate(stor
         assert decoded(encoded(values, stored), (32, 32), stored)[0, :2].tolist() == [largest, -largest]
 
 
-def test_numbers_below_the_exponents_of_five_bits_become_the_least():
-    """What tt-metal makes of them: the implied one of the significand stays."""
+def test_numbers_below_the_range_of_five_exponent_bits_become_the_smallest():
+    """The result of tt-metal's packing: the implicit bit of the significand is kept."""
     values = np.zeros((32, 32), np.float32)
     values[0, :3] = [2.0**-20, -(2.0**-100), 1e-40]
     assert decoded(encoded(values, StoredFormat.BFP_FLOAT8), (32, 32), StoredFormat.BFP_FLOAT8)[0, :3].tolist() == [
@@ -101,7 +101,7 @@ def test_numbers_below_the_exponents_of_five_bits_become_the_least():
 
 @given(st.integers(0, 2**32))
 @settings(max_examples=20, deadline=None)
-def test_halves_are_those_of_torch_and_come_back(seed):
+def test_halves_are_those_of_torch_and_round_trip(seed):
     values = random_values(seed, (5, 7))
     half = torch.from_numpy(values).to(torch.float16)
     stored = encoded(values, StoredFormat.FLOAT16)
@@ -112,7 +112,7 @@ def test_halves_are_those_of_torch_and_come_back(seed):
     np.testing.assert_array_equal(again, shown)
 
 
-# --- Where they are named -------------------------------------------------------------------------------------------
+# --- Names --------------------------------------------------------------------------------------------------------
 
 
 def attribute(text):
@@ -137,7 +137,7 @@ def test_ttcore_prints_and_parses_every_format_and_knows_its_tiles(name):
 
 
 @pytest.mark.parametrize("stored", StoredFormat, ids=lambda stored: stored.value)
-def test_layouts_take_every_format_and_what_computes_refuses_it_by_name(stored):
+def test_layouts_accept_every_format_and_operations_refuse_it_by_name(stored):
     layout = TensorLayout((64, 96), collapsed_map((64, 96)), (2, 1), stored, (32, 32))
     assert layout.buffer_bytes == 3 * TILE_BYTES[stored.value]
     assert parse_layout(layout_text(layout), layout.shape) == layout

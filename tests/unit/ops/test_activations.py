@@ -1,4 +1,4 @@
-"""Bodies of activations that are written in another way than they are defined."""
+"""Bodies of activations whose implementation differs from their definition."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_jit.ops.elementwise.activations import hardsigmoid
 
 
 def test_hardsigmoid_has_the_bits_of_the_quotient() -> None:
-    # Of one binade, where every mantissa is met; the other binades are this one times a power of two.
+    # One binade, with every mantissa; the other binades are this one times a power of two.
     shifted = np.arange(0x3F80_0000, 0x4000_0000, 61, dtype=np.uint32).view(np.float32)
     edges = np.float32([-np.inf, -4, -3, np.nextafter(np.float32(-3), np.float32(0)), -0.0, 0, 3, 4, np.inf, np.nan])
     x = np.concatenate([shifted - np.float32(3), edges])

@@ -1,4 +1,4 @@
-"""What declarations say of themselves is true: laws, kinds of parameters, rules of results."""
+"""Facts of declarations are true: laws, kinds of parameters, rules of results."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def pairs():
 
 
 @pytest.mark.parametrize("operation", declared("neutral"))
-def test_a_neutral_number_gives_back_the_first_operand_bit_for_bit(operation):
+def test_a_neutral_number_returns_the_first_operand_bit_for_bit(operation):
     with NumpyVector.quiet():
         result = operation.emit(NumpyVector(), VALUES, np.full_like(VALUES, operation.laws.neutral))
     assert (bits(result) == bits(VALUES)).all()
 
 
 @pytest.mark.parametrize("operation", declared("commutative"))
-def test_operands_of_a_commutative_operation_may_be_swapped(operation):
+def test_operands_of_a_commutative_operation_can_be_swapped(operation):
     x, y = pairs()
     with NumpyVector.quiet():
         assert (bits(operation.emit(NumpyVector(), x, y)) == bits(operation.emit(NumpyVector(), y, x))).all()
 
 
 @pytest.mark.parametrize("operation", declared("associative"))
-def test_any_two_operands_of_an_associative_operation_may_meet_first(operation):
+def test_an_associative_operation_can_be_regrouped(operation):
     x, y, z = (np.array(column, np.float32) for column in zip(*itertools.product(VALUES, repeat=3), strict=True))
     b = NumpyVector()
     with NumpyVector.quiet():
@@ -71,13 +71,13 @@ def test_any_two_operands_of_an_associative_operation_may_meet_first(operation):
 
 
 @pytest.mark.parametrize("operation", [*declared("copies"), *declared("negates")])
-def test_copies_and_negations_are_such_bit_for_bit(operation):
+def test_declared_copies_and_negations_are_exact(operation):
     expected = -VALUES if operation.laws.negates else VALUES
     assert (bits(operation.emit(NumpyVector(), VALUES)) == bits(expected)).all()
 
 
 @pytest.mark.parametrize("operation", declared("monotone"))
-def test_a_monotone_operation_only_rises_or_only_falls_on_either_side_of_zero(operation):
+def test_a_monotone_operation_is_monotone_on_either_side_of_zero(operation):
     for index, others in itertools.product(
         range(operation.arity), itertools.product(VALUES, repeat=operation.arity - 1)
     ):
@@ -100,7 +100,7 @@ def test_an_operation_without_attributes_has_none_in_its_properties():
 
 @pytest.mark.parametrize("operation", WITH_ATTRIBUTES, ids=lambda operation: operation.ttnn_name)
 @given(st.data())
-def test_bound_attributes_come_back_from_the_properties_that_hold_them(operation, data):
+def test_bound_attributes_round_trip_through_the_properties_that_hold_them(operation, data):
     numbers = st.floats(width=32) | st.integers(-10, 10) | st.booleans()
     given_values = [
         data.draw(st.sampled_from(attribute.kind.values) if isinstance(attribute.kind, IntKind) else numbers)
@@ -127,7 +127,7 @@ def test_keys_of_numbers_are_equal_for_equal_bits_only(x, y):
 
 @pytest.mark.parametrize("kind", [FLOAT, LIMIT, BOOL, integers(-3, 3)])
 @pytest.mark.parametrize("value", ["1", None, [1.0], 1j, b"1"])
-def test_what_is_no_number_is_refused_with_what_it_is(kind, value):
+def test_a_value_that_is_no_number_is_refused_with_its_type(kind, value):
     with pytest.raises(ArgumentError, match=rf"^`slope` must be {kind.wanted}, got {type(value).__name__}"):
         kind.bind(value, None, "`slope`")
 
@@ -142,7 +142,7 @@ EXTENTS = st.lists(st.sampled_from([1, 2, 3, 32]), max_size=3).map(tuple)
 
 
 @given(EXTENTS, EXTENTS, EXTENTS)
-def test_the_rule_that_builds_a_result_is_the_one_that_verifies_it(x, y, said):
+def test_the_rule_that_builds_a_result_is_the_one_that_verifies_it(x, y, stated_shape):
     operation = ops.OVERLOADS["add"][0]
     specs = [TensorSpec(shape, DataType.FLOAT32, Layout.TILE) for shape in (x, y)]
     try:
@@ -150,9 +150,9 @@ def test_the_rule_that_builds_a_result_is_the_one_that_verifies_it(x, y, said):
     except CompileError:
         result = None
     text = 'func.func @f(%a: {0}, %b: {1}) {{ %0 = "ttnn.add"(%a, %b) : ({0}, {1}) -> {2} \n func.return }}'
-    types = [tensor_type(spec) for spec in (*specs, TensorSpec(said, DataType.FLOAT32, Layout.TILE))]
+    types = [tensor_type(spec) for spec in (*specs, TensorSpec(stated_shape, DataType.FLOAT32, Layout.TILE))]
     module = parse_module(text.format(*types))
-    if result is not None and tuple(result.shape) == said:
+    if result is not None and tuple(result.shape) == stated_shape:
         verify(module)
     else:
         with pytest.raises(InvalidModule, match=r"'ttnn.add' op: "):
@@ -206,7 +206,7 @@ def test_ops_on_types_of_other_compilers_are_parsed_verified_and_printed(type_):
     assert op in print_module(module).replace("%arg0", "%a")
 
 
-def test_what_is_ttnns_and_not_the_functions_stands_in_its_help_and_no_elementwise_function_has_any():
+def test_notes_about_ttnn_are_in_the_help_and_no_elementwise_function_has_any():
     """Chips have the functions of every target (tests/properties/accuracy/test_accuracy.py compares the bits)."""
     imitating = [each for each in ops.OPERATIONS if each.imitations]
     assert {each.name for each in imitating} >= {"matmul", "linear", "transformer.scaled_dot_product_attention"}

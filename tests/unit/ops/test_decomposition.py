@@ -1,4 +1,4 @@
-"""Operations that are written in terms of others: every adapter of the protocol gives the calls of one declaration."""
+"""Decomposed operations: every adapter of the protocol produces the calls of one declaration."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_an_operator_on_a_value_is_a_call(symbol):
 
 
 @pytest.mark.parametrize("symbol", REFLECTED, ids=lambda each: each.__name__)
-def test_a_number_may_stand_on_the_left(symbol):
+def test_a_number_may_be_the_left_operand(symbol):
     ops = Listing()
     (x,) = ops.values([X])
     assert symbol(2, x).spec == X
     assert ops.calls == [(REFLECTED[symbol], [(3, 40), 2.0])]
 
 
-def test_what_writes_nothing_where_there_is_nothing_to_do_gives_its_operand():
+def test_operations_without_effect_return_their_operand():
     ops = Listing()
     (x,) = ops.values([X])
     assert x is ops.reshaped(x, [3, 40]) is ops.part(x, 1, 0, 40) is ops.rounded(x, DataType.BFLOAT16)
@@ -96,7 +96,7 @@ def test_what_writes_nothing_where_there_is_nothing_to_do_gives_its_operand():
     assert [name for name, _ in ops.calls] == ["slice"] * 2
 
 
-def test_what_is_no_operation_is_said_by_its_name():
+def test_an_unknown_operation_is_refused_by_its_name():
     with pytest.raises(AttributeError, match="there is no operation 'meen' to call"):
         SpecOps().meen(X)
 
@@ -154,11 +154,11 @@ def test_a_composite_may_call_operations_of_several_results():
     assert (values.shape, indices.shape) == ((3, 3), (3, 3))
     topk = builder.block.first_op
     assert [each.handle for each in (values, indices)] == [*topk.results]
-    wanted = X.with_(shape=(3, 3))  # what one of several is rounded to is a value of its own
+    wanted = X.with_(shape=(3, 3))  # the rounded value of one of several results is a separate value
     assert builder.finished((values.handle, values.spec), wanted) not in topk.results
 
 
-def test_eager_calls_give_tensors_and_names_are_ttnns():
+def test_eager_calls_return_tensors_and_names_are_ttnns():
     x = ttnn.from_torch(torch.arange(12.0).reshape(3, 4))
     with ttnn.manage_device(0, target="cpu") as device:
         ops, x = EagerOps(), x.to(device)

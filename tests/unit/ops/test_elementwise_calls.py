@@ -1,4 +1,4 @@
-"""The next number, polynomials, and further names: as torch has them, eagerly, jitted, on both targets."""
+"""nextafter, polynomials, and further names, as in torch: eagerly, jitted, on both targets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_next_number_is_torchs(x, toward, device, cpu_device):
     assert_equal(jit(backend="numba")(lambda x, y: ttnn.nextafter(x, y))(x, y), want)
     for each_device in (device, cpu_device):
         got = ttnn.to_torch(ttnn.nextafter(on(each_device, x), on(each_device, y)))
-        if each_device is device and x.dtype is torch.bfloat16:  # which flushes denormals, and stores NaN as infinity
+        if each_device is device and x.dtype is torch.bfloat16:  # it flushes denormals, and stores NaN as infinity
             want = torch.where(want.abs() < torch.finfo(x.dtype).tiny, 0.0, want)
             want = want.nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=-torch.inf)
         assert_equal(got, want)
@@ -81,7 +81,7 @@ def test_sigmoid_accurate_takes_the_flag_that_ttnn_has(device):
         assert torch.equal(ttnn.to_torch(got), want)
 
 
-def test_logit_limits_its_argument_where_it_is_asked_to(cpu_device):
+def test_logit_clamps_its_argument_on_request(cpu_device):
     x = torch.tensor([[-1.0, 0.0, 0.1, 0.25, 0.5, 0.500001, 0.9, 1.0, 2.0, torch.nan]])
     for eps in (None, 0.0, 0.125, 0.6):
         got = ttnn.to_torch(ttnn.logit(on(cpu_device, x), eps=eps))

@@ -1,4 +1,4 @@
-"""Keywords that choose a declaration, keywords of several names, and formulas that chip targets have of their own."""
+"""Keywords that select a declaration, keywords with several names, and formulas for chip targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bound(name, *args, **kwargs):
     return bind(OVERLOADS[name], args, kwargs, {"tensor": DataType.FLOAT32, "short": DataType.BFLOAT16}.get)
 
 
-def test_a_keyword_chooses_among_declarations_of_one_name():
+def test_a_keyword_selects_among_declarations_of_one_name():
     assert bound("gelu", "tensor").operation.ttnn_name == "gelu"
     assert bound("gelu", "tensor", approximate="none").operation.ttnn_name == "gelu"
     assert bound("gelu", "tensor", approximate="tanh").operation.ttnn_name == "gelu_tanh"
@@ -29,12 +29,12 @@ def test_a_value_that_no_declaration_has_is_named():
         bound("gelu", "tensor", approximate="cubic")
 
 
-def test_an_attribute_answers_to_the_names_of_all_versions():
+def test_an_attribute_accepts_the_names_of_all_versions():
     for keyword in ("slope", "negative_slope"):
         assert bound("leaky_relu", "tensor", **{keyword: 0.25}).attributes == (0.25,)
 
 
-def test_an_operand_answers_to_the_names_of_all_versions():
+def test_an_operand_accepts_the_names_of_all_versions():
     assert bound("pow", input_tensor="tensor", exponent=2).operands == ("tensor", 2.0)
     assert bound("prelu", input_tensor="tensor", weight=0.5).operands == ("tensor", 0.5)
 
@@ -51,7 +51,7 @@ def test_an_operand_answers_to_the_names_of_all_versions():
         ((), {"dim1": -1, "dim0": 2}),
     ],
 )
-def test_a_keyword_that_two_spellings_have_means_what_the_others_leave(args, kwargs):
+def test_an_ambiguous_keyword_is_resolved_by_the_other_keywords(args, kwargs):
     """ttnn counts the dimensions of a transpose from 1, torch and the IR from 0."""
     assert bound("transpose", "tensor", *args, **kwargs).attributes == (2, -1)
     assert {*OVERLOADS["transpose"][0].parameter_names} == {"input_tensor", "dim1", "dim2"}
@@ -123,14 +123,14 @@ def test_divide_takes_torchs_rounding_modes(cpu_device, mode):
 
 
 @pytest.mark.parametrize("bounds", [{"min": 0.0}, {"max": 1.0}, {"min": -1.0, "max": 2.0}, {}])
-def test_a_bound_that_is_not_given_bounds_nothing(cpu_device, bounds):
+def test_an_omitted_bound_has_no_effect(cpu_device, bounds):
     x = torch.tensor([torch.inf, -torch.inf, torch.nan, 3.4e38, -3.0, -0.0])
     got = ttnn.clamp(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device), **bounds).to_torch()
     expected = torch.clamp(x, **bounds) if bounds else x
     assert torch.equal(got.nan_to_num(7.0, torch.inf, -torch.inf), expected.nan_to_num(7.0, torch.inf, -torch.inf))
 
 
-def test_a_weight_of_prelu_counts_channels_and_is_not_spread_along_columns(cpu_device):
+def test_a_weight_of_prelu_is_per_channel_and_not_broadcast_along_columns(cpu_device):
     x, weight = torch.randn(2, 4, 4, 4), torch.rand(4)
     on_device = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=cpu_device)
     flat, shaped = (
@@ -149,7 +149,7 @@ def test_a_number_without_a_float_is_refused(cpu_device):
         ttnn.add(x, 10**400)
 
 
-def test_what_where_chooses_among_says_the_dtype_and_a_predicate_among_numbers_does(cpu_device):
+def test_the_values_of_where_decide_the_dtype_and_the_predicate_if_they_are_numbers(cpu_device):
     wide, narrow = (
         ttnn.from_torch(torch.ones(2, 3, dtype=dtype), device=cpu_device) for dtype in (torch.float32, torch.bfloat16)
     )
@@ -158,7 +158,7 @@ def test_what_where_chooses_among_says_the_dtype_and_a_predicate_among_numbers_d
     assert ttnn.where(narrow, 1.0, 2.0).dtype is ttnn.bfloat16
 
 
-def test_golden_functions_ignore_what_chooses_among_ways_to_compute():
+def test_golden_functions_ignore_options_of_the_implementation():
     x = torch.randn(4)
     assert torch.equal(ttnn.get_golden_function(ttnn.exp)(x, fast_and_approximate_mode=True), torch.exp(x))
 

@@ -100,7 +100,7 @@ except ttnn_jit.diagnostics.errors.UnsupportedFunction as error:
 
 
 def declared_in(text):
-    """Of the first block of a section, what declares: imports, functions and names in capitals; and the last name."""
+    """The declaring part of the first block of a section: imports, functions and constants; and the last name."""
     block = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[0]
     kept, name = [], ""
     for node in ast.parse(block).body:
@@ -117,7 +117,7 @@ def sections():
     page = (ROOT / "docs" / "adding_an_operation.md").read_text()
     found = {}
     for section in page.split("\n## ")[1:]:
-        files = re.findall(r"`(ops/[\w/]+\.py)`", section)  # functions of the host have none
+        files = re.findall(r"`(ops/[\w/]+\.py)`", section)  # host functions have none
         if files and "```python" in section:
             found[section.partition(":")[0]] = files[0], *declared_in(section)
     return found

@@ -1,4 +1,4 @@
-"""What an element type is stands in one row of traits: no other file tells members apart."""
+"""An element type is defined in one row of traits: no other file branches on its members."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_member(node):
 
 
 def branches(tree):
-    """Comparisons with members, cases of them, tables by them or of them, and lists of them."""
+    """Comparisons with members, match cases, tables keyed by them or of them, and lists of them."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare():
@@ -56,7 +56,7 @@ def branches(tree):
             yield node.lineno
 
 
-def test_no_file_but_their_own_branches_on_element_types():
+def test_only_the_file_of_element_types_branches_on_them():
     texts = ((path, path.read_text(encoding="utf-8")) for path in FILES)
     naming = {path: list(branches(ast.parse(text))) for path, text in texts if DataType.__name__ in text}
     assert len(naming) > 10
@@ -77,11 +77,11 @@ def test_no_file_but_their_own_branches_on_element_types():
         "frozenset({DataType.FLOAT32})",
     ],
 )
-def test_every_way_to_branch_is_found(source):
+def test_every_form_of_branch_is_detected(source):
     assert list(branches(ast.parse(source)))
 
 
-def test_a_member_as_a_value_is_no_branch():
+def test_a_member_as_a_value_is_not_a_branch():
     assert not list(branches(ast.parse("x = DataType.FLOAT32\nf(DataType.BFLOAT16)")))
 
 
@@ -111,7 +111,7 @@ def test_the_format_of_an_element_in_a_buffer_is_that_of_numpys_array(dtype):
 
 
 @DTYPES
-def test_an_element_that_is_not_stored_whole_is_narrower_than_what_kernels_compute_in(dtype):
+def test_an_element_that_is_stored_narrowed_is_narrower_than_its_compute_type(dtype):
     assert np.dtype(dtype.compute.numpy).itemsize == max(4, dtype.itemsize)
     assert dtype.is_compute_type == (dtype.itemsize >= 4)
 
@@ -121,14 +121,14 @@ def test_the_bits_of_a_mantissa_are_torchs(dtype):
     assert torch.finfo(dtype.torch).eps == 2.0**-dtype.mantissa_bits
 
 
-def test_kernels_compute_in_a_type_that_is_its_own_compute_type():
+def test_a_compute_type_is_its_own_compute_type():
     assert COMPUTE_TYPE.is_compute_type
     assert {dtype for dtype in FLOATS if dtype.is_compute_type} == {COMPUTE_TYPE}
 
 
 @pytest.mark.parametrize("dtype", sorted(FLOATS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
 @given(st.floats(width=32))
-def test_rounding_and_decoding_are_those_of_torch(dtype, value):
+def test_rounding_and_decoding_equal_torch(dtype, value):
     exact = torch.tensor(value, dtype=torch.float32)
     stored = exact.to(dtype.torch)
     expected = np.float64(stored.double().item())
@@ -138,14 +138,14 @@ def test_rounding_and_decoding_are_those_of_torch(dtype, value):
 
 @pytest.mark.parametrize("dtype", sorted(INTEGERS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
 @given(st.data())
-def test_integers_are_decoded_as_torch_decodes_them(dtype, data):
+def test_integers_are_decoded_as_in_torch(dtype, data):
     value = data.draw(st.integers(dtype.values[0], dtype.values[-1]))
     stored = torch.tensor([value], dtype=torch.int64).to(dtype.torch)
     assert dtype.decoded(bytes(stored.view(torch.uint8).tolist())) == value == dtype.checked_integer(value, "it")
 
 
 @pytest.mark.parametrize("dtype", sorted(INTEGERS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
-def test_numbers_that_a_type_of_integers_lacks_are_refused_by_its_name(dtype):
+def test_numbers_outside_an_integer_type_are_refused_by_its_name(dtype):
     for value in (dtype.values[0] - 1, dtype.values[-1] + 1, 2.5, 2.0, float("nan")):
         with pytest.raises(ArgumentError, match=dtype.name):
             dtype.checked_integer(value, "it")

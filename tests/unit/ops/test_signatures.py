@@ -1,4 +1,4 @@
-"""What a caller's tools see of operations: signatures, help, stubs, and the names that torch has for them."""
+"""Operations in a caller's tools: signatures, help, stubs, and their names in torch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVERY = pytest.mark.parametrize("operation", ELEMENTWISE, ids=lambda operation: 
 
 
 @EVERY
-def test_a_signature_takes_every_call_that_the_declaration_takes(operation):
+def test_a_signature_accepts_every_call_that_the_declaration_accepts(operation):
     signature = inspect.signature(attrgetter(operation.name)(ttnn))
     tensors = [object()] * operation.arity
     signature.bind(*tensors, *operation.tested_attributes, **operation.chosen_by)
@@ -45,7 +45,7 @@ def test_a_signature_takes_every_call_that_the_declaration_takes(operation):
 
 
 @pytest.mark.parametrize("name", OVERLOADS)
-def test_a_signature_says_types_and_defaults(name):
+def test_a_signature_has_types_and_defaults(name):
     signature = inspect.signature(attrgetter(name)(ttnn))
     first = OVERLOADS[name][0]
     given = first.packed(("Tensor",) * first.result_count) if first.result_count > 1 or first.gives_one_tensor else None
@@ -82,7 +82,7 @@ def test_help_shows_the_call_and_what_it_computes(operation):
 
 
 @pytest.mark.parametrize("path", stubs(), ids=lambda path: path.name)
-def test_a_stub_is_what_the_declarations_give(path):
+def test_a_stub_is_generated_from_the_declarations(path):
     assert path.read_text(encoding="utf-8") == stubs()[path], "run `make docs`"
     ast.parse(path.read_text(encoding="utf-8"))
 
@@ -95,7 +95,7 @@ def test_the_stub_names_what_the_namespace_has():
 
 
 @EVERY
-def test_torch_has_an_operation_of_the_name_that_the_declaration_says(operation):
+def test_torch_has_the_declared_operation(operation):
     row = next(row for row in ttnn_jit.supported_ops() if row["call"] == f"ttnn.{operation.signature}")
     assert row["aten"] == operation.aten
     if not operation.aten:
@@ -115,7 +115,7 @@ def test_torch_has_an_operation_of_the_name_that_the_declaration_says(operation)
     torch.testing.assert_close(got.double(), operation.golden(torch, *operands).double(), equal_nan=True)
 
 
-def test_an_operation_that_torch_has_not_says_so():
+def test_an_operation_that_torch_lacks_declares_it():
     assert {o.name for o in ELEMENTWISE if not o.aten} >= {"cbrt", "mac", "rdiv", "rpow", "softsign"}
 
 

@@ -1,4 +1,4 @@
-"""Python scalar functions written down as calls of the emit protocol, and their text."""
+"""Python scalar functions traced to calls of the emit protocol, and their text."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def recursive(x, depth=3):
     return x if depth == 0 else recursive(x * 0.5, depth - 1)
 
 
-def test_operators_constants_and_math_functions_are_written_down():
+def test_operators_constants_and_math_functions_are_traced():
     text = traced(lambda x: SCALE * math.tanh(x / SCALE) - 1).text
     assert text == "x -> t0 = div(x, 3.0); t1 = tanh(t0); t2 = mul(3.0, t1); t3 = sub(t2, 1.0); return t3"
 
 
-def test_helpers_are_inlined_and_equal_steps_are_one():
+def test_helpers_are_inlined_and_equal_steps_are_merged():
     text = traced(lambda x: helper(x) * helper(x) + 0 * math.pi).text
     assert text == "x -> t0 = div(x, 3.0); t1 = tanh(t0); t2 = mul(t1, t1); t3 = add(t2, 0.0); return t3"
     assert traced(recursive).text == "x -> t0 = mul(x, 0.5); t1 = mul(t0, 0.5); t2 = mul(t1, 0.5); return t2"
 
 
-def test_steps_that_the_result_does_not_need_are_left_out():
+def test_dead_steps_are_removed():
     def function(x):
         _ = math.exp(x)
         return x
@@ -101,7 +101,7 @@ def test_a_traced_body_computes_what_the_function_does(function):
     np.testing.assert_allclose(values(traced(function), POINTS), expected, rtol=1e-6)
 
 
-def test_numpy_and_ttnn_functions_are_written_down():
+def test_numpy_and_ttnn_functions_are_traced():
     text = traced(lambda x: np.maximum(np.exp(x), x)).text
     assert text == "x -> t0 = exp(x); t1 = maximum(t0, x); return t1"
     text = traced(lambda x: np.where(np.isnan(x), np.float32(1.0), np.exp(x))).text
@@ -148,7 +148,7 @@ def many_branches(*xs):
         (many_branches, "more than"),
     ],
 )
-def test_what_cannot_be_written_down_says_why(function, reason):
+def test_an_untraceable_function_has_a_reason(function, reason):
     with pytest.raises(UntraceableError, match=reason):
         trace(function, ("x",))
 
@@ -177,7 +177,7 @@ def test_text_that_is_no_body_is_refused(text):
 
 @given(st.floats(width=32))
 @settings(max_examples=200, deadline=None)
-def test_every_number_survives_the_text(number):
+def test_every_number_round_trips_through_the_text(number):
     body = TracedBody(("x",), (), number)
     again = TracedBody.parse(body.text).result
     assert again == number or math.isnan(number)

@@ -1,4 +1,4 @@
-"""Properties that are computed once, and hold no lock meanwhile."""
+"""Cached properties, which hold no lock while they are computed."""
 
 import threading
 
@@ -13,7 +13,7 @@ class Slow:
 
     @cached_property
     def value(self):
-        """What it is."""
+        """A docstring."""
         self.looks += 1
         if self.started:
             self.started.set()
@@ -21,13 +21,13 @@ class Slow:
         return self.looks
 
 
-def test_it_is_computed_at_the_first_look_and_kept():
+def test_a_cached_property_is_computed_at_the_first_access_and_kept():
     slow = Slow()
     assert (slow.value, slow.value, slow.looks) == (1, 1, 1)
-    assert Slow.value.__doc__ == "What it is."
+    assert Slow.value.__doc__ == "A docstring."
 
 
-def test_while_one_object_computes_another_does_not_wait():
+def test_concurrent_first_accesses_of_different_objects_do_not_wait():
     started, may_end = threading.Event(), threading.Event()
     busy = Slow(started, may_end)
     thread = threading.Thread(target=lambda: busy.value)

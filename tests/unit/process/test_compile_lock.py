@@ -1,4 +1,4 @@
-"""What imports make is not walked by the next small collection of garbage."""
+"""Objects of imports are not traversed by the next small garbage collection."""
 
 import gc
 import sys
@@ -32,19 +32,19 @@ def is_old(made):
     return any(made is each for each in gc.get_objects(generation=2))
 
 
-def test_what_an_import_makes_counts_as_old():
+def test_objects_of_an_import_are_old_for_the_collector():
     made = imported("imported_in_a_test")
     assert is_old(made)
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
 
 
-def test_what_a_compile_makes_that_imports_nothing_is_young():
+def test_objects_of_a_compile_without_imports_are_young():
     imported("imported_in_a_test")
     assert not is_old(imported("imported_in_a_test"))
 
 
-def test_what_somebody_has_frozen_stays_frozen():
+def test_objects_that_were_frozen_stay_frozen():
     gc.freeze()
     frozen = gc.get_freeze_count()
     imported("imported_in_a_test")

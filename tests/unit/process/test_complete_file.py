@@ -1,4 +1,4 @@
-"""Files that are complete or not there (`process/complete_file.py`)."""
+"""Files are written completely or not at all (`process/complete_file.py`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.process.complete_file import write_complete
 
 @contextmanager
 def little_room():
-    """Files end at a thousand bytes: those of pytest too, which may write none meanwhile."""
+    """Limits files to a thousand bytes, including those of pytest, which may write none in the block."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
@@ -27,7 +27,7 @@ def refused(path):
     return error.value
 
 
-def test_what_has_no_room_is_named_and_what_was_there_stays(tmp_path):
+def test_an_error_about_a_full_disk_names_the_file_and_keeps_the_old_one(tmp_path):
     path = tmp_path / "weights"
     path.write_bytes(b"old")
     with little_room():
@@ -37,7 +37,7 @@ def test_what_has_no_room_is_named_and_what_was_there_stays(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_where_nothing_can_lie_the_users_own_path_is_named(tmp_path):
+def test_an_error_about_an_unwritable_path_names_the_users_path(tmp_path):
     folder, file = tmp_path / "folder", tmp_path / "file"
     folder.mkdir()
     file.touch()

@@ -1,4 +1,4 @@
-"""`process.dataclass` is compared with Python's own, on random classes."""
+"""`process.dataclass` against Python's own, on random classes."""
 
 import copy
 import dataclasses
@@ -38,7 +38,7 @@ def declared(decorator, kinds, flags, checked):
 
 
 def changed(instance):
-    before = instance.f0  # a class without fields is asked nothing more
+    before = instance.f0  # a class without fields has no such methods
     instance.f0 = (5, before)
     return instance.f0
 
@@ -63,7 +63,7 @@ QUESTIONS = {
 
 
 def outcome(action):
-    """What comes of it, or the kind of error."""
+    """The outcome, or the kind of error."""
     try:
         return repr(action())
     except Exception as error:  # noqa: BLE001 - whatever Python's own raises
@@ -72,7 +72,7 @@ def outcome(action):
 
 @settings(deadline=None)
 @given(declarations(), st.lists(VALUES, min_size=2, max_size=2), st.booleans())
-def test_a_class_does_what_one_of_pythons_does(declaration, given_values, named):
+def test_a_dataclass_behaves_like_pythons(declaration, given_values, named):
     ours, pythons = (declared(decorator, *declaration) for decorator in (dataclass, dataclasses.dataclass))
     assert str(inspect.signature(ours)) == str(inspect.signature(pythons))
     assert getattr(ours, "__match_args__", ()) == pythons.__match_args__
@@ -89,7 +89,7 @@ def test_a_class_does_what_one_of_pythons_does(declaration, given_values, named)
         assert ours_does == pythons_does, question
 
 
-def test_a_class_keeps_the_methods_that_it_has():
+def test_a_dataclass_keeps_its_own_methods():
     @dataclass(frozen=True)
     class Modulo:
         number: int
@@ -121,7 +121,7 @@ def test_a_subclass_has_the_fields_of_its_base_first():
     assert Derived(size=3, name="other") != Derived(size=3)
 
 
-def test_a_class_says_whether_its_own_instances_never_change():
+def test_a_dataclass_declares_whether_its_own_instances_are_frozen():
     @dataclass(frozen=True)
     class Frozen:
         number: int
@@ -136,7 +136,7 @@ def test_a_class_says_whether_its_own_instances_never_change():
     assert [is_frozen(cls) for cls in (Frozen, Changing, Plain, int)] == [True, False, False, False]
 
 
-def test_a_class_of_pythons_own_that_never_changes_is_no_base():
+def test_a_frozen_dataclass_of_pythons_cannot_be_a_base():
     @dataclasses.dataclass(frozen=True)
     class Pythons:
         number: int
@@ -148,7 +148,7 @@ def test_a_class_of_pythons_own_that_never_changes_is_no_base():
             pass
 
 
-def test_the_package_makes_its_dataclasses_here_but_for_passes_which_are_xdsls():
+def test_the_package_uses_this_decorator_except_for_passes_which_use_xdsls():
     package = Path(ttnn_jit.__file__).parent
     files = {*package.rglob("*.py"), *(package / "cache").rglob("*.py"), *(package / "kernels").rglob("*.py")}
     texts = {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in files}
@@ -159,7 +159,7 @@ def test_the_package_makes_its_dataclasses_here_but_for_passes_which_are_xdsls()
     assert pythons - {"process/dataclass.py"} == passes
 
 
-def test_the_constructor_is_compiled_when_it_is_first_asked_for():
+def test_the_constructor_is_compiled_at_its_first_use():
     @dataclass(frozen=True)
     class Point:
         x: int
@@ -171,7 +171,7 @@ def test_the_constructor_is_compiled_when_it_is_first_asked_for():
     assert Point(1) == Point(x=1, y=2)
 
 
-def test_a_subclass_may_ask_for_its_bases_constructor_first():
+def test_a_subclass_may_use_its_bases_constructor_first():
     @dataclass
     class Base:
         x: int

@@ -1,4 +1,4 @@
-"""Memos of functions whose arguments may be extents go through one decorator."""
+"""Memos of functions whose arguments may be extents use one decorator."""
 
 import ast
 from pathlib import Path
@@ -14,7 +14,7 @@ MEMOS = {"cache", "lru_cache"}
 
 
 def functools_memos(tree):
-    """The names of functools' own memos that a module mentions."""
+    """The names of functools' own caches in a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "functools":
             yield from MEMOS.intersection(alias.name for alias in node.names)
@@ -23,7 +23,7 @@ def functools_memos(tree):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_no_file_of_these_rooms_names_a_memo_of_functools(path):
+def test_no_file_of_these_rooms_uses_a_cache_of_functools(path):
     assert list(functools_memos(ast.parse(path.read_text()))) == []
 
 
@@ -32,16 +32,16 @@ def test_equal_arguments_are_computed_once_until_the_memo_is_cleared():
 
     @memoized
     def doubled(number):
-        """Twice."""
+        """Twice the number."""
         seen.append(number)
         return 2 * number
 
     assert (doubled(3), doubled(3), seen) == (6, 6, [3])
     doubled.cache_clear()
-    assert (doubled(3), seen, doubled.__doc__) == (6, [3, 3], "Twice.")
+    assert (doubled(3), seen, doubled.__doc__) == (6, [3, 3], "Twice the number.")
 
 
-def test_a_memo_of_bounded_size_forgets_what_was_asked_longest_ago():
+def test_a_bounded_memo_evicts_the_least_recently_used_entry():
     seen = []
 
     @memoized(maxsize=1)

@@ -1,4 +1,4 @@
-"""A file can be read with what it imports read before it: no modules import each other in a circle.
+"""No modules import each other in a circle.
 
 Imports inside functions and for type checkers count as those at the top do: whoever reads follows them too.
 """
@@ -33,7 +33,7 @@ def modules() -> dict[str, str]:
 
 
 def imported(module: str, text: str, known: dict[str, str]) -> Iterator[str]:
-    """The modules among `known` whose files a module names: a submodule, and not the package that it is taken from."""
+    """The modules among `known` that a module imports: a submodule, and not the package that it is taken from."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name in known)
@@ -44,7 +44,7 @@ def imported(module: str, text: str, known: dict[str, str]) -> Iterator[str]:
 
 
 def circle(texts: dict[str, str]) -> list[str]:
-    """Modules of which each imports the next, and the last is the first; empty if there are none."""
+    """Modules of which each imports the next, and the last the first; empty if there are none."""
     graph = {module: set(imported(module, text, texts)) - {module} for module, text in texts.items()}
     try:
         TopologicalSorter(graph).prepare()
@@ -58,7 +58,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 @pytest.mark.parametrize("package", FOLDERS)
-def test_every_folder_is_looked_at(package):
+def test_every_folder_is_checked(package):
     assert any(module.startswith(f"{package}.") for module in modules())
 
 
@@ -79,7 +79,7 @@ TYPING = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
         "try:\n    import a.first\nexcept ImportError:\n    pass",
     ],
 )
-def test_an_import_back_closes_a_circle(back):
+def test_an_import_back_is_a_circle(back):
     texts = {"a": "", "a.first": "from a.second import y", "a.second": back}
     assert circle(texts) in (["a.first", "a.second", "a.first"], ["a.second", "a.first", "a.second"])
 

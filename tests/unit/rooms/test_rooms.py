@@ -1,4 +1,4 @@
-"""A newcomer guesses the file: rooms hold everything, and no two files share a name."""
+"""Rooms contain all files, and no two files share a name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import ttnn_jit
 
 PACKAGE = Path(ttnn_jit.__file__).parent
-LOOSE = {"__init__", "__main__", "api", "testing", "pytest_plugin"}  # the last is the name that `pytest -p` is given
+LOOSE = {"__init__", "__main__", "api", "testing", "pytest_plugin"}  # the last is the name for `pytest -p`
 PUBLIC_MODULES = {"device"}  # `ttnn.device` is imported by users
-OF_LLVM = {"blocks", "elements", "types", "values"}  # LLVM's words, in kernels/llvm
+OF_LLVM = {"blocks", "elements", "types", "values"}  # terms of LLVM, in kernels/llvm
 
 
 def files():
@@ -18,7 +18,7 @@ def files():
     return {*PACKAGE.rglob("*.py"), *(PACKAGE / "cache").rglob("*.py"), *(PACKAGE / "kernels").rglob("*.py")}
 
 
-def test_no_module_stands_outside_a_room():
+def test_no_module_is_outside_a_room():
     assert {path.stem for path in PACKAGE.glob("*.py")} == LOOSE
 
 

@@ -51,7 +51,7 @@ def object_code(name: str) -> bytes:
 
 @cache
 def object_file(name: str) -> bytes:
-    """What LLVM makes of one of the kernels."""
+    """LLVM's object code of one of the kernels."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu = host_cpu()

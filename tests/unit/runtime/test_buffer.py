@@ -21,7 +21,7 @@ def pool():
     return BufferPool(idle_limit=64 * MB)
 
 
-def test_a_dropped_block_is_the_next_one_handed_out(pool):
+def test_a_freed_block_is_the_next_one_allocated(pool):
     first = pool.allocate(5000)
     address = int(first.address)
     del first
@@ -47,7 +47,7 @@ def offsets_in_pages(pool, nbytes):
 
 
 @pytest.mark.parametrize("nbytes", [4096, 8192, 2 * MB])
-def test_no_block_begins_just_after_the_offset_in_a_page_where_another_does(pool, nbytes):
+def test_no_two_blocks_start_at_nearby_offsets_of_a_page(pool, nbytes):
     offsets = offsets_in_pages(pool, nbytes)
     apart = {(offset - other) % 4096 for offset in offsets for other in offsets}
     assert not [distance for distance in apart if 0 < distance < 512]
@@ -74,7 +74,7 @@ def test_idle_big_blocks_are_bounded(pool):
     assert pool.statistics().idle_bytes <= 64 * MB
 
 
-def test_a_big_block_that_comes_back_is_looked_at_only_beyond_its_class_share(pool, monkeypatch):
+def test_a_big_free_block_is_examined_only_beyond_the_share_of_its_class(pool, monkeypatch):
     looked = []
     monkeypatch.setattr(BufferPool, "trim", lambda _, size_class: looked.append(size_class.nbytes))
     one, another = pool.allocate(MB), pool.allocate(MB)
@@ -84,7 +84,7 @@ def test_a_big_block_that_comes_back_is_looked_at_only_beyond_its_class_share(po
     assert looked == [MB]
 
 
-def test_the_limit_holds_though_classes_keep_a_share_unexamined(pool):
+def test_the_limit_holds_even_if_classes_keep_an_unexamined_share(pool):
     sizes = [class_bytes(MB + index * MB // 4) for index in range(60)]
     for blocks in ([pool.allocate(size) for size in order] for order in (sizes, sizes[::-1], sizes + sizes)):
         while blocks:
@@ -92,7 +92,7 @@ def test_the_limit_holds_though_classes_keep_a_share_unexamined(pool):
             assert pool.statistics().idle_bytes <= pool.idle_limit
 
 
-def test_the_class_that_waited_longest_gives_up_its_blocks_first(pool):
+def test_the_class_idle_for_longest_loses_its_blocks_first(pool):
     old = pool.allocate(32 * MB)
     del old
     young = [pool.allocate(8 * MB) for _ in range(6)]
@@ -113,7 +113,7 @@ def test_idle_small_blocks_are_unmapped_by_regions(pool):
     kept = blocks[::1000]
     blocks.clear()
     gc.collect()
-    pool.allocate(4096)  # blocks of a size are looked at when one is asked for
+    pool.allocate(4096)  # blocks of a size are examined at its next allocation
     assert pool.statistics().live_bytes == 4096 * len(kept)
     assert pool.statistics().idle_bytes <= SMALL_IDLE_BYTES
     again = [pool.allocate(4096) for _ in range(100)]
@@ -139,7 +139,7 @@ def test_the_first_block_is_the_one_that_was_mapped_first(pool):
         assert [block.address for block in again] == plain
 
 
-def test_a_block_is_not_free_while_somebody_holds_its_address(pool):
+def test_a_block_is_not_free_while_its_address_is_held(pool):
     address = pool.allocate(4096).address
     assert pool.statistics().live_bytes == 4096
     assert pool.allocate(4096).address != address
@@ -147,7 +147,7 @@ def test_a_block_is_not_free_while_somebody_holds_its_address(pool):
     assert pool.statistics().live_bytes == 0
 
 
-def test_release_idle_keeps_only_what_tensors_own(pool):
+def test_release_idle_keeps_only_memory_of_tensors(pool):
     small, big = pool.allocate(100), pool.allocate(4 * MB)
     pool.allocate(8 * MB)
     pool.release_idle()
@@ -158,19 +158,19 @@ def test_release_idle_keeps_only_what_tensors_own(pool):
     ctypes.memset(big.address, 1, 4 * MB)
 
 
-def test_a_system_without_huge_pages_serves_the_same(pool, monkeypatch):
+def test_a_system_without_huge_pages_behaves_the_same(pool, monkeypatch):
     monkeypatch.delattr(mmap, "MADV_HUGEPAGE", raising=False)
     block = pool.allocate(4 * MB)
     ctypes.memset(block.address, 1, 4 * MB)
 
 
-def test_a_kernel_that_refuses_advice_serves_the_same(pool, monkeypatch):
+def test_a_kernel_that_refuses_madvise_behaves_the_same(pool, monkeypatch):
     monkeypatch.setattr(mmap, "MADV_HUGEPAGE", 12345, raising=False)
     block = pool.allocate(4 * MB)
     ctypes.memset(block.address, 1, 4 * MB)
 
 
-def test_memory_that_the_system_lacks_is_a_memory_error_after_idle_blocks_were_given_back(pool, monkeypatch):
+def test_an_allocation_that_fails_after_idle_blocks_were_released_is_a_memory_error(pool, monkeypatch):
     pool.allocate(4 * MB)
     real = buffer._map
 
@@ -206,7 +206,7 @@ def test_threads_never_share_a_block(pool):
     assert pool.statistics().live_bytes == 0
 
 
-def test_blocks_in_garbage_cycles_come_back(pool):
+def test_blocks_in_garbage_cycles_are_reused(pool):
     cycle = [pool.allocate(MB)]
     cycle.append(cycle)
     del cycle

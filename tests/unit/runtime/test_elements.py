@@ -1,4 +1,4 @@
-"""What checks of indices and sparsities ask of tensors, against the same by torch."""
+"""Checks of indices and sparsities against the same checks in torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYOUTS = st.sampled_from([ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT])
     planted=st.sampled_from([None, -1, -(2**31), 0, 1, 127, 128, 199, 200, 255, 32_000, 2**31 - 1]),
     seed=st.integers(0, 99),
 )
-def test_an_index_is_outside_where_torch_says_so(shape, dtype, layout, count, planted, seed):
+def test_an_index_is_out_of_range_exactly_where_torch_reports_it(shape, dtype, layout, count, planted, seed):
     generator = torch.Generator().manual_seed(seed)
     held = torch.iinfo(dtype)
     x = torch.randint(0, min(count, held.max, 2**31 - 1), shape, generator=generator).to(dtype)
@@ -46,7 +46,7 @@ def test_an_index_is_outside_where_torch_says_so(shape, dtype, layout, count, pl
     planted=st.sampled_from([0.0, -0.0, float("nan"), float("inf"), -1.0]),
     seed=st.integers(0, 99),
 )
-def test_what_is_not_zero_is_counted_as_torch_does_unless_one_is_no_number(shape, dtype, layout, planted, seed):
+def test_nonzero_elements_are_counted_as_in_torch_unless_one_is_nan(shape, dtype, layout, planted, seed):
     generator = torch.Generator().manual_seed(seed)
     x = torch.randint(-1, 2, shape, generator=generator).float()
     if x.numel() and dtype is not ttnn.int32:

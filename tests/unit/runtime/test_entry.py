@@ -1,4 +1,4 @@
-"""Builtin functions around native code: what they take, give, and let others do."""
+"""Builtin functions around native code: arguments, results, and the release of the lock."""
 
 import ctypes
 import sys
@@ -12,7 +12,7 @@ from ttnn_jit.runtime.native.structures import LaunchEntry, LaunchTable
 
 
 def table_of(kernel, operands):
-    """A launch table of one kernel, of null for its params, and what it points into."""
+    """A launch table of one kernel with null for its params, and the objects that it points to."""
     address = ctypes.cast(kernel, ctypes.c_void_p).value
     indices = (ctypes.c_int64 * operands)(*range(operands))
     offsets = (ctypes.c_int64 * operands)()
@@ -25,7 +25,7 @@ def table_of(kernel, operands):
 
 
 @pytest.mark.parametrize("releases_gil", [False, True])
-def test_kernels_get_the_addresses_and_none_comes_back(releases_gil):
+def test_kernels_get_the_addresses_and_none_is_returned(releases_gil):
     seen = []
     kernel = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint64), ctypes.c_void_p)(lambda p, _: seen.append(p[0]))
     table, keeps = table_of(kernel, operands=1)
@@ -34,18 +34,18 @@ def test_kernels_get_the_addresses_and_none_comes_back(releases_gil):
     for address in (64, highest) * 500:
         assert entry(releases_gil=releases_gil)(table, 0, address) is None
     assert seen == [64, highest] * 500
-    assert abs(sys.getrefcount(None) - references) < 500  # one of each call would be 1,000; others hold None too
+    assert abs(sys.getrefcount(None) - references) < 500  # one per call would be 1,000; other objects refer to None too
     del keeps
 
 
-def test_what_is_no_number_is_refused_before_anything_runs():
+def test_invalid_numbers_are_refused_before_anything_runs():
     with pytest.raises(TypeError, match="int"):
         entry(releases_gil=False)(0, 0, "x")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nanosleep is POSIX's")
 @pytest.mark.parametrize("releases_gil", [False, True])
-def test_other_threads_run_meanwhile_where_the_lock_is_given_away_and_only_there(releases_gil):
+def test_other_threads_run_only_in_calls_that_release_the_lock(releases_gil):
     # nanosleep takes the address of seconds and nanoseconds, and one that may be null: a kernel of two buffers.
     nanosleep = ctypes.CDLL(None).nanosleep
     table, keeps = table_of(nanosleep, operands=2)

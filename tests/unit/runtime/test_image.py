@@ -1,4 +1,4 @@
-"""Object files as images: mapped anywhere they run as they are. Code for aarch64 runs in an emulator."""
+"""Object files as images run unchanged wherever they are mapped. Code for aarch64 runs in an emulator."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def function_of(data: bytes, name: str, *argument_types):
 
 
 def called(data: bytes, name: str, *arguments: int) -> int:
-    """What the function returns for integers, by this processor or the emulator."""
+    """The result of the function for integers, by this processor or the emulator."""
     if is_foreign(data):
         return Machine(data).call(name, *arguments)
     return function_of(data, name, *[ctypes.c_int64] * len(arguments))(*arguments)
@@ -107,7 +107,7 @@ def test_written_memory_starts_on_a_page_of_its_own(triple):
 
 
 @here_and_on_aarch64
-def test_functions_elsewhere_are_called_through_the_images_own_slots(triple):
+def test_external_functions_are_called_through_the_images_own_slots(triple):
     data = image_of(object_file(COPY, triple))
     source, target = np.arange(3), np.zeros(3, np.int64)
     if is_foreign(data):
@@ -120,7 +120,7 @@ def test_functions_elsewhere_are_called_through_the_images_own_slots(triple):
     assert np.array_equal(target, source)
 
 
-def test_a_function_that_is_given_goes_before_the_processs():
+def test_a_supplied_function_takes_precedence_over_the_processs():
     swap = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(
         lambda to, from_, size: ctypes.memmove(to, bytes(reversed(ctypes.string_at(from_, size))), size)
     )
@@ -131,7 +131,7 @@ def test_a_function_that_is_given_goes_before_the_processs():
     assert target.raw == bytes(reversed(range(24)))
 
 
-def test_a_function_that_nobody_has_is_the_compilers_fault():
+def test_an_undefined_function_is_an_internal_error():
     text = "declare void @ttnn_jit_nobody()\ndefine void @f() {\n  call void @ttnn_jit_nobody()\n  ret void\n}\n"
     with pytest.raises(InternalError, match=r"calls .ttnn_jit_nobody., which this process lacks"):
         mapped(Image.read(image_of(object_file(text, HOST))), {})
@@ -156,12 +156,12 @@ def test_an_image_is_an_object_file_that_tools_can_read(triple):
     ],
     ids=["initialized", "elsewhere", "of threads"],
 )
-def test_what_no_kernel_needs_is_refused(text, message, triple):
+def test_symbols_that_no_kernel_needs_are_refused(text, message, triple):
     with pytest.raises(InternalError, match=message):
         image_of(object_file(text, triple))
 
 
-def test_what_is_no_object_file_of_a_known_host_is_refused():
+def test_a_file_that_is_no_object_file_of_a_known_host_is_refused():
     for code in (b"", b"MZ" + bytes(200), object_file(COPY, "x86_64-apple-darwin23.0.0")):
         with pytest.raises(InternalError, match="not an ELF object file for x86-64 or aarch64"):
             image_of(code)

@@ -1,4 +1,4 @@
-"""A helper thread on the CPU of its caller moves away, within what its user allows."""
+"""A helper thread on the CPU of its caller moves away, within its CPU affinity."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ class Helper:
         self._state = [ctypes.create_string_buffer(size) for size in (Pool.nbytes, CPU_MASK_BYTES, CPU_MASK_BYTES)]
 
     def meet_caller(self):
-        """Whatever CPU this thread is on, the caller is there too; returns that CPU once it has been left out."""
+        """Whatever the current CPU, reports the caller as on it too; returns that CPU once the thread has left it."""
         usable = os.sched_getaffinity(0)
         for _ in range(1000):
             cpu = ctypes.CDLL(None).sched_getcpu()
             ctypes.c_int64.from_buffer(self._state[0], Pool.caller_cpu.offset).value = cpu
             self._keep_off(*map(ctypes.addressof, self._state))
-            if os.sched_getaffinity(0) != usable:  # else it had been moved meanwhile
+            if os.sched_getaffinity(0) != usable:  # otherwise it had already moved
                 return cpu
         return None
 
 
 def in_a_thread(function):
-    """The result of `function` in a thread, whose CPUs are its own."""
+    """The result of `function` in a thread with its own CPU affinity."""
     results = []
     thread = threading.Thread(target=lambda: results.append(function()))
     thread.start()
@@ -72,7 +72,7 @@ def in_a_thread(function):
     return results[0]
 
 
-def test_a_helper_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
+def test_a_helper_thread_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
     def leave_twice():
         helper, usable = Helper(keep_off), os.sched_getaffinity(0)
         first = helper.meet_caller()
@@ -89,7 +89,7 @@ def test_a_helper_leaves_the_cpu_of_its_caller_and_no_other(keep_off):
 @pytest.mark.parametrize(
     ("triple", "pause"), [("x86_64-linux", "pause"), ("aarch64-linux", "yield"), ("riscv64-linux", None)]
 )
-def test_a_caller_that_spins_says_so_to_its_cpu(triple, pause):
+def test_a_spinning_caller_uses_the_pause_instruction(triple, pause):
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(triple).create_target_machine(opt=0)
@@ -98,7 +98,7 @@ def test_a_caller_that_spins_says_so_to_its_cpu(triple, pause):
     assert pause is None or f"\t{pause}" in listing
 
 
-def test_a_thread_that_its_user_has_bound_to_one_cpu_stays(keep_off):
+def test_a_thread_bound_to_one_cpu_stays_there(keep_off):
     def stay():
         cpu = min(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cpu})

@@ -1,4 +1,4 @@
-"""The account of L1: what each core holds, what does not fit, and what there was at most."""
+"""The account of L1: the content of each core, overflow, and the high-water mark."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def used(account):
     return {core.core: core.used for core in account.view().cores if core.used}
 
 
-def test_a_shard_lies_on_its_core():
+def test_a_shard_is_charged_to_its_core():
     account = L1Account(WORMHOLE)
     lease = account.lease(sharded((64, 128), 4, 2))
     assert used(account) == {CoreCoord(x, y): 2048 for x in range(4) for y in range(2)}
@@ -40,14 +40,14 @@ def test_a_shard_lies_on_its_core():
     assert used(account) == {}
 
 
-def test_l1_small_is_memory_of_the_cores():
+def test_l1_small_is_charged_to_the_cores():
     account = L1Account(WORMHOLE)
     lease = account.lease(spec((32, 32), MemoryConfig(buffer_type=BufferType.L1_SMALL)))
     assert used(account) == {CoreCoord(0, 0): 2048}
     del lease
 
 
-def test_two_shards_on_one_core_are_two():
+def test_two_shards_on_one_core_are_charged_twice():
     account = L1Account(WORMHOLE)
     config = MemoryConfig(
         buffer_type=BufferType.L1,
@@ -59,7 +59,7 @@ def test_two_shards_on_one_core_are_two():
     del lease
 
 
-def test_pages_of_an_interleaved_tensor_go_round_the_cores():
+def test_pages_of_an_interleaved_tensor_are_charged_round_robin():
     account = L1Account(WORMHOLE)
     tiles = account.lease(spec((32, 32 * 66)))
     assert [used(account)[CoreCoord(x, 0)] for x in range(3)] == [4096, 4096, 2048]
@@ -69,14 +69,14 @@ def test_pages_of_an_interleaved_tensor_go_round_the_cores():
     del rows
 
 
-def test_what_lies_elsewhere_costs_nothing():
+def test_memory_outside_l1_costs_nothing():
     account = L1Account(WORMHOLE)
     lease = account.lease(spec((1024, 1024), MemoryConfig()))
     assert used(account) == {}
     del lease
 
 
-def test_the_high_water_mark_stays_and_counts_what_a_call_needs():
+def test_the_high_water_mark_is_kept_and_includes_the_needs_of_a_call():
     account = L1Account(WORMHOLE)
     lease = account.lease(sharded((32, 32), 1, 1))
     account.require(10_000, "a call")
@@ -99,14 +99,14 @@ def test_a_core_is_full_to_the_last_byte_and_not_beyond():
     del lease
 
 
-def test_a_cpu_target_counts_without_a_limit_that_matters():
+def test_a_cpu_target_counts_without_a_relevant_limit():
     account = L1Account(PRESETS["cpu"])
     lease = account.lease(sharded((1 << 16, 1 << 12), 1, 1))
     assert account.view().used == 1 << 29
     del lease
 
 
-def test_a_device_tensor_that_dies_in_a_cycle_gives_its_bytes_back():
+def test_a_device_tensor_freed_in_a_cycle_returns_its_bytes():
     with Device(WORMHOLE) as device:
         cycle = [device.allocate_tensor(sharded((32, 32), 1, 1))]
         cycle.append(cycle)

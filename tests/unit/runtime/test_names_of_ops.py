@@ -1,4 +1,4 @@
-"""The names of a program's operations, as programs hold them."""
+"""The stored names of a program's operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_jit.runtime.programs.run_log import named_ops, ops_text
 
 
 @given(st.lists(st.sampled_from(["ttnn.add", "ttnn.exp", "ttnn.full", "ttnn.slice_static"])))
-def test_the_names_of_operations_come_back_in_their_order(names):
+def test_the_names_of_operations_round_trip_in_their_order(names):
     assert named_ops(ops_text(names)) == names
 
 

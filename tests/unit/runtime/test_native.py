@@ -38,7 +38,7 @@ np.testing.assert_allclose(result, np.tanh(x), rtol=1e-6)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mmap's flags are those of Linux")
 @pytest.mark.process
-def test_code_and_its_constants_stay_together_where_memory_is_torn_into_pieces():
+def test_code_and_its_constants_stay_close_in_fragmented_memory():
     done = subprocess.run([sys.executable, "-c", IN_A_TORN_ADDRESS_SPACE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -1,4 +1,4 @@
-"""Whether any of many tensors that are written lies where another does."""
+"""Overlap of written tensors with others."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def have_a_common_byte(one, other):
 
 
 @given(SPANS, SPANS)
-def test_written_spans_meet_where_a_byte_is_written_and_read_or_written_twice(written, read):
+def test_spans_conflict_where_a_byte_is_written_and_read_or_written_twice(written, read):
     pairs = [(one, other) for k, one in enumerate(written) for other in (*written[k + 1 :], *read)]
     assert ranges_overlap(written, read) == any(have_a_common_byte(*pair) for pair in pairs)
 
 
-def test_what_is_only_read_may_lie_at_one_address():
+def test_spans_that_are_only_read_may_overlap():
     assert not ranges_overlap([(0, 4)], [(4, 8), (4, 8), (5, 6)])

@@ -53,14 +53,14 @@ def minus_three_x() -> Program:
     return program(SPEC, 2, ("t_add", (0, 1, 3)), ("t_neg", (3, 4)), ("t_sub", (4, 0, 2)), temps=2)
 
 
-def test_one_kernel_runs_and_the_result_lies_on_the_first_tensors_device(tensor, x, chip):
+def test_one_kernel_runs_and_the_result_is_on_the_first_tensors_device(tensor, x, chip):
     result = neg()(tensor)
     assert torch.equal(result.to_torch(), -x)
     assert result.device() is chip
     assert result.spec is SPEC
 
 
-def test_operands_go_in_the_order_that_the_launch_names(chip):
+def test_operands_are_passed_in_the_order_of_the_launch(chip):
     a, b = torch.randn(6, 7), torch.randn(6, 7)
     swapped = program(SPEC, 2, ("t_sub", (1, 0, 2)))
     assert torch.equal(swapped(from_torch(a, SPEC, chip), from_torch(b, SPEC, chip)).to_torch(), b - a)
@@ -154,7 +154,7 @@ def test_a_tensor_of_another_spec_is_refused_with_both_specs(chip):
         neg()(other)
 
 
-def test_what_is_no_tensor_a_host_tensor_and_a_wrong_count_are_refused(tensor, x):
+def test_non_tensors_host_tensors_and_wrong_counts_are_refused(tensor, x):
     for call in (neg(), warm(neg(), tensor)):
         with pytest.raises(ArgumentError, match=r"argument 0 is a torch.Tensor, not a ttnn tensor\nhelp: .*from_torch"):
             call(x)
@@ -193,7 +193,7 @@ def test_devices_mix_only_when_their_targets_agree(x, chip):
         add(first, other)
 
 
-def test_a_plan_that_names_what_is_not_there_is_the_compilers_fault():
+def test_a_plan_with_unknown_values_is_an_internal_error():
     with pytest.raises(InternalError, match="a launch names a buffer"):
         ProgramPlan("bad", (SPEC,), (SPEC,), (), (Launch("k", (0, 2), ()),))
     with pytest.raises(InternalError, match="neither an input nor an output"):
@@ -202,7 +202,7 @@ def test_a_plan_that_names_what_is_not_there_is_the_compilers_fault():
         Program(ProgramPlan("bad", (SPEC,), (SPEC,), (), (Launch("k", (0, 1), (42, 1, 1)),)), {})
 
 
-def test_code_without_the_function_is_the_compilers_fault():
+def test_code_without_the_function_is_an_internal_error():
     with pytest.raises(InternalError, match="native code of t_absent does not define it"):
         native.kernel_address("t_absent", object_code("t_neg"))
     with pytest.raises(InternalError, match="native code is not an image"):
@@ -214,7 +214,7 @@ def test_a_kernel_is_loaded_once_for_all_programs():
     assert native.kernel_address("t_neg", object_code("t_neg")) == first
 
 
-def test_bytes_give_the_program_back(tensor, x):
+def test_a_program_round_trips_through_bytes(tensor, x):
     original = Program(
         minus_three_x().plan,
         minus_three_x().objects,
@@ -233,13 +233,13 @@ def test_bytes_give_the_program_back(tensor, x):
     assert torch.equal(again(tensor, tensor).to_torch(), -(x + x) - x)
 
 
-def test_files_give_the_program_back(tmp_path, tensor, x):
+def test_a_program_round_trips_through_files(tmp_path, tensor, x):
     neg().save(tmp_path / "neg.ttnnp")
     assert [path.name for path in tmp_path.iterdir()] == ["neg.ttnnp"]
     assert torch.equal(Program.load(tmp_path / "neg.ttnnp")(tensor).to_torch(), -x)
 
 
-def test_tiled_sharded_and_strided_specs_survive():
+def test_tiled_sharded_and_strided_specs_round_trip():
     plan = ProgramPlan("specs", tuple(_specs()), (), (), (), results=(0,))
     assert Program.from_bytes(Program(plan, {}).to_bytes()).plan == plan
 
@@ -261,7 +261,7 @@ def test_hashes_differ_by_shape_and_not_by_texts():
     assert neg().hash == Program(neg().plan, neg().objects, texts={"frontend": "x"}).hash
 
 
-def test_a_stage_without_text_names_those_with():
+def test_an_error_about_a_stage_without_text_names_those_with_one():
     made = Program(neg().plan, neg().objects, texts={"frontend": "module {}"})
     with pytest.raises(ArgumentError, match="no text of stage 'canonicalize'\nhelp: its stages: frontend"):
         made.ir("canonicalize")

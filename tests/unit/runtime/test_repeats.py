@@ -1,4 +1,4 @@
-"""Repeats of launches run as their launches would one after the other, and are checked without being unrolled."""
+"""Repeats of launches run like their unrolled launches, and are checked without unrolling."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def plan_of(launches, elements, block):
 
 
 def run(plan):
-    """What a program makes of 1, 2, 3..."""
+    """The result of a program for 1, 2, 3..."""
     program = Program(plan, {kernel: object_code(kernel) for kernel in plan.kernels})
     x = np.arange(1, 1 + plan.inputs[0].volume, dtype=np.float32)
     y = np.full(plan.outputs[0].volume, np.nan, np.float32)
@@ -36,13 +36,13 @@ def run(plan):
 
 @st.composite
 def nests(draw):
-    """Counts of repeats, the outermost first, the size of a block, and how many elements follow the last one."""
+    """Counts of repeats, the outermost first, the size of a block, and the number of elements after the last one."""
     counts = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     return counts, draw(st.integers(1, 5)), draw(st.integers(0, 3)), [draw(st.booleans()) for _ in counts]
 
 
 def blocks_in_repeats(counts, size, tail, are_backward):
-    """Each block negated into memory of its own, and doubled from there; some repeats read from their end on."""
+    """Each block negated into separate memory, and doubled from there; some repeats read backwards."""
     spans = [size * int(np.prod(counts[k + 1 :])) for k, _ in enumerate(counts)]
     first = sum(
         (count - 1) * span for count, span, is_backward in zip(counts, spans, are_backward, strict=True) if is_backward
@@ -62,7 +62,7 @@ def blocks_in_repeats(counts, size, tail, are_backward):
 
 @settings(max_examples=60, deadline=None)
 @given(nests())
-def test_repeats_in_repeats_meet_what_their_steps_say(nest):
+def test_nested_repeats_access_the_addresses_of_their_steps(nest):
     counts, size, tail, are_backward = nest
     plan = blocks_in_repeats(counts, min(size, 9), min(tail, size), are_backward)
     blocks = np.arange(1, 1 + plan.inputs[0].volume, dtype=np.float32)
@@ -82,7 +82,7 @@ NEGATE = Launch("t_neg", (X, BLOCK), (4, 1, 1), steps=((4, 0),))
 DOUBLE = Launch("t_double", (BLOCK, Y), (4, 1, 1), steps=((0, 4),))
 
 
-def test_a_repeat_takes_the_room_of_a_round_in_a_plan_and_in_its_text():
+def test_a_repeat_needs_the_memory_of_one_iteration_in_a_plan_and_in_its_text():
     few, many = (plan_of([Repeat(count, (NEGATE, DOUBLE))], 4 * count, 4) for count in (2, 200))
     assert len(few.launches) == len(many.launches) == 1
     assert len(many.text()) < len(few.text()) + 20
@@ -106,18 +106,18 @@ def test_a_repeat_takes_the_room_of_a_round_in_a_plan_and_in_its_text():
         ([Repeat(1 << 16, (replace(NEGATE, steps=((0, 0),)), replace(DOUBLE, steps=((0, 0),))))], "run 131072 times"),
     ],
 )
-def test_a_repeat_that_its_memory_does_not_bear_is_refused(launches, reason):
+def test_a_repeat_that_would_exceed_its_memory_is_refused(launches, reason):
     with pytest.raises(InternalError, match=reason):
         plan_of(launches, 16, 4)
 
 
-def test_a_block_that_is_written_in_part_is_not_read_before_later_rounds_have_written_the_rest():
+def test_a_partly_written_block_is_not_read_before_later_iterations_complete_it():
     parts = replace(NEGATE, params=(2, 1, 1), steps=((4, 2),))
     with pytest.raises(InternalError, match="reads buffer 2 before it is written"):
         plan_of([Repeat(2, (parts, DOUBLE))], 16, 4)
 
 
-def test_repeats_stand_in_each_other_to_a_limit():
+def test_repeats_nest_up_to_a_limit():
     fields = launch_to_json(replace(NEGATE, steps=()))
     for _ in range(MAX_REPEAT_DEPTH + 1):
         fields = [1, [fields]]
@@ -139,14 +139,14 @@ def triangle(rows, **changed):
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 60])
-def test_extents_follow_the_round(rows):
+def test_extents_depend_on_the_iteration(rows):
     plan = triangle(rows)
     assert [run.params[0] for run in unrolled(plan)[1:]] == list(range(1, rows + 1))
     assert ProgramPlan.from_json(plan.to_json()) == plan
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7, 60])
-def test_a_kernel_runs_over_as_much_as_the_round_has(rows):
+def test_a_kernel_runs_over_the_extent_of_the_iteration(rows):
     grown = Launch("t_double", (X, Y), (1, 1, 1), steps=((rows, rows),), growth=((1,),), offsets=(0, 0))
     plan = plan_over(rows * rows, Launch("t_neg", (X, Y), (rows * rows, 1, 1)), Repeat(rows, (grown,)))
     x = np.arange(1, 1 + rows * rows, dtype=np.float32).reshape(rows, rows)
@@ -162,8 +162,8 @@ def test_a_kernel_runs_over_as_much_as_the_round_has(rows):
     st.tuples(st.integers(-9, 99), st.integers(-9, 99)),
     st.integers(0, 5),
 )
-def test_what_grows_is_checked_in_every_round(rounds, growth, step, offsets, extent):
-    """Exactly those are refused of which a round leaves a tensor, or has no elements."""
+def test_growing_extents_are_checked_in_every_iteration(rounds, growth, step, offsets, extent):
+    """Exactly those repeats are refused in which an iteration exceeds a tensor, or has no elements."""
     launch = Launch("t_neg", (X, Y), (extent, 1, 1), steps=((step, step),), growth=((growth,),), offsets=offsets)
     extents = [extent + number * growth for number in range(rounds)]
     starts = [[offset + number * step for number in range(rounds)] for offset in offsets]
@@ -188,7 +188,7 @@ def test_what_grows_is_checked_in_every_round(rounds, growth, step, offsets, ext
         ({"offsets": (1, 0)}, "leaves the memory"),
     ],
 )
-def test_extents_that_grow_otherwise_are_refused(changed, message):
+def test_extents_that_grow_in_another_way_are_refused(changed, message):
     triangle(60)
     with pytest.raises(InternalError, match=message):
         triangle(60, **changed)

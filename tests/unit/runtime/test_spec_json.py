@@ -1,4 +1,4 @@
-"""Specs as JSON: what was written comes back, and nothing else is taken for a spec."""
+"""Specs as JSON round trip, and invalid JSON is refused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_NUMBERS = (1.5, 1.0, True, None, "32", [32], -1)
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_what_was_written_comes_back(name):
+def test_written_fields_round_trip(name):
     assert spec_from_json(json.loads(json.dumps(spec_to_json(SPECS[name])))) is SPECS[name]
 
 
@@ -47,13 +47,13 @@ EVERY = [pytest.param(name, path, id=f"{name}: {path}") for name in SPECS for pa
 
 
 @pytest.mark.parametrize(("name", "path"), EVERY)
-def test_a_number_that_is_no_int_is_refused_wherever_it_stands(name, path):
+def test_a_number_that_is_no_int_is_refused_in_every_field(name, path):
     for wrong in NO_NUMBERS:
         fields = holder = spec_to_json(SPECS[name])
         for key in path[:-1]:
             holder = holder[key]
         holder[path[-1]] = wrong
         if path[0] == "strides" and type(wrong) is int:
-            continue  # a stride may be any
+            continue  # a stride may be any int
         with pytest.raises((KeyError, TypeError, ValueError, TtnnJitError)):
             spec_from_json(fields)

@@ -7,7 +7,7 @@ import pytest
 from ttnn_jit.runtime.native.structures import LaunchEntry, Pool, Structure, address, cache_line_field, number
 
 
-def test_fields_follow_each_other_and_what_is_apart_shares_its_lines_with_none():
+def test_fields_are_contiguous_and_isolated_ones_share_no_cache_line():
     class Shared(Structure):
         first = number()
         second = address()

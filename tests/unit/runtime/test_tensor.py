@@ -1,4 +1,4 @@
-"""Tensors: storage, conversion, life and death."""
+"""Tensors: storage, conversion, lifetime."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def chip():
         yield opened
 
 
-def test_a_tensor_reads_as_its_spec(chip):
+def test_a_tensor_prints_as_its_spec(chip):
     spec = tiled(5, 40)
     tensor = from_torch(torch.zeros(5, 40), spec, chip)
     assert tensor.shape == (5, 40)
@@ -92,7 +92,7 @@ def test_a_torch_tensor_over_a_buffer_keeps_it_alive(chip):
     assert chip.pool.allocate(16).address == address
 
 
-def test_cpu_gives_a_host_copy_and_host_tensors_stay(chip):
+def test_cpu_returns_a_host_copy_and_host_tensors_themselves(chip):
     tensor = from_torch(torch.ones(2, 2), tiled(2, 2), chip)
     host = tensor.cpu()
     assert host.device() is None
@@ -140,7 +140,7 @@ def test_a_closed_device_is_refused_by_name():
             use()
 
 
-def test_the_implicit_cpu_device_is_one_and_comes_back_after_a_close():
+def test_the_implicit_cpu_device_is_one_and_is_reopened_after_a_close():
     first = implicit_cpu_device()
     assert implicit_cpu_device() is first
     assert first.target.name == "cpu"

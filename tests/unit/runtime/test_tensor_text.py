@@ -1,4 +1,4 @@
-"""Tensors are printed as ttnn prints them, and numpy reads those of the host."""
+"""Tensors print as in ttnn, and numpy reads host tensors."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_numbers_have_exponents_where_magnitudes_are_far_apart_or_far_from_one(v
     assert shown(host(torch.tensor(values))) == text
 
 
-def test_an_element_that_is_elided_counts_for_the_exponents():
+def test_an_elided_element_counts_for_the_exponents():
     values = torch.ones(100)
     values[50] = 1e-9
     assert shown(host(values)) == "[ 1.0000e+00,  1.0000e+00,  ...,  1.0000e+00,  1.0000e+00]"
@@ -168,7 +168,7 @@ SHAPES = st.lists(st.integers(0, 6), max_size=5).filter(lambda shape: math.prod(
 
 
 @given(SHAPES, st.sampled_from(list(DTYPES)), st.booleans(), st.integers(0, 2**32))
-def test_the_full_profile_says_every_element_in_its_place(shape, dtype, tiled, seed):
+def test_the_full_profile_prints_every_element_in_its_position(shape, dtype, tiled, seed):
     values = torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(DTYPES[dtype])
     ttnn.set_printoptions(profile="full", sci_mode=True, precision=8)
     text = shown(host(values, dtype, ttnn.TILE_LAYOUT if tiled else ttnn.ROW_MAJOR_LAYOUT))
@@ -216,7 +216,7 @@ def text_of_html(source):
     return "\n".join(texts)
 
 
-def test_a_notebook_shows_the_text_and_the_device(device):
+def test_a_notebook_shows_the_text_and_the_memory_config(device):
     x = ttnn.from_torch(torch.randn(3, 2), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
     text = text_of_html(x._repr_html_())
     assert repr(x) in text
@@ -262,7 +262,7 @@ def test_an_array_is_a_copy():
     assert array.tolist() == [2.0] * 3
 
 
-def test_numpy_is_told_the_way_from_a_device_and_from_a_mesh(device):
+def test_errors_of_numpy_about_a_device_or_mesh_tensor_show_the_conversion(device):
     x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     way = r"is on Device\(.*, id=0\)\nhelp: write `numpy.asarray\(tensor.cpu\(\)\)`, or `ttnn.to_torch"
     for use in (np.asarray, np.array, lambda t: np.testing.assert_allclose(t, 1.0)):
@@ -276,7 +276,7 @@ def test_numpy_is_told_the_way_from_a_device_and_from_a_mesh(device):
         np.asarray(ttnn.from_torch(torch.ones(2), device=mesh).cpu())
 
 
-def test_what_numpy_cannot_have_is_refused():
+def test_tensors_that_numpy_cannot_represent_are_refused():
     tensor = host(torch.ones(3))
     with pytest.raises(ArgumentError, match="gets a copy only"):
         tensor.__array__(copy=False)

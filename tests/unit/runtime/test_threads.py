@@ -1,4 +1,4 @@
-"""Kernels shared among threads: the same bits for any number of them, from any caller, and in a forked child."""
+"""Kernels shared among threads have the same bits for any number of them, from any caller, and in a forked child."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHAPES = [(1000,), (7, 333), (64, 64), (3, 5, 77), (4099,)]
 
 @pytest.fixture
 def shares_everything(monkeypatch):
-    """Kernels of any size are cut, into chunks that leave tails everywhere."""
+    """Kernels of any size are cut, into chunks that leave tails at all boundaries."""
     monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0, wakes_from_ns=0.0))
     monkeypatch.setattr(chunks, "MIN_ELEMENTS", 96)
     monkeypatch.setattr(chunks, "MAX_ELEMENTS", 96)
@@ -41,13 +41,13 @@ def shares_everything(monkeypatch):
 
 @pytest.fixture
 def wakes_nobody(monkeypatch, shares_everything):  # noqa: ARG001
-    """All these kernels are too short to wake a thread for."""
+    """All these kernels are too short to wake a thread."""
     monkeypatch.setattr(chunks, "HOST_COSTS", replace(HOST_COSTS, shared_from_ns=0.0, wakes_from_ns=math.inf))
 
 
 @pytest.fixture
 def set_threads(monkeypatch):
-    """Sets ``TTNN_JIT_NUM_THREADS``, or unsets it, and has it read again."""
+    """Sets ``TTNN_JIT_NUM_THREADS``, or unsets it, and makes the runtime read it again."""
 
     def set_(text):
         if text is None:
@@ -61,7 +61,7 @@ def set_threads(monkeypatch):
 
 
 def operands(shape):
-    """Pairs of inputs that are walked by one loop, by strides, and with broadcasts."""
+    """Pairs of inputs that are traversed by one loop, by strides, and with broadcasts."""
     x = torch.randn(*shape) * 8
     wide = torch.randn(*shape[:-1], 2 * shape[-1])[..., ::2]
     return [(x, x + 1), (x, wide), (x, torch.randn(1)), (x, torch.randn(shape[-1])), (x.bfloat16(), x.bfloat16())]
@@ -87,7 +87,7 @@ MOVED = {
 }
 
 
-def test_every_way_to_move_elements_in_registers_is_cut_below():
+def test_every_kind_of_move_in_registers_is_tested_with_cuts():
     with mock.patch.object(host_program, "kernel_of", wraps=host_program.kernel_of) as kernel_of:
         for program, _ in MOVED.values():
             jit(graph_capture=True)(program).ir(torch.ones(64, 96), stage="codegen")
@@ -98,8 +98,8 @@ def test_every_way_to_move_elements_in_registers_is_cut_below():
 @pytest.mark.usefixtures("shares_everything")
 @pytest.mark.parametrize("name", MOVED)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-def test_a_copy_serves_every_part_of_a_row_that_a_thread_may_get(set_threads, name, dtype):
-    """Threads cut the innermost loop too: the last part may be shorter than the vectors that its text has."""
+def test_a_copy_supports_every_part_of_a_row_that_a_thread_may_get(set_threads, name, dtype):
+    """Threads cut the innermost loop too: the last part may be shorter than the vectors of its text."""
     program, expected = MOVED[name]
     set_threads("2")
     compiled = jit(graph_capture=True)(program)
@@ -135,7 +135,7 @@ def test_a_host_without_posix_threads_runs_kernels_on_their_callers(tmp_path):
 
 
 @pytest.mark.usefixtures("wakes_nobody")
-def test_a_short_kernel_is_shared_only_where_calls_follow_each_other(set_threads):
+def test_a_short_kernel_is_shared_only_if_calls_follow_each_other(set_threads):
     set_threads("2")
     compiled, x = jit(cosh), torch.randn(201, 300)
     expected = compiled(x)
@@ -193,7 +193,7 @@ def test_a_forked_child_starts_helpers_of_its_own(set_threads):
     assert torch.equal(compiled(x), expected)
 
 
-def test_the_number_of_threads_is_the_variables_else_torchs(set_threads):
+def test_the_number_of_threads_is_that_of_the_variable_or_of_torch(set_threads):
     set_threads(None)
     before = torch.get_num_threads()
     torch.set_num_threads(3)
@@ -206,13 +206,13 @@ def test_the_number_of_threads_is_the_variables_else_torchs(set_threads):
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
-def test_a_number_of_threads_that_is_none_is_refused(set_threads, text):
+def test_an_invalid_number_of_threads_is_refused(set_threads, text):
     set_threads(text)
     with pytest.raises(ArgumentError, match="TTNN_JIT_NUM_THREADS"):
         requested_threads()
 
 
-def test_more_threads_than_the_host_starts_are_refused_and_fewer_run_afterwards(monkeypatch, set_threads):
+def test_more_threads_than_the_host_can_start_are_refused_and_fewer_run_afterwards(monkeypatch, set_threads):
     def no_more(_):
         raise RuntimeError("can't start new thread")
 
@@ -253,7 +253,7 @@ def test_every_cpu_finds_several_chunks_none_of_them_small_or_huge(monkeypatch, 
 
 
 @pytest.mark.usefixtures("shares_everything")
-def test_chunks_cover_a_launch_once(monkeypatch):
+def test_chunks_cover_a_launch_exactly_once(monkeypatch):
     monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     cut = chunks_of(Launch("k", (0, 1), (100, 3, 1, 160, 2, 200), 10), (4, 2), 1 << 20)
     assert (cut.count, cut.params, cut.last_params) == (2, (64, 3, 1, 160, 2, 200), (36, 3, 1, 160, 2, 200))
@@ -261,21 +261,21 @@ def test_chunks_cover_a_launch_once(monkeypatch):
 
 
 @pytest.mark.usefixtures("shares_everything")
-def test_rows_stay_whole_where_there_are_enough_to_share(monkeypatch):
+def test_rows_are_not_cut_if_there_are_enough_to_share(monkeypatch):
     monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     cut = chunks_of(Launch("k", (0, 1), (5000, 7, 1, 60, 2, 100), 10), (4, 2), 1 << 20)
     assert (cut.count, cut.params, cut.steps) == (7, (5000, 1, 1, 60, 2, 100), (60 * 4, 100 * 2))
 
 
 @pytest.mark.usefixtures("shares_everything")
-def test_of_loops_that_are_long_enough_the_outermost_is_cut(monkeypatch):
+def test_the_outermost_of_the_long_loops_is_cut(monkeypatch):
     monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     cut = chunks_of(Launch("k", (0, 1), (64, 54, 50, 8, *(1, 64, 3712, 1 << 18) * 2), 10), (4, 4), 1 << 24)
     assert (cut.count, cut.params[:4], cut.steps) == (8, (64, 54, 50, 1), (1 << 20, 1 << 20))
 
 
 @pytest.mark.usefixtures("shares_everything")
-def test_the_longest_loop_is_cut_wherever_it_stands():
+def test_the_longest_loop_is_cut_at_any_depth():
     launch = Launch("k", (0, 1), (7, 50, 60, 1, 100, 2), 10)
     cut = chunks_of(launch, (4, 2), 1 << 20)
     assert (cut.count, cut.params, cut.last_params) == (4, (7, 13, 60, 1, 100, 2), (7, 11, 60, 1, 100, 2))
@@ -284,7 +284,7 @@ def test_the_longest_loop_is_cut_wherever_it_stands():
 
 @pytest.mark.usefixtures("shares_everything")
 @pytest.mark.parametrize("columns", [128, 500, 2048])
-def test_columns_that_are_reduced_are_cut_into_few_strips_of_whole_lines(monkeypatch, columns):
+def test_reduced_columns_are_cut_into_few_strips_of_whole_cache_lines(monkeypatch, columns):
     monkeypatch.setattr(chunks, "_cpus", lambda: 2)
     launch = Launch("k", (0, 1), (columns, 8192, 1, columns, 1, 0), 100, reduced=(1,))
     cut = chunks_of(launch, (4, 4), 4 * columns * 8192)
@@ -304,7 +304,7 @@ def test_windows_of_a_depthwise_convolution_are_cut_by_rows_whose_channels_stay_
 
 
 def product(batch, rows, inner, columns):
-    """A launch of products whose operands lie row by row."""
+    """A launch of products whose operands are row-major."""
     strides = (0, 1, inner, rows * inner, 1, columns, 0, inner * columns, 1, 0, columns, rows * columns)
     return Launch("k", (0, 1, 2), (columns, inner, rows, batch, *strides), 100, reduced=(1,))
 
@@ -337,7 +337,7 @@ def test_a_product_of_one_row_is_cut_into_few_chunks_of_whole_tiles(monkeypatch,
 
 
 @pytest.mark.parametrize("cpus", [2, 16])
-def test_products_are_cut_apart_where_there_are_enough_and_into_whole_tiles_elsewhere(cpus, monkeypatch):
+def test_batched_products_are_cut_by_product_if_there_are_enough_and_else_into_whole_tiles(cpus, monkeypatch):
     monkeypatch.setattr(chunks, "_cpus", lambda: cpus)
     many = chunks_of(product(64, 64, 64, 64), (4, 4, 4), 1 << 22)
     assert many.params[:4] == (64, 64, 64, 64 // min(2 * cpus, 16))

@@ -1,4 +1,4 @@
-"""Where ttnn puts the result of a convolution: the arithmetic of its shards."""
+"""The shards of a convolution's result, computed as in ttnn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def result_config(own, layout, given_config=ttnn.DRAM_MEMORY_CONFIG, **fields):
     transpose_shards=st.booleans(),
     block=st.sampled_from([0, 32, 64, 96]),
 )
-def test_shards_hold_the_result_and_no_core_is_left_without_one(
+def test_shards_cover_the_result_and_no_core_is_empty(
     rows, channels, layout, grid, is_product, tiled, transpose_shards, block
 ):
     own = shards(rows, channels, grid=grid, is_product=is_product, tiled=tiled)
@@ -51,7 +51,7 @@ def test_shards_hold_the_result_and_no_core_is_left_without_one(
 
 
 @given(count=st.integers(1, 3000), most=st.integers(1, 130), multiple=st.integers(1, 4))
-def test_as_many_parts_as_leave_none_empty(count, most, multiple):
+def test_the_number_of_parts_leaves_none_empty(count, most, multiple):
     def is_full(parts):
         size = -(-count // (parts * multiple)) * multiple
         return size * (parts - 1) < count
@@ -71,16 +71,16 @@ def test_as_many_parts_as_leave_none_empty(count, most, multiple):
         (shards(7 * 7, 2048), WIDTH, 64, [64, 32]),
         (shards(14 * 14, 72, tiled=False), HEIGHT, 7, [32, 72]),
         (shards(96, 160, is_product=True), BLOCK, 15, [32, 32]),
-        (shards(96, 352, is_product=True), BLOCK, 3, [32, 352]),  # eleven tiles divide among one core or eleven
+        (shards(96, 352, is_product=True), BLOCK, 3, [32, 352]),  # eleven tiles are divisible among one core or eleven
         (shards(96, 352), BLOCK, 18, [32, 64]),
     ],
 )
-def test_known_results(own, layout, cores, shape):
+def test_shards_of_known_convolutions(own, layout, cores, shape):
     spec = result_config(own, layout).shard_spec
     assert (spec.num_cores(), list(spec.shape)) == (cores, shape)
 
 
-def test_a_sharded_input_keeps_its_cores_unless_others_are_asked_for():
+def test_a_sharded_input_keeps_its_cores_by_default():
     four = ttnn.create_sharded_memory_config((1, 1, 256, 32), ttnn.CoreGrid(x=4, y=1), ttnn.ShardStrategy.HEIGHT)
     own = shards(196, 64)
     assert result_config(own, None, four).shard_spec == ttnn.ShardSpec(
@@ -92,6 +92,6 @@ def test_a_sharded_input_keeps_its_cores_unless_others_are_asked_for():
     assert result_config(own, None) is None
 
 
-def test_a_layout_of_no_convolution_is_refused():
+def test_an_impossible_layout_of_a_convolution_is_refused():
     with pytest.raises(ArgumentError, match="by height, width or block"):
         result_config(shards(32, 32), ttnn.TensorMemoryLayout.INTERLEAVED)

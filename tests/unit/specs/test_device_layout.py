@@ -1,4 +1,4 @@
-"""The device specification: its nine maps, meshes that give them, tensors on them, what is refused."""
+"""The device specification: its nine maps, meshes, tensors on them, and refusals."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_two_dimensions_over_two_chips_wrap_to_the_next_chip_at_column_eight():
     assert wide.core(3, 8) == PhysicalCore(1, 3, 0)
 
 
-def test_results_of_a_map_are_indices_in_the_list_of_chips_and_no_ids():
-    """N19d: the specification calls them chip indices; a device over chips 4 to 7 has a map that leads to 0 to 3."""
+def test_results_of_a_map_are_indices_into_the_list_of_chips_and_not_ids():
+    """N19d: the specification calls them chip indices, but the map of a device over chips 4 to 7 gives 0 to 3."""
     later = DeviceLayout.of_mesh((2, 2), (4, 5, 6, 7))
     assert later.mapping.evaluate((8, 8)) == (3, 0, 0)
     assert later.core(8, 8) == PhysicalCore(7, 0, 0)
@@ -75,7 +75,7 @@ def test_results_of_a_map_are_indices_in_the_list_of_chips_and_no_ids():
 
 
 def test_the_tall_grid_has_the_cores_of_the_wide_one_in_the_same_order():
-    """The specification calls it transposed as well: it is only the wide one, its coordinates swapped."""
+    """The specification calls it transposed as well: it is the wide one with swapped coordinates."""
     assert [ONE.as_column().core(at, 0) for at in range(64)] == [ONE.as_row().core(0, at) for at in range(64)]
     assert ONE.as_row().core(0, 9) == PhysicalCore(0, 1, 1)
 

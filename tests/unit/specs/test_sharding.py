@@ -153,7 +153,7 @@ def test_the_maximal_grid_of_shapes_that_are_no_whole_tiles():
         ((4, 64, 64), (1, 32, 32), (1, 3), (4, 2, 2), 8, (13, CoreCoord(1, 2))),
     ],
 )
-def test_nd_shards_are_dealt_round_robin(shape, shard, end, counts, cores, example):
+def test_nd_shards_are_distributed_round_robin(shape, shard, end, counts, cores, example):
     spec = NdShardSpec(shard, rectangle(*end))
     config = MemoryConfig(buffer_type=BufferType.L1, nd_shard_spec=spec)
     core_of_shard = shard_cores(shape, config)
@@ -170,7 +170,7 @@ def test_nd_shards_are_dealt_round_robin(shape, shard, end, counts, cores, examp
         ((4, 64, 64), (1, 64, 64), (3, 0), (64, 64)),  # as wide
         ((4, 64, 64), (2, 64, 32), (1, 1), (128, 32)),  # blocks, as many along W as grid columns
         ((4, 64, 64), (2, 64, 32), (3, 0), None),  # four grid columns for two blocks
-        ((4, 64, 64), (2, 32, 32), (1, 3), None),  # rows that do not lie together
+        ((4, 64, 64), (2, 32, 32), (1, 3), None),  # rows that are not adjacent
         ((4, 64, 64), (1, 32, 32), (1, 3), None),  # two shards on a core
     ],
 )
@@ -270,7 +270,7 @@ def test_the_numbers_of_enums_are_those_of_ttnn(kind, numbers):
     assert {member.name: member.value for member in kind} == numbers
 
 
-def test_shards_are_dealt_in_turn_and_other_strategies_are_refused():
+def test_shards_are_distributed_in_turn_and_other_strategies_are_refused():
     cores = CoreRangeSet({CoreRange(CoreCoord(0, 0), CoreCoord(1, 1))})
     in_turn = ShardDistributionStrategy.ROUND_ROBIN_1D
     spec = NdShardSpec([1, 32, 32], cores, ShardOrientation.ROW_MAJOR, in_turn)
@@ -282,7 +282,7 @@ def test_shards_are_dealt_in_turn_and_other_strategies_are_refused():
         NdShardSpec([1, 32, 32], cores, shard_distribution_strategy="in turn")
 
 
-def test_shards_are_parts_of_what_is_stored_and_others_are_refused():
+def test_shards_that_are_not_parts_of_the_stored_tensor_are_refused():
     cores = CoreRangeSet({CoreRange(CoreCoord(0, 0), CoreCoord(1, 1))})
     spec = ShardSpec(cores, [32, 64], ShardOrientation.ROW_MAJOR, ShardMode.PHYSICAL)
     assert spec.mode is ShardMode.PHYSICAL

@@ -1,4 +1,4 @@
-"""Files that SYSTEM_DESC_PATH names: our JSON, the JSON of the vendor's tools, and what is neither."""
+"""Files of SYSTEM_DESC_PATH: our JSON, the JSON of the vendor's tools, and invalid ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELDS = [field.name for field in fields(SystemDesc)]
 WORMHOLE = PRESETS["wormhole_b0"]
 
 
-def written(folder, value, name="desc.json"):
+def write_file(folder, value, name="desc.json"):
     path = folder / name
     path.write_text(value if isinstance(value, str) else json.dumps(value))
     return str(path)
@@ -53,15 +53,15 @@ def refusal(path):
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda desc: desc.name)
-def test_what_a_target_prints_reads_as_that_very_target(tmp_path, preset):
-    assert read_target(written(tmp_path, preset.to_json())) is preset
+def test_the_printed_form_of_a_target_parses_to_the_same_target(tmp_path, preset):
+    assert read_target(write_file(tmp_path, preset.to_json())) is preset
 
 
 @pytest.mark.parametrize("name", [field for field in FIELDS if field != "dram_bytes"])
 def test_a_missing_field_is_named_with_the_file_and_the_fields_there_are(tmp_path, name):
     described = json.loads(WORMHOLE.to_json())
     del described[name]
-    text = refusal(written(tmp_path, described))
+    text = refusal(write_file(tmp_path, described))
     assert f"it has no `{name}`" in text
     assert all(field in text for field in FIELDS)
 
@@ -69,35 +69,35 @@ def test_a_missing_field_is_named_with_the_file_and_the_fields_there_are(tmp_pat
 def test_a_description_of_an_earlier_version_has_the_dram_of_the_host(tmp_path):
     described = json.loads(WORMHOLE.to_json())
     del described["dram_bytes"]
-    assert read_target(written(tmp_path, described)) == replace(WORMHOLE, dram_bytes=None)
+    assert read_target(write_file(tmp_path, described)) == replace(WORMHOLE, dram_bytes=None)
 
 
 @pytest.mark.parametrize("name", ["l1_byte", "Grid", "extra", ""])
 def test_an_unknown_field_is_named_with_the_file_and_the_fields_there_are(tmp_path, name):
-    text = refusal(written(tmp_path, {**json.loads(WORMHOLE.to_json()), name: 1}))
+    text = refusal(write_file(tmp_path, {**json.loads(WORMHOLE.to_json()), name: 1}))
     assert f"`{name}` is no field of one" in text
     assert all(field in text for field in FIELDS)
 
 
-def test_of_a_misspelt_field_what_was_written_is_named(tmp_path):
+def test_an_error_about_a_misspelt_field_names_the_written_one(tmp_path):
     misspelt = WORMHOLE.to_json().replace('"l1_bytes"', '"l1_byte"')
-    assert "`l1_byte` is no field of one" in refusal(written(tmp_path, misspelt))
+    assert "`l1_byte` is no field of one" in refusal(write_file(tmp_path, misspelt))
 
 
 @given(name=st.sampled_from(FIELDS), value=st.sampled_from([[], {}, -1, 0, 1.5, [8], [8, 0], [8, "8"], "much", ["a"]]))
 def test_a_field_of_another_kind_is_named_with_its_value(tmp_path_factory, name, value):
     if value == "much" and name in {"name", "arch"}:
         return
-    path = written(tmp_path_factory.getbasetemp(), {**json.loads(WORMHOLE.to_json()), name: value})
+    path = write_file(tmp_path_factory.getbasetemp(), {**json.loads(WORMHOLE.to_json()), name: value})
     assert f"`{name}` is {value!r}" in refusal(path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '"grid"', "[1, 2]"])
-def test_what_is_no_json_object_is_said_to_be_none(tmp_path, text):
-    assert "is not a system description: it is no JSON object" in refusal(written(tmp_path, text))
+def test_a_file_that_is_no_json_object_is_reported(tmp_path, text):
+    assert "is not a system description: it is no JSON object" in refusal(write_file(tmp_path, text))
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path, monkeypatch):
+def test_a_missing_file_is_named(tmp_path, monkeypatch):
     path = str(tmp_path / "none.json")
     assert "cannot be read: No such file or directory" in refusal(path)
     monkeypatch.setenv("SYSTEM_DESC_PATH", path)
@@ -106,7 +106,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("data", [b"\x10\0\0\0TTSY\0\0", b"\x90\x01\0\0\x10\0\0\0TTSY\0\0", b"\xff\xfe\0", b"TTSY\x80"])
-def test_the_vendors_flatbuffer_and_other_binary_files_are_told_what_to_do(tmp_path, data):
+def test_errors_about_the_vendors_flatbuffer_and_other_binary_files_show_an_alternative(tmp_path, data):
     path = tmp_path / "system_desc.ttsys"
     path.write_bytes(data)
     text = refusal(str(path))
@@ -117,12 +117,12 @@ def test_the_vendors_flatbuffer_and_other_binary_files_are_told_what_to_do(tmp_p
 @pytest.mark.parametrize("arch", ["wormhole_b0", "Wormhole_b0", 1])
 @pytest.mark.parametrize("wrap", [lambda d: d, lambda d: {"version": {"major": 0}, "system_desc": d}])
 def test_the_json_of_the_vendors_tools_is_read(tmp_path, arch, wrap):
-    path = written(tmp_path, wrap(system(chip(arch=arch, grid_size={"y": 7, "x": 8}, l1_size=1400000))))
+    path = write_file(tmp_path, wrap(system(chip(arch=arch, grid_size={"y": 7, "x": 8}, l1_size=1400000))))
     assert read_target(path) == replace(WORMHOLE, grid=(7, 8), l1_bytes=1400000 - 130016, dram_bytes=12 << 30)
 
 
 def test_a_blackhole_of_the_vendors_tools_is_read(tmp_path):
-    path = written(tmp_path, system(chip(arch="Blackhole", grid_size={"y": 10, "x": 13}, num_cbs=64)))
+    path = write_file(tmp_path, system(chip(arch="Blackhole", grid_size={"y": 10, "x": 13}, num_cbs=64)))
     memory = {"l1_bytes": 1369120, "dram_bytes": 12 << 30}
     expected = replace(PRESETS["blackhole"], grid=(10, 13), max_circular_buffers=64, **memory)
     assert read_target(path) == expected
@@ -131,12 +131,12 @@ def test_a_blackhole_of_the_vendors_tools_is_read(tmp_path):
 def test_limits_that_an_older_description_lacks_are_those_of_its_chip(tmp_path):
     newer = {"num_cbs", "dst_physical_size_tiles", "num_dram_channels", "dram_channel_size"}
     older = {name: value for name, value in chip().items() if name not in newer}
-    assert read_target(written(tmp_path, system(older))) is WORMHOLE
+    assert read_target(write_file(tmp_path, system(older))) is WORMHOLE
 
 
-def test_chips_that_are_alike_are_one_target_and_others_are_refused(tmp_path):
-    assert read_target(written(tmp_path, system(chip(), chip()))) is WORMHOLE
-    text = refusal(written(tmp_path, system(chip(), chip(arch="Blackhole"))))
+def test_equal_chips_are_one_target_and_different_ones_are_refused(tmp_path):
+    assert read_target(write_file(tmp_path, system(chip(), chip()))) is WORMHOLE
+    text = refusal(write_file(tmp_path, system(chip(), chip(arch="Blackhole"))))
     assert "its chips differ" in text
 
 
@@ -155,16 +155,16 @@ def test_chips_that_are_alike_are_one_target_and_others_are_refused(tmp_path):
         ({"l1_unreserved_base": None}, "`l1_unreserved_base` is None"),
     ],
 )
-def test_a_field_of_a_chip_that_makes_no_sense_is_named(tmp_path, change, text):
-    assert text in refusal(written(tmp_path, system(chip(**change))))
+def test_an_impossible_field_of_a_chip_is_named(tmp_path, change, text):
+    assert text in refusal(write_file(tmp_path, system(chip(**change))))
 
 
 @pytest.mark.parametrize("chips", [[], {}, "x", [1], None])
 def test_a_description_without_chips_is_refused(tmp_path, chips):
-    assert "`chip_descs`" in refusal(written(tmp_path, {"chip_descs": chips}))
+    assert "`chip_descs`" in refusal(write_file(tmp_path, {"chip_descs": chips}))
 
 
 def test_a_chip_without_a_needed_field_is_refused(tmp_path):
     for name in ("arch", "grid_size", "l1_size"):
         without = {key: value for key, value in chip().items() if key != name}
-        assert f"`{name}`" in refusal(written(tmp_path, system(without)))
+        assert f"`{name}`" in refusal(write_file(tmp_path, system(without)))

@@ -1,4 +1,4 @@
-"""The tensor layout specification: its worked examples, random layouts against a naive model, what is refused."""
+"""The tensor layout specification: its worked examples, random layouts against a naive model, and refusals."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_an_index_is_mapped_as_in_the_walkthrough():
         (3, [], "(d0, d1, d2) -> (d0, d1, d2)"),
     ],
 )
-def test_intervals_join_the_dimensions_that_the_specification_says(rank, intervals, text):
+def test_intervals_collapse_the_dimensions_of_the_specification(rank, intervals, text):
     assert collapsed_text(rank, intervals) == text
 
 
@@ -115,7 +115,7 @@ def test_padding_is_that_of_the_specification():
     assert tiles.padded_region()[0][2] == (range(17, 32),)
 
 
-def test_strides_bumped_to_a_tile_leave_a_gap_and_no_padding_behind_the_last_batch():
+def test_strides_rounded_up_to_a_tile_leave_a_gap_and_no_padding_after_the_last_batch():
     linear = collapsed_map((2, 8, 32), multiple=32)
     assert str(linear) == "(d0, d1, d2) -> (d0 * 32 + d1, d2)"
     scalars = TensorLayout((2, 8, 32), linear, (1, 2))
@@ -128,14 +128,14 @@ def test_strides_bumped_to_a_tile_leave_a_gap_and_no_padding_behind_the_last_bat
 
 
 def test_a_map_of_two_dims_is_refused_for_the_three_of_tensor_and_grid():
-    """N19a: the specification's example of four chips has it; its memref is that of the identity of three."""
+    """N19a: the specification's example of four chips has it; its memref is that of the three-dimensional identity."""
     text = tensor("64x256x1024", "(d0, d1) -> (d0, d1)", "2x4x16", bfp("32x2x2"))
     with pytest.raises(LayoutError, match=r"has 2 dims, and the tensor 64x256x1024 has rank 3"):
         parse_tensor(text)
 
 
-def test_strides_in_place_of_a_map_are_refused_with_the_way_out():
-    """N19b: the specification's `to_layout` has them, three of them for a tensor of two dimensions."""
+def test_strides_in_place_of_a_map_are_refused_with_an_alternative():
+    """N19b: the specification's `to_layout` has them: three of them for a tensor of two dimensions."""
     text = "tensor<64x128xf32, #tt.layout<8192x128x1, undef, <1x1>, memref<64x128xf32, #system>>>"
     with pytest.raises(LayoutError, match="strides where a layout has an affine map") as raised:
         parse_tensor(text)
@@ -183,7 +183,7 @@ def test_the_six_terms_of_ttnn():
 
 @given(st.data())
 @settings(max_examples=40, deadline=None)
-def test_ttnn_grids_are_those_that_the_shards_of_a_layout_came_from(data):
+def test_ttnn_grids_are_those_from_which_the_layout_was_made(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 20), min_size=2, max_size=3)))
     grid = data.draw(st.tuples(st.integers(1, 8), st.integers(1, 8)))
     layout = TensorLayout(shape, collapsed_map(shape), grid)
@@ -191,7 +191,7 @@ def test_ttnn_grids_are_those_that_the_shards_of_a_layout_came_from(data):
     assert ttnn_spec(layout).grid_shape == tuple(cores.max(axis=1) + 1)
 
 
-def test_what_ttnn_cannot_join_is_refused_and_becomes_slices_on_a_mesh():
+def test_layouts_that_ttnn_cannot_join_are_refused_and_become_slices_on_a_mesh():
     shape = (16, 3, 64, 128)
     layout = TensorLayout(shape, collapsed_map(shape, [(1, -1)]), (2, 2, 4), tile=TILE)
     with pytest.raises(LayoutError, match=r"cannot express `\(d0, d1, d2, d3\) -> \(d0, d1 \* 64 \+ d2, d3\)`"):
@@ -223,7 +223,7 @@ def test_what_ttnn_cannot_join_is_refused_and_becomes_slices_on_a_mesh():
 )
 @settings(max_examples=30, deadline=None)
 def test_interleaved_tensors_lie_in_the_memref_of_their_ttnn_layout(shape, dtype):
-    """Tiled tensors of TTNN are layouts whose rows are bumped to tiles, and the compiler's attribute says the same."""
+    """Tiled tensors of TTNN are layouts whose rows are padded to tiles, and the compiler's attribute agrees."""
     attribute = layout_attribute(TensorSpec(shape, dtype, Layout.TILE))
     layout = TensorLayout(shape, collapsed_map(shape, multiple=32), (1, 1), dtype, TILE)
     assert attribute.memref.get_shape() == layout.memref_shape
@@ -248,7 +248,7 @@ def layouts(draw, elements=SCALARS):
 
 
 def naive_memory(layout):
-    """By core, logical index or None of every element in memory: shards, tiles, faces and rows, walked in loops."""
+    """Core -> logical index or None of every element in memory, by loops over shards, tiles, faces and rows."""
     logical = {layout.linear.evaluate(index): index for index in itertools.product(*map(range, layout.shape))}
     assert len(logical) == math.prod(layout.shape)
     rows, columns = layout.tile or (1, 1)
@@ -273,7 +273,7 @@ def naive_memory(layout):
 
 @given(layouts())
 @settings(max_examples=25, deadline=None)
-def test_elements_lie_where_a_walk_over_shards_tiles_and_faces_finds_them(layout):
+def test_elements_have_the_addresses_that_iteration_over_shards_tiles_and_faces_finds(layout):
     values = np.arange(1.0, math.prod(layout.shape) + 1, dtype=np.float32).reshape(layout.shape)
     buffers = layout.distributed(values)
     np.testing.assert_array_equal(layout.collected(buffers), values)
@@ -291,7 +291,7 @@ def test_elements_lie_where_a_walk_over_shards_tiles_and_faces_finds_them(layout
 
 @given(layouts())
 @settings(max_examples=25, deadline=None)
-def test_the_padded_region_is_what_no_element_lies_in(layout):
+def test_the_padded_region_has_no_elements(layout):
     region = layout.padded_region()
     for core, elements in naive_memory(layout).items():
         for index, _, offset in elements:
@@ -301,7 +301,7 @@ def test_the_padded_region_is_what_no_element_lies_in(layout):
 
 @given(layouts())
 @settings(max_examples=25, deadline=None)
-def test_text_that_is_printed_is_read_as_the_same_layout_in_the_spelling_of_mlir(layout):
+def test_printed_text_parses_to_the_same_layout_in_the_spelling_of_mlir(layout):
     assert parse_layout(layout_text(layout), layout.shape) == layout
     as_mlir = affine_map_text(map_of(Access(layout.shape, layout.linear.results)))
     assert str(layout.linear) == as_mlir
@@ -309,7 +309,7 @@ def test_text_that_is_printed_is_read_as_the_same_layout_in_the_spelling_of_mlir
 
 @given(st.data())
 @settings(max_examples=200, deadline=None)
-def test_a_map_that_is_accepted_puts_no_two_elements_at_one_address(data):
+def test_an_accepted_map_gives_no_two_elements_one_address(data):
     shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple))
     term = st.integers(0, 9).map(lambda factor: factor)
     results = [[data.draw(term) for _ in shape] for _ in range(data.draw(st.integers(1, 3)))]
@@ -336,7 +336,7 @@ def test_bytes_of_block_floats_are_those_of_their_packed_tiles(dtype):
         layout.distributed(np.zeros((64, 64), np.float32))
 
 
-# --- What is refused ------------------------------------------------------------------------------------------------
+# --- Refusals -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`ttnn_jit.testing`: units in the last place, and what counts as close."""
+"""`ttnn_jit.testing`: units in the last place, and the definition of close."""
 
 import math
 
@@ -70,7 +70,7 @@ def test_nan_and_infinity_are_not_close_to_numbers_whatever_the_bounds():
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint32, torch.uint8])
-def test_integers_are_compared_by_ones(dtype):
+def test_integers_are_compared_exactly(dtype):
     given = torch.tensor([0, 200]).to(dtype)
     assert_allclose(given, torch.tensor([1.0, 198.5]), max_ulp=1.5)
     with pytest.raises(AssertionError, match=r"is 200\.0 for 198\.0: 2\.000 ulp"):
@@ -85,7 +85,7 @@ def test_other_shapes_and_dtypes_are_refused():
 
 
 @pytest.mark.parametrize("expected", [torch.tensor([2.0]), torch.ones(3)])
-def test_pytest_shows_the_assertion_where_it_stands_and_no_frame_of_ours(expected):
+def test_pytest_points_at_the_assertion_and_shows_no_frame_of_ours(expected):
     with pytest.raises((AssertionError, ValueError)) as raised:
         assert_allclose(torch.tensor([1.0]), expected)
     (shown,) = raised.traceback.filter(raised)

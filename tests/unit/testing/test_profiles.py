@@ -1,11 +1,11 @@
-"""How many examples properties draw: tests/sampling.py."""
+"""The number of examples of a property: tests/sampling.py."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
 def property_of(stated, **drawn):
-    """A property that states a number of examples, and draws so many under a profile of the name."""
+    """A property that states a number of examples, and its number of draws under the named profile."""
 
     @settings(max_examples=stated, deadline=None)
     @given(st.integers())

@@ -61,7 +61,7 @@ def test_the_loops_of_the_add_tree_are_the_listing_line_by_line():
 
 
 def _normalised(text: str) -> list[str]:
-    """Lines as the listing shows them: no comments, indentation, aliases or views; values numbered as they appear."""
+    """Lines in the form of the listing: no comments, indentation, aliases or views; values numbered by appearance."""
     text = re.sub(r"#(l1|dst)(_\d+)?\b", r"#ttcore.memory_space<\1>", text)
     lines = [line.strip() for line in text.splitlines()]
     kept = [line for line in lines if line and not line.startswith("//") and "memref.subview" not in line]

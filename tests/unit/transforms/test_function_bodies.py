@@ -1,4 +1,4 @@
-"""What may go from a function's body."""
+"""Ops that may be removed from a function's body."""
 
 from xdsl.traits import is_side_effect_free
 

@@ -1,4 +1,4 @@
-"""The fusion rules of chip targets, each at its edge, and those of the cpu target."""
+"""The fusion rules of chip targets, each at its limit, and those of the cpu target."""
 
 import pytest
 
@@ -98,7 +98,7 @@ def test_an_argument_read_twice_fuses_and_counts_twice():
     assert _not_fused(split) == [("add", "circular_buffers")]
 
 
-def test_an_op_whose_hoist_attribute_was_removed_stays_alone():
+def test_an_op_whose_hoist_attribute_was_removed_is_not_fused():
     graph = Graph(tiled(32, 32))
     value = graph.op("exp", graph.op("neg", graph.op("abs", graph.args[0]), hoist=False))
     split = lowered(graph.module(value), until=FUSED)
@@ -147,7 +147,7 @@ def test_without_fusion_every_op_is_a_kernel():
     assert len(kernels(lowered(cosh(tiled(32, 32)), until=FUSED, fuse=False))) == 5
 
 
-def test_a_fused_kernel_comes_from_all_lines_of_its_ops():
+def test_a_fused_kernel_has_the_locations_of_all_its_ops():
     (kernel,) = kernels(lowered(cosh(tiled(32, 32)), until=FUSED))
     assert len({location.line for location in locations_of(kernel)}) == 5
 

@@ -1,4 +1,4 @@
-"""A compile does a fixed amount of work per operation: counted, not timed."""
+"""A compile does a constant amount of work per operation: counted, not timed."""
 
 import gc
 import sys
@@ -28,7 +28,7 @@ def chain(x, y, count):
 
 
 def squares(x, y, count):
-    """No operation of it fuses with another: each reads one value twice."""
+    """None of its operations fuses with another, because each reads one value twice."""
     value = x
     for _ in range(count):
         value = ttnn.add(ttnn.multiply(value, value), y)
@@ -37,7 +37,7 @@ def squares(x, y, count):
 
 
 def results(x, y, count):
-    """Results that one loop cannot hold: each is alive to its end."""
+    """Results that one loop cannot hold: each is live to the end."""
     values = [ttnn.add(x, y)]
     for number in range(count):
         values.append(ttnn.multiply(values[-1], float(number)))
@@ -45,7 +45,7 @@ def results(x, y, count):
 
 
 def separate(x, y, count):
-    """Kernels that all read one tensor, and nothing of each other, with a chain that is long."""
+    """Kernels that all read one tensor, and nothing of each other, with a long chain."""
     return chain(x, y, count), *(ttnn.add(x, float(number)) for number in range(count)), *results(x, y, 40)
 
 
@@ -59,7 +59,7 @@ def request_of(count, target, written):
 
 
 def calls_of_a_compile(count, target, written=chain):
-    """Function -> how often Python entered it while a program of `count` groups of operations was compiled."""
+    """Function -> the number of its calls while a program of `count` groups of operations was compiled."""
     request = request_of(count, target, written)
     host_steps.forget_loops()
     calls = Counter()
@@ -81,18 +81,18 @@ def calls_of_a_compile(count, target, written=chain):
     ("target", "written"),
     [("cpu", chain), ("wormhole_b0", chain), ("wormhole_b0", squares), ("cpu", separate)],
 )
-def test_ten_more_operations_cost_what_ten_fewer_did(target, written, monkeypatch):
+def test_compile_time_work_grows_linearly_with_the_operations(target, written, monkeypatch):
     monkeypatch.setattr(Code, "assemble", lambda code: dict.fromkeys(code.texts, b""))
-    calls_of_a_compile(3, target, written)  # what is done once per process is done now
+    calls_of_a_compile(3, target, written)  # one-time work of a process is done now
     few, some, many = (sum(calls_of_a_compile(count, target, written).values()) for count in (20, 40, 80))
     assert many - some <= 2.1 * (some - few)
 
 
 def ir_left_by_a_compile(count, target, written):
-    """How much of the IR the collector has to free after a program of `count` groups of operations was compiled."""
+    """The amount of IR that the collector has to free after a compile of `count` groups of operations."""
     request = request_of(count, target, written)
     gc.disable()
-    gc.freeze()  # what is there is not looked through
+    gc.freeze()  # existing objects are not traversed
     try:
         driver.compile_program(request, use_disk=False)
         return sum(issubclass(type(each), IR) for each in gc.get_objects())
@@ -101,7 +101,7 @@ def ir_left_by_a_compile(count, target, written):
 
 
 @pytest.mark.parametrize(("target", "written"), [("cpu", chain), ("wormhole_b0", squares)])
-def test_a_compile_leaves_no_more_for_the_collector_the_longer_the_program(target, written, monkeypatch):
+def test_a_compile_leaves_no_garbage_that_grows_with_the_program(target, written, monkeypatch):
     monkeypatch.setattr(Code, "assemble", lambda code: dict.fromkeys(code.texts, b""))
     ir_left_by_a_compile(3, target, written)
     few, many = (ir_left_by_a_compile(count, target, written) for count in (5, 40))

@@ -1,4 +1,4 @@
-"""Where tiles are rounded, widened and narrowed; which folds are exact."""
+"""Rounding, widening and narrowing of tiles, and exact folds."""
 
 import math
 import re
@@ -34,7 +34,7 @@ def test_ieee_kernels_compute_in_f32_and_round_at_the_store():
     ]
 
 
-def test_in_dst_casts_stand_beside_the_buffers():
+def test_casts_in_dst_are_next_to_the_buffers():
     text = _text(cosh(row_major(5, 7, dtype=BF16), target="cpu"))
     assert "memref<28x1x1x!ttcore.tile<32x32, f32>, #dst>" in text
     lines = [line.strip() for line in text.splitlines()]
@@ -113,7 +113,7 @@ def _times_one_then_neg(spec, target, before=None):
         (row_major(4, 4, dtype=BF16), "cpu", None, True),
         (tiled(32, 32, dtype=F32), "wormhole_b0", None, True),
         (tiled(32, 32), "wormhole_b0", "exp", True),
-        # A bf16 argument may hold a NaN or denormals, which the product would not give back.
+        # A bf16 argument may contain a NaN or denormals, which the product would not return.
         (tiled(32, 32), "wormhole_b0", None, False),
     ],
 )
@@ -146,7 +146,7 @@ def test_a_result_is_never_folded_into_an_argument():
     assert len(kernels(lowered(module))) == 1
 
 
-def test_an_op_that_nobody_reads_goes():
+def test_an_op_without_readers_is_removed():
     graph = Graph(tiled(32, 32))
     graph.op("exp", graph.args[0])
     assert len(kernels(lowered(graph.module(graph.op("neg", graph.args[0]))))) == 1

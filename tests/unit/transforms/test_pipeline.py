@@ -133,7 +133,7 @@ def test_a_users_pass_runs_where_the_options_say_with_its_own_options():
     assert 'test.mark = "early"' in MarkModule.seen[1]
 
 
-def test_a_registered_pass_does_not_run_unasked():
+def test_a_registered_pass_does_not_run_by_default():
     assert "mark-module" not in _stages(cosh(tiled(32, 32)))
 
 
@@ -143,7 +143,7 @@ def test_a_users_pass_may_not_take_a_stages_name():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("after-cze{mark-module}", "unknown stage `cze`"),
         ("mark-modul", "unknown pass `mark-modul`"),
@@ -151,10 +151,10 @@ def test_a_users_pass_may_not_take_a_stages_name():
         ("mark-module{", "no pipeline"),
     ],
 )
-def test_a_wrong_pipeline_option_is_an_error_that_says_what_is_near(text, said):
+def test_an_error_about_a_pipeline_option_names_the_nearest_one(text, message):
     with pytest.raises(ArgumentError) as error:
         _stages(cosh(tiled(32, 32)), CompileOptions(extra_pipeline_options=text))
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_failing_pass_is_named_with_the_users_line():
@@ -165,13 +165,13 @@ def test_a_failing_pass_is_named_with_the_users_line():
     assert isinstance(error.value.__cause__, ZeroDivisionError)
 
 
-def test_an_invalid_module_is_found_behind_the_pass_that_left_it():
+def test_an_invalid_module_is_reported_after_the_pass_that_produced_it():
     options = CompileOptions(extra_pipeline_options="breaks-the-module")
     with pytest.raises(PassError, match="Failed to run pass manager: `breaks-the-module`"):
         _stages(cosh(tiled(32, 32)), options, verify_each=True)
 
 
-def test_a_failure_leaves_a_reproducer_where_asked(tmp_path):
+def test_a_failure_leaves_a_reproducer_on_request(tmp_path):
     folder = tmp_path / "reproducer"
     with pytest.raises(PassError):
         _stages(cosh(tiled(32, 32)), CompileOptions(extra_pipeline_options="fails"), reproducers=folder)
@@ -215,7 +215,7 @@ def test_every_kernel_has_a_launch_with_its_program():
     assert not kernels(module)
 
 
-def test_the_documents_pipeline_is_all_stages_behind_the_first():
+def test_the_documents_pipeline_is_all_stages_after_the_first():
     passes = pipeline.parse_passes("convert-ttnn-to-ttir,ttir-to-ttmetal-pipeline{ttnn-mode=true}")
     assert tuple(stage.name for stage in passes) == pipeline.STAGES
 
@@ -230,7 +230,7 @@ def test_the_documents_pipeline_takes_its_target_from_a_file(path, order):
     assert pipeline.parse_passes(str(first.spec())) == (first,)
 
 
-def test_an_empty_path_as_an_unset_variable_leaves_it_is_no_file():
+def test_an_empty_path_means_no_file():
     for text in (
         "system-desc-path= ttnn-mode=true",
         "ttnn-mode=true system-desc-path=",
@@ -272,7 +272,7 @@ def test_a_pass_that_moves_ops_into_functions_is_followed_by_inline():
 
 
 @pytest.mark.parametrize("name", ["inline", "ttcore-register-device"])
-def test_a_pass_that_is_no_stage_says_what_it_follows(name):
+def test_a_pass_that_is_no_stage_declares_what_it_follows(name):
     with pytest.raises(ArgumentError, match=f"`{name}` follows no stage of its own") as refused:
         pipeline.extra_passes(name)
     assert refused.value.help == f"write `after-STAGE{{{name}}}`"

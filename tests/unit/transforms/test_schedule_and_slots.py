@@ -59,7 +59,7 @@ def test_a_kernel_that_only_copies_has_a_slot_for_its_input():
     assert assign_slots(copy, schedule(copy)).result_slot == 0
 
 
-def test_source_order_stays_where_nothing_is_gained():
+def test_source_order_is_kept_if_scheduling_gains_nothing():
     graph = TileGraph(4, ((0, 1), (2, 3), (4, 5)), 6)
     assert schedule(graph) == (0, 1, 2)
 

@@ -1,4 +1,4 @@
-"""TTNN modules as the frontends leave them, built op by op."""
+"""TTNN modules in the form of the frontends, built op by op."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def kernels(module: ModuleOp) -> list[d2m.GenericOp]:
 
 
 def operations(kernel: d2m.GenericOp) -> tuple[str, ...]:
-    """What the user called, in the order in which the kernel does it."""
+    """The user's operations, in the order of the kernel."""
     return operation_names(kernel.body.walk())
 
 

@@ -27,11 +27,11 @@ NAN, INF = math.nan, math.inf
         ([1.0, 2.0, 4.0], [2.0, 4.0, 8.0], 1.0),
     ],
 )
-def test_the_rules(expected, actual, pcc):
+def test_the_rules_of_pearson_correlation(expected, actual, pcc):
     assert ttnn.pearson_correlation_coefficient(torch.tensor(expected), torch.tensor(actual)) == pytest.approx(pcc)
 
 
-def test_it_is_the_correlation():
+def test_it_is_the_correlation_coefficient():
     a = torch.randn(50, 7)
     b = a + 0.1 * torch.randn(50, 7)
     exact = torch.corrcoef(torch.stack([a.flatten(), b.flatten()]).double())[0, 1].item()

@@ -13,7 +13,7 @@ class Kept(dict):
     pass
 
 
-def test_items_are_attributes_in_dicts_of_dicts_too():
+def test_items_are_attributes_in_nested_dicts_too():
     made = make_dot_access_dict({"a": {"b": 3}, "kept": Kept(c=1), 4: "four"}, ignore_types=(Kept,))
     assert (made.a.b, made["a"]["b"], made[4]) == (3, 3, "four")
     assert type(made.a) is DotAccessDict is ttnn.dot_access.DotAccessDict
@@ -25,6 +25,6 @@ def test_items_are_attributes_in_dicts_of_dicts_too():
         _ = made.a
 
 
-def test_what_is_no_dict_is_refused():
+def test_an_argument_that_is_no_dict_is_refused():
     with pytest.raises(ArgumentError, match="`dictionary` of make_dot_access_dict must be a Mapping, got 3"):
         make_dot_access_dict(3)

@@ -1,4 +1,4 @@
-"""Functions of the namespace are the objects that ttnn's are: one for all names of a function, which knows its own."""
+"""Functions of the namespace are objects as in ttnn: one for all names of a function, which knows its own name."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SHARED = ONE_OBJECT | {
     "experimental.typecast": "typecast",
     "experimental.view": "view",
 }
-"""Name -> that of the function that it is here."""
+"""Name -> name of the function that it is here."""
 
 MODULES = sorted(
     name
     for name in ttnn.__all__
     if isinstance(getattr(ttnn, name), ModuleType) and hasattr(getattr(ttnn, name), "__all__")
 )
-"""Modules of ttnn's that are files here."""
+"""Modules of ttnn that are files here."""
 
 SUBMODULES = ("experimental", "kv_cache", "operations.moreh", "transformer")
 
@@ -50,12 +50,12 @@ NAMED = [name for name, value in functions() if callable(value) and not isinstan
 
 
 @pytest.mark.parametrize(("name", "same"), ONE_OBJECT.items())
-def test_what_ttnn_has_as_one_object_is_one(name, same):
+def test_one_object_of_ttnn_is_one_object_here(name, same):
     assert getattr(ttnn, name) is getattr(ttnn, same)
     assert getattr(ttnn, name).python_fully_qualified_name == f"ttnn.{same}"
 
 
-def test_no_other_two_names_are_one_operation():
+def test_no_other_two_names_are_the_same_operation():
     found: dict[int, str] = {}
     for name, value in functions():
         if hasattr(value, "golden_function") and name not in ONE_OBJECT and name != "experimental.view":
@@ -94,14 +94,14 @@ def test_every_function_of_every_module_is_an_operation_or_declared_or_makes_pla
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_name_that_jit_refuses_is_refused_where_it_is_written_and_its_function_is_not(graph_capture):
+def test_a_name_that_jit_refuses_is_refused_at_its_location_and_its_function_is_accepted(graph_capture):
     class Holder:
         mul = staticmethod(ttnn.multiply)
 
     holder, x = Holder(), torch.ones(2, 2)
     assert torch.equal(jit(graph_capture=graph_capture)(lambda x: holder.mul(x, x))(x), x)
     written = jit(graph_capture=graph_capture)(lambda x: ttnn.mul(x, x))
-    if graph_capture:  # which sees the object, as ttnn.jit's does
+    if graph_capture:  # it sees the object, as ttnn.jit does
         assert torch.equal(written(x), x)
     else:
         with pytest.raises(UnsupportedFunction, match=r"Function mul not supported[^?]*did you mean `multiply`"):

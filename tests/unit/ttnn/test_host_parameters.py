@@ -1,4 +1,4 @@
-"""Functions of the host API say what they are in one place: what binds, refuses and documents them agrees with it.
+"""The signature of a host function is its declaration: binding, errors and documentation agree with it.
 
 Every call here is derived from the declarations, so that a new function needs no test of these.
 """
@@ -27,7 +27,7 @@ OF_ANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
 class Stranger:
-    """What no function takes but where anything goes."""
+    """A value that no typed parameter accepts."""
 
 
 def takes_anything(parameter):
@@ -72,12 +72,12 @@ def sound(parameter, samples):
 
 
 def others(declared, samples, without):
-    """What a call must give besides a parameter, by name."""
+    """The required arguments beside a parameter, by name."""
     return {each.name: sound(each, samples) for each in declared.parameters if each.is_required and each is not without}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_table_is_the_signature(name):
+def test_the_table_has_the_signatures(name):
     declared, own = FUNCTIONS[name], inspect.signature(attrgetter(name)(ttnn)).parameters.values()
     assert [each.name for each in declared.parameters] == [each.name for each in own]
     for each, written in zip(declared.parameters, own, strict=True):
@@ -122,7 +122,7 @@ def fields_read(function, arguments, seen):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_a_body_does_not_read_is_declared_without_effect_and_nothing_else(name):
+def test_exactly_the_parameters_that_a_body_does_not_read_are_declared_without_effect(name):
     declared = FUNCTIONS[name]
     function = inspect.unwrap(declared.function)
     arguments = getattr(function, "__ttnn_arguments__", None)
@@ -136,7 +136,7 @@ def test_what_a_body_does_not_read_is_declared_without_effect_and_nothing_else(n
 def test_a_keyword_that_a_function_lacks_is_refused_at_the_call_with_those_it_has(name, samples):
     declared = FUNCTIONS[name]
     if not declared.parameters or any(each.is_keyword_variadic for each in declared.parameters):
-        return  # what takes nothing is Python's to refuse
+        return  # Python itself refuses arguments of a function without parameters
     with pytest.raises(CallError) as refused:
         attrgetter(name)(ttnn)(**others(declared, samples, None), no_such_keyword=1)
     assert "no_such_keyword" in refused.value.message
@@ -145,7 +145,7 @@ def test_a_keyword_that_a_function_lacks_is_refused_at_the_call_with_those_it_ha
 
 
 @pytest.mark.parametrize(("name", "parameter"), [case for case in PARAMETERS if case[1].is_required], ids=id_of)
-def test_an_argument_that_is_missing_is_named(name, parameter, samples):
+def test_a_missing_argument_is_named(name, parameter, samples):
     with pytest.raises(CallError, match=rf"'{parameter.name}'"):
         attrgetter(name)(ttnn)(**others(FUNCTIONS[name], samples, parameter))
 
@@ -171,7 +171,7 @@ def test_a_value_of_another_kind_is_refused_by_the_names_of_parameter_and_functi
 
 
 @pytest.mark.parametrize(("name", "parameter"), [case for case in PARAMETERS if case[1].aliases], ids=id_of)
-def test_two_names_of_one_parameter_do_not_go_together(name, parameter, samples):
+def test_two_names_of_one_parameter_are_refused_in_one_call(name, parameter, samples):
     given = others(FUNCTIONS[name], samples, None) | {parameter.name: sound(parameter, samples)}
     for alias in parameter.aliases:
         with pytest.raises(ArgumentError, match=rf"got two values for `{parameter.name}`"):
@@ -179,7 +179,7 @@ def test_two_names_of_one_parameter_do_not_go_together(name, parameter, samples)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_goes_straight_to_a_body_is_what_binding_would_give_it(name, samples):
+def test_arguments_on_the_fast_path_are_what_binding_would_produce(name, samples):
     declared = FUNCTIONS[name]
     values = [None, True, 1, 0.5, "text", *samples.values()]
     named = {each.name: each for each in declared.parameters}
@@ -204,7 +204,7 @@ def test_what_goes_straight_to_a_body_is_what_binding_would_give_it(name, sample
         ("Sequence[int | str] | None", [1, "a"], (1, "a")),
     ],
 )
-def test_a_value_is_bound_to_what_python_has(annotation, value, bound):
+def test_a_value_is_bound_as_a_python_object(annotation, value, bound):
     found = kind_of(annotation, __name__).bind(value, None, "it")
     assert (found, type(found)) == (bound, type(bound))
 

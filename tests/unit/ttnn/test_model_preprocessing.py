@@ -1,4 +1,4 @@
-"""Parameters of torch models as ttnn tensors."""
+"""Conversion of parameters of torch models to ttnn tensors."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_modules_that_are_not_converted_keep_their_torch_parameters(model):
     assert isinstance(made.up.bias, ttnn.Tensor)
 
 
-def test_a_custom_preprocessor_has_the_first_word(model):
+def test_a_custom_preprocessor_takes_precedence(model):
     names = []
 
     def halved(module, name, convert_to_ttnn):
@@ -122,7 +122,7 @@ def test_a_custom_preprocessor_has_the_first_word(model):
     same(parameters.layers[0].norm.bias, model.layers[0].norm.bias.reshape(1, -1))
 
 
-def test_what_is_no_preprocessor_or_model_is_refused(model):
+def test_invalid_preprocessors_and_models_are_refused(model):
     with pytest.raises(ArgumentError, match=r"takes \(model, name\), optionally followed by .*; this one takes \(_\)"):
         converted(model, custom_preprocessor=lambda _: {})
     with pytest.raises(ArgumentError, match=r"`initialize_model` must return a torch.nn.Module, got int"):
@@ -173,7 +173,7 @@ def test_a_norm_is_folded_into_the_convolution_before_it(bias, affine):
         preprocessing.fold_batch_norm2d_into_conv2d(conv, torch.nn.BatchNorm2d(5, track_running_stats=False))
 
 
-def test_what_convolutions_and_pools_are_run_on_is_found_by_a_run():
+def test_the_inputs_of_convolutions_and_pools_are_found_by_a_run():
     model = Images().eval()
     args = preprocessing.infer_ttnn_module_args(
         model=model, run_model=lambda run: run(torch.randn(2, 3, 16, 20)), device=None
@@ -196,7 +196,7 @@ def test_what_convolutions_and_pools_are_run_on_is_found_by_a_run():
 # --- ttnn.CONFIG ----------------------------------------------------------------------------------------------------
 
 
-def test_settings_are_kept_and_given_back(tmp_path):
+def test_settings_are_kept_and_restored(tmp_path):
     assert ttnn.CONFIG.enable_fast_runtime_mode is True
     with ttnn.manage_config("enable_fast_runtime_mode", False):
         assert ttnn.CONFIG.enable_fast_runtime_mode is False
@@ -221,21 +221,21 @@ def test_settings_are_kept_and_given_back(tmp_path):
         ("comparison_mode_pcc", "high", "must be a number, got str"),
     ],
 )
-def test_a_setting_that_asks_for_what_is_not_here_is_refused(name, value, text):
+def test_a_setting_for_a_missing_feature_is_refused(name, value, text):
     with pytest.raises(ArgumentError, match=text):
         setattr(ttnn.CONFIG, name, value)
     with pytest.raises(ArgumentError, match=text):
         ttnn.load_config_from_dictionary({name: value})
 
 
-def test_files_of_settings_that_are_none_are_refused(tmp_path):
+def test_invalid_files_of_settings_are_refused(tmp_path):
     for text in ("{", "[]"):
         (tmp_path / "config.json").write_text(text)
         with pytest.raises(ArgumentError, match=r"config.json (is no JSON|holds no JSON object)"):
             ttnn.load_config_from_json_file(tmp_path / "config.json")
 
 
-def test_what_parameters_were_on_the_host_is_given_back_as_they_move(cpu_device):
+def test_converting_parameters_frees_their_host_memory(cpu_device):
     model = torch.nn.Sequential(*(torch.nn.Linear(800, 800, bias=False) for _ in range(6)))
     HOST_POOL.release_idle()
     before = HOST_POOL.statistics(), cpu_device.first_fit.statistics()

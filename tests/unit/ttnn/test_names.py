@@ -1,4 +1,4 @@
-"""Names of ttnn: here, refused with a reason, or not here yet; and names that nobody has."""
+"""Names of ttnn: supported, refused with a reason, or missing; and names that nobody has."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWN = {
     "floor_divide", "get_maximal_block_sharding_grid", "log_softmax", "nan_to_num", "norm", "recip", "slice_write",
     "unique",
 }  # fmt: skip
-"""Names that only this package has, or that ttnn does not call public."""
+"""Names that only this package has, or that are not public in ttnn."""
 
 MISSING = sorted(PUBLIC_NAMES - set(ttnn.__all__))
 CALLED = sorted({"moe", "softcap", "bias_gelu_", "DumpDeviceProfiler", *ABSENT})
@@ -59,7 +59,7 @@ def test_names_within_a_slip_are_those_at_damerau_levenshtein_distance_one(a, b)
     assert (names_within_a_slip(a, [b]) == [b]) == (b in slips(a))
 
 
-def test_every_name_here_is_known_as_ttnns_or_as_our_own():
+def test_every_public_name_is_known_as_ttnns_or_as_our_own():
     assert set(ttnn.__all__) - PUBLIC_NAMES == OWN
     assert set(ABSENT) <= PUBLIC_NAMES - set(ttnn.__all__)
 
@@ -75,7 +75,7 @@ def test_a_name_of_ttnn_that_is_missing_has_a_reason_and_no_guess(name):
 
 @pytest.mark.parametrize("name", CALLED)
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_a_call_of_a_missing_name_in_a_jitted_function_says_the_same(calls, name, graph_capture):
+def test_a_call_of_a_missing_name_in_a_jitted_function_has_the_same_message(calls, name, graph_capture):
     with pytest.raises((UnsupportedFunction, AttributeError)) as raised:
         lowered(vars(calls)[name], BF16, graph_capture=graph_capture)
     reason = ABSENT.get(name, f"`ttnn.{name}` is a name of ttnn that is not here yet")
@@ -90,7 +90,7 @@ def test_an_alias_in_a_jitted_function_names_the_operation(calls, alias):
 
 
 @given(data=st.data())
-def test_a_name_one_slip_away_is_guessed_and_one_further_away_is_not(data):
+def test_a_name_one_slip_away_is_suggested_and_one_further_away_is_not(data):
     name = data.draw(st.sampled_from(sorted(name for name in OVERLOADS if "." not in name)))
     slip = data.draw(st.sampled_from(sorted(slips(name))))
     assume(not hasattr(ttnn, slip) and slip not in PUBLIC_NAMES)
@@ -107,7 +107,7 @@ HOMES = ("cluster", "core", "device", "dot_access", "experimental", "graph", "kv
 
 
 @pytest.mark.parametrize("home", HOMES)
-def test_a_missing_name_of_a_submodule_is_guessed_by_one_slip_or_told_where_it_is_or_that_it_is_not_here_yet(home):
+def test_an_error_about_a_missing_name_of_a_submodule_suggests_one_or_says_where_it_is_or_that_it_is_missing(home):
     module = attrgetter(home)(ttnn)
     last = module.__all__[-1]
     with pytest.raises(AttributeError, match=rf"'ttnn_jit.ttnn.{home}' has no attribute .*did you mean .*`{last}`"):
@@ -124,7 +124,7 @@ def test_a_missing_name_of_a_submodule_is_guessed_by_one_slip_or_told_where_it_i
 
 
 @pytest.mark.parametrize("home", NAMES_OF_SUBMODULES)
-def test_every_name_of_a_submodule_of_ttnn_is_here_or_not_here_yet(home):
+def test_every_name_of_a_submodule_of_ttnn_is_supported_or_listed_as_missing(home):
     module = attrgetter(home)(ttnn)
     for name in NAMES_OF_SUBMODULES[home]:
         if not hasattr(module, name) and not hasattr(ttnn, name):
@@ -133,7 +133,7 @@ def test_every_name_of_a_submodule_of_ttnn_is_here_or_not_here_yet(home):
 
 
 @pytest.mark.parametrize("name", ["jit", "tile_op"])
-def test_a_decorator_of_ours_is_told_where_it_is_looked_for_in_ttnn(name):
+def test_a_decorator_of_ours_that_is_looked_up_in_ttnn_is_named_in_the_error(name):
     with pytest.raises(AttributeError, match=f"the decorator is `ttnn_jit.{name}`"):
         getattr(ttnn, name)
 

@@ -1,4 +1,4 @@
-"""Names without arithmetic: each imports, and behaves as ttnn documents it."""
+"""Names without arithmetic can be imported, and behave as ttnn documents."""
 
 from __future__ import annotations
 
@@ -99,12 +99,12 @@ def resolved(dotted):
 
 
 @pytest.mark.parametrize("dotted", MEMBERS)
-def test_a_name_that_programs_spell_when_they_are_imported_is_there(dotted):
+def test_a_name_that_programs_use_at_import_exists(dotted):
     assert resolved(dotted) is not None
 
 
 @pytest.mark.parametrize("name", [*MODULE_OF, *SUBMODULES])
-def test_a_name_that_loads_on_demand_is_what_its_module_has(name):
+def test_a_name_that_loads_on_demand_is_that_of_its_module(name):
     found = getattr(ttnn, name)
     assert name not in MODULE_OF or getattr(sys.modules[MODULE_OF[name]], name) is found
     assert name in dir(ttnn)
@@ -118,7 +118,7 @@ def test_the_table_names_each_module_and_reason_once():
 
 
 @pytest.mark.process
-def test_importing_the_namespace_loads_none_of_them():
+def test_importing_the_namespace_loads_no_lazy_module():
     script = "import sys; from ttnn_jit import ttnn; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     loaded_with_tensors = {"specs.arch", "specs.storage_type", "ttnn.devices"}
@@ -166,7 +166,7 @@ def test_a_field_that_a_config_lacks_is_refused_with_those_it_has(name):
         made(name).no_such_field = 1
 
 
-def test_a_field_that_is_needed_is_missed_by_name():
+def test_a_missing_required_field_is_named():
     with pytest.raises(ArgumentError, match="SDPAProgramConfig misses its field `compute_with_storage_grid_size`"):
         ttnn.SDPAProgramConfig(q_chunk_size=32)
 
@@ -189,13 +189,13 @@ def test_a_config_that_no_chip_could_follow_is_refused(name, changes, rule):
         check_config(config, type(config), "`program_config`")
 
 
-def test_blocks_are_what_a_core_makes_where_they_are_left_out():
+def test_omitted_block_sizes_are_the_work_of_a_core():
     config = made("MatmulMultiCoreReuseMultiCastProgramConfig")
     assert (config.out_block_h, config.out_block_w) == (4, 8)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_config_says_everything_of_itself_to_keys_and_guards(name):
+def test_all_fields_of_a_config_are_in_keys_and_guards(name):
     assert is_atom(made(name))
     assert fingerprint(made(name)) == fingerprint(made(name))
     changed = [key for key, value in CONFIGS[name].items() if type(value) is bool]
@@ -236,7 +236,7 @@ def test_an_activation_of_something_else_is_refused(given):
 # --- Compute configs ------------------------------------------------------------------------------------------------
 
 
-def test_a_compute_config_is_made_for_the_device_at_hand(device):
+def test_a_compute_config_has_the_class_of_the_device(device):
     config = ttnn.init_device_compute_kernel_config(
         device.arch(), math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True, packer_l1_acc=True
     )
@@ -267,7 +267,7 @@ def test_a_compute_config_of_no_architecture_is_refused():
         ("cpu", ttnn.device.Arch.CPU),
     ],
 )
-def test_a_device_tells_its_architecture_as_a_member_and_as_a_name(target, arch):
+def test_a_device_reports_its_architecture_as_a_member_and_as_a_name(target, arch):
     with ttnn.open_device(target=target) as device:
         assert device.arch() is arch
         assert device.arch() == target
@@ -308,7 +308,7 @@ def test_the_default_device_is_the_one_that_was_set_while_it_is_open():
         ttnn.SetDefaultDevice(0)
 
 
-def test_the_profiler_of_a_device_reads_nothing_and_wants_a_device(device):
+def test_the_profiler_of_a_device_reads_nothing_and_requires_a_device(device):
     assert ttnn.ReadDeviceProfiler(device) is None
     with pytest.raises(ArgumentError, match=r"ReadDeviceProfiler must be a ttnn.Device"):
         ttnn.ReadDeviceProfiler(None)
@@ -341,7 +341,7 @@ def test_cores_of_sub_grids_are_taken_range_after_range(row_wise, count):
 
 @settings(deadline=None)
 @given(x=st.integers(1, 6), y=st.integers(1, 6), units=st.integers(0, 200), row_wise=st.booleans())
-def test_work_is_split_so_that_cores_differ_by_one_unit_at_most(x, y, units, row_wise):
+def test_work_is_split_so_that_cores_differ_by_at_most_one_unit(x, y, units, row_wise):
     count, every, more, fewer, per_more, per_fewer = ttnn.split_work_to_cores(ttnn.CoreCoord(x, y), units, row_wise)
     assert count == every.num_cores() == min(units, x * y)
     assert set(more.cores()) | set(fewer.cores()) == set(every.cores())
@@ -358,7 +358,7 @@ PAIRS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12)
 
 @settings(deadline=None)
 @given(a=PAIRS, b=PAIRS)
-def test_sets_of_cores_are_joined_cut_and_compared_as_sets(a, b):
+def test_sets_of_cores_are_united_intersected_and_compared_as_sets(a, b):
     first, second = cores_of(a), cores_of(b)
     pairs = lambda cores: {(core.x, core.y) for core in cores.cores()}  # noqa: E731
     assert pairs(first.merge(second)) == a | b
@@ -393,7 +393,7 @@ def test_more_cores_than_a_grid_has_are_refused():
         ttnn.num_cores_to_corerangeset(2.0, (8, 8))
 
 
-def test_a_set_without_cores_shards_nothing():
+def test_a_set_without_cores_cannot_shard():
     nothing = ttnn.CoreRangeSet([])
     assert (nothing.num_cores(), nothing.ranges(), nothing == ttnn.CoreRangeSet(set())) == (0, [], True)
     for use in (
@@ -422,13 +422,13 @@ BLOCK, HEIGHT, WIDTH = ttnn.ShardStrategy.BLOCK, ttnn.ShardStrategy.HEIGHT, ttnn
         ((64, 32), ttnn.CoreGrid(x=4, y=2), BLOCK, {"orientation": ttnn.ShardOrientation.COL_MAJOR}, (16, 16)),
     ],
 )
-def test_a_tensor_that_cores_do_not_divide_is_sharded_with_a_rest(shape, grid, strategy, keywords, shard):
+def test_a_tensor_that_cores_do_not_divide_has_a_partial_last_shard(shape, grid, strategy, keywords, shard):
     config = ttnn.create_sharded_memory_config_(shape, grid, strategy, **keywords)
     assert config.shard_spec.shape == shard
     assert config.buffer_type is ttnn.BufferType.L1
 
 
-def test_shards_that_cannot_be_made_are_refused():
+def test_impossible_shards_are_refused():
     corner = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (1, 0)), ttnn.CoreRange((0, 1), (0, 1))])
     with pytest.raises(GridError, match="BLOCK sharding needs a rectangle of cores"):
         ttnn.create_sharded_memory_config_((64, 64), corner, BLOCK)
@@ -452,7 +452,7 @@ def test_divup_by_nothing_is_refused():
         ttnn.core.divup(1, 0)
 
 
-def test_a_tensor_tells_where_it_is_stored_and_what_is_padded(device):
+def test_a_tensor_reports_its_storage_and_its_padding(device):
     host = ttnn.zeros((5, 32), layout=ttnn.TILE_LAYOUT)
     on_device = host.to(device)
     assert host.storage_type() is ttnn.StorageType.HOST
@@ -466,7 +466,7 @@ def test_a_tensor_tells_where_it_is_stored_and_what_is_padded(device):
         ttnn.has_tile_padding(host, dim=2)
 
 
-def test_experimental_operations_are_those_that_are_here_elsewhere(device):
+def test_experimental_operations_are_aliases(device):
     x = ttnn.from_torch(torch.randn(32, 64), layout=ttnn.TILE_LAYOUT, device=device)
     assert ttnn.experimental.typecast is ttnn.typecast
     assert torch.equal(ttnn.experimental.view(x, (1, 32, 64)).to_torch(), x.to_torch()[None])
@@ -476,7 +476,7 @@ def test_experimental_operations_are_those_that_are_here_elsewhere(device):
 
 @settings(deadline=None)
 @given(values=st.lists(st.floats(width=32), min_size=1, max_size=20))
-def test_operations_answer_to_the_names_of_other_versions(values):
+def test_operations_accept_the_names_of_other_versions(values):
     with ttnn.open_device(target="cpu") as device:
         source = torch.tensor(values, dtype=torch.float32)
         x = ttnn.from_torch(source, device=device)

@@ -26,7 +26,7 @@ from ttnn_jit.ttnn.calling.shared_parameters import takes
 
 @dataclass(frozen=True)
 class Shared:
-    """What both say.
+    """Arguments of both functions.
 
     Attributes:
         extent: Of a side,
@@ -41,7 +41,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Own(Shared):
-    """What one says.
+    """Arguments of one function.
 
     Attributes:
         steps: From one to the next.
@@ -54,7 +54,7 @@ class Own(Shared):
 
     @property
     def area(self):
-        """Of the square."""
+        """The area of the square."""
         return self.extent**2
 
 
@@ -72,12 +72,12 @@ def square(given: Own) -> object:
 @host_function(observed=False)
 @takes(Own)
 def unobserved(given: Own) -> object:
-    """Another one."""
+    """Another function."""
     return given
 
 
 def written(extent: int, steps: Sequence[int] = (1, 1), *, padding: int | list[int] = 0, scale: float) -> object:
-    """What `square` would be if it was written."""
+    """`square` with explicit parameters."""
 
 
 @pytest.mark.parametrize("function", [square, unobserved])
@@ -89,23 +89,23 @@ def test_a_signature_is_that_of_the_function_with_explicit_parameters(function):
 
 
 @pytest.mark.parametrize("name", ["conv1d", "prepare_conv_bias", "max_pool2d", "operations.moreh.norm"])
-def test_annotations_of_fields_are_found_wherever_their_class_stands(name):
+def test_annotations_of_fields_are_found_in_the_module_of_their_class(name):
     function = attrgetter(name)(ttnn)
     hints = get_type_hints(function)
     assert [*hints] == [*inspect.unwrap(function).__annotations__]
     assert ttnn.MemoryConfig in {hints.get("input_memory_config"), *getattr(hints.get("memory_config"), "__args__", ())}
 
 
-def test_a_docstring_says_of_every_parameter_what_the_nearest_class_says():
+def test_a_docstring_documents_every_parameter_by_the_nearest_class():
     assert inspect.getdoc(square) == (
         "A square.\n\nArgs:\n    extent: Of a side,\n        in elements.\n    steps: From one to the next.\n"
         "    padding: On both sides.\n\nReturns:\n    The arguments."
     )
-    assert inspect.getdoc(unobserved).startswith("Another one.\n\nArgs:\n    extent: ")
+    assert inspect.getdoc(unobserved).startswith("Another function.\n\nArgs:\n    extent: ")
 
 
 @pytest.mark.parametrize("function", [square, unobserved])
-def test_the_body_gets_an_instance_as_its_class_makes_it(function):
+def test_the_body_gets_an_instance_of_its_class(function):
     found = function(3, scale=0.5)
     assert (found, found.area) == (Own(3, scale=0.5), 9)
     assert function(3, [2, 2], scale=numpy.float32(0.5), padding=1) == Own(3, (2, 2), scale=0.5, padding=1)
@@ -117,7 +117,7 @@ def test_the_body_gets_an_instance_as_its_class_makes_it(function):
 @pytest.mark.parametrize(
     ("args", "kwargs"), [((), {}), ((1,), {}), ((1, (2, 2), 3), {"scale": 1}), ((1,), {"scale": 1, "color": 2})]
 )
-def test_a_wrong_call_is_refused_in_the_words_for_explicit_parameters(function, args, kwargs):
+def test_a_wrong_call_has_the_message_of_explicit_parameters(function, args, kwargs):
     with pytest.raises(TypeError) as pythons:
         written(*args, **kwargs)
     with pytest.raises(CallError) as refused:

@@ -1,4 +1,4 @@
-"""`ttnn.Tensor(...)`, and what tensors tell of themselves."""
+"""`ttnn.Tensor(...)`, and properties of tensors."""
 
 from __future__ import annotations
 
@@ -141,19 +141,19 @@ def test_a_tensor_of_a_tensor_shares_its_memory(device):
         (lambda: ttnn.Tensor(ttnn.ones((2,)), FLOAT32), ArgumentError, "makes no copy\nhelp: use `ttnn.clone`"),
     ],
 )
-def test_what_makes_no_tensor_is_refused_with_the_way_to_write_it(call, error, text):
+def test_invalid_constructor_arguments_are_refused_with_an_alternative(call, error, text):
     with pytest.raises(error, match=text):
         call()
 
 
-def test_a_mesh_needs_another_function():
+def test_a_mesh_is_refused_with_the_function_to_use():
     mesh = ttnn.open_mesh_device((1, 2))
     with pytest.raises(ArgumentError, match=r"help: use `ttnn.from_torch\(..., device=mesh, mesh_mapper=...\)`"):
         ttnn.Tensor(torch.ones(2), device=mesh)
     ttnn.close_mesh_device(mesh)
 
 
-def test_the_only_element_is_an_item_and_others_are_none(device):
+def test_item_returns_the_only_element_and_refuses_others(device):
     for value, dtype in ((1.5, ttnn.bfloat16), (-7, ttnn.int32), (2**32 - 1, ttnn.uint32)):
         number = ttnn.full((1, 1), value, dtype, TILES, device).item()
         assert (number, type(number)) == (value, type(value))
@@ -161,7 +161,7 @@ def test_the_only_element_is_an_item_and_others_are_none(device):
         ttnn.ones((2,)).item()
 
 
-def test_a_tensor_tells_its_stored_size():
+def test_a_tensor_reports_its_stored_size():
     tensor = ttnn.zeros((2, 5, 40), layout=TILES)
     assert tensor.padded_shape == (2, 32, 64)
     assert (tensor.volume(), tensor.physical_volume(), tensor.element_size()) == (400, 4096, 2)

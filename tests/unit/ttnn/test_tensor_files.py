@@ -48,7 +48,7 @@ def same_bits(a, b):
     layout=st.sampled_from([ttnn.ROW_MAJOR_LAYOUT, ttnn.TILE_LAYOUT]),
     seed=st.integers(0, 5),
 )
-def test_a_tensor_comes_back_bit_for_bit_with_all_it_tells_of_itself(folder, shape, dtype, layout, seed):
+def test_a_tensor_round_trips_bit_for_bit_with_its_metadata(folder, shape, dtype, layout, seed):
     tensor = of_random_bits(shape, dtype, layout, seed)
     ttnn.dump_tensor(folder / "x.tensorbin", tensor)
     loaded = ttnn.load_tensor(str(folder / "x.tensorbin"))
@@ -57,7 +57,7 @@ def test_a_tensor_comes_back_bit_for_bit_with_all_it_tells_of_itself(folder, sha
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_a_device_tensor_goes_back_to_where_it_lay(device, folder, config):
+def test_a_device_tensor_is_loaded_to_its_old_memory_config(device, folder, config):
     x = ttnn.from_torch(torch.randn(64, 64), layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
     ttnn.dump_tensor(folder / "device.tensorbin", x)
     loaded = ttnn.load_tensor(folder / "device.tensorbin", device=device)
@@ -114,7 +114,7 @@ def test_bytes_of_anything_else_are_refused(folder, data):
         ttnn.load_tensor(path)
 
 
-def test_what_is_no_file_and_no_tensor_is_refused(folder):
+def test_invalid_files_and_tensors_are_refused(folder):
     with pytest.raises(TensorFileError, match="the file does not exist"):
         ttnn.load_tensor(folder / "nothing.tensorbin")
     with pytest.raises(TensorFileError, match="it is no file"):
@@ -124,7 +124,7 @@ def test_what_is_no_file_and_no_tensor_is_refused(folder):
     assert not (folder / "y.tensorbin").exists()
 
 
-def test_a_write_that_fails_leaves_the_file_that_was_there(folder, monkeypatch):
+def test_a_write_that_fails_keeps_the_old_file(folder, monkeypatch):
     path = folder / "kept.tensorbin"
     ttnn.dump_tensor(path, ttnn.ones((4, 4)))
     before = sorted(folder.iterdir())
@@ -135,7 +135,7 @@ def test_a_write_that_fails_leaves_the_file_that_was_there(folder, monkeypatch):
     assert ttnn.load_tensor(path).to_torch().sum() == 16
 
 
-def test_tensors_of_a_mesh_go_back_to_such_a_mesh(folder):
+def test_tensors_of_a_mesh_are_loaded_to_an_equal_mesh(folder):
     mesh = ttnn.open_mesh_device((1, 2))
     x = torch.randn(4, 6)
     sharded = ttnn.from_torch(x, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, 1))
@@ -174,7 +174,7 @@ def test_a_weight_is_converted_once_and_read_from_its_file_afterwards(device, tm
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_a_cached_tensor_lies_where_it_is_asked_to(device, tmp_path, config):
+def test_a_cached_tensor_has_the_requested_memory_config(device, tmp_path, config):
     x = torch.randn(64, 64)
     for _ in range(2):
         tensor = ttnn.as_tensor(
@@ -190,7 +190,7 @@ def kept_as_w(folder, tensor, dtype=None, **keywords):
 
 
 @pytest.mark.parametrize("kept", [0, 60, 100, -1])
-def test_a_damaged_file_is_made_anew_with_a_warning(tmp_path, kept):
+def test_a_damaged_file_is_replaced_with_a_warning(tmp_path, kept):
     path = tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin"
     kept_as_w(tmp_path, torch.zeros(3))
     path.write_bytes(path.read_bytes()[:kept])
@@ -207,7 +207,7 @@ def test_a_damaged_file_is_made_anew_with_a_warning(tmp_path, kept):
         (torch.zeros(3, dtype=torch.bfloat16), r"made of torch.float32\[3\] .* but one of torch.bfloat16\[3\]"),
     ],
 )
-def test_a_file_of_other_weights_is_refused_by_name_and_stays(tmp_path, other, holds):
+def test_a_file_of_other_weights_is_refused_by_name_and_kept(tmp_path, other, holds):
     path = tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin"
     kept_as_w(tmp_path, torch.zeros(3))
     before = path.read_bytes()
@@ -217,7 +217,7 @@ def test_a_file_of_other_weights_is_refused_by_name_and_stays(tmp_path, other, h
     assert kept_as_w(tmp_path, torch.zeros(3)).tolist() == [0, 0, 0]
 
 
-def test_a_tensor_without_elements_or_none_takes_what_the_file_holds(tmp_path):
+def test_a_meta_tensor_or_none_accepts_any_file(tmp_path):
     kept_as_w(tmp_path, torch.ones(3))
     for tensor in (None, torch.empty(3, device="meta")):
         assert kept_as_w(tmp_path, tensor).tolist() == [1, 1, 1]
@@ -225,7 +225,7 @@ def test_a_tensor_without_elements_or_none_takes_what_the_file_holds(tmp_path):
         kept_as_w(tmp_path, [1.0, 1.0, 1.0])
 
 
-def test_weights_that_are_preprocessed_or_cut_for_a_mesh_are_told_from_others_too(tmp_path):
+def test_preprocessed_or_sharded_weights_are_compared_too(tmp_path):
     mesh, x = ttnn.open_mesh_device((1, 2)), torch.randn(4, 6)
     ways = {"preprocess": lambda tensor: tensor.T, "mesh_mapper": ttnn.ShardTensorToMesh(mesh, 0)}
     for name, way in ways.items():
@@ -236,7 +236,7 @@ def test_weights_that_are_preprocessed_or_cut_for_a_mesh_are_told_from_others_to
     ttnn.close_mesh_device(mesh)
 
 
-def test_the_same_weights_cut_otherwise_are_refused(tmp_path):
+def test_the_same_weights_in_another_distribution_are_refused(tmp_path):
     mesh, x = ttnn.open_mesh_device((2, 2)), torch.randn(4, 4)
     mappers = [ttnn.ShardTensor2dMesh(mesh, (2, 2), dims) for dims in ((0, 1), (1, 0))]
     for _ in range(2):
@@ -257,7 +257,7 @@ def test_a_renamed_file_of_another_dtype_or_layout_is_refused_by_name(tmp_path):
         kept_as_w(tmp_path, None, ttnn.bfloat16)
 
 
-def test_a_file_of_another_program_is_refused_and_stays(tmp_path):
+def test_a_foreign_file_is_refused_and_kept(tmp_path):
     path = tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin"
     path.write_bytes(b"another program's")
     with pytest.raises(TensorFileError, match="is no tensor file of ttnn_jit"):
@@ -265,12 +265,12 @@ def test_a_file_of_another_program_is_refused_and_stays(tmp_path):
     assert path.read_bytes() == b"another program's"
 
 
-def test_a_file_that_dump_tensor_wrote_is_taken_for_any_weights_of_its_shape(tmp_path):
+def test_a_file_of_dump_tensor_is_accepted_for_any_weights_of_its_shape(tmp_path):
     ttnn.dump_tensor(tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin", ttnn.from_torch(torch.ones(3)))
     assert kept_as_w(tmp_path, torch.zeros(3)).tolist() == [1, 1, 1]
 
 
-def test_parts_for_a_mesh_are_kept_and_a_replicated_tensor_is_kept_once(tmp_path):
+def test_parts_for_a_mesh_are_all_stored_and_a_replicated_tensor_once(tmp_path):
     mesh, x = ttnn.open_mesh_device((1, 2)), torch.randn(4, 6)
     for name, mapper in (("cut", ttnn.ShardTensorToMesh(mesh, 0)), ("whole", ttnn.ReplicateTensorToMesh(mesh))):
         for _ in range(2):
@@ -282,7 +282,7 @@ def test_parts_for_a_mesh_are_kept_and_a_replicated_tensor_is_kept_once(tmp_path
     ttnn.close_mesh_device(mesh)
 
 
-def test_neither_tensor_nor_file_is_an_error(tmp_path):
+def test_a_call_with_neither_tensor_nor_file_is_an_error(tmp_path):
     with pytest.raises(ArgumentError, match="there is no tensor, and no file"):
         ttnn.as_tensor(None, cache_file_name=tmp_path / "none")
     with pytest.raises(ArgumentError, match="`cache_file_name` of as_tensor must be a text or a Path, got 3"):
@@ -304,7 +304,7 @@ def test_threads_that_fill_one_cache_at_once_all_get_the_tensor(tmp_path):
 
 
 @pytest.mark.process
-def test_files_need_no_torch_to_be_read(tmp_path):
+def test_files_are_read_without_torch(tmp_path):
     ttnn.dump_tensor(tmp_path / "x.tensorbin", ttnn.full((2, 2), 3, ttnn.int32))
     script = f"""if True:
         import sys

@@ -46,7 +46,7 @@ def test_a_result_is_written_into_the_output_tensor_that_is_given(device, x):
 
 
 @pytest.mark.parametrize("function", [ttnn.reallocate, ttnn.move])
-def test_a_tensor_is_moved_and_its_old_memory_is_given_back(device, function):
+def test_a_tensor_is_moved_and_its_old_memory_is_freed(device, function):
     x = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=device, memory_config=BLOCK)
     moved = function(x)
     assert (moved.memory_config(), torch.equal(moved.to_torch(), X)) == (BLOCK, True)
@@ -59,7 +59,7 @@ def test_a_tensor_is_moved_and_its_old_memory_is_given_back(device, function):
         function(ttnn.ones((2, 2)))
 
 
-def test_a_tensor_that_does_not_fit_beside_itself_stays(device):
+def test_a_tensor_that_does_not_fit_twice_is_not_moved(device):
     big = ttnn.zeros((1024, 800), ttnn.float32, ttnn.TILE_LAYOUT, device)
     one_core = ttnn.create_sharded_memory_config((1024, 800), ttnn.CoreGrid(x=1, y=1), ttnn.ShardStrategy.BLOCK)
     with pytest.raises(L1CapacityError):
@@ -67,7 +67,7 @@ def test_a_tensor_that_does_not_fit_beside_itself_stays(device):
     assert big.is_allocated()
 
 
-def test_a_host_tensor_is_cast_where_it_is(x):
+def test_a_host_tensor_is_cast_on_the_host(x):
     host = ttnn.from_torch(X)
     assert torch.equal(ttnn.to_dtype(host, ttnn.bfloat16).to_torch(), X.bfloat16())
     assert torch.equal(ttnn.to_dtype(host, ttnn.int32).to_torch(), X.int())
@@ -75,7 +75,7 @@ def test_a_host_tensor_is_cast_where_it_is(x):
         ttnn.to_dtype(x, ttnn.int32)
 
 
-def test_a_host_tensor_is_allocated_as_a_device_would_have_it(device):
+def test_a_host_tensor_is_allocated_with_the_layout_of_a_device(device):
     spec = ttnn.TensorSpec((5, 5), ttnn.bfloat16, ttnn.TILE_LAYOUT)
     for tensor in (
         ttnn.allocate_tensor_on_host(spec, device),
@@ -90,7 +90,7 @@ def test_a_host_tensor_is_allocated_as_a_device_would_have_it(device):
 
 
 @pytest.mark.parametrize("device_name", ["device", None])
-def test_rows_become_tiles_of_block_floats_and_tiles_of_them_become_rows(request, device_name):
+def test_rows_become_block_float_tiles_and_back(request, device_name):
     rows = ttnn.from_torch(X, device=device_name and request.getfixturevalue(device_name))
     tiles = ttnn.to_layout(rows, layout=ttnn.TILE_LAYOUT, dtype=ttnn.bfloat8_b)
     assert (tiles.dtype, tiles.layout) == (ttnn.bfloat8_b, ttnn.TILE_LAYOUT)

@@ -1,4 +1,4 @@
-"""The parameters of every function against the vendor's: names, order, and what each is when it is not given.
+"""The parameters of every function against the vendor's: names, order, and defaults.
 
 `tests/vendor/signatures.tsv` has the vendor's signatures, as facts: names, kinds and defaults. `deviations.tsv` has
 what is otherwise here on purpose, each with its reason; one that is not otherwise any more is an error too.
@@ -29,7 +29,7 @@ GENERAL = {each.name: each for each in (*RESULT_PARAMETERS, *OPERAND_PARAMETERS,
 
 
 class VendorSignature(NamedTuple):
-    """One way to call a function of the vendor's: its parameters, each with the text of its default, or None."""
+    """One signature of a vendor's function: its parameters, each with the text of its default, or None."""
 
     positional: dict[str, str | None]
     by_name: dict[str, str | None]
@@ -41,7 +41,7 @@ def rows(name: str) -> list[dict[str, str]]:
 
 
 def parsed(text: str) -> VendorSignature:
-    """What a signature says; C++ may have a parameter without default behind one that has one, which Python has not."""
+    """The parameters of a signature; C++ allows a parameter without default after one with a default, unlike Python."""
     positional, _, by_name = text.removeprefix("(").removesuffix(")").partition("*")
     return VendorSignature(
         *({name: default or None for name, default in _PARAMETER.findall(part)} for part in (positional, by_name))
@@ -50,7 +50,7 @@ def parsed(text: str) -> VendorSignature:
 
 _PARAMETER = re.compile(r"(\w+)(?:=((?:\[[^]]*\]|\([^)]*\)|'[^']*'|[^,'])*))?(?:, |$)")
 
-"""A name, and a default behind it."""
+"""A name, and a default after it."""
 
 SIGNATURES: dict[str, list[VendorSignature]] = {}
 for row in rows("signatures.tsv"):
@@ -66,7 +66,7 @@ def function_of(name: str) -> Any:
 
 
 def ours(function: Any) -> dict[str, Any]:
-    """Keyword -> what it is when it is not given, `REQUIRED`, or `IGNORED` where no value depends on it."""
+    """Keyword -> its default, `REQUIRED`, or `IGNORED` if no value depends on it."""
     if (declared := declaration_of(function)) is not None:
         return {name: _of_host(each) for each in declared.parameters for name in (each.name, *each.aliases)}
     if not isinstance(function, TtnnOperation):
@@ -82,7 +82,7 @@ def _of_host(parameter: HostParameter) -> Any:
 
 
 def _default(overloads: list[Any], keyword: str) -> Any:
-    """That of the first declaration that has it; one that lacks it may be called without."""
+    """The default of the first declaration that has the parameter; one that lacks it may be called without."""
     named = [{each.name: each for each in operation.parameters} for operation in overloads]
     meant = [
         parameters[operation.named_by[keyword][0]]
@@ -98,11 +98,11 @@ def _default(overloads: list[Any], keyword: str) -> Any:
 
 
 OMITTED = object()
-"""The default of what only some declarations of a name have: a call without it is one of another."""
+"""The default of a parameter that only some declarations of a name have: a call without it selects another."""
 
 
-def says(text: str, value: Any) -> bool:
-    """Whether the vendor's default is what `value` is."""
+def equals_default(text: str, value: Any) -> bool:
+    """Whether the vendor's default equals `value`."""
     if value is IGNORED or value is OMITTED:
         return True
     if isinstance(value, enum.Enum):
@@ -117,7 +117,7 @@ def says(text: str, value: Any) -> bool:
 
 
 def differences(name: str) -> Iterator[tuple[str, str]]:
-    """Parameters that are otherwise here, and how."""
+    """Parameters that differ here, and how."""
     function, seen = function_of(name), set()
     here = ours(function)
     takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in _parameters(function))
@@ -129,7 +129,7 @@ def differences(name: str) -> Iterator[tuple[str, str]]:
                 if not takes_any:
                     seen.add(parameter)
                     yield parameter, "absent"
-            elif default is not None and not says(default, here[parameter]):
+            elif default is not None and not equals_default(default, here[parameter]):
                 seen.add(parameter)
                 wanted = "required" if here[parameter] is REQUIRED else repr(here[parameter])
                 yield parameter, f"{default} -> {wanted}"
@@ -140,7 +140,7 @@ def differences(name: str) -> Iterator[tuple[str, str]]:
 
 
 def added(function: Any, signatures: list[VendorSignature]) -> list[str]:
-    """Parameters of which no signature of the vendor's has a name."""
+    """Parameters whose name no signature of the vendor has."""
     known = {parameter for signature in signatures for parameter in signature.positional | signature.by_name}
     if isinstance(function, TtnnOperation):
         parameters = (each for one in function.__ttnn_overloads__ for each in one.parameters)
@@ -157,7 +157,7 @@ def added(function: Any, signatures: list[VendorSignature]) -> list[str]:
 
 
 def orders(function: Any) -> Iterator[list[set[str]]]:
-    """What each position among the arguments is called, for every declaration."""
+    """The name of each positional parameter, for every declaration."""
     if not isinstance(function, TtnnOperation):
         positional = (each for each in _parameters(function) if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD)
         yield [{each.name, *_aliases(function).get(each.name, ())} for each in positional]
@@ -167,7 +167,7 @@ def orders(function: Any) -> Iterator[list[set[str]]]:
 
 
 def fits(signature: VendorSignature, names: list[set[str]]) -> bool:
-    """Whether every parameter that has a position in both has the same one."""
+    """Whether every parameter with a position in both has the same one."""
     return all(
         parameter in names[index] or not any(parameter in each for each in names)
         for index, parameter in enumerate(signature.positional)
@@ -191,7 +191,7 @@ def test_a_function_has_the_vendors_parameters_and_defaults(name):
     assert found == stated
 
 
-def test_every_deviation_says_why():
+def test_every_deviation_has_a_reason():
     assert all(len(row["reason"].split()) > 2 for row in DEVIATIONS.values())
     assert {function for function, _ in DEVIATIONS} <= {*SIGNATURES}
 

@@ -1,4 +1,4 @@
-"""An eager operation that ran on such tensors before goes straight to its program, and no call is wrong for that."""
+"""An eager operation with known tensor specs goes straight to its program, and stays correct."""
 
 import itertools
 import math
@@ -28,14 +28,14 @@ def warmed(operation, *tensors):
     return result
 
 
-def test_every_call_gives_the_bits_of_the_first(device):
+def test_every_warm_call_has_the_bits_of_the_first(device):
     x, y = on(device, 32, 64), on(device, 32, 64)
     first = ttnn.add(x, y)
     assert torch.equal(ttnn.to_torch(warmed(ttnn.add, x, y)), ttnn.to_torch(first))
     assert torch.equal(ttnn.to_torch(ttnn.add(y, y)), ttnn.to_torch(y) * 2)
 
 
-def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkeypatch):
+def test_a_warm_call_looks_up_neither_a_declaration_nor_a_key(device, monkeypatch):
     x = on(device, 32, 32)
     first = warmed(ttnn.exp, x)
     monkeypatch.setattr("ttnn_jit.ttnn.calling.eager_operation.bind", None)
@@ -54,7 +54,7 @@ def test_a_warm_call_asks_neither_for_a_declaration_nor_for_a_key(device, monkey
         lambda x: ttnn.exp(x, queue_id=0),
     ],
 )
-def test_a_warm_call_with_numbers_or_keywords_does_not_ask_for_a_declaration(device, call, monkeypatch):
+def test_a_warm_call_with_numbers_or_keywords_looks_up_no_declaration(device, call, monkeypatch):
     x = on(device, 32, 32)
     first = warmed(call, x)
     monkeypatch.setattr("ttnn_jit.ttnn.calling.eager_operation.bind", None)
@@ -63,7 +63,7 @@ def test_a_warm_call_with_numbers_or_keywords_does_not_ask_for_a_declaration(dev
     assert torch.equal(again.to_torch(), first.to_torch())
 
 
-def test_numbers_of_warm_calls_are_told_apart_by_type_and_bits(device):
+def test_numbers_of_warm_calls_are_distinguished_by_type_and_bits(device):
     x = ttnn.ones((32, 32), ttnn.float32, ttnn.TILE_LAYOUT, device)
     for _ in range(3):
         quotients = [ttnn.divide(x, number).to_torch()[0, 0].item() for number in (0.0, -0.0, math.nan, 2, 2.0)]
@@ -71,7 +71,7 @@ def test_numbers_of_warm_calls_are_told_apart_by_type_and_bits(device):
         assert math.isnan(quotients[2])
 
 
-def test_keywords_that_are_no_keys_and_tensors_among_keywords_go_the_long_way(device):
+def test_keywords_outside_the_key_and_tensors_among_keywords_take_the_slow_path(device):
     x, y = on(device, 32, 32), on(device, 32, 32)
     difference = x.to_torch() - y.to_torch()
     for _ in range(4):
@@ -95,7 +95,7 @@ def test_keywords_that_are_no_keys_and_tensors_among_keywords_go_the_long_way(de
         (ttnn.exp, 1, {"memory_config": ttnn.L1_MEMORY_CONFIG}),
     ],
 )  # fmt: skip
-def test_keywords_of_one_call_mean_nothing_to_the_next(device, operation, tensors, keywords):
+def test_keywords_of_one_call_do_not_affect_the_next(device, operation, tensors, keywords):
     given = [on(device, 32, 32) for _ in range(tensors)]
     operation.clear()
     plain, requested = operation(*given), operation(*given, **keywords)
@@ -111,7 +111,7 @@ OPERANDS = [
 KEYWORDS = [{}, {"rounding_mode": "floor"}, {"dtype": ttnn.bfloat16}, {"activations": ["neg"]}, {"core_grid": [1]}]
 
 
-def test_whatever_call_is_warm_the_others_give_what_they_give_alone(device):
+def test_no_warm_call_affects_the_results_of_the_others(device):
     x, y = on(device, 2, 4), on(device, 2, 4)
     tensors = {"x": x, "y": y, "row": ttnn.typecast(on(device, 1, 4), ttnn.bfloat16)}
 
@@ -131,7 +131,7 @@ def test_whatever_call_is_warm_the_others_give_what_they_give_alone(device):
         assert [run(*call) for call in calls] == alone
 
 
-def test_what_is_wrong_is_refused_on_a_warm_call_too(device):
+def test_errors_are_reported_on_a_warm_call_too(device):
     x, y = on(device, 32, 32), on(device, 32, 32)
     warmed(ttnn.add, x, y)
     warmed(lambda tensor: ttnn.multiply(tensor, 2.0), x)
@@ -148,14 +148,14 @@ def test_what_is_wrong_is_refused_on_a_warm_call_too(device):
             call()
 
 
-def test_a_jitted_function_records_an_operation_that_is_warm(device):
+def test_a_jitted_function_records_a_warm_operation(device):
     x = on(device, 32, 32)
     warmed(ttnn.add, x, x)
     doubled = ttnn_jit.jit(graph_capture=True)(lambda v: ttnn.add(v, v))
     assert torch.equal(ttnn.to_torch(doubled(x)), ttnn.to_torch(x) * 2)
 
 
-def test_a_users_operation_follows_its_function(device):
+def test_a_tile_operation_follows_changes_of_its_function(device):
     x = on(device, 32, 32)
     operation = ttnn_jit.tile_op(lambda v: v * SCALES["now"])
     SCALES["now"] = 2.0

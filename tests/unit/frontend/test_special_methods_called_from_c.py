@@ -1,4 +1,4 @@
-"""What C asks an operand by a special method of the user's is seen, whatever function or operator of Python's asks.
+"""User-defined special methods that C code calls on an operand are recorded, for all functions and operators.
 
 The rule is one for all of them: a program is opaque, or its guard sees that the code behind the method reads something
 else; and what C makes of the method's answer is what it makes of it in Python, an exception included.
@@ -87,21 +87,21 @@ _numbers = itertools.count()
 
 
 def compiled_text(text, file):
-    """The code of a file's text, which the compiler finds by the file's name."""
+    """The code of a source text, which the compiler finds by its file name."""
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     return compile(text, file, "exec")
 
 
 @functools.cache
 def code_beside_the_class(name):
-    """What modules hold beside the class, the same of every class with that method: its source is read once."""
+    """The part of modules beside the class, the same for each method: its source is read once."""
     expressions = [text.strip() for text in METHODS[name][1].split(";;")]
     programs = "".join(itertools.starmap(PROGRAM.format, enumerate(expressions)))
     return expressions, compiled_text(BESIDE_IT + programs, f"<special methods, {name!r}>")
 
 
 class World:
-    """A module with a class that has a special method, and programs that C asks it for."""
+    """A module with a class that has a special method, and programs in which C calls it."""
 
     def __init__(self, name, body, base=""):
         parameters, beside = PARAMETERS.get(name.strip(), ""), BESIDE.get(name, "")
@@ -114,7 +114,7 @@ class World:
         exec(code, self.space)
 
     def without_method(self):
-        """Take the method from the class; returns it."""
+        """Removes the method from the class; returns it."""
         method = getattr(self.space["C"], self.name)
         delattr(self.space["C"], self.name)
         return method
@@ -123,7 +123,7 @@ class World:
         return [(text, self.space[f"program{number}"]) for number, text in enumerate(self.expressions)]
 
     def python_says(self, program, number=2):
-        """What the program multiplies by in Python; the class of what it raises."""
+        """The factor of the program in Python; the class of the exception that it raises."""
         self.space["G"] = number
         try:
             return program(Multiplied())
@@ -131,7 +131,7 @@ class World:
             return type(error)
 
     def other_number(self, program):
-        """A number in place of `G` with which the program gives something else; None if there is none."""
+        """A number in place of `G` that changes the result of the program; None if there is none."""
         first = self.python_says(program)
         says = {number: self.python_says(program, number) for number in (3, 5, 0)}
         self.space["G"] = 2
@@ -140,7 +140,7 @@ class World:
 
 
 class Multiplied:
-    """Stands for the tensor in Python's own run."""
+    """Represents the tensor in Python's own run."""
 
     def __mul__(self, other):
         return other
@@ -149,15 +149,15 @@ class Multiplied:
 @pytest.mark.parametrize("graph_capture", [False, True], ids=["ast", "capture"])
 @pytest.mark.parametrize("base", ["", "float", "list", "type", "functools.partial"])
 @pytest.mark.parametrize("name", METHODS)
-def test_what_c_asks_of_an_operand_is_seen(base, name, graph_capture):
+def test_methods_that_c_code_calls_on_an_operand_are_recorded(base, name, graph_capture):
     if graph_capture and base:
-        return  # it observes as the other does
+        return  # it records as the other does
     world = World(name, METHODS[name][0], base)
     assert [text for text, program in world.programs() if is_missed(world, program, graph_capture)] == []
 
 
 def is_missed(world, program, graph_capture=False):
-    """Whether a guard believes that nothing has changed where Python gives another number."""
+    """Whether a guard holds although Python's result has changed."""
     other = world.other_number(program)
     result = None if other is None else compiled(program, graph_capture)
     if result is None or result.opaque:
@@ -183,7 +183,7 @@ WRAPPERS = {
 
 @pytest.mark.parametrize("base", ["float", "list"])
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_so_is_what_it_asks_a_method_that_is_no_plain_function(wrapper, base):
+def test_methods_that_are_no_plain_functions_are_recorded_too(wrapper, base):
     missed = []
     for name, (body, _) in METHODS.items():
         world = World(name, body, base)
@@ -196,7 +196,7 @@ def test_so_is_what_it_asks_a_method_that_is_no_plain_function(wrapper, base):
 
 @pytest.mark.parametrize("base", ["float", "list", "dict"])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_that_a_class_is_given_later_is_seen(base, name):
+def test_a_method_that_is_added_to_a_class_later_is_detected(base, name):
     world, missed = World(name, METHODS[name][0], base), []
     method = world.without_method()
     for text, program in world.programs():
@@ -219,7 +219,7 @@ def compiled(program, graph_capture=False):
         return None
 
 
-def test_most_of_these_expressions_are_asked_and_their_programs_kept():
+def test_most_of_these_expressions_call_methods_and_their_programs_are_kept():
     worlds = [World(name, body) for name, (body, _) in METHODS.items()]
     asked = [program for world in worlds for _, program in world.programs() if world.other_number(program) is not None]
     kept = [result for result in map(compiled, asked) if result is not None and not result.opaque]
@@ -229,7 +229,7 @@ def test_most_of_these_expressions_are_asked_and_their_programs_kept():
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", ANSWERS)
-def test_what_c_makes_of_an_answer_is_what_python_makes_of_it(name):
+def test_conversions_of_results_of_methods_are_those_of_python(name):
     wrong = []
     for answer in ANSWERS[name]:
         world = World(name, f"return {answer}")
@@ -241,5 +241,5 @@ def test_what_c_makes_of_an_answer_is_what_python_makes_of_it(name):
 
 
 def multiplied_by(result):
-    """The number that a program multiplies its tensor by."""
+    """The factor of a program."""
     return next(op.properties["fill_value"].value.data for op in result.module.walk() if op.name == "ttnn.full")

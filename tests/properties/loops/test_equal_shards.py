@@ -1,4 +1,4 @@
-"""Operands that lie alike on cores are taken together, whatever the kinds of their shardings are called."""
+"""Operands with equal shards on equal cores are accepted together, whatever their kind of sharding."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def spec_of(shape, kind, x, y):
 
 @cache
 def shardings(shape):
-    """Every (kind, cores across, cores down) by which cores hold whole tiles of the shape."""
+    """Every (kind, cores across, cores down) whose cores hold whole tiles of the shape."""
     return [each for each in itertools.product(KINDS, EXTENTS, EXTENTS) if spec_of(shape, *each) is not None]
 
 
 def tile_cores(spec, kind, x):
-    """The core of every tile, written down from what ttnn's documentation says of each kind."""
+    """The core of every tile, according to ttnn's documentation of each kind."""
     height, width = torch.Size(spec.shape[:-1]).numel() // 32, spec.shape[-1] // 32
     down, across = (extent // 32 for extent in spec.memory_config.shard_spec.shape)
     return {
@@ -60,7 +60,7 @@ def tile_cores(spec, kind, x):
 
 @settings(deadline=None, max_examples=150)
 @given(shape=SHAPES, data=st.data())
-def test_jitted_operands_of_two_shardings_are_taken_exactly_if_every_tile_has_one_core(shape, data):
+def test_jitted_operands_of_two_shardings_are_accepted_exactly_if_every_tile_is_on_the_same_core(shape, data):
     first = data.draw(st.sampled_from(shardings(shape)))
     on_the_same_grid = [each for each in shardings(shape) if each[1:] == first[1:]]
     second = data.draw(st.one_of(st.sampled_from(on_the_same_grid), st.sampled_from(shardings(shape))))
@@ -85,7 +85,7 @@ ALIKE = [
 @pytest.mark.parametrize("swap", [False, True])
 @pytest.mark.parametrize("graph_capture", [False, True])
 @pytest.mark.parametrize(("shape", "x", "y", "one", "other"), ALIKE)
-def test_results_of_operands_that_lie_alike_lie_as_the_first_eagerly_and_jitted(
+def test_results_of_operands_with_equal_layouts_have_the_layout_of_the_first_eagerly_and_jitted(
     device, shape, x, y, one, other, graph_capture, swap
 ):
     kinds = (other, one) if swap else (one, other)
@@ -107,7 +107,7 @@ def test_results_of_operands_that_lie_alike_lie_as_the_first_eagerly_and_jitted(
     assert len(f.explain(*tensors).kernels) == 1
 
 
-def test_cores_that_are_written_as_other_ranges_are_the_same_cores(device):
+def test_equal_sets_of_cores_in_different_ranges_are_the_same_cores(device):
     whole = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (0, 3))])
     halves = ttnn.CoreRangeSet([ttnn.CoreRange((0, 0), (0, 1)), ttnn.CoreRange((0, 2), (0, 3))])
     layout = ttnn.TensorMemoryLayout.HEIGHT_SHARDED

@@ -18,7 +18,7 @@ EXTENTS = st.sampled_from([1, 2, 3, 5, 16, 17, 32, 33, 40])
 
 
 class InTorch:
-    """What the programs call, in torch."""
+    """The functions that the programs call, in torch."""
 
     tanh, abs, neg, sigmoid = torch.tanh, torch.abs, torch.neg, torch.sigmoid
     sum, mean, max, min = torch.sum, torch.mean, torch.amax, torch.amin

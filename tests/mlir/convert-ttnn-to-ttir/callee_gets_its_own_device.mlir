@@ -1,4 +1,4 @@
-// TTIR has no devices, so that a function asks for its own; inlined, the call's device is the caller's.
+// TTIR has no devices: a function gets its own device op; after inlining, the call's device is the caller's.
 // FAILS
 // CHECK: `func.call` hands a device to @filled, and there is none in TTIR
 // CHECK: help: ask for it there, by `ttnn.get_device`, or run `inline` first

@@ -1,4 +1,4 @@
-"""What numba makes of a source is kept, and another process asks numba for nothing."""
+"""numba's output for a source is stored, and another process does not run numba."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SOURCE = "def kernel(pointers, params):\n    pointers[0] = params[0] + {number}\
 
 @pytest.fixture
 def kept(monkeypatch):
-    """What is kept; numba writes ``define void @name(`` and how often it was asked."""
+    """The stored texts; the stand-in for numba returns ``define void @name(`` and counts its calls."""
     kept, compiled = {}, []
 
     def text(name, source):
@@ -42,18 +42,18 @@ def test_a_source_is_compiled_once_and_others_by_themselves(kept):
     assert len(kept) == 3
 
 
-def test_what_is_no_module_of_that_name_is_made_anew(kept):
+def test_a_module_of_another_name_is_compiled_anew(kept):
     first = in_another_process("f", "a")
     kept.update(dict.fromkeys(kept, b"define void @g("))
     assert in_another_process("f", "a") not in {first, "define void @g("}
 
 
-def test_a_function_that_one_process_alone_knows_is_not_kept(kept):
+def test_a_function_that_is_known_to_one_process_alone_is_not_stored(kept):
     in_another_process("f", "twice()", is_local=True)
     assert not kept
 
 
-def test_nothing_is_kept_beyond_the_block():
+def test_nothing_is_stored_after_the_block():
     kept = []
     with texts_kept_by(lambda *_: kept.append(1) or b""):
         pass

@@ -1,4 +1,4 @@
-"""What can be asked of a jitted function can be asked of a method, with the arguments of its call."""
+"""`ir`, `explain` and the like of a jitted method take the arguments of its call."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ NAMES = ("forward", "traced", "fallen", "of_any", "of_class", "of_none")
 
 @torch.no_grad()
 @pytest.mark.parametrize("name", NAMES)
-def test_a_method_is_asked_with_the_arguments_of_its_call(name):
+def test_explain_and_ir_of_a_method_take_the_arguments_of_its_call(name):
     first, second = Model(3.0), Model(5.0)
     for model in (first, second, first):
         method = getattr(model, name)
@@ -90,7 +90,7 @@ def test_a_method_is_asked_with_the_arguments_of_its_call(name):
     assert (of_first == of_second) == (name in {"forward", "of_class", "of_none"} and "5.0" not in of_second)
 
 
-def test_two_methods_that_were_looked_up_are_asked_in_any_order():
+def test_two_bound_methods_can_be_inspected_in_any_order():
     of_first, of_second = Model(3.0).traced, Model(5.0).traced
     assert "3.0" in of_first.ir(X) or "3.000000e+00" in of_first.ir(X)
     texts = [method.ir(X) for method in (of_first, of_second, of_first)]
@@ -122,7 +122,7 @@ def test_a_method_stays_a_method():
     assert model.traced.func is Model.traced.func
 
 
-def test_methods_of_derived_classes_classes_and_slots_are_asked():
+def test_methods_of_subclasses_classes_and_slots_can_be_inspected():
     with torch.no_grad():
         assert "ttnn.add" in Derived(3.0).forward.ir(X)
     assert Derived.of_class.ir(X) != Model.of_class.ir(X)
@@ -131,12 +131,12 @@ def test_methods_of_derived_classes_classes_and_slots_are_asked():
     assert slotted.forward.explain(X).launches
 
 
-def test_a_partial_is_asked_by_its_function():
+def test_a_partial_can_be_inspected_through_its_function():
     part = functools.partial(Model(3.0).traced, times=2)
     assert part.func.ir(X, **part.keywords) == Model(3.0).traced.ir(X, times=2)
 
 
-def test_asking_keeps_no_instance_alive():
+def test_inspection_keeps_no_instance_alive():
     model = Model(3.0)
     model.traced.explain(X)
     alive = weakref.ref(model)
@@ -145,7 +145,7 @@ def test_asking_keeps_no_instance_alive():
     assert alive() is None
 
 
-def test_a_wrong_argument_is_refused_as_in_a_call():
+def test_inspection_refuses_wrong_arguments_as_a_call_does():
     with pytest.raises(ArgumentError, match="missing a required argument: 'x'"):
         Model(3.0).traced.ir()
     with pytest.raises(ArgumentError):

@@ -1,4 +1,4 @@
-"""A compiled function changes nothing outside itself: what would is refused, or opaque, so that each call does it."""
+"""Side effects of a compiled function are refused, or make it opaque, so that each call has them."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ def loaded(change, parameters):
 
 @BOTH
 @pytest.mark.parametrize("change", CHANGES.splitlines())
-def test_nothing_of_the_world_outside_is_changed_unsaid(change, graph_capture):
+def test_no_object_outside_is_changed_silently(change, graph_capture):
     unsaid = [text for text in change.split(" ;; ") if is_unsaid(loaded(text, "x"), graph_capture)]
     assert unsaid == []
 
 
 def is_unsaid(space, graph_capture):
-    """Whether the program is compiled for good, or changes the world where it is interpreted."""
+    """Whether the program is compiled for good, or has a side effect when it is interpreted."""
     before = space["world"]()
     try:
         opaque = lowered(space["program"], BF16, graph_capture=graph_capture).opaque
@@ -115,7 +115,7 @@ def is_unsaid(space, graph_capture):
 
 @BOTH
 @pytest.mark.parametrize("made", ARGUMENTS)
-def test_an_argument_that_would_be_changed_is_refused(made, graph_capture):
+def test_a_change_of_an_argument_is_refused(made, graph_capture):
     for change in ARGUMENTS[made].split(" ;; "):
         space = loaded(change, "x, a")
         argument = eval(made, space)
@@ -126,8 +126,8 @@ def test_an_argument_that_would_be_changed_is_refused(made, graph_capture):
 
 
 @BOTH
-def test_a_tensor_is_left_nowhere_outside(graph_capture):
-    """A trace would leave its stand-in there, which has no data."""
+def test_no_tensor_is_stored_outside(graph_capture):
+    """A trace would store its proxy there, which has no data."""
     for change in ("OBJECT.items = x", "setattr(OBJECT, 'q', x)", "LIST.append(x)", "DICT['a'] = x", "a.scale = x"):
         space = loaded(f"x = x + 1.0; {change}", "x, a")
         before = space["world"]()
@@ -137,7 +137,7 @@ def test_a_tensor_is_left_nowhere_outside(graph_capture):
         assert (refused.value.location.line, refused.value.location.column > 5) == (MAIN.count("\n") + 2, True)
 
 
-def test_an_attribute_may_be_assigned_what_it_holds():
+def test_an_attribute_may_be_assigned_its_own_value():
     for same in ("OBJECT.items = OBJECT.items", "a.scale, a.items = a.scale, a.items"):
         space = loaded(same, "x, a")
         before = space["world"]()
@@ -145,8 +145,8 @@ def test_an_attribute_may_be_assigned_what_it_holds():
         assert space["world"]() == before
 
 
-def test_an_attribute_is_not_assigned_where_code_of_the_users_would_run():
-    """Nor where another value stands, equal or not."""
+def test_an_assignment_to_an_attribute_that_would_run_user_code_is_refused():
+    """No assignment of another value, equal or not."""
     for made, change in [
         ("Record()", "a.items = [1.0]"),
         ("Record()", "a.items = OBJECT.items"),
@@ -160,7 +160,7 @@ def test_an_attribute_is_not_assigned_where_code_of_the_users_would_run():
             lowered(space["program"], BF16, argument)
 
 
-def test_a_trace_that_changes_an_argument_where_no_source_is_names_it():
+def test_a_trace_without_source_that_changes_an_argument_names_it():
     space = loaded("a['z']", "x, a")
     linecache.cache.clear()
     with pytest.raises(CompileError, match="`program` changes its argument `a`") as refused:
@@ -168,7 +168,7 @@ def test_a_trace_that_changes_an_argument_where_no_source_is_names_it():
     assert "make a copy of it first" in refused.value.help
 
 
-def test_a_tensor_that_a_trace_left_behind_is_refused_where_it_is_used():
+def test_a_tensor_of_an_ended_trace_is_refused_at_its_use():
     space = loaded("OBJECT.items = x + 1.0", "x")
     linecache.cache.clear()
     lowered(space["program"], BF16, graph_capture=True)

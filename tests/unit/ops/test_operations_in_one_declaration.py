@@ -1,4 +1,4 @@
-"""What an operation is stands in one place: no other room names one."""
+"""An operation is defined in one declaration: no other room names it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ OTHER_MEANINGS = {
         for word in words
     },
 }
-"""File and word -> what it means there, where it is an operation's name by chance."""
+"""File and word -> its meaning there, if it is an operation's name by coincidence."""
 
 
 def names():
@@ -85,7 +85,7 @@ def nodes_of(source):
 
 
 def strings(nodes):
-    """String literals that are no docstrings, with the last part of dotted names: ``ttnn.exp`` says ``exp``."""
+    """String literals except docstrings, and the last part of dotted names: ``ttnn.exp`` gives ``exp``."""
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:

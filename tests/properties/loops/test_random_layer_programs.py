@@ -1,4 +1,4 @@
-"""Random programs of what layers of models are made of, beside movements: each is what torch makes of it in float64."""
+"""Random programs of model layers and movements equal torch in float64."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from torch.nn import functional
 from ttnn_jit import jit, ttnn
 
 MOST = 20_000
-"""Elements of a value."""
+"""The elements of a value."""
 ACTIVATIONS = {None: lambda y: y, "relu": torch.relu, "silu": functional.silu, "gelu": functional.gelu}
 
 
 class InTorch:
-    """What the programs call, in torch."""
+    """The functions that the programs call, in torch."""
 
     softmax, sum, mean, tanh, tril = torch.softmax, torch.sum, torch.mean, torch.tanh, torch.tril
     concat, permute, reshape, flip, roll = torch.cat, torch.permute, torch.reshape, torch.flip, torch.roll
@@ -113,7 +113,7 @@ def function_of(source, namespace):
 @pytest.mark.parametrize("graph_capture", [False, True])
 @settings(max_examples=25, deadline=None)
 @given(program=programs(), seed=st.integers(0, 99))
-def test_random_programs_of_layers_are_what_torch_makes_of_them(graph_capture, program, seed):
+def test_random_layer_programs_equal_torch(graph_capture, program, seed):
     source, shapes = program
     generator = torch.Generator().manual_seed(seed)
     tensors = [

@@ -1,4 +1,4 @@
-"""Containers that contain themselves, or are too deep to be walked, are refused by the argument's name."""
+"""Recursive and too deeply nested containers are refused by the name of the argument."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def function(x, more=None):  # noqa: ARG001 - it is only passed
 
 @pytest.mark.parametrize("call", [function, function.ir, function.explain])
 @pytest.mark.parametrize("kind", WRAPS)
-def test_a_jitted_function_names_the_argument_that_does_not_end(call, kind):
+def test_a_jitted_function_names_a_recursive_argument(call, kind):
     for _ in range(4):  # the warm path, too
         function(X), function(X, [X])
     for value in (in_itself(kind), nested(3000, WRAPS[kind])):
@@ -65,7 +65,7 @@ def test_a_jitted_function_names_the_argument_that_does_not_end(call, kind):
 
 
 @pytest.mark.parametrize("kind", WRAPS)
-def test_an_eager_operation_names_the_argument_that_does_not_end(kind, device):
+def test_an_eager_operation_names_a_recursive_argument(kind, device):
     x = ttnn.from_torch(torch.ones(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     for value in (in_itself(kind), nested(3000, WRAPS[kind])):
         with pytest.raises(ArgumentError, match=r"argument 1 of ttnn.add "):
@@ -74,7 +74,7 @@ def test_an_eager_operation_names_the_argument_that_does_not_end(kind, device):
             ttnn.add(x, x, activations=value)
 
 
-def test_what_ends_is_taken_as_deep_as_it_says():
+def test_arguments_are_accepted_up_to_the_limit_of_depth():
     @ttnn_jit.jit()
     def innermost(nest):
         return ttnn.exp(nest[0][0])
@@ -85,7 +85,7 @@ def test_what_ends_is_taken_as_deep_as_it_says():
     assert torch.equal(function(X, nested(MAX_DEPTH)), function(X))
 
 
-def test_one_container_at_many_paths_is_counted_as_often():
+def test_one_container_at_many_paths_is_counted_at_each():
     shared = [1.0]
     for _ in range(60):
         shared = [shared, shared]

@@ -1,4 +1,4 @@
-"""What shows a tensor shows what is known of it while a function is compiled, once, and in both frontends alike."""
+"""Printing a tensor in a compiled function prints its known properties, once, in both frontends alike."""
 # ruff: noqa: T201, T203 - what is tested
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PRINTS = pytest.mark.filterwarnings("ignore:.* prints when the function is compi
         (lambda x: pprint.pp(x) or x, SHOWN),
     ],
 )
-def test_both_frontends_show_what_is_known_of_a_tensor_once(function, text, graph_capture, capsys):
+def test_both_frontends_print_the_known_properties_of_a_tensor_once(function, text, graph_capture, capsys):
     jitted = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=False)(function)
     assert all(torch.equal(jitted(X), X) for _ in range(2))
     assert capsys.readouterr().out == text + "\n"
@@ -50,7 +50,7 @@ def test_both_frontends_show_what_is_known_of_a_tensor_once(function, text, grap
 
 @PRINTS
 @pytest.mark.parametrize("graph_capture", [False, True])
-def test_what_is_printed_of_other_values_is_no_part_of_a_program(graph_capture, capsys):
+def test_the_printed_values_of_other_objects_are_no_part_of_a_program(graph_capture, capsys):
     scale = 2.0
 
     def function(x):
@@ -89,7 +89,7 @@ def with_a_helper(x):
     ("function", "lines"),
     [(first_line, [("print", first_line)]), (with_a_helper, [("pprint", with_a_helper), ("print", first_line)])],
 )
-def test_that_it_is_printed_once_is_said_once(function, lines, cached, graph_capture):
+def test_one_warning_says_that_print_runs_once(function, lines, cached, graph_capture):
     jitted = ttnn_jit.jit(graph_capture=graph_capture, enable_cache=cached)(function)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""LLVM is written in one place: no file beside the builder spells an instruction, a label or a phi node."""
+"""No file but the builder writes an LLVM instruction, a label or a phi node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INSTRUCTION = re.compile(
 
 
 def texts_in(path: Path) -> list[tuple[int, str]]:
-    """The strings of a file that are no docstrings, with their lines."""
+    """The strings of a file except docstrings, with their lines."""
     tree = ast.parse(path.read_text())
     described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
@@ -29,10 +29,10 @@ def texts_in(path: Path) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_file_beside_the_builder_spells_llvm(path):
+def test_no_file_but_the_builder_contains_llvm_text(path):
     assert [(line, text) for line, text in texts_in(path) if INSTRUCTION.search(text)] == []
 
 
-def test_the_builder_is_where_its_text_stands():
+def test_the_builder_is_in_the_listed_files():
     found = [text for path in BUILDER.glob("*.py") for _, text in texts_in(path) if INSTRUCTION.search(text)]
     assert len(found) > 10

@@ -1,4 +1,4 @@
-"""What the tests of warm calls have in common."""
+"""Shared helpers of the tests of warm calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def on(device, *shape):
 
 
 def warmed(function, *tensors):
-    """`function` compiled, after enough calls with these tensors for the short way."""
+    """`function` compiled, and called with these tensors until it uses the fast path."""
     compiled = jit(function)
     for _ in range(3):
         compiled(*tensors)

@@ -1,4 +1,4 @@
-// Under IEEE numerics the float32 that block floats were packed from is read in their place.
+// Under IEEE numerics readers use the float32 value before packing.
 // CHECK:      %0 = "ttir.typecast"(%arg0) : {{.*}}bfp_bf8{{.*}} -> tensor<32x64xbf16,
 // CHECK-NEXT: %1 = "ttir.add"(%0, %0) {{.*}} -> tensor<32x64xf32,
 // CHECK-NEXT: %2 = "ttir.typecast"(%1) : {{.*}} -> tensor<32x64x!ttcore.tile<32x32, bfp_bf8>,

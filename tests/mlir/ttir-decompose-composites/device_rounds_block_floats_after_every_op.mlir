@@ -1,4 +1,4 @@
-// Under device numerics every operation rounds: its block floats are unpacked again.
+// Under device numerics every operation rounds: packed block floats are unpacked again.
 // CHECK:      %0 = "ttir.typecast"(%arg0) : {{.*}}bfp_bf8{{.*}} -> tensor<32x64xbf16,
 // CHECK-NEXT: %1 = "ttir.add"(%0, %0) {{.*}} -> tensor<32x64xf32,
 // CHECK-NEXT: %2 = "ttir.typecast"(%1) : {{.*}} -> tensor<32x64x!ttcore.tile<32x32, bfp_bf8>,

@@ -1,4 +1,4 @@
-"""A change of anything that a compile read makes its guard false, whichever frontend read it."""
+"""A change of any value that a compile read makes its guard false, in both frontends."""
 # ruff: noqa: ARG005 - programs are written as users write them
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def guard_and_result(function, graph_capture, *args):
 
 
 @BOTH
-def test_a_global_that_was_read_and_one_that_was_not(monkeypatch, graph_capture):
+def test_a_global_that_was_read_is_recorded_and_one_that_was_not_is_not(monkeypatch, graph_capture):
     guard, _ = guard_and_result(lambda x: x * SCALE, graph_capture)
     monkeypatch.setitem(globals(), "UNREAD", 2)
     assert guard()
@@ -93,7 +93,7 @@ def test_a_global_that_was_read_and_one_that_was_not(monkeypatch, graph_capture)
 
 
 @BOTH
-def test_a_closure_cell(graph_capture):
+def test_a_closure_cell_is_recorded(graph_capture):
     n = 1.0
 
     def function(x):
@@ -105,14 +105,14 @@ def test_a_closure_cell(graph_capture):
 
 
 @BOTH
-def test_a_helper_reached_through_two_others(monkeypatch, graph_capture):
+def test_a_helper_reached_through_two_others_is_recorded(monkeypatch, graph_capture):
     guard, _ = guard_and_result(outer, graph_capture)
     monkeypatch.setitem(globals(), "SCALE", 0.25)
     assert not guard()
 
 
 @BOTH
-def test_the_body_and_the_defaults_of_a_helper(monkeypatch, graph_capture):
+def test_the_body_and_the_defaults_of_a_helper_are_recorded(monkeypatch, graph_capture):
     guard, _ = guard_and_result(outer, graph_capture)
     with monkeypatch.context() as patch:
         patch.setattr(helper, "__code__", (lambda x, n=1.0, *, k=2.0: x).__code__)
@@ -128,35 +128,35 @@ def test_the_body_and_the_defaults_of_a_helper(monkeypatch, graph_capture):
 
 
 @BOTH
-def test_a_helper_rebound(monkeypatch, graph_capture):
+def test_a_rebound_helper_is_recorded(monkeypatch, graph_capture):
     guard, _ = guard_and_result(outer, graph_capture)
     monkeypatch.setitem(globals(), "helper", lambda x: x)
     assert not guard()
 
 
 @BOTH
-def test_what_a_jitted_object_wraps(monkeypatch, graph_capture):
+def test_the_function_of_a_jitted_object_is_recorded(monkeypatch, graph_capture):
     guard, _ = guard_and_result(outer, graph_capture)
     monkeypatch.setattr(jitted, "__ttnn_jit_wrapped__", lambda x: x)
     assert not guard()
 
 
 @BOTH
-def test_a_monkeypatched_operation(monkeypatch, graph_capture):
+def test_a_monkeypatched_operation_is_recorded(monkeypatch, graph_capture):
     guard, _ = guard_and_result(lambda x: ttnn.exp(x), graph_capture)
     monkeypatch.setattr(ttnn, "exp", ttnn.neg)
     assert not guard()
 
 
 @BOTH
-def test_an_attribute_of_a_module(graph_capture, monkeypatch):
+def test_an_attribute_of_a_module_is_recorded(graph_capture, monkeypatch):
     guard, _ = guard_and_result(lambda x: x * module.N, graph_capture)
     monkeypatch.setattr(module, "N", 5)
     assert not guard()
 
 
 @BOTH
-def test_a_list_and_a_list_in_a_dict(graph_capture):
+def test_a_list_and_a_list_in_a_dict_are_recorded(graph_capture):
     def function(x):
         for layer in LAYERS:
             x = x * layer
@@ -183,7 +183,7 @@ NAMED = {(1, "a"): [1.0], 2.5: {"deep": [2.0]}, Kind.ONE: [3.0], None: [4.0], b"
 @pytest.mark.parametrize(
     "holder", [NAMED[1, "a"], NAMED[2.5]["deep"], NAMED[Kind.ONE], NAMED[None], NAMED[b"k"][0]], ids=str
 )
-def test_lists_under_keys_of_any_kind(graph_capture, holder):
+def test_lists_under_keys_of_any_kind_are_recorded(graph_capture, holder):
     def function(x):
         return x * NAMED[1, "a"][0] * NAMED[2.5]["deep"][0] * NAMED[Kind.ONE][0] * NAMED[None][0] * NAMED[b"k"][0][0]
 
@@ -214,7 +214,7 @@ class Growing(float):
 
 
 class Gains(dict):
-    """Attributes are items, as in many a library of configurations."""
+    """Attributes are items, as in many configuration libraries."""
 
     def __getattr__(self, name):
         return self[name]
@@ -239,7 +239,7 @@ ORDERED = OrderedDict(gain=2.0)
 @pytest.mark.parametrize(
     "function", [lambda x: x * SCALED[0], lambda x: x * DEFAULTING["k"], lambda x: x * (GROWING * 2.0)]
 )
-def test_what_the_code_behind_an_operator_reads_is_read(monkeypatch, graph_capture, function):
+def test_the_reads_of_the_code_of_an_operator_are_recorded(monkeypatch, graph_capture, function):
     guard, result = guard_and_result(function, graph_capture)
     assert not result.opaque
     monkeypatch.setitem(globals(), "SCALE", 0.25)
@@ -286,7 +286,7 @@ KEYS = {Key(): 1.0}
 
 
 @BOTH
-def test_the_list_that_an_enum_member_stands_for(graph_capture):
+def test_the_list_that_is_the_value_of_an_enum_member_is_recorded(graph_capture):
     guard, _ = guard_and_result(lambda x: x * Named.ITEM.value[0], graph_capture)
     Named.ITEM.value[0] = 3.0
     held = guard()
@@ -295,7 +295,7 @@ def test_the_list_that_an_enum_member_stands_for(graph_capture):
 
 
 @BOTH
-def test_what_the_text_of_an_enum_member_reads_is_read(monkeypatch, graph_capture):
+def test_the_reads_of_the_text_of_an_enum_member_are_recorded(monkeypatch, graph_capture):
     guard, result = guard_and_result(lambda x: x * len(f"{Named.OTHER}"), graph_capture)
     assert not result.opaque
     monkeypatch.setitem(globals(), "LABEL", "abc")
@@ -304,7 +304,7 @@ def test_what_the_text_of_an_enum_member_reads_is_read(monkeypatch, graph_captur
 
 
 @BOTH
-def test_what_is_read_of_the_keys_of_a_dict_is_read(monkeypatch, graph_capture):
+def test_reads_of_the_keys_of_a_dict_are_recorded(monkeypatch, graph_capture):
     guard, result = guard_and_result(lambda x: x * [key.scale for key in KEYS][0], graph_capture)  # noqa: RUF015
     assert not result.opaque
     monkeypatch.setattr(Key, "scale", 3.0)
@@ -312,14 +312,14 @@ def test_what_is_read_of_the_keys_of_a_dict_is_read(monkeypatch, graph_capture):
 
 
 @BOTH
-def test_a_builtin_hidden_later(graph_capture, monkeypatch):
+def test_a_builtin_that_is_hidden_later_is_recorded(graph_capture, monkeypatch):
     guard, _ = guard_and_result(lambda x: x * max(1, 2), graph_capture)
     monkeypatch.setitem(globals(), "max", min)
     assert not guard()
 
 
 @BOTH
-def test_an_attribute_named_in_the_text_of_a_mutable_object(graph_capture, monkeypatch):
+def test_an_attribute_in_the_text_of_a_mutable_object_is_recorded(graph_capture, monkeypatch):
     guard, result = guard_and_result(lambda x: x * MUTABLE.scale, graph_capture)
     assert not result.opaque
     monkeypatch.setattr(MUTABLE, "scale", 3.0)
@@ -327,7 +327,7 @@ def test_an_attribute_named_in_the_text_of_a_mutable_object(graph_capture, monke
 
 
 @BOTH
-def test_a_frozen_dataclass_passed_to_a_helper(graph_capture, monkeypatch):
+def test_a_frozen_dataclass_passed_to_a_helper_is_recorded(graph_capture, monkeypatch):
     def scale_of(settings):
         return settings.scale
 
@@ -358,7 +358,7 @@ def test_an_unknown_function_makes_a_trace_opaque_and_names_the_location():
 
 
 @BOTH
-def test_a_partial(graph_capture, monkeypatch):
+def test_a_partial_is_recorded(graph_capture, monkeypatch):
     guard, _ = guard_and_result(lambda x: PARTIAL(x), graph_capture)
     monkeypatch.setitem(globals(), "PARTIAL", functools.partial(ttnn.multiply, 3.0))
     assert not guard()
@@ -386,7 +386,7 @@ def test_every_read_resolves_to_its_value_and_has_a_fingerprint(graph_capture):
 
 @BOTH
 @pytest.mark.parametrize("function", [lambda x: x * Level.LOW.twice, lambda x: x * SIZED.doubled()])
-def test_what_a_method_of_a_value_reads_is_read(monkeypatch, graph_capture, function):
+def test_the_reads_of_a_method_of_a_value_are_recorded(monkeypatch, graph_capture, function):
     guard, result = guard_and_result(function, graph_capture)
     assert not result.opaque
     monkeypatch.setitem(globals(), "SCALE", 0.25)
@@ -394,7 +394,7 @@ def test_what_a_method_of_a_value_reads_is_read(monkeypatch, graph_capture, func
 
 
 @BOTH
-def test_fields_and_values_need_no_more_than_the_object(graph_capture):
+def test_fields_and_values_need_only_the_object(graph_capture):
     assert not guard_and_result(lambda x: x * SIZED.size, False)[1].opaque
     assert not guard_and_result(lambda x: x * module.N, graph_capture)[1].opaque
 
@@ -417,7 +417,7 @@ class Settings:
 
 
 @BOTH
-def test_a_cached_property_of_an_argument(monkeypatch, graph_capture):
+def test_a_cached_property_of_an_argument_is_recorded(monkeypatch, graph_capture):
     guard, result = guard_and_result(lambda x, settings: x * settings.rate, graph_capture, BF16, Settings())
     assert result.opaque is None
     with monkeypatch.context() as patch:
@@ -434,7 +434,7 @@ class Disguised(list):
         return float
 
 
-def test_what_an_argument_says_of_its_class_is_no_matter_of_its_class():
+def test_the_class_attribute_of_an_argument_does_not_decide_its_class():
     result = lowered(lambda x, a: x * (2.0 if isinstance(a, float) else 3.0), BF16, Disguised([1.0]))
     assert result.opaque is not None
 
@@ -462,6 +462,6 @@ SILENT = Silent()
         lambda x: x * (2.0 if type(SILENT) is Silent else 3.0),
     ],
 )
-def test_classes_are_asked_and_never_an_object_for_its_class(function, graph_capture):
+def test_type_is_read_and_never_the_class_attribute_of_an_object(function, graph_capture):
     _, result = guard_and_result(function, graph_capture)
     assert result.opaque is None

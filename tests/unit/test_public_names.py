@@ -1,4 +1,4 @@
-"""What Python shows of the package and its decorator: what users write, and no more."""
+"""Introspection of the package and its decorator shows public names and no more."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import inspect
 import ttnn_jit
 
 
-def test_the_package_shows_what_is_public_and_none_of_its_rooms():
+def test_dir_of_the_package_lists_public_names_only():
     shown = {name for name in dir(ttnn_jit) if not name.startswith("__")}
     assert shown == {*ttnn_jit.__all__, "testing", "ttnn"} - {"__version__"}
 
 
-def test_the_decorator_shows_no_option_that_there_is_not():
+def test_every_option_in_the_decorators_signature_exists():
     parameters = inspect.signature(ttnn_jit.jit).parameters.values()
     assert not [each for each in parameters if each.kind is inspect.Parameter.VAR_KEYWORD]
     assert "**" not in inspect.getdoc(ttnn_jit.jit)
