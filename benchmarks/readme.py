@@ -1,4 +1,4 @@
-"""Renews what README.md and docs/benchmarks.md show of speed, from ``benchmarks/results``.
+"""Writes the benchmark figures in README.md and docs/benchmarks.md, from ``benchmarks/results``.
 
     python -m benchmarks.readme
 
@@ -33,12 +33,12 @@ COSTS = ("first call in process, cosh", "warm call, cosh f32 32x32")
 
 
 def marked(page: Path) -> dict[str, str]:
-    """Name -> text of every part of a page that this module writes."""
+    """Name -> text of each part of a page that this module writes."""
     return {"how fast": how_fast(), "speed": short()} if page == README else {"speed": section()}
 
 
 def renewed(page: Path, text: str) -> str:
-    """The text of a page with its parts as the results have them.
+    """The text of a page with its parts written from the results.
 
     Raises:
         ValueError: The page lacks the markers of a part.
@@ -67,7 +67,7 @@ def _range(ratios: Sequence[float]) -> str:
 
 
 def short() -> str:
-    """The table of README.md, and of when its figures are."""
+    """The table of README.md, with the dates of its figures."""
     rows = [["program", "compared with", "`cpu`, times as fast", "`wormhole_b0`, times as fast"]]
     rows += [*_program_rows(), *_operation_rows(), *_model_rows(), *_cost_rows()]
     dates = [_content(name)["machine"]["date"][:10] for name in _names()]
@@ -76,7 +76,7 @@ def short() -> str:
 
 
 def _names() -> Iterator[str]:
-    """Of the benchmarks that the short table is from."""
+    """The names of the benchmarks in the short table."""
     modules = (*(module for module, *_ in PROGRAMS), *LIBRARIES, models, program_cache)
     return (module.BENCHMARK.name for module in modules)
 
@@ -109,11 +109,11 @@ def _cost_rows() -> Iterator[list[str]]:
 
 
 def section() -> str:
-    """All tables: what stands in docs/benchmarks.md."""
+    """All tables of docs/benchmarks.md."""
     cache, each, named = (_content(benchmark.BENCHMARK.name) for benchmark in (program_cache, elementwise, workloads))
     about = each["machine"]
     remarks = " A quick run: few rounds of few cases." * any(content["quick"] for content in (cache, each, named))
-    before = cache["machine"]["load at the start"]  # of the first benchmark: later ones find the load of those before
+    before = cache["machine"]["load at the start"]  # that of the first benchmark, before the others load it
     remarks += f" The machine was busy (load {before}): these figures mean little." * (before > about["cpus"] / 2)
     return (
         f"`make bench`, {about['date'][:10]}, commit {about['commit']}: {about['cpus']} CPUs of {about['cpu']}, Python "
@@ -140,7 +140,7 @@ def section() -> str:
 
 
 def _libraries() -> str:
-    """What libraries have kernels for: rows of groups of cases."""
+    """The table of operations with library kernels: rows of groups of cases."""
     rows, whens = [["best peer / ours", *TYPES]], []
     for module in (each for each in LIBRARIES if (RESULTS / f"{each.BENCHMARK.name}.json").exists()):
         rows += module.summary(_content(module.BENCHMARK.name)["steps"])
@@ -159,7 +159,7 @@ def _traces() -> str:
 
 
 def _when(benchmark: Benchmark) -> str:
-    """Of which commit results are: benchmarks may be run one by one."""
+    """The date and commit of the results of a benchmark; each may be run by itself."""
     content = _content(benchmark.name)
     remark = " a quick run: few rounds of few cases." if content["quick"] else ""
     about = content["machine"]
@@ -167,7 +167,7 @@ def _when(benchmark: Benchmark) -> str:
 
 
 def _memory() -> str:
-    """The range of what DRAM-sized kernels reach of a copy."""
+    """The range of the speed of DRAM-sized kernels relative to a copy."""
     steps = _content(memory.BENCHMARK.name)["steps"]
     shares = [memory.median_share(steps[f"share, {c.name}"]) for c in memory.SHARES if f"share, {c.name}" in steps]
     return (
@@ -184,7 +184,7 @@ def _content(name: str) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Rewrite the parts of both pages."""
+    """Writes the parts of both pages."""
     command_line("readme").parse_args()
     for page in (README, PAGE):
         page.write_text(renewed(page, page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -46,7 +46,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 
 def write_index() -> None:
-    """``results/README.md``: what there is, from which machine, with the plots."""
+    """Writes ``results/README.md``: the list of results, with machines and plots."""
     parts = ["# Results\n\nWritten by `make bench` (`python -m benchmarks.run`), not by hand.\n"]
     for benchmark in BENCHMARKS.values():
         file = RESULTS / f"{benchmark.name}.json"
@@ -63,7 +63,7 @@ def write_index() -> None:
 
 
 def main() -> None:
-    """Run the named benchmarks, all by default."""
+    """Runs the named benchmarks, all by default."""
     parser = command_line("run")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--quick", action="store_true", help="fewer cases and rounds")

@@ -1,4 +1,4 @@
-"""How much of what public programs use of ttnn is here: the page docs/usage.md, from ``ttnn_usage.tsv`` and the code.
+"""The share of ttnn's names in public programs that is supported: docs/usage.md, from ``ttnn_usage.tsv`` and the code.
 
 python -m benchmarks.usage --write docs/usage.md
 """
@@ -22,13 +22,13 @@ from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 
 TABLE = Path(__file__).with_name("ttnn_usage.tsv")
 STATUSES = ("honoured", "accepted, no effect", "refused, with a reason", "not here yet")
-MOST_LISTED = 40
-HERE_THEN = 0.71
-"""Of all uses, those of names that were here when it was counted, which the table leaves out (its source says so)."""
-OPERATIONS_HERE_THEN = 0.24
-"""The same of uses of operations alone."""
+MAX_LISTED = 40
+OMITTED = 0.71
+"""The share of uses whose names were supported when they were counted; the table omits them (as its source says)."""
+OMITTED_OPERATIONS = 0.24
+"""The same share of the uses of operations."""
 WITHOUT_OPERATIONS = ("Host API, creation, configs", "Kernels, tracing, profiling")
-"""Categories none of whose names computes or moves a tensor, but for `generic_op`, which runs kernels."""
+"""Categories without operations on tensors, except `generic_op`, which runs kernels."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Use:
 
     Attributes:
         set: The set of names that it belongs to.
-        category: What it is about.
-        name: As programs write it behind ``ttnn.``, or a function with one keyword, ``typecast(sub_core_grids=)``.
-        uses: How often.
-        keywords: Keyword -> how often a call gives it.
+        category: Its category.
+        name: The name after ``ttnn.``, or a function with one keyword, ``typecast(sub_core_grids=)``.
+        uses: The number of uses.
+        keywords: Keyword -> the number of calls with it.
     """
 
     set: str
@@ -51,7 +51,7 @@ class Use:
 
 
 def uses() -> list[Use]:
-    """The table of what is used."""
+    """The table of uses."""
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return [
         Use(row["set"], row["category"], row["name"], int(row["uses"]), _keywords(row["keywords and their uses"]))
@@ -64,7 +64,7 @@ def _keywords(text: str) -> dict[str, int]:
 
 
 def status(name: str) -> str:
-    """What becomes of a name, or of a keyword of a function."""
+    """The support of a name, or of a keyword of a function."""
     function, _, keyword = name.removesuffix("=)").partition("(")
     value = _resolved(function)
     first = function.partition(".")[0]
@@ -82,7 +82,7 @@ def _has_no_effect(function: str, keyword: str) -> bool:
 
 
 def _resolved(dotted: str) -> Any:
-    """What a dotted name is; None where there is no such thing."""
+    """The object of a dotted name; None if there is none."""
     value: Any = ttnn
     for part in dotted.split("."):
         value = getattr(value, part, None)
@@ -90,7 +90,7 @@ def _resolved(dotted: str) -> Any:
 
 
 def accepts(value: Any, keyword: str) -> bool:
-    """Whether a call of `value` may give `keyword`."""
+    """Whether a call of `value` accepts `keyword`."""
     parameters = inspect.signature(value).parameters
     if isinstance(value, TtnnOperation) and any(keyword in each.named_by for each in value.__ttnn_overloads__):
         return True
@@ -135,7 +135,7 @@ def _share(found: Sequence[Use], statuses: Sequence[str]) -> float:
 
 
 def is_operation(use: Use) -> bool:
-    """Whether a name is of what computes or moves tensors: no class, member of an enumeration, config or query."""
+    """Whether a name computes or moves tensors: it is no class, member of an enumeration, config or query."""
     leaf = use.name.rpartition(".")[2]
     value = _resolved(use.name)
     if isinstance(value, TtnnOperation) or use.name == "generic_op":
@@ -148,19 +148,19 @@ NO_OPERATIONS = (
     "begin_", "create_", "determine_", "end_", "event_", "execute_", "get_", "manual_", "pad_to_tile", "prepare_",
     "record_", "release_", "reset_", "wait_",
 )  # fmt: skip
-"""How functions begin that take no tensor to compute with: they make configs and weights, capture, wait, and ask."""
+"""Prefixes of functions that compute no tensors: they make configs and weights, capture, wait and query."""
 
 
 def _with_those_here(named: Sequence[Use]) -> str:
-    """What is honoured of everything that was counted, what the table leaves out among it."""
+    """The share of all counted uses that is honoured, those that the table omits included."""
     operations = [use for use in named if is_operation(use)]
     every, of_operations = _share(named, STATUSES[:1]), _share(operations, STATUSES[:1])
     missing = [f"`{use.name}` {use.uses}" for use in operations if status(use.name) != STATUSES[0]]
     return (
-        f"{HERE_THEN + (1 - HERE_THEN) * every:.1%} of all uses are honoured, not counting what is accepted without "
+        f"{OMITTED + (1 - OMITTED) * every:.1%} of all uses are honoured, not counting what is accepted without "
         "effect, and counting as honoured those\nthat the table leaves out. Of operations alone, which compute or move "
         f"tensors, it is {of_operations:.1%} of the {sum(use.uses for use in operations)} uses in\nthe table, "
-        f"{OPERATIONS_HERE_THEN + (1 - OPERATIONS_HERE_THEN) * of_operations:.1%} with the {OPERATIONS_HERE_THEN:.0%} "
+        f"{OMITTED_OPERATIONS + (1 - OMITTED_OPERATIONS) * of_operations:.1%} with the {OMITTED_OPERATIONS:.0%} "
         f"that it leaves out; the others are {', '.join(missing) or 'none'}."
     )
 
@@ -193,7 +193,7 @@ def _keyword_shares(found: Iterable[Use]) -> str:
 
 def _missing(found: Iterable[Use]) -> Iterator[tuple[str, ...]]:
     absent = [use for use in found if status(use.name) in STATUSES[2:]]
-    for use in sorted(absent, key=lambda use: (-use.uses, use.name))[:MOST_LISTED]:
+    for use in sorted(absent, key=lambda use: (-use.uses, use.name))[:MAX_LISTED]:
         yield f"`{use.name}`", use.set, str(use.uses), status(use.name)
 
 

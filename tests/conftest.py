@@ -16,17 +16,18 @@ from types import FunctionType
 
 import pytest
 import torch
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from tests.sampling import drawn, sampled
 from ttnn_jit.cache import disk
 from ttnn_jit.specs.options import Environment
 
 # Tests that decide whether a change lands draw the same examples each time; `make fuzz` draws others, and many more;
-# `make test` runs a sample of them.
-settings.register_profile("repeated", derandomize=True)
-settings.register_profile("sample", derandomize=True)
-settings.register_profile("fuzz", derandomize=False, print_blob=True)
+# `make test` runs a sample of them. However busy the machine is, no test fails for its time.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeated", parent=settings.get_profile("untimed"), derandomize=True)
+settings.register_profile("sample", parent=settings.get_profile("repeated"))
+settings.register_profile("fuzz", parent=settings.get_profile("untimed"), derandomize=False, print_blob=True)
 settings.load_profile("repeated")
 
 

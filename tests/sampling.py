@@ -1,6 +1,7 @@
 """The share of the tests that a profile runs: examples of properties, cases of products of parameters.
 
-Of a product, as few cases stand for all as show every value of every parameter.
+Of a product, as few cases stand for all as show every value of every parameter. Of a parameter with very many values,
+as all operations are, each function shows about half: what one leaves out others show.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from collections.abc import Hashable, Iterable, Mapping
 import pytest
 from hypothesis import settings
 
-Values = frozenset[Hashable]
+Values = frozenset[tuple[tuple[str, Hashable], ...]]
 """The values of a case's parameters."""
+MANY = 100
+"""As many values of one parameter are all shown."""
 
 
 def drawn(stated: int) -> int:
@@ -43,6 +46,25 @@ def covering(cases: Mapping[str, Values]) -> set[str]:
     return taken
 
 
+def without_some_of_many(function: str, cases: Mapping[str, Values]) -> dict[str, Values]:
+    """The cases of a function with the values that it shows: where there are many of one parameter, about half of them.
+
+    A hash of the value's place puts it into one half or the other, a hash of the function says which of them it shows.
+    """
+    half = zlib.crc32(function.encode()) % 2
+    of_parameters: defaultdict[Hashable, dict[Hashable, None]] = defaultdict(dict)  # in the order of the cases
+    for values in cases.values():
+        for value in values:
+            of_parameters[tuple(name for name, _ in value)][value] = None
+    left_out = {
+        value
+        for values in of_parameters.values()
+        for place, value in enumerate(values)
+        if len(values) > MANY and zlib.crc32(str(place).encode()) % 2 == half
+    }
+    return {name: values - left_out for name, values in cases.items()}
+
+
 def values_of(item: pytest.Function) -> Values:
     """The value that a case has for every `parametrize`, whose arguments vary together, and every fixture parameter."""
     left = dict(item.callspec.params)
@@ -57,7 +79,7 @@ def values_of(item: pytest.Function) -> Values:
 def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """The selected items, in their order, and the rest.
 
-    Whatever has one parameter, or none, stands for itself.
+    Whatever has no parameters, or one without many values, stands for itself.
     """
     items = list(items)
     products: defaultdict[str, dict[str, Values]] = defaultdict(dict)
@@ -65,7 +87,11 @@ def sampled(items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytes
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             function = item.nodeid.removesuffix(f"[{item.callspec.id}]")
             products[function][item.nodeid] = values_of(item)
-    left_out = {name for cases in products.values() for name in cases.keys() - covering(cases)}
+    left_out = {
+        name
+        for function, cases in products.items()
+        for name in cases.keys() - covering(without_some_of_many(function, cases))
+    }
     return (
         [item for item in items if item.nodeid not in left_out],
         [item for item in items if item.nodeid in left_out],

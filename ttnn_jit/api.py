@@ -16,7 +16,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.specs.checks import check_kind
-from ttnn_jit.specs.open_values import kept
+from ttnn_jit.specs.mutable_values import frozen
 from ttnn_jit.specs.options import BACKENDS, CompileOptions, Environment, config_overrides
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import MathFidelity, MemoryConfig
@@ -122,7 +122,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         math_fidelity=math_fidelity,
         max_grid=_checked_max_grid(max_grid),
         backend=backend,
-        memory_config=kept(memory_config),
+        memory_config=frozen(memory_config),
         output_layout=Environment.read().output_layout,
         fp32_dest_acc=fp32_dest_acc,
         extra_pipeline_options=extra_pipeline_options,

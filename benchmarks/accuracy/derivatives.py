@@ -1,4 +1,4 @@
-"""The derivatives of elementwise functions to any number of digits, and how far gradients are from them.
+"""The derivatives of elementwise functions to any number of digits, and the errors of gradients against them.
 
     python -m benchmarks.accuracy.derivatives [--step N] [--only NAME,NAME]
 
@@ -25,7 +25,7 @@ from ttnn_jit.ops.language.parameter import CHOICE
 from ttnn_jit.ttnn.functions.gradients import GRADIENTS
 
 _BITS = 160
-_MOST_BITS = 4000
+_MAX_BITS = 4000
 
 OF_ELEMENTS = tuple(
     operation
@@ -118,7 +118,7 @@ DERIVATIVES: dict[str, Callable[..., Any]] = {
     "multigammaln": _multigammaln,
     "logiteps": lambda x, eps: 1 / (x * (1 - x)) if eps <= x <= 1 - eps else mpmath.mpf(0),
 }
-"""Of one tensor: name of the function -> its derivative; None where it has none. Others are steps, or lines."""
+"""Function of one tensor -> its derivative; None if it has none. The other functions are piecewise linear."""
 
 
 def _selu_below(x: Any) -> Any:
@@ -139,7 +139,7 @@ PARTIAL: dict[str, Callable[..., tuple[Any, ...]]] = {
     "addcmul": lambda _, b, c, value: (mpmath.mpf(1), value * c, value * b),
     "lerp": lambda a, b, weight: (1 - weight, weight, b - a),
 }
-"""Of several tensors: the derivative by each."""
+"""Function of several tensors -> its partial derivatives."""
 
 
 def name_of(operation: Operation) -> str:
@@ -148,19 +148,19 @@ def name_of(operation: Operation) -> str:
 
 
 def statics_of(operation: Operation) -> tuple[Any, ...]:
-    """The attributes that it is tested with."""
+    """The attributes of its test."""
     return operation.examples[0][1]
 
 
 def exactly(operation: Operation, values: Sequence[float]) -> tuple[float, ...] | None:
-    """The derivatives at a point, as near as float64 holds them; None where mpmath is not asked or has none."""
+    """The derivatives at a point, rounded to float64; None if mpmath has no reference."""
     table = DERIVATIVES if len(values) == 1 else PARTIAL
     function = table.get(name_of(operation))
     is_rounded = any(each.kind is CHOICE and each.default for each in operation.parameters)
     if function is None or is_rounded or not all(map(math.isfinite, values)):
         return None
     apart = max((abs(math.frexp(value)[1]) for value in values if value), default=0)
-    with mpmath.workprec(min(_BITS + 4 * apart, _MOST_BITS)):
+    with mpmath.workprec(min(_BITS + 4 * apart, _MAX_BITS)):
         statics = [mpmath.mpf(each) if isinstance(each, float | int) else each for each in statics_of(operation)]
         try:
             found = function(*map(mpmath.mpf, values), *statics)
@@ -171,7 +171,7 @@ def exactly(operation: Operation, values: Sequence[float]) -> tuple[float, ...] 
 
 
 def call_of(operation: Operation) -> Callable[..., list[Any]]:
-    """The function of ttnn, with the attributes that it is tested with."""
+    """The function of ttnn, with the attributes of its test."""
     named = zip((each.name for each in operation.attributes), statics_of(operation), strict=True)
     chosen = {each.name: each.default for each in operation.parameters if each.kind is CHOICE}
     keywords = {**dict(named), **chosen}
@@ -179,10 +179,10 @@ def call_of(operation: Operation) -> Callable[..., list[Any]]:
 
 
 def errors_of(operation: Operation, tensors: Sequence[torch.Tensor], device: Any) -> list[torch.Tensor]:
-    """Of each derivative, its errors in units in the last place, at points in rows of 32.
+    """Per derivative, its errors in units in the last place, at points in rows of 32.
 
-    An error of up to the declaration's `max_absolute` is none, but of derivatives that are smaller themselves. Where
-    mpmath has no reference, it is autograd's in float64.
+    Errors up to the declaration's `max_absolute` count as 0, unless the derivative itself is smaller. Without a
+    reference by mpmath it is autograd's in float64.
     """
     gradient = torch.ones_like(tensors[0])
     on_device = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (gradient, *tensors)]
@@ -204,23 +204,23 @@ def errors_of(operation: Operation, tensors: Sequence[torch.Tensor], device: Any
 
 
 def numbers(step: int) -> torch.Tensor:
-    """Every so many-th number that bfloat16 has, in float32."""
+    """Every `step`-th bfloat16 number, in float32."""
     patterns = torch.arange(-(2**15), 2**15, step, dtype=torch.int32).to(torch.int16)
     found = patterns.view(torch.bfloat16).float()
     return found[torch.isfinite(found)]
 
 
-def of_all_sizes(step: int) -> torch.Tensor:
-    """Zero, and numbers of every so many-th exponent, and of both signs."""
+def of_all_magnitudes(step: int) -> torch.Tensor:
+    """Zero, and numbers of every `step`-th exponent, of both signs."""
     sizes = [2.0**exponent for exponent in range(-132, 128, step)]
     of_each = [sign * mantissa * size for size in sizes for mantissa in (1.0, 1.5, 1.9921875) for sign in (1.0, -1.0)]
     return torch.tensor([0.0, *of_each, 0.5, -3.0, 80.0, -80.0, 20.0]).bfloat16().float()
 
 
 def points_of(operation: Operation, step: int) -> list[torch.Tensor]:
-    """Tensors, in rows of 32, for each input of a gradient; of several inputs about as many points as of one."""
+    """Tensors in rows of 32, for each input of a gradient; the number of points depends little on that of inputs."""
     inputs = len(operation.operands) - 1
-    each = numbers(step) if inputs == 1 else of_all_sizes(max(1, round((8 if inputs == 2 else 33) * step**0.5)))
+    each = numbers(step) if inputs == 1 else of_all_magnitudes(max(1, round((8 if inputs == 2 else 33) * step**0.5)))
     combined = [tensor.flatten() for tensor in torch.meshgrid(*[each] * inputs, indexing="ij")]
     whole = len(combined[0]) // 32 * 32
     return [tensor[:whole].reshape(-1, 32) for tensor in combined]

@@ -25,15 +25,15 @@ from ttnn_jit.specs.tensor_spec import DataType
 FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16
 MANTISSA_BITS = {torch.float32: 23, torch.bfloat16: 7}
 RECHECKED = 24
-"""Worst arguments that mpmath computes again."""
+"""The number of worst arguments that mpmath computes again."""
 AT_RANDOM = 48
-"""Arguments at which the float64 reference itself is compared with mpmath, at the full fraction."""
+"""The number of arguments at which the float64 reference is compared with mpmath, at the full fraction."""
 _EXPONENT = 0x7FF0_0000_0000_0000
 _ROW = 1024
 
 
 class Mode(Enum):
-    """A way to run an operation that may have results of its own."""
+    """A way to run an operation that may affect its results."""
 
     CPU = "cpu target: IEEE numerics, in a jitted function"
     CHIP = "chip target: device numerics, eagerly"
@@ -47,20 +47,20 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What was found of one operation in one dtype under one mode.
+    """The accuracy of one operation in one dtype and mode.
 
     Attributes:
         operation: Its declaration.
-        dtype: Of operands and result.
+        dtype: Element type of operands and result.
         mode: How it was run.
-        points: How many arguments were tried.
-        max_ulp: The largest error in units of the dtype's last place, arguments within `max_absolute` left out.
+        points: The number of arguments.
+        max_ulp: The largest error in units of the dtype's last place, without errors within `max_absolute`.
         worst: The arguments of the largest error.
-        nearest: Share of the results that are the nearest number of the dtype.
+        nearest: The share of correctly rounded results.
         bound: The error that the declaration allows.
-        as_on_cpu: Whether every result has the bits that the cpu target gives, stored as a device stores them.
-        reference_ulp: The largest error of the float64 reference, in the same units, where mpmath was asked.
-        referenced: At how many arguments it was.
+        as_on_cpu: Whether every result has the bits of the cpu target, up to a device's rules of stores.
+        reference_ulp: The largest error of the float64 reference against mpmath, in the same units.
+        referenced: The number of arguments of that comparison.
     """
 
     operation: Operation
@@ -77,7 +77,7 @@ class Accuracy:
 
 
 def cases() -> Iterator[tuple[Operation, DataType]]:
-    """Every operation on floats in every dtype of them; those on integers are exact."""
+    """Every operation on floats in each of its float dtypes; operations on integers are exact."""
     for operation in operations_on(FLOATS):
         for dtype in sorted(FLOATS, key=lambda d: -d.itemsize):
             yield operation, dtype
@@ -100,11 +100,11 @@ def measured(
     """Runs the sample of `fraction` under `modes` and compares: one `Accuracy` for each.
 
     Args:
-        operation: What is run.
-        dtype: Of its operands and result.
-        fraction: Of the sample (benchmarks/accuracy/sample.py).
-        modes: How it is run.
-        step: Every so many-th float32 of all, instead of as many as `fraction` says.
+        operation: The operation.
+        dtype: Element type of its operands and result.
+        fraction: The fraction of the sample (benchmarks/accuracy/sample.py).
+        modes: The modes.
+        step: If given, every `step`-th of all float32 numbers, instead of `fraction`.
     """
     tallies = {mode: _Tally(operation, dtype, mode) for mode in modes}
     device = ttnn.open_device(device_id=0)
@@ -122,7 +122,7 @@ def measured(
 
 
 def _runner(operation: Operation, mode: Mode, device: Any) -> Callable[[list[torch.Tensor]], torch.Tensor]:
-    """What this library computes under `mode`."""
+    """A function that runs the operation in `mode`."""
     function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
     values = operation.tested_attributes
 
@@ -146,7 +146,7 @@ def _runner(operation: Operation, mode: Mode, device: Any) -> Callable[[list[tor
 
 @dataclass
 class _Tally:
-    """What chunk after chunk says of one mode."""
+    """The accumulated comparison of the chunks of one mode."""
 
     operation: Operation
     dtype: DataType
@@ -173,7 +173,7 @@ class _Tally:
         self.candidates = heapq.nlargest(RECHECKED + 1, [*self.candidates, *found], key=lambda entry: entry[0])
 
     def compare_reference(self, tensors: list[torch.Tensor], exact: torch.Tensor, count: int) -> None:
-        """Asks mpmath how good the float64 reference is, at arguments taken evenly from a chunk."""
+        """Compares the float64 reference with mpmath at evenly spaced arguments of a chunk."""
         digits = 23 if self.dtype is FLOAT32 else 7
         for i in np.linspace(0, len(exact) - 1, count).astype(int).tolist():
             many = to_many_digits(self.operation, [float(t[i]) for t in tensors])
@@ -182,7 +182,7 @@ class _Tally:
                 self.referenced += 1
 
     def result(self) -> Accuracy:
-        """The largest errors by mpmath, where it has the function; the rest by float64."""
+        """The accuracy: the largest errors against mpmath if it has the function, the rest against float64."""
         rechecked = [(self._by_mpmath(*entry), entry[1]) for entry in self.candidates[:RECHECKED]]
         rest = [(error, values) for error, values, _ in self.candidates[RECHECKED:]]
         max_ulp, worst = max([*rechecked, *rest], default=(0.0, ()), key=lambda entry: entry[0])
@@ -212,7 +212,7 @@ def ulp_errors(result: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
 
 
 def _odd_errors(got: torch.Tensor, exact: torch.Tensor, unit: torch.Tensor, bits: int) -> torch.Tensor:
-    """Of NaN, infinities, and what may round to one."""
+    """Errors of NaN, infinities, and results that may round to an infinity."""
     beyond = exact.abs() >= (2 - 2.0 ** (-1 - bits)) * 2.0**127
     expected = torch.where(beyond, torch.copysign(torch.full_like(exact, math.inf), exact), exact)
     same = (got == expected) | (got.isnan() & expected.isnan())
@@ -220,13 +220,13 @@ def _odd_errors(got: torch.Tensor, exact: torch.Tensor, unit: torch.Tensor, bits
 
 
 def as_stored(got: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
-    """Where a device's rules explain the result: NaN is infinity, and what is below the normal numbers is zero."""
+    """Where the rules of a device's stores explain the result: NaN becomes infinity, denormals become zero."""
     infinite = exact.isnan() & (got == math.inf)
     return infinite | ((exact.abs() < 2.0**-126) & (got == 0)) | ((exact.abs() <= 2.0**-126) & (got.abs() == 2.0**-126))
 
 
 def _same(got: torch.Tensor, on_cpu: torch.Tensor, mode: Mode) -> torch.Tensor:
-    """Equal bits, any NaN equal to any NaN; in bfloat16 on a chip, where neither rule of its stores changes them."""
+    """Where bits are equal (any NaN equals any NaN), or, for bfloat16 on a chip, a rule of its stores applies."""
     integer = torch.int32 if got.dtype == torch.float32 else torch.int16
     same = (got.view(integer) == on_cpu.view(integer)) | (got.isnan() & on_cpu.isnan())
     if mode is Mode.CPU or got.dtype == torch.float32:

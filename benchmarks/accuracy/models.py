@@ -1,8 +1,9 @@
-"""How near whole models come to torch: operation by operation, layer by layer, and at the end.
+"""The accuracy of whole models against torch: of each operation, after each layer, and of the result.
 
-The programs of docs/examples/models with random weights, eagerly, in comparison mode: every operation beside its golden
-in float64, from what it was given (*alone*) and from what goldens gave before (*in the chain*). A layer ends where the
-line that runs most often runs for the last time. `python -m benchmarks.accuracy.models --write docs/models.md`.
+It runs the programs of docs/examples/models with random weights, eagerly, in comparison mode. The golden of each
+operation in float64 takes the operation's own operands (*alone*) or the results of earlier goldens (*in the chain*). A
+layer ends with the last run of the line that runs most often.
+`python -m benchmarks.accuracy.models --write docs/models.md` writes the page.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from benchmarks.programs.model_programs import module_of, names
 
 TARGETS = ("cpu", "wormhole_b0")
 SMALL_ONLY = ("llama",)
-"""Models that take longer than ten minutes in their full size: they are measured in their small configuration."""
+"""Models that would take more than ten minutes in full size; they are measured in their small configuration."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Of one model on one target.
+    """The accuracy of one model on one target.
 
     Attributes:
-        operations: How many tensors were compared.
+        operations: The number of compared tensors.
         alone: The lowest correlation of an operation, and its name.
-        alone_ulp: The most units in the last place that an operation is off, and its name.
-        layers: The correlation behind each layer, in the chain.
-        end: The correlation with torch's own module in float32.
-        end_ulp: The worst error there, in units of bfloat16's last place at the largest element.
+        alone_ulp: The largest error of an operation in units in the last place, and its name.
+        layers: The correlation after each layer, in the chain.
+        end: The correlation of the result with torch's own module in float32.
+        end_ulp: The largest error of the result, in units of bfloat16's last place at the largest element.
     """
 
     operations: int
@@ -77,7 +78,7 @@ def measured(name: str, target: str, full: bool) -> dict[str, Any]:
 
 
 def _behind_layers(records: Sequence[Any]) -> list[float]:
-    """The correlations behind each run of the line that runs last among those that run most often."""
+    """The correlations after each run of the line that runs last among the most frequent lines."""
     runs = Counter(each.location for each in records)
     most = max(runs.values())
     (line,) = [each.location for each in records if runs[each.location] == most][-1:]

@@ -1,4 +1,4 @@
-"""docs/accuracy.md, from what was measured."""
+"""docs/accuracy.md, from the measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares the measuring among processes."""
+"""Distributes the measurements over processes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ttnn_jit.specs.tensor_spec import DataType
 def measured_cases(
     chosen: Sequence[tuple[Operation, DataType]], fraction: float, exhaustive: Sequence[str], processes: int
 ) -> Iterator[list[Accuracy]]:
-    """What `measured` gives of every operation and dtype, in order.
+    """The results of `measured` for every operation and dtype, in order.
 
     Args:
         chosen: The operations, each with a dtype.
-        fraction: Of the sample.
-        exhaustive: Names of operations that are given every float32.
-        processes: That share the work, one thread each.
+        fraction: The fraction of the sample.
+        exhaustive: Names of operations that are run on every float32.
+        processes: The number of processes, of one thread each.
     """
     tasks = [(ELEMENTWISE.index(operation), dtype.name, fraction, tuple(exhaustive)) for operation, dtype in chosen]
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
@@ -39,7 +39,7 @@ def _one_thread() -> None:
 
 
 def _measured(task: tuple[int, str, float, tuple[str, ...]]) -> list[tuple[Any, ...]]:
-    """The fields of each row but the operation, which does not travel."""
+    """The fields of each row without the operation, which cannot be pickled."""
     number, dtype, fraction, exhaustive = task
     operation = ELEMENTWISE[number]
     every_one = operation.name in exhaustive and dtype == FLOAT32.name

@@ -1,4 +1,4 @@
-"""What results are compared with: the declared golden in float64, and mpmath where that may not be enough."""
+"""Reference values: the declared golden in float64, and mpmath where float64 may not suffice."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import torch
 
 from ttnn_jit.ops import Operation
 
-_BITS = 400  # of mpmath's numbers
-_MOST_BITS = 4000  # where two numbers of very different size meet in a sum
+_BITS = 400  # precision of mpmath's numbers
+_MAX_BITS = 4000  # for sums of numbers of very different magnitude
 
 Reference = Callable[..., Any]
 
@@ -41,7 +41,7 @@ def _multigammaln(x: Any) -> Any:
 
 
 def derivative_of_digamma(x: Any, order: int) -> Any:
-    """By the zeta functions of Riemann and Hurwitz; infinite at poles, as it is above them."""
+    """The derivative, by the zeta functions of Riemann and Hurwitz; at poles the limit from above, infinity."""
     if x > 0:
         return mpmath.polygamma(order, x)
     fraction = x - mpmath.nint(x)
@@ -124,20 +124,20 @@ MPMATH: dict[str, Reference] = {
     "lerp": lambda x, y, weight: x + weight * (y - x),
     "mac": lambda x, y, z: x * y + z,
 }
-"""Name in the TTNN dialect -> the function to any number of digits; others are exact in float64, or choices."""
+"""Name in the TTNN dialect -> the function to any number of digits; others are exact in float64, or select operands."""
 
 
 def to_many_digits(operation: Operation, values: Sequence[float]) -> Any:
-    """The operation's result, of at least 53 correct bits and as an mpmath number; None where that is not defined.
+    """The operation's result as an mpmath number with at least 53 correct bits; None if it is not defined.
 
-    Sums are computed with as many bits as their operands are apart.
+    The precision of sums grows with the difference of their operands' exponents.
     """
     function = MPMATH.get(operation.ttnn_name)
     if function is None or not all(map(math.isfinite, values)):
         return None
     sizes = [math.frexp(value)[1] for value in values if value]
     spread = 4 * max(map(abs, sizes), default=0)
-    with mpmath.workprec(min(_BITS + spread, _MOST_BITS)):
+    with mpmath.workprec(min(_BITS + spread, _MAX_BITS)):
         try:
             exact = function(*map(mpmath.mpf, [*values, *operation.tested_attributes]))
         except (ZeroDivisionError, ValueError):
@@ -149,12 +149,12 @@ def to_many_digits(operation: Operation, values: Sequence[float]) -> Any:
 
 def error_in_ulp(got: float, exact: Any, digits: int) -> float:
     """Distance of `got` from an mpmath number, in units of the last place of `digits` bits after the first."""
-    with mpmath.workprec(_MOST_BITS):
+    with mpmath.workprec(_MAX_BITS):
         unit = mpmath.ldexp(1, max(mpmath.frexp(exact)[1] - 1, -126) - digits)
         return float(abs(mpmath.mpf(got) - exact) / unit)
 
 
 def in_float64(operation: Operation, golden: Reference, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
-    """The golden of float64 operands."""
+    """The golden for operands in float64."""
     exact: torch.Tensor = golden(torch, *[t.double() for t in tensors], *operation.tested_attributes)
     return exact.double()

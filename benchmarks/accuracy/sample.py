@@ -1,9 +1,9 @@
-"""Which arguments are tried: the sample is fixed, it depends on nothing but the operation, its dtype and a fraction.
+"""The sample of arguments, a function of the operation, its dtype and a fraction.
 
-Of one float32 operand, every so many-th bit pattern of all 2**32, and the neighbours of hard arguments: powers of two,
-the ends of the intervals that range reduction and piecewise polynomials cut, denormals, the ends of the domain. Of one
-bfloat16 operand, all 65,536. Of several operands, special values against each other, bit patterns, the operation's
-domain, operands that nearly cancel, and operands whose product is at an end of the range.
+For one float32 operand: every n-th of all 2**32 bit patterns, and the neighbours of hard arguments: powers of two, the
+ends of the intervals of range reduction and piecewise polynomials, denormals, the ends of the domain. For one bfloat16
+operand: all 65,536. For several operands: combinations of special values, random bit patterns, the operation's domain,
+operands that nearly cancel, and operands whose product is at an end of the range.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 SPECIALS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 1.2e-38, 3.3e38, -3.3e38)
 STEP = 61
-"""Every so many-th float32 of all 2**32, at the full fraction; prime, so that no bits of a mantissa are left out."""
+"""The step over all 2**32 float32, at the full fraction; prime, so that all bits of a mantissa vary."""
 POINTS = 4_000_000
-"""Random arguments of each kind of several operands, at the full fraction."""
+"""The number of random arguments of each kind, for several operands, at the full fraction."""
 NEIGHBOURS = 24
-"""Floats on each side of a hard argument, at the full fraction."""
+"""The number of floats on each side of a hard argument, at the full fraction."""
 CHUNK = 1 << 17
-"""Arguments that are computed at once: what stays in a core's cache."""
+"""Arguments per call, such that they stay in a core's cache."""
 
 TORCH_DTYPE = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
 
@@ -40,7 +40,7 @@ def chunks(
 
 
 def _parts(operation: Operation, dtype: DataType, fraction: float, step: int | None) -> Iterator[np.ndarray]:
-    """Arrays of a float32 row per operand."""
+    """Arrays with a float32 row per operand."""
     if operation.arity > 1:
         yield from _several(operation, fraction)
     elif dtype is DataType.BFLOAT16:
@@ -54,7 +54,7 @@ def _parts(operation: Operation, dtype: DataType, fraction: float, step: int | N
 
 
 def _cut(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """The same in pieces of one size, so that programs for one shape serve all of them; the last is smaller."""
+    """The same arguments in pieces of one size, so that they share programs; the last may be smaller."""
     waiting: list[np.ndarray] = []
     for part in parts:
         joined = np.concatenate([*waiting, part], axis=1)
@@ -67,13 +67,13 @@ def _cut(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def step_of(fraction: float) -> int:
-    """Of how many float32 one is tried."""
+    """The step over all float32 at a fraction."""
     return max(1, int(STEP / fraction))
 
 
 @lru_cache(maxsize=2)
 def hard_arguments(neighbours: int, thinning: int = 1) -> np.ndarray:
-    """Float32 around the arguments at which an algorithm changes, of both signs; far multiples thinned."""
+    """Float32 numbers around the arguments at which an algorithm changes, of both signs; far multiples are thinned."""
     exponents = np.arange(-149, 128)
     arguments = [np.array([0.0, np.finfo(np.float32).max, *SPECIALS[10:12]])]
     arguments += [factor * 2.0**exponents for factor in (1.0, 1.25, 1.5, 1.75)]  # powers, pieces of mantissas, of x + 1
@@ -110,7 +110,7 @@ def _several(operation: Operation, fraction: float) -> Iterator[np.ndarray]:
 
 
 def _nearly_equal(columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Operands that are the first one but for a few of its last bits, of either sign."""
+    """Operands that differ from the first in a few of its last bits, of either sign."""
     nudged = columns[:1].view(np.int32) + (rng.integers(-(2**16), 2**16, columns.shape) >> rng.integers(0, 17))
     result = nudged.astype(np.int32).view(np.float32) * rng.choice(np.float32([-1, 1]), columns.shape)
     result[0] = columns[0]
@@ -118,7 +118,7 @@ def _nearly_equal(columns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _at_the_ends(patterns: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Operands the sum or difference of whose exponents is near an end of float32's range."""
+    """Operands whose exponents have a sum or difference near an end of float32's range."""
     result = np.array(patterns)
     exponents = (result[0].view(np.int32) >> 23) & 0xFF
     for column in result[1:]:

@@ -1,4 +1,4 @@
-"""Measures the operations that add up, over lengths, and writes their section of docs/accuracy.md.
+"""Measures the operations that accumulate, over lengths, and writes their section of docs/accuracy.md.
 
     python -m benchmarks.accuracy.sums [--write docs/accuracy.md]
 
@@ -27,7 +27,7 @@ LENGTHS = (33, 1024, 4097, 20_000, 65_536)
 ROWS = 8
 DTYPES = (torch.float32, torch.bfloat16)
 ROUNDING = 2.0**-24
-"""Of a float32, relative."""
+"""The relative rounding error of float32."""
 BFLOAT16_BITS = 8
 
 TEXT = f"""## Operations that add up
@@ -49,13 +49,13 @@ place.
 
 @dataclass(frozen=True)
 class Sums:
-    """What was found of one operation in one dtype.
+    """The errors of one operation in one dtype.
 
     Attributes:
         operation: Its declaration.
-        dtype: Of its operands and result.
-        errors: By length, the largest error, in roundings to float32 or in units of the last place of bfloat16.
-        bounds: By length, what it may be; None where none is stated.
+        dtype: Element type of its operands and result.
+        errors: Per length, the largest error, in roundings to float32 or in units of the last place of bfloat16.
+        bounds: Per length, the bound of the error; None if none is stated.
     """
 
     operation: Operation
@@ -69,11 +69,11 @@ _OF_OTHER_OPERANDS = {
     *("experimental.attn_matmul", "experimental.group_attn_matmul"),
     *("group_norm", "l1_loss", "mse_loss", "layer_norm_post_all_gather", "rms_norm_post_all_gather"),
 }
-"""What takes no row of any length alone; properties test it."""
+"""Operations that do not take a single row of any length; property tests cover them."""
 
 
 def cases() -> Iterator[tuple[Operation, torch.dtype]]:
-    """Every operation that adds up along rows of any length, in both types of floats; one of each name."""
+    """Every operation that accumulates along rows of any length, in both float types; one per name."""
     for operation in OPERATIONS:
         needed = operation.arity - operation.optional_operands
         adds_up = (
@@ -113,7 +113,7 @@ def _multiplies(operation: Operation) -> bool:
 
 
 class _Golden:
-    """An operation's statement in torch, called as the operation is."""
+    """An operation's golden in torch, called like the operation."""
 
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
@@ -144,7 +144,7 @@ def _call(operation: Operation, length: int, make: Callable[..., torch.Tensor]) 
 
 
 def _magnitude(operation: Operation, tensors: Sequence[torch.Tensor], call: Any) -> Callable[[torch.Tensor], Any]:
-    """What an error is relative to."""
+    """The magnitude to which an error is relative."""
     if _multiplies(operation):
         return lambda want: want.abs()
     if isinstance(operation, Reduction | Contraction):
@@ -175,7 +175,7 @@ def _cell(error: float, bound: float | None) -> str:
 
 
 def with_section(page: str, text: str) -> str:
-    """The page with this section in the place of the one that it has, or at its end."""
+    """The page with this section replaced, or appended."""
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(f"{END}\n")[2]
     return f"{before.rstrip()}\n\n{text}{after}"

@@ -1,1 +1,1 @@
-"""Checkouts beside each other: what they compile, how fast, and in how many lines."""
+"""Comparisons of checkouts: the code that they compile, their speed, and their lines of code."""

@@ -1,7 +1,7 @@
-"""What `compare_checkouts` measures of a checkout: seconds by row, with the names that every version exports.
+"""The measurements of one checkout for `compare_checkouts`: seconds by row, with names that every version exports.
 
-The functions run in a process that imports that checkout. A figure is the least of some repetitions, since what else
-a machine does only lengthens them.
+The functions run in a process that imports that checkout. A figure is the minimum of some repetitions, since other
+processes only lengthen them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from benchmarks.harness.timing import seconds, times_of
 from benchmarks.programs.model_programs import module_of
 
 Figure = tuple[str, Callable[[], float]]
-"""A row's name, and what measures its seconds."""
+"""A row's name, and a function that measures its seconds."""
 
 KERNELS = ("cosh", "add-mul-exp-sigmoid", "add tree of 8")
 
 
 def measure(only: str, quick: bool) -> dict[str, float]:
-    """The figures of one process, of rows whose name contains `only`; compiles before what is warm."""
+    """The figures of one process, of rows whose name contains `only`; compiles before warm calls."""
     duration = 0.01 if quick else 0.25
     cold = compiles("cold compile", 1 if quick else 7)
     figures = (*cold, *warm_calls(duration), *kernels(duration), *loop_shapes(duration))
@@ -32,12 +32,12 @@ def measure(only: str, quick: bool) -> dict[str, float]:
 
 
 def measure_disk_hits(only: str, quick: bool) -> dict[str, float]:
-    """First calls, which a process before this one has made with the same folder."""
+    """First calls of programs that an earlier process has stored in the same cache folder."""
     return {name: figure() for name, figure in compiles("disk hit", 1 if quick else 7) if only in name}
 
 
 def compiles(kind: str, repetitions: int) -> Iterator[Figure]:
-    """First calls of functions that no call has seen, each with a constant of its own; of a model, the first one."""
+    """First calls of new functions, each with its own constant; of a model, its first call."""
     programs = {
         "cosh": Workload(scaled_cosh, 2),
         "softmax": Workload(scaled_softmax, 2),
@@ -51,7 +51,7 @@ def compiles(kind: str, repetitions: int) -> Iterator[Figure]:
 
 
 def _first_calls(program: Workload, repetitions: int) -> float:
-    first_call(program, 0.25)  # what is loaded once in a process
+    first_call(program, 0.25)  # loads what a process loads once
     return min(first_call(program, 0.5 + k / 64) for k in range(repetitions))
 
 
@@ -67,7 +67,7 @@ def _first_call_of_bert() -> float:
 
 
 def first_call(program: Workload, factor: float) -> float:
-    """Seconds of a new function's first call, on arrays of numpy, which need no torch."""
+    """Seconds of a new function's first call, on numpy arrays, which need no torch."""
     import numpy
 
     import ttnn_jit
@@ -93,14 +93,14 @@ def scaled_tree(x: Any, y: Any, factor: float, ops: Any) -> Any:
 
 
 def scaled_chain(x: Any, factor: float, ops: Any) -> Any:
-    """A hundred ops, each of the one before."""
+    """A chain of a hundred ops."""
     for _ in range(50):
         x = ops.add(ops.mul(x, factor), 0.125)
     return x
 
 
 def warm_calls(duration: float) -> Iterator[Figure]:
-    """Calls of programs of 32x32, float32, which take longer around the kernel than in it."""
+    """Calls of programs on 32x32 float32, dominated by the overhead of a call."""
     for name, call in {
         "1 ttnn tensor": lambda: _jitted("cosh", _on_device),
         "8 ttnn tensors": lambda: _jitted("add tree of 8", _on_device),
@@ -113,7 +113,7 @@ def warm_calls(duration: float) -> Iterator[Figure]:
 
 
 def kernels(duration: float) -> Iterator[Figure]:
-    """Programs on torch tensors that a warm call spends its time in."""
+    """Programs on torch tensors, dominated by the kernel."""
     for workload in KERNELS:
         for dtype in ("f32", "bf16"):
             for side in (256, 2048):
@@ -122,7 +122,7 @@ def kernels(duration: float) -> Iterator[Figure]:
 
 
 def loop_shapes(duration: float) -> Iterator[Figure]:
-    """A program for every shape of loop."""
+    """A program for each shape of loop."""
     for shape in LOOP_SHAPES:
         for dtype in shape.dtypes:
             yield f"{shape.name} {dtype}", partial(_fastest, partial(_loop_of, shape, dtype), duration)
@@ -138,7 +138,7 @@ def _fastest(make_call: Callable[[], Callable[[], Any]], duration: float) -> flo
     for _ in range(100):
         call()
     start = time.perf_counter()
-    while time.perf_counter() < start + duration / 10:  # helper threads and the CPU's clock wake
+    while time.perf_counter() < start + duration / 10:  # warm-up of helper threads and the CPU's clock
         call()
     return min(times_of(call, duration))
 

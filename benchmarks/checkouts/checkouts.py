@@ -1,4 +1,4 @@
-"""Checkouts of this repository, by folder or git revision, and how a process comes to import one of them."""
+"""Checkouts of this repository, by folder or git revision, and a folder from which a process imports one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ROOT = Path(__file__).parents[2]
 
 
 class UnknownCheckoutError(ValueError):
-    """What was named is neither a checkout's folder nor a revision."""
+    """A name is neither a checkout's folder nor a revision."""
 
 
 @contextmanager
 def checkout(name: str) -> Iterator[Path]:
-    """The folder of a checkout: the one that is named, or a worktree of a revision, which is removed afterwards.
+    """The folder `name`, or a worktree of the revision `name`, which is removed afterwards.
 
     Raises:
         UnknownCheckoutError: There is no such folder and no such revision, or no package in it.
@@ -49,9 +49,9 @@ def _git(*arguments: str) -> str:
 
 @contextmanager
 def importable(checkout: Path) -> Iterator[Path]:
-    """A folder to start Python in: it imports the checkout's package, and the benchmarks from here.
+    """A folder in which Python imports the package of `checkout`, and the benchmarks of this checkout.
 
-    The benchmarks of an older checkout need not know what they are asked; installed packages come after the folder.
+    The benchmarks of an older checkout may lack the required functions. Installed packages come after the folder.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()

@@ -1,7 +1,7 @@
-"""Code lines of the package, per room: those that hold more than docstrings, comments and blanks.
+"""Code lines of the package per room, without docstrings, comments and blank lines.
 
-CHECKOUT is a folder or a git revision; without one it is the checkout that this file stands in. Of two the lines of
-both and their difference are printed.
+CHECKOUT is a folder or a git revision; the default is the checkout of this file. For two checkouts it prints the lines
+of both and their difference.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from benchmarks.checkouts.checkouts import ROOT, UnknownCheckoutError, checkout
 from benchmarks.harness.harness import command_line, table
 
 FOLDERS = ("ttnn_jit", "kernels", "cache")
-"""What is installed; `ttnn_jit/kernels` and `ttnn_jit/cache` are links to the other two."""
+"""The installed folders; `ttnn_jit/kernels` and `ttnn_jit/cache` are links to the other two."""
 WITHOUT_CODE = frozenset(
     {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 )
 
 
 def code_lines(text: str) -> int:
-    """How many lines of Python source `text` hold code; a string that stands as a statement is a docstring."""
+    """The number of lines of code of Python source `text`; string statements are docstrings."""
     documented = {
         line
         for node in ast.walk(ast.parse(text))
@@ -42,7 +42,7 @@ def code_lines(text: str) -> int:
 
 
 def lines_of_rooms(folder: Path) -> Counter[str]:
-    """Code lines of the checkout in `folder` by room; files outside of rooms count as `ttnn_jit`'s."""
+    """Room -> code lines of the checkout in `folder`; files outside rooms count as `ttnn_jit`'s."""
     rooms: Counter[str] = Counter()
     for name in FOLDERS:
         for path in (folder / name).rglob("*.py"):
@@ -52,7 +52,7 @@ def lines_of_rooms(folder: Path) -> Counter[str]:
 
 
 def report(counts: Sequence[Counter[str]]) -> str:
-    """A table of one count or of two, the larger rooms first, with the sums at its end."""
+    """A table of one or two counts, the larger rooms first, with the sums last."""
     rooms = sorted(set().union(*counts), key=lambda room: (-counts[-1][room], room))
     rows = [(room, [count[room] for count in counts]) for room in rooms]
     rows.append(("all", [count.total() for count in counts]))
@@ -62,7 +62,7 @@ def report(counts: Sequence[Counter[str]]) -> str:
 
 
 def main() -> int:
-    """Print the lines of one checkout or of two."""
+    """Prints the lines of one or two checkouts."""
     parser = command_line("code_lines")
     parser.add_argument("checkouts", metavar="CHECKOUT", nargs="*", default=[str(ROOT)], help="at most two")
     names = parser.parse_args().checkouts

@@ -1,9 +1,9 @@
-"""Two checkouts side by side: warm calls, compiles, disk hits, imports and kernels, and how far they differ.
+"""Compares the speed of two checkouts: warm calls, compiles, disk hits, imports and kernels.
 
-BEFORE and AFTER are folders of checkouts or git revisions. Every alternation measures both in processes of their own,
-with caches of their own; they take turns in going first. A row is the median over the alternations of AFTER's time
-over BEFORE's, with its interval of 95 %. Exit status 1 if a row's whole interval lies above what is tolerated, 5 %
-unless ``--tolerance`` says another share.
+BEFORE and AFTER are folders of checkouts or git revisions. Every alternation measures both in separate processes with
+separate caches, in alternating order. A row is the median over the alternations of AFTER's time over BEFORE's, with its
+95 % confidence interval. The exit status is 1 if the whole interval of a row is above the tolerance, 5 % or that of
+``--tolerance``.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ SLOWER = "**slower**"
 IMPORT = "import ttnn_jit"
 IMPORTING = "import time; start = time.perf_counter(); import ttnn_jit; print(time.perf_counter() - start)"
 COMPILED_ONCE = {"PYTHONDONTWRITEBYTECODE": ""}
-"""Python keeps the bytecode of a checkout's files, as it does of an installed package's."""
+"""Lets Python write bytecode of a checkout's files, as it does for an installed package."""
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Where the median of what `values` are drawn from lies, whatever their distribution: the sign test's interval.
+    """The confidence interval of the median of the distribution of `values`, by the sign test.
 
-    Its ends are the order statistics beyond which the median lies with less than the rest of the probability, by
-    the binomial distribution; infinite for fewer than six values.
+    Its ends are order statistics, chosen by the binomial distribution; they are infinite for fewer than six values.
     """
     ordered, count = sorted(values), len(values)
     rank, below = 0, 0.5**count
@@ -52,7 +51,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds of one figure, of both checkouts, by alternation."""
+    """Seconds of one figure for both checkouts, by alternation."""
 
     name: str
     before: list[float]
@@ -60,27 +59,27 @@ class Row:
 
     @property
     def ratios(self) -> list[float]:
-        """AFTER's over BEFORE's."""
+        """AFTER's times over BEFORE's."""
         return [after / before for before, after in zip(self.before, self.after, strict=True)]
 
     @property
     def ratio(self) -> float:
-        """Their median."""
+        """The median of the ratios."""
         return statistics.median(self.ratios)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Of 95 %."""
+        """The 95 % confidence interval of the ratio."""
         return median_interval(self.ratios)
 
     def verdict(self, tolerance: float = TOLERANCE) -> str:
-        """Whether the whole interval lies beyond what is tolerated, in percent."""
+        """Whether the whole interval is beyond `tolerance`, in percent."""
         tolerated = 1 + tolerance / 100
         low, high = self.interval
         return SLOWER * (low > tolerated) + "faster" * (high < 1 / tolerated)
 
     def cells(self, tolerance: float) -> list[str]:
-        """Of the table."""
+        """The row's cells in the table."""
         medians = (shown(self.name, statistics.median(times)) for times in (self.before, self.after))
         low, high = self.interval
         interval = f"{low:.3f}-{high:.3f}" if high < inf else "-"
@@ -91,14 +90,14 @@ HEAD = ["figure", "before", "after", "after / before", "95 % interval"]
 
 
 def rows_of(results: Mapping[str, Any]) -> list[Row]:
-    """Alternation -> ``before`` and ``after`` -> seconds by figure, as rows."""
+    """Rows from results: alternation -> ``before`` and ``after`` -> figure -> seconds."""
     rounds = list(results.values())
     names = [name for name in (rounds[0]["before"] if rounds else ()) if name in rounds[0]["after"]]
     return [Row(name, [r["before"][name] for r in rounds], [r["after"][name] for r in rounds]) for name in names]
 
 
 def figures_of(folder: Path, only: str, quick: bool) -> dict[str, float]:
-    """Seconds by row, of those whose name contains `only`, of the checkout that is imported from `folder`."""
+    """Row -> seconds, of rows whose name contains `only`, for the checkout that is imported from `folder`."""
     with tempfile.TemporaryDirectory() as caches:
         return (
             _imports(folder, only, 1 if quick else 5)
@@ -129,7 +128,7 @@ def _in_process(
 
 
 def alternation(before: Path, after: Path, number: int, only: str, quick: bool) -> dict[str, dict[str, float]]:
-    """Both checkouts' figures; which of them goes first changes with every number."""
+    """Both checkouts' figures; the order alternates with `number`."""
     folders = {"before": before, "after": after}
     order = list(folders) if number % 2 else list(reversed(folders))
     found = {}
@@ -142,7 +141,7 @@ def alternation(before: Path, after: Path, number: int, only: str, quick: bool) 
 def compare(
     before: Path, after: Path, alternations: int, only: str = "", quick: bool = False, tolerance: float = TOLERANCE
 ) -> list[Row]:
-    """Measure two checkouts' folders, write ``results/compare_checkouts.json`` and ``.md``, and return the rows."""
+    """Measures two checkouts' folders, writes ``results/compare_checkouts.json`` and ``.md``, and returns the rows."""
     rows: list[Row] = []
 
     @contextmanager
@@ -163,7 +162,7 @@ def compare(
 
 
 def main() -> int:
-    """Compare, print the table, and tell whether a row is slower."""
+    """Compares, prints the table, and returns 1 if a row is slower."""
     parser = command_line(NAME)
     parser.add_argument("before", metavar="BEFORE", help="a checkout's folder, or a git revision")
     parser.add_argument("after", metavar="AFTER", help="likewise")

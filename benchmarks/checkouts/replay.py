@@ -1,4 +1,4 @@
-"""What checkouts compile, text for text: a refactor is proven by replaying unchanged output.
+"""Compares the compiler's output of two checkouts: a refactor is verified by equal output.
 
     python -m benchmarks.checkouts.replay BEFORE AFTER
     python -m benchmarks.checkouts.replay CHECKOUT --write FILE
@@ -49,7 +49,7 @@ class Differences:
 
 
 def differences(before: Hashes, after: Hashes) -> Differences:
-    """What differs, stage by stage in the order in which a compile passes them."""
+    """The differences, in the order of the stages of a compile."""
     both = [key for key in before if key in after]
     stages = dict.fromkeys(stage for key in both for stage in before[key])
     differing = [
@@ -86,7 +86,7 @@ def rendered(folder: Path, chosen: Iterable[Combination]) -> Hashes:
 
 
 def _parts(chosen: Iterable[Combination]) -> Iterator[list[Combination]]:
-    """What one process renders: combinations of one instruction set."""
+    """Parts of combinations of one instruction set, each for one process."""
     by_isa = sorted(chosen, key=lambda combination: ISAS.index(combination["isa"]))
     for _, group in groupby(by_isa, key=lambda combination: combination["isa"]):
         found = list(group)
@@ -101,14 +101,14 @@ def in_process(folder: Path, part: list[Combination]) -> dict[str, dict[str, str
 
 
 def text_of(folder: Path, combination: Combination, stage: str) -> list[str]:
-    """The lines of what a checkout makes of a combination at a stage."""
+    """The lines of a checkout's text of a combination at a stage."""
     with importable(folder) as started, Process(NO_CACHE, started) as process:
         texts: dict[str, str] = process.call(render, combination, combination["isa"])
         return texts[stage].splitlines()
 
 
 def compare(before: Path, after: Path, only: str, every: int) -> int:
-    """Print what differs between two checkouts or files, and return the exit status."""
+    """Prints the differences of two checkouts or files, and returns the exit status."""
     found = [hashes_of(path, only, every) for path in (before, after)]
     different = differences(*found)
     for line in different.lines:
@@ -124,7 +124,7 @@ def compare(before: Path, after: Path, only: str, every: int) -> int:
 
 
 def hashes_of(path: Path, only: str, every: int) -> Hashes:
-    """Those of a checkout's output or in a file, of every so many of the combinations whose key contains `only`."""
+    """The hashes of a checkout's output or in a file, of each `every`-th combination whose key contains `only`."""
     chosen = [combination for combination in combinations() if only in combination["key"]][::every]
     if path.is_dir():
         return rendered(path, chosen)
@@ -134,7 +134,7 @@ def hashes_of(path: Path, only: str, every: int) -> Hashes:
 
 
 def main() -> int:
-    """Compare, or write what is to be compared."""
+    """Compares, or writes hashes for a comparison."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.checkouts.replay",
         description=__doc__,

@@ -1,6 +1,6 @@
-"""What `replay` compiles: every operation alone, and programs that meet the rules of fusion, scheduling and codegen.
+"""The programs of `replay`: each operation alone, and programs that cover fusion, scheduling and codegen.
 
-A combination is a dict of JSON values, so that a process of another checkout can be asked for it.
+A combination is a dict of JSON values, so that it can be sent to a process of another checkout.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INTEGER = "si32"
 
 
 def combinations() -> list[Combination]:
-    """All that are replayed, each with a key of its own."""
+    """All combinations, each with its own key."""
     programs = (combination for name in PROGRAMS for combination in _of_program(name))
     return [*_of_operations(), *programs, *_of_models()]
 
@@ -52,7 +52,7 @@ def _of_operations() -> Iterator[Combination]:
 
 
 def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
-    """Programs of one call: of every example, or of any shapes."""
+    """Programs of one call: of every example, or with arbitrary shapes."""
     from ttnn_jit.ops import Routine
     from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
@@ -70,7 +70,7 @@ def _calls(operation: Operation) -> Iterator[dict[str, Any]]:
 
 
 def _operands(operation: Operation, given: Sequence[bool]) -> str:
-    """The operands of a call, None for those that are not given; by name where attributes stand among them."""
+    """The operands of a call, None for omitted ones; by keyword if attributes come between them."""
     numbers = count()
     values = [f"a{next(numbers)}" if is_given else "None" for is_given in given]
     names = tuple(each.name for each in operation.operands)
@@ -103,7 +103,7 @@ def _of_program(name: str) -> Iterator[Combination]:
 
 
 def _of_models() -> Iterator[Combination]:
-    """Whole models in a small size, each as the programs that one run of it calls."""
+    """Whole models in a small size: all programs that one run compiles."""
     for path, frontend in product(sorted(MODELS.glob("*.py")), ("ast", "trace")):
         source = path.read_text(encoding="utf-8")
         yield _combination(program=path.stem, tensors=0, source=source, dtype="bf16", kind=MODEL, frontend=frontend)
@@ -124,21 +124,21 @@ def _combination(  # noqa: PLR0913 - what a key names
     isa: str = "host",
     options: dict[str, Any] = {},  # noqa: B006 - never written to
 ) -> Combination:
-    """One of them.
+    """A combination.
 
     Args:
-        program: Its function's name.
-        tensors: How many it takes.
+        program: The function's name.
+        tensors: The number of its tensors.
         source: Its text; "" if it is one of `PROGRAMS`.
-        target: Of the device, or of torch and numpy arguments.
-        dtype: Of the tensors; ``mixed`` is both in turn.
-        shape: Of the tensors.
-        shapes: Of each, where they are not of one shape.
-        integers: Which of them are, whatever `dtype` says.
-        kind: What they are: ttnn, torch, numpy, or sharded, strided or broadcast ones; or `MODEL`.
-        frontend: Which reads the function.
-        isa: The instruction set that is compiled for.
-        options: Others of the decorator.
+        target: Target of the device, or of torch and numpy arguments.
+        dtype: Element type of the tensors; ``mixed`` alternates.
+        shape: Shape of the tensors.
+        shapes: Shape of each tensor, if they differ.
+        integers: The indices of integer tensors, which ignore `dtype`.
+        kind: Kind of the tensors: ttnn, torch, numpy, or sharded, strided or broadcast ones; or `MODEL`.
+        frontend: The frontend.
+        isa: The instruction set.
+        options: Further options of the decorator.
     """
     shapes = shapes or (shape,) * tensors
     own = ("f32", "bf16") if dtype == "mixed" else (dtype,)

@@ -1,8 +1,8 @@
-"""What one checkout makes of a combination: it runs in a process that imports that checkout.
+"""The output of one checkout for a combination; it runs in a process that imports that checkout.
 
-Of its package it uses what every version has: `jit` with ``compile_only``, a program's texts, objects and plan, and,
-to compile for another instruction set than the host's, `kernels.isa.isa_for`. Symbols of native functions are hashes
-of their text; they are replaced by numbers, so that another text of a kernel shows as that and nothing else.
+It uses names that every version of the package has: `jit` with ``compile_only``, a program's texts, objects and plan,
+and `kernels.isa.isa_for` for instruction sets other than the host's. Symbols of native functions are hashes of their
+text; they are replaced by numbers, so that a changed kernel text causes no further differences.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def render(combination: Combination, isa: str) -> dict[str, str]:
         warnings.simplefilter("ignore")
         try:
             return _texts(combination)
-        except Exception as error:  # noqa: BLE001 - what a checkout raises is compared as well
+        except Exception as error:  # noqa: BLE001 - errors of checkouts are compared too
             return {"error": f"{type(error).__name__}: {error}"}
 
 
@@ -62,7 +62,7 @@ def _texts(combination: Combination) -> dict[str, str]:
 
 
 def called(combination: Combination) -> tuple[Callable[..., Any], list[Any]]:
-    """The function that a combination compiles, and the tensors that it is given."""
+    """The function of a combination, and its tensor arguments."""
     return _function(combination), [_tensor(combination, index) for index in range(len(combination["shapes"]))]
 
 
@@ -81,7 +81,7 @@ def _texts_of_program(program: Any) -> dict[str, str]:
 
 
 def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[list[Any]]:
-    """Launches as often as they run. A repeat is its count and they; fields 9 and 11 of one are steps and growth."""
+    """Launches, repeated as they run. A repeat is a count and launches; fields 9 and 11 are steps and growth."""
     for first, *rest in launches:
         if not isinstance(first, str):
             for number in range(first):
@@ -103,13 +103,13 @@ def _unrolled(launches: list[Any], rounds: tuple[int, ...] = ()) -> Iterator[lis
 
 
 _NUMBERS_OF_NUMBA = re.compile(r"(?<=\w)B\d+v\d+(?=B\d)")
-"""In symbols: how many functions it had compiled before in the process."""
+"""The part of numba's symbols that counts the functions compiled before in the process."""
 
 
 def _numbers_of_symbols(kernels: Iterable[str], objects: Mapping[str, bytes]) -> dict[str, str]:
-    """Symbol -> a name that does not depend on its function's text: kernels by first launch, then what these call."""
+    """Symbol -> a name independent of its function's text: kernels by first launch, then their callees."""
     symbols = list(dict.fromkeys(kernels))
-    for symbol in symbols:  # which grows
+    for symbol in symbols:  # the list grows
         called = (name for name in _called_in(objects[symbol]) if name in objects and name not in symbols)
         symbols += dict.fromkeys(called)
     symbols += sorted(objects.keys() - set(symbols))
@@ -121,13 +121,13 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def _called_in(code: bytes) -> list[str]:
-    """The functions elsewhere that an object file calls, in the order in which it names them."""
+    """The external functions that an object file calls, in the order of its symbols."""
     (table,) = _elf(code).iter_sections("SHT_SYMTAB")
     return [symbol.name for symbol in table.iter_symbols() if symbol.name and symbol["st_shndx"] == "SHN_UNDEF"]
 
 
 def _told(code: bytes) -> str:
-    """What an object file has in memory, section by section: its tables of names, which name its function, left out."""
+    """The loaded sections of an object file; its symbol tables, which name its function, are left out."""
     if b"NumbaEnv" in code:
         return "numba's"
     in_memory = (section for section in _elf(code).iter_sections() if section["sh_flags"] & SH_FLAGS.SHF_ALLOC)
@@ -139,7 +139,7 @@ def _elf(code: bytes) -> ELFFile:
 
 
 def _texts_of_model(combination: Combination) -> dict[str, str]:
-    """Those of all programs that the model calls, in the order in which it calls them."""
+    """The texts of all programs that the model calls, in order."""
     import ttnn_jit
 
     programs: dict[str, Any] = {}
@@ -172,13 +172,13 @@ def _function(combination: Combination) -> Callable[..., Any]:
 
 
 def _executed(name: str, text: str) -> dict[str, Any]:
-    """What a module of that text holds, and `ttnn`."""
+    """The namespace of a module with that text, and `ttnn`."""
     from ttnn_jit import ttnn
 
-    # Frontends read the source of what they compile; a time of None says that no file stands behind it.
+    # Frontends read the source from linecache; a time of None marks a source without a file.
     file = f"<replayed {name}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    module = sys.modules[file] = types.ModuleType(file)  # dataclasses look for their own
+    module = sys.modules[file] = types.ModuleType(file)  # dataclasses look up their module
     vars(module)["ttnn"] = ttnn
     exec(compile(text, file, "exec"), vars(module))
     return vars(module)

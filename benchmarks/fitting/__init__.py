@@ -1,1 +1,1 @@
-"""Where the polynomials and tables of kernels/ come from."""
+"""The fits of the polynomials and tables of kernels/."""

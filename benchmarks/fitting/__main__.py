@@ -1,6 +1,6 @@
-"""Errors of the committed polynomials beside those of a fit made now: ``python -m benchmarks.fitting [NAME ...]``.
+"""Errors of the committed polynomials and of new fits: ``python -m benchmarks.fitting [NAME ...]``.
 
-With names, the constants that a fit gives now are printed as well.
+With names, the constants of the new fits are printed as well.
 """
 
 from __future__ import annotations

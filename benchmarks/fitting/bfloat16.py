@@ -1,8 +1,8 @@
 """Coefficients of kernels/math/bfloat16_functions.py: ``python -m benchmarks.fitting.bfloat16 [NAME ...]``.
 
-A short polynomial of least error rounds a few of the 65,536 arguments wrongly, those whose results lie next to the
-middle of two bfloat16. From there coefficients are changed at random, a change is kept if no more arguments are wrong
-by it, until none is.
+A short minimax polynomial rounds a few of the 65,536 arguments wrongly, those whose results are close to the middle of
+two bfloat16 numbers. A random walk then changes its coefficients, and keeps a change if the number of wrong arguments
+does not grow, until none is wrong.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ Numbers = tuple[Any, ...]
 """Coefficients, or tuples of them."""
 
 EVERY_BFLOAT16 = (np.arange(2**16, dtype=np.uint32) << 16).view(np.float32)
-_NEAR = 1e-4  # arguments whose result is this close to a middle, relatively, are those that a search looks at
-_STEPS = 2_000  # of a random walk
+_NEAR = 1e-4  # a search checks the arguments whose result is within this relative distance of a middle
+_STEPS = 2_000  # per random walk
 _WALKS = 40
 
 
 @dataclass(frozen=True)
 class Search:
-    """One function's coefficients.
+    """The search for one function's coefficients.
 
     Attributes:
-        name: Of the float32 function in the vector math.
-        constants: In bfloat16_functions.
-        start: Numbers of least error for each constant.
+        name: Name of the float32 function in the vector math.
+        constants: Names in bfloat16_functions.
+        start: Gives the minimax coefficients of each constant.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Search:
     start: Callable[[], tuple[Numbers, ...]]
 
     def committed(self) -> tuple[Numbers, ...]:
-        """The constants as they stand."""
+        """The committed constants."""
         return tuple(getattr(bfloat16_functions, constant) for constant in self.constants)
 
     def found(self) -> tuple[Numbers, ...]:
-        """Constants with which every bfloat16 rounds as the float32 function's does; the same at every call.
+        """Constants with which every bfloat16 argument gives the rounded float32 result; deterministic.
 
         Raises:
             ArithmeticError: None were found.
@@ -63,7 +63,7 @@ class Search:
 
 
 def _walked(start: tuple[Numbers, ...], target: _Target, random: np.random.Generator) -> tuple[Numbers, ...]:
-    """The best numbers that one walk from `start` meets."""
+    """The best numbers of one walk from `start`."""
     best = _changed(start, start, lambda value: value)
     wrong = target.wrong(best)
     for _ in range(_STEPS):
@@ -76,7 +76,7 @@ def _walked(start: tuple[Numbers, ...], target: _Target, random: np.random.Gener
 
 
 class _RoundingDown(NumpyVector):
-    """The arithmetic of AVX-512, whose fractions of exp2_by are rounded down."""
+    """The arithmetic of AVX-512, whose `exp2_by` rounds down."""
 
     def exp2_by(self, y: Any, coefficients: Sequence[float]) -> Any:
         y = np.clip(y, np.float32(-250), np.float32(250))
@@ -87,7 +87,7 @@ class _RoundingDown(NumpyVector):
 
 
 class _Target:
-    """The bits of a function's results, and how many of them some coefficients miss."""
+    """The bits of a function's results, with a count of those that given coefficients miss."""
 
     def __init__(self, search: Search, near: float = _NEAR) -> None:
         self._search = search
@@ -125,7 +125,7 @@ def _set(names: Sequence[str], values: Sequence[Numbers]) -> None:
 
 
 def _changed(numbers: Any, start: Any, change: Callable[[float], float]) -> Any:
-    """Float32 `numbers`, each changed but for those that were 1 at the start: they are no coefficients."""
+    """Float32 `numbers`, each changed except those that were 1 at the start, which are no coefficients."""
     if isinstance(numbers, tuple):
         return tuple(_changed(number, first, change) for number, first in zip(numbers, start, strict=True))
     return 1.0 if start == 1.0 else float(np.float32(change(numbers)))
@@ -211,7 +211,7 @@ SEARCHES = (
 
 
 def main(names: list[str]) -> None:
-    """Prints the constants that a search gives now."""
+    """Prints the constants of a new search."""
     for search in SEARCHES:
         if not names or search.name in names:
             for constant, numbers in zip(search.constants, search.found(), strict=True):

@@ -1,7 +1,7 @@
-"""Every constant of kernels/ that follows from a formula, and why each of the others is what it is.
+"""Constants of kernels/ that follow from a formula, and the reasons of those that are chosen.
 
-`DERIVED` computes constants and tables anew, bit for bit; `CHOSEN` gives the reason of those that are a choice. With
-the polynomials of `fits.FITS` and the coefficients of `bfloat16.SEARCHES` these are all constants of kernels/
+`DERIVED` computes constants and tables anew, bit for bit; `CHOSEN` has the reasons of chosen ones. With the polynomials
+of `fits.FITS` and the coefficients of `bfloat16.SEARCHES` these are all constants of kernels/
 (tests/unit/benchmarks/test_fitting.py).
 """
 
@@ -20,12 +20,12 @@ _DIGITS = 80
 
 
 def nearest(value: mp.mpf) -> float:
-    """As float32."""
+    """The nearest float32."""
     return float(np.float32(float(value)))
 
 
 def parts(value: mp.mpf, count: int) -> tuple[float, ...]:
-    """Float32 numbers whose sum is `value`: the nearest, the nearest to what it leaves, and so on."""
+    """Float32 numbers whose sum is `value`: the nearest, the nearest to the remainder, and so on."""
     found: list[float] = []
     for _ in range(count):
         found.append(nearest(value))
@@ -34,13 +34,13 @@ def parts(value: mp.mpf, count: int) -> tuple[float, ...]:
 
 
 def short(value: mp.mpf, bits: int) -> tuple[float, float]:
-    """The multiple of 2**-bits nearest to `value`, and what it leaves."""
+    """The multiple of 2**-bits nearest to `value`, and the remainder."""
     high = mp.nint(value * 2**bits) / 2**bits
     return float(high), nearest(value - high)
 
 
 def interval(index: int, count: int) -> tuple[float, float]:
-    """The mantissas of [0.75, 1.5) whose leading bits are `index`, of `count`."""
+    """The interval number `index`, of `count`, of mantissas of [0.75, 1.5), by their leading bits."""
     low, high = 1 + index / count, 1 + (index + 1) / count
     return (low, high) if index < count // 2 else (low / 2, high / 2)
 
@@ -66,7 +66,7 @@ def table(name: str) -> tuple[float, ...]:
 
 
 def of_factors(factors: str, logarithm: Callable[[mp.mpf], mp.mpf], bits: int, part: int) -> tuple[float, ...]:
-    """Minus the logarithm of each factor of a table, as `short` parts it."""
+    """Minus the logarithm of each factor of a table: part `part` of `short`."""
     return tuple(short(-logarithm(mp.mpf(factor)), bits)[part] for factor in table(factors))
 
 
@@ -76,7 +76,7 @@ def factors_from_one() -> tuple[float, ...]:
 
 
 def nearest_logarithms(logarithm: Callable[[mp.mpf], mp.mpf]) -> tuple[float, ...]:
-    """Minus the logarithm of each of them."""
+    """Minus the logarithm of each of `factors_from_one`."""
     return tuple(nearest(-logarithm(mp.mpf(factor))) for factor in factors_from_one())
 
 
@@ -87,7 +87,7 @@ def bits_of_inverse_two_pi() -> tuple[int, ...]:
 
 
 def factor_of_powers() -> float:
-    """The float in [1.86, 1.954] by which 2**(j / 16) can be divided with the least rounding error, for all j < 16."""
+    """The float f in [1.86, 1.954] with the least rounding error of 2**(j / 16) / f over all j < 16."""
     low, high = np.array([1.86, 1.954], np.float32).view(np.int32)
     candidates = np.arange(low, high, dtype=np.int32).view(np.float32).astype(np.float64)
     errors = np.zeros_like(candidates)
@@ -98,18 +98,18 @@ def factor_of_powers() -> float:
 
 
 def powers_less_index(factor: float) -> tuple[float, ...]:
-    """The floats whose bits are those of 2**(j / 16) / factor less j << 19."""
+    """The floats with the bits of 2**(j / 16) / factor minus j << 19."""
     powers = np.array([nearest(mp.mpf(2) ** (mp.mpf(j) / 16) / factor) for j in range(16)], np.float32)
     patterns = powers.view(np.int32) - (np.arange(16, dtype=np.int32) << 19)
     return tuple(patterns.view(np.float32).astype(float).tolist())
 
 
 def scale_of_sigmoid() -> float:
-    """The float32 in [1.3, 1.56], times 2**-33, with which the largest error that sigmoid may have is least.
+    """The float32 in [1.3, 1.56], times 2**-33, that minimizes the bound of sigmoid's error.
 
-    Errors are in units of 2**-24, relative: of the sum 1 / its mantissa, of exp(r) 0.577, of a table's entry as it is;
-    they count as the quotient's mantissa says, which adds half a unit in its last place. Only factors are tried that
-    leave the entry of whole powers of two as good as nothing to round.
+    Relative errors, in units of 2**-24: of the sum 1 / its mantissa, of exp(r) 0.577, of a table's entry its own. They
+    are scaled by the quotient's mantissa, which adds half a unit in its last place. Only factors are tried for which
+    the entry of whole powers of two is almost exact.
     """
     low, high = np.array([1.3, 1.56], np.float32).view(np.int32)
     every = np.arange(low, high, dtype=np.int32).view(np.float32).astype(np.float64)
@@ -127,12 +127,12 @@ def scale_of_sigmoid() -> float:
 
 
 def _rounding(numbers: np.ndarray) -> np.ndarray:
-    """How far the nearest float32 are, in units of 2**-24, relative."""
+    """The relative distance of the nearest float32, in units of 2**-24."""
     return np.abs(numbers.astype(np.float32) / numbers - 1) * 2**24
 
 
 def seeds_of_inverse_roots(samples: int = 4097) -> tuple[float, ...]:
-    """The floats whose bits, less half those of x, are near those of 1 / sqrt(x), per sixteenth of two octaves."""
+    """The floats whose bits minus half the bits of x are near those of 1 / sqrt(x), per sixteenth of two octaves."""
     seeds = []
     for index in range(16):
         first = 0x3F00_0000 + (index << 20)  # from 1/2 on, whose exponent is even
@@ -158,7 +158,7 @@ def _log2(x: mp.mpf) -> mp.mpf:
 
 
 def pi_from_below() -> tuple[float, float]:
-    """Pi as the largest float32 below it and what that leaves: two numbers of one sign."""
+    """Pi as the largest float32 below it and the remainder: two numbers of one sign."""
     high = float(np.nextafter(np.float32(nearest(mp.pi)), np.float32(0)))
     return high, float(mp.pi - high)
 
@@ -250,6 +250,6 @@ CHOSEN = {
 
 
 def computed(name: str) -> Any:
-    """What `DERIVED` says of a constant."""
+    """The value of a constant by `DERIVED`."""
     with mp.workdps(_DIGITS):
         return DERIVED[name]()

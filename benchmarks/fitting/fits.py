@@ -1,8 +1,8 @@
-"""Every polynomial and table of kernels/ that was fitted: of what, where, in which form, and how well.
+"""The fits of polynomials and tables of kernels/: function, weight, interval, degree and error.
 
-A constant of kernels/ is what `minimax.fitted` gives of a `Fit`, or a `PiecewiseFit.tables`; `python -m
-benchmarks.fitting` prints the errors of the committed constants beside those of a fit made now. Constants that this
-code did not make (those of exp, log, sin, tanh, pow and erfc are older) stand here with what they approximate.
+A constant of kernels/ is the result of `minimax.fitted` for a `Fit`, or of `PiecewiseFit.tables`. `python -m
+benchmarks.fitting` prints the errors of the committed constants and of new fits. The constants of exp, log, sin, tanh,
+pow and erfc are older than this code; their fits have the functions that they approximate.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Fit:
 
     Attributes:
         constant: ``module.NAME`` of the committed coefficients in kernels/.
-        function: What the polynomial approximates.
-        weight: Of its error: 1 / |result| where it is the relative error of the function that counts.
-        interval: Of its argument.
-        degree: Of the polynomial.
+        function: The function that the polynomial approximates.
+        weight: The weight of its error: 1 / |result| for a relative error.
+        interval: Interval of the argument.
+        degree: Degree of the polynomial.
     """
 
     constant: str
@@ -48,7 +48,7 @@ class Fit:
     degree: int
 
     def errors(self) -> tuple[float, float]:
-        """Of the committed coefficients, and of what the fit gives now."""
+        """Errors of the committed coefficients, and of a new fit."""
         committed = error_of(committed_constant(self.constant), self.function, self.weight, self.interval)
         return committed, fitted(self.function, self.weight, self.interval, self.degree).error
 
@@ -59,11 +59,11 @@ class PiecewiseFit:
 
     Attributes:
         constant: ``module.NAME`` of the committed tables.
-        function: Of x in [0, 15]; its relative error counts.
-        degree: Of each piece.
-        domain: The part of [0, 15] that is asked for; pieces outside it hold zeros.
-        odd: The first piece is centred at 0 and has no constant term.
-        slope: Taken off the linear term of the first piece.
+        function: The function of x in [0, 15]; its relative error is minimized.
+        degree: Degree of each piece.
+        domain: The used part of [0, 15]; pieces outside it are zeros.
+        odd: Whether the first piece is centred at 0 and has no constant term.
+        slope: A number subtracted from the linear term of the first piece.
     """
 
     constant: str
@@ -74,7 +74,7 @@ class PiecewiseFit:
     slope: float = 0.0
 
     def pieces(self) -> Iterator[tuple[float, float, float] | None]:
-        """(low, high, centre) of each piece; None of those outside the domain."""
+        """(low, high, centre) of each piece; None for pieces outside the domain."""
         for octave in (1, 2, 3, 0):
             for quarter in range(4):
                 low, high = (2.0**octave * (1 + (quarter + k) / 4) - 1 for k in (0, 1))
@@ -83,7 +83,7 @@ class PiecewiseFit:
                 yield (low, min(high, self.domain[1]), centre) if inside else None
 
     def polynomials(self) -> Iterator[tuple[Fit, bool] | None]:
-        """Each piece as a polynomial about its centre, and whether its constant term is left out, as it is 0."""
+        """Each piece as a polynomial about its centre, and whether its constant term, which is 0, is left out."""
         for piece in self.pieces():
             if piece is None:
                 yield None
@@ -94,7 +94,7 @@ class PiecewiseFit:
             yield Fit(self.constant, function, weight, (low - centre, high - centre), self.degree - bare), bare
 
     def tables(self) -> tuple[tuple[float, ...], ...]:
-        """The numbers of each table, constant terms first, as the fit gives them now."""
+        """The numbers of each table in a new fit, constant terms first."""
         rows = []
         for found in self.polynomials():
             if found is None:
@@ -106,7 +106,7 @@ class PiecewiseFit:
         return tuple(zip(*rows, strict=True))
 
     def errors(self) -> tuple[float, float]:
-        """Largest relative errors of the committed tables, and of what the fit gives now."""
+        """The largest relative errors of the committed tables, and of a new fit."""
         tables = [np.array(table.entries, np.int32).view(np.float32) for table in committed_constant(self.constant)]
         committed = refitted = 0.0
         for found, *coefficients in zip(self.polynomials(), *tables, strict=True):
@@ -119,10 +119,10 @@ class PiecewiseFit:
 
 
 def _shifted(function: Function, centre: float, divided: bool, slope: float) -> tuple[Function, Function]:
-    """The function of x - centre and its weight; divided by the argument where the polynomial has no constant."""
+    """The function of x - centre and its weight; divided by the argument if the polynomial has no constant term."""
     if divided:
         return lambda t: function(t) / t - slope, lambda t: abs(t / function(t))
-    shifted = cache(lambda t: function(t + centre))  # of mpmath's numbers: the weight is asked for the same ones
+    shifted = cache(lambda t: function(t + centre))  # the weight is evaluated at the same mpmath numbers
     return shifted, lambda t: 1 / abs(shifted(t))
 
 
@@ -181,7 +181,7 @@ def _atanh_tail(square: mp.mpf) -> mp.mpf:
 
 
 def _atanh_weight(square: mp.mpf) -> mp.mpf:
-    """Of the error of log((1 + s) / (1 - s))."""
+    """The weight of the error of log((1 + s) / (1 - s))."""
     s = mp.sqrt(square)
     return s**3 / (2 * mp.atanh(s))
 
@@ -197,7 +197,7 @@ def _log_gamma(x: mp.mpf) -> mp.mpf:
 
 
 def _stirling(t: mp.mpf) -> mp.mpf:
-    """What Stirling's formula lacks of log gamma at 1 / t, divided by t."""
+    """The remainder of Stirling's formula for log gamma at 1 / t, divided by t."""
     x = 1 / t
     return (mp.loggamma(x) - ((x - 0.5) * mp.log(x) - x + mp.log(2 * mp.pi) / 2)) * x
 

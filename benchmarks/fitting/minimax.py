@@ -1,4 +1,4 @@
-"""Polynomials of least largest weighted error whose coefficients are float32 numbers, and quotients of such."""
+"""Minimax polynomials with float32 coefficients, and minimax quotients of polynomials."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _ROUNDS = 60
 
 @dataclass(frozen=True)
 class Polynomial:
-    """What a fit gives.
+    """The result of a fit.
 
     Attributes:
         coefficients: Float32 numbers, the constant term first.
-        error: Largest weighted error over the samples, coefficients rounded, the arithmetic exact.
+        error: The largest weighted error over the samples, with rounded coefficients and exact arithmetic.
     """
 
     coefficients: tuple[float, ...]
@@ -37,10 +37,10 @@ class Quotient:
 
 
 def fitted(function: Function, weight: Function, interval: tuple[float, float], degree: int) -> Polynomial:
-    """The polynomial p of `degree` with the least largest |weight * (p - function)| on `interval`.
+    """The polynomial p of `degree` that minimizes the largest |weight * (p - function)| on `interval`.
 
     Lawson's algorithm (iteratively reweighted least squares) at Chebyshev's nodes. Coefficients are rounded to float32
-    one by one, the constant term first, and those that remain are fitted again to what the rounded ones leave.
+    one by one, the constant term first, and the remaining ones are fitted again to the residual.
     """
     t, target, scale = _samples(function, weight, interval)
     rounded: list[float] = []
@@ -59,7 +59,7 @@ def error_of(
     return _largest(coefficients, t, target, scale)
 
 
-# The committed coefficients and a fit made now are judged on the same samples, one after the other.
+# Cached: the committed coefficients and a new fit are evaluated on the same samples.
 @lru_cache(maxsize=1)
 def _samples(
     function: Function, weight: Function, interval: tuple[float, float]
@@ -74,7 +74,7 @@ def _samples(
 
 
 def _lawson(t: np.ndarray, target: np.ndarray, scale: np.ndarray, powers: range) -> np.ndarray:
-    """Coefficients of `powers` of t; the powers are scaled to one size, which keeps the equations well conditioned."""
+    """Coefficients of `powers` of t; the powers are scaled to one magnitude, for well-conditioned equations."""
     largest = np.abs(t).max()
     basis = np.stack([(t / largest) ** power for power in powers], axis=1)
     weights = np.full(len(t), 1.0 / len(t))
@@ -106,10 +106,10 @@ def _largest(
 
 
 def fitted_quotient(function: Function, interval: tuple[float, float], degrees: tuple[int, int]) -> Quotient:
-    """The quotient of two polynomials, of the `degrees` of numerator and denominator, of least relative error.
+    """The quotient of polynomials of the `degrees` of numerator and denominator with the least relative error.
 
-    Lawson's algorithm again, on the linear problem numerator - function * denominator, whose errors are divided by the
-    denominator found before (Sanathanan and Koerner). Coefficients are not rounded.
+    Lawson's algorithm on the linear problem numerator - function * denominator, whose errors are divided by the
+    previous denominator (Sanathanan and Koerner). Coefficients are not rounded.
     """
     t, target, scale = _samples(function, lambda x: 1 / abs(function(x)), interval)
     over, under = (range(degrees[0] + 1), range(1, degrees[1] + 1))

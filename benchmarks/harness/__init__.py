@@ -1,1 +1,1 @@
-"""What benchmarks stand on: steps, processes, turns, programs, tables and plots."""
+"""The common parts of benchmarks: steps, processes, turns, programs, tables and plots."""

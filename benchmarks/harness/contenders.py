@@ -1,16 +1,15 @@
-"""Who runs a program, and how each is timed beside the others.
+"""The contenders that run a program, and their interleaved timing.
 
-Every contender lives in a process of its own, unpinned, warm, with its own threads and its best flags. In a case all
-of them prepare; then they take turns, one measuring while the others sleep, so that a drift of the machine's speed
-meets them all. A contender's time is the median of its rounds, a ratio the median of the rounds' ratios. The tenth
-percentile of every round is kept too: on a machine that others use, programs of several threads that wait for each
-other lose milliseconds at a time, and their medians say nothing; what they reach undisturbed still does.
+Every contender runs in its own process, unpinned, warm, with its own threads and its best flags. For a case all of them
+prepare; then they take turns, one measuring while the others sleep, so that a drift of the machine's speed affects all.
+A contender's time is the median of its rounds, a ratio the median of the rounds' ratios. The tenth percentile of every
+round is kept too: on a shared machine, programs of several threads that wait for each other lose milliseconds at a
+time, so that only their undisturbed times can be compared.
 
-*tuned* is torch.compile with an allocator that keeps its pages: glibc's gives results of 32 MB and more back to the
-system at every call, which costs page faults that ours, pooled, does not have. *into out* is torch.compile of a
-function that writes into a tensor it is given, which its user then has to manage. None of them is weakened:
-``fullgraph=True, dynamic=False`` under ``torch.inference_mode``; ``max-autotune`` has nothing to choose here, and with
-``cpp_wrapper`` calls take as long or longer.
+*tuned* is torch.compile with an allocator that keeps its pages: glibc's returns results of 32 MB and more to the system
+at every call, which costs page faults that a pooled allocator such as ours does not have. *into out* is torch.compile
+of a function that writes to a given tensor. The flags are ``fullgraph=True, dynamic=False`` under
+``torch.inference_mode``; ``max-autotune`` has no effect on these programs, and ``cpp_wrapper`` makes no call faster.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ WORKLOADS: dict[str, Workload] = ELEMENTWISE | NAMED | {"copy": COPY}
 OURS, CHIP = "ttnn_jit cpu", "ttnn_jit wormhole_b0"
 EAGER, PEER, TUNED, INTO = "eager torch", "torch.compile", "torch.compile tuned", "torch.compile into out"
 TUNED_ALLOCATOR = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=8589934592:glibc.malloc.top_pad=1073741824"
-INTO_FROM_BYTES = 8 << 20  # of the result; below, memory that is used again costs nothing
-PERIOD = 1 << 20  # elements after which inputs repeat: making more would take longer than measuring
-CHECKED = 1 << 16  # elements at the begin and at the end of a result
+INTO_FROM_BYTES = 8 << 20  # of the result; reusing smaller buffers costs nothing
+PERIOD = 1 << 20  # elements after which inputs repeat, since generating them takes long
+CHECKED = 1 << 16  # elements at the start and at the end of a result
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The case as a table shows it."""
+        """The case in tables."""
         return f"{self.workload} {self.dtype} {self.shape_text}"
 
     @property
@@ -57,24 +56,24 @@ class Case:
 
     @property
     def elements(self) -> int:
-        """Of every input, and of the result."""
+        """Elements of each input, and of the result."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """That a perfectly fused program moves: every input and the result once."""
+        """Bytes that a perfectly fused program moves: each input and the result once."""
         return (WORKLOADS[self.workload].inputs + 1) * self.result_bytes
 
     @property
     def result_bytes(self) -> int:
-        """Of the result."""
+        """Bytes of the result."""
         return self.elements * (4 if self.dtype == "f32" else 2)
 
 
 def inputs_of(case: Case) -> list[Any]:
-    """The case's torch tensors, the same in every process: normal numbers, as activations are, or above 1.
+    """The case's torch tensors, equal in every process: normally distributed like activations, or above 1.
 
-    Not of one interval: what looks bfloat16 results up depends on how many of them there are.
+    They are not limited to an interval: the speed of bfloat16 lookups depends on the number of distinct values.
     """
     import torch
 
@@ -90,7 +89,7 @@ def inputs_of(case: Case) -> list[Any]:
     return tensors
 
 
-# What follows until `Contenders` runs in the contender's own process.
+# The code up to `Contenders` runs in the contender's process.
 
 
 @dataclass
@@ -104,7 +103,7 @@ _CURRENT = _Current()
 
 
 def prepare(contender: str, case_fields: dict[str, Any]) -> dict[str, Any]:
-    """Make the call to be timed, and say how far its result is from float64; or why it is refused."""
+    """Makes the timed call; its error against float64, or the reason why it is refused."""
     import torch
 
     torch._dynamo.reset()
@@ -156,7 +155,7 @@ def _error(case: Case, tensors: list[Any], result: Any) -> float:
 
 
 def timed(seconds: float) -> tuple[float, float]:
-    """Median and tenth percentile of a call's seconds, over so long."""
+    """Median and tenth percentile of a call's seconds, from calls over `seconds`."""
     import torch
 
     with torch.inference_mode():
@@ -165,7 +164,7 @@ def timed(seconds: float) -> tuple[float, float]:
 
 
 def samples(count: int) -> list[int]:
-    """Nanoseconds of so many single calls, what reading the clock twice takes included."""
+    """Nanoseconds of `count` single calls, with two readings of the clock included."""
     import torch
 
     call, clock, found = _CURRENT.call, time.perf_counter_ns, []
@@ -180,14 +179,14 @@ def samples(count: int) -> list[int]:
 
 
 class Contenders:
-    """The processes of all contenders that a benchmark compares, started when first wanted."""
+    """The processes of a benchmark's contenders, started on first use."""
 
     def __init__(self, cache: str) -> None:
         self._cache = cache
         self._processes: dict[str, Process] = {}
 
     def compare(self, case: Case, contenders: tuple[str, ...], rounds: int, seconds: float) -> dict[str, Any]:
-        """Contender -> seconds of every round, ``fast`` at its tenth percentile, and error; or why it refused."""
+        """Contender -> seconds of every round, ``fast`` (tenth percentiles) and error; or the reason of a refusal."""
         found: dict[str, dict[str, Any]] = {
             name: self.call(name, prepare, name, asdict(case)) | {"seconds": [], "fast": []} for name in contenders
         }
@@ -221,7 +220,7 @@ class Contenders:
         return variables | ({"GLIBC_TUNABLES": TUNED_ALLOCATOR} if contender == TUNED else {})
 
     def close(self) -> None:
-        """End all processes."""
+        """Ends all processes."""
         for process in self._processes.values():
             process.__exit__()
         self._processes.clear()
@@ -229,6 +228,6 @@ class Contenders:
 
 @contextlib.contextmanager
 def contenders() -> Iterator[Contenders]:
-    """Contenders with disk caches of their own, which start empty."""
+    """Contenders with separate disk caches, which start empty."""
     with tempfile.TemporaryDirectory() as cache, contextlib.closing(Contenders(cache)) as running:
         yield running

@@ -1,7 +1,7 @@
-"""What a benchmark is to the driver: steps that each measure something, and a report of what they found.
+"""Benchmarks as steps and reports, and their driver.
 
-The driver runs the steps behind one progress bar and writes ``results/<name>.json`` after each, so that a run that is
-broken off loses one step; ``--resume`` goes on from there. The report turns results into markdown and plots.
+The driver runs the steps with a progress bar and writes ``results/<name>.json`` after each, so that an interrupted run
+loses one step; ``--resume`` continues it. The report makes markdown and plots of the results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Step:
 
     Attributes:
         name: Unique in its benchmark; the key of its result.
-        seconds: That it takes, roughly: its share of the progress bar.
+        seconds: Its estimated time, for the progress bar.
         measure: Returns a JSON value.
     """
 
@@ -45,10 +45,10 @@ class Benchmark:
     """A script's measurements.
 
     Attributes:
-        name: Of the module, and of its files under ``results``.
-        summary: What it measures: a sentence for the index.
-        steps: Whether it is to be quick -> the steps; what they share lives in the context.
-        report: Results by step, of those steps that have one -> markdown, in which plots lie under the given path.
+        name: Name of the module, and of its files under ``results``.
+        summary: A sentence for the index.
+        steps: Given whether the run is quick, a context with the steps, which holds what they share.
+        report: Makes markdown of the results by step, of the steps that have one, with plots at the given path.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Plots:
-    """Where a report puts its plots."""
+    """The files of a report's plots."""
 
     stem: str
 
@@ -68,12 +68,12 @@ class Plots:
         return RESULTS / f"{self.stem}{'_' * bool(name)}{name}.png"
 
     def shown(self, alt: str, name: str = "") -> str:
-        """The markdown of it."""
+        """The markdown of a plot."""
         return f"![{alt}]({self.path(name).name})\n"
 
 
 def run(benchmarks: Sequence[Benchmark], *, quick: bool, resume: bool, matching: str = "") -> None:
-    """Measure and report, behind one progress bar."""
+    """Measures and reports, with one progress bar."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ def _steps_of(benchmark: Benchmark, quick: bool, matching: str) -> list[Step]:
 
 
 class _ResultFile:
-    """``results/<name>.json``: what the figures depend on, and the result of every step so far."""
+    """``results/<name>.json``: the machine and the commit, and the result of every finished step."""
 
     def __init__(self, name: str, *, quick: bool, resume: bool) -> None:
         self._path = RESULTS / f"{name}.json"
@@ -118,7 +118,7 @@ class _ResultFile:
         self._results: dict[str, Any] = self._content["steps"]
 
     def measure(self, step: Step) -> ProcessFailedError | None:
-        """Keep the step's result, if there is none yet; a contender's end, which is not that of the others."""
+        """Runs and stores a step that has no result yet; returns the error if a contender's process failed."""
         if step.name in self._results:
             return None
         try:
@@ -145,7 +145,7 @@ def _same_run(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
 
 
 def report(benchmark: Benchmark) -> None:
-    """Write the markdown and the plots of what the benchmark's JSON holds."""
+    """Writes the markdown and the plots of a benchmark's JSON."""
     content = json.loads((RESULTS / f"{benchmark.name}.json").read_text(encoding="utf-8"))
     lines = "\n".join(f"- {key}: {value}" for key, value in content["machine"].items())
     kind = "a quick run: few rounds of few cases" * content["quick"] or "a full run"
@@ -157,7 +157,7 @@ def report(benchmark: Benchmark) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on."""
+    """The machine, the versions and the commit on which figures depend."""
     import torch
 
     return {
@@ -179,7 +179,7 @@ def _started() -> str:
 
 
 def commit_of(checkout: Path) -> str:
-    """The revision of a checkout, and whether it was changed since."""
+    """The revision of a checkout, and whether it has uncommitted changes."""
     changed = _git(checkout, "status", "--porcelain", "--", ".", ":!benchmarks/results")
     return (_git(checkout, "rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if changed else "")
 
@@ -203,7 +203,7 @@ def _cpu_model() -> str:
 
 
 def cache_sizes() -> dict[int, int]:
-    """Level -> bytes of the data caches that the first CPU uses, as far as the system says."""
+    """Level -> bytes of the first CPU's data caches, as far as the system lists them."""
     sizes = {}
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         kind = (index / "type").read_text(encoding="ascii").strip()
@@ -214,14 +214,14 @@ def cache_sizes() -> dict[int, int]:
 
 
 def table(rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> str:
-    """Markdown; the first row is the head, numbers are aligned right."""
+    """A Markdown table; the first row is the head, numbers are right-aligned."""
     head, *body = rows
     rule = ["---"] * text_columns + ["---:"] * (len(head) - text_columns)
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body)) + "\n"
 
 
 def spread(values: Sequence[float], form: str = "{:.2f}") -> str:
-    """The median, and in brackets the smallest and the largest."""
+    """The median, with minimum and maximum in brackets."""
     median, low, high = (form.format(value) for value in (statistics.median(values), min(values), max(values)))
     return f"{median} [{low}-{high}]"
 

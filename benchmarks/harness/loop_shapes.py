@@ -1,7 +1,6 @@
-"""One program for every shape of loop that codegen writes, so that a rewrite of one can be timed before and after.
+"""One program for each shape of loop that codegen writes, to time changes of a loop before and after.
 
-A loop's shape is the schedule of its launch (`stage="host"`). Shapes of tensors are such that the loop in question
-takes most of a call.
+A loop's shape is the schedule of its launch (`stage="host"`). The tensors are such that this loop takes most of a call.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ class LoopShape:
     """A program of few launches, one of which has the loop.
 
     Attributes:
-        name: Of the figure.
-        program: What is jitted, by a trace.
-        shapes: Of its tensors.
-        schedule: What the host's text says of the loop; "" for a loop over elements, of which it says nothing.
-        dtypes: Of the tensors, a figure for each: f32 and bf16 of torch's, `ON_DEVICE` of ttnn's.
+        name: Name of the figure.
+        program: The function, which is jitted by tracing.
+        shapes: Shapes of its tensors.
+        schedule: The loop's schedule in the host's text; "" for a loop over elements, which has none.
+        dtypes: Element types, with a figure for each: f32 and bf16 are torch tensors, `ON_DEVICE` are ttnn tensors.
     """
 
     name: str
@@ -37,14 +36,14 @@ class LoopShape:
     dtypes: tuple[str, ...] = ("f32",)
 
     def tensors(self, dtype: str) -> list[Any]:
-        """Normal numbers, the same in every process."""
+        """Tensors of normally distributed numbers, equal in every process."""
         import torch
 
         generator = torch.Generator().manual_seed(0)
         return [_tensor(torch.randn(shape, generator=generator), dtype) for shape in self.shapes]
 
     def jitted(self) -> Any:
-        """The program, compiled at its first call."""
+        """The jitted program."""
         import ttnn_jit
 
         return ttnn_jit.jit(graph_capture=True)(self.program)
@@ -144,4 +143,4 @@ LOOP_SHAPES = (
     LoopShape("argmax", lambda x: ttnn.argmax(x, -1), (MATRIX,), "argument reduction", BOTH),
     LoopShape("routine", lambda x: ttnn.cumsum(x, -1), (MATRIX,), "compiled by numba"),
 )
-"""Every schedule of a loop, and products and copies of each kind."""
+"""A program for each schedule of a loop, and for each kind of product and copy."""

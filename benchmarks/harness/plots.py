@@ -56,7 +56,7 @@ def legend_below(figure: Any, axes: Iterable[Any]) -> None:
 
 
 def save(figure: Any, path: Path) -> None:
-    """Write a figure and forget it."""
+    """Writes a figure and closes it."""
     from matplotlib import pyplot
 
     figure.savefig(path, dpi=110, pil_kwargs={"optimize": True})
@@ -71,7 +71,7 @@ def powers_of_two(axis: Any, values: list[int], labels: list[str]) -> None:
 
 
 def plain_logarithm(axis: Any) -> None:
-    """A logarithmic axis whose numbers are in full: 0.5, 1, 2, 10."""
+    """A logarithmic axis with plain numbers: 0.5, 1, 2, 10."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})

@@ -1,6 +1,6 @@
-"""Functions called in another Python process: what one contender does to its memory and threads, no other sees.
+"""Calls of functions in other Python processes, which isolate the memory and threads of contenders.
 
-``python -m benchmarks.harness.process`` is the other end: it reads calls as lines of JSON and answers each with one.
+``python -m benchmarks.harness.process`` is the server: it reads calls as lines of JSON and answers each with one line.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ SECONDS_FOR_A_CALL = 300
 
 
 class ProcessFailedError(RuntimeError):
-    """The other process ended instead of answering; the message ends with what it wrote."""
+    """The other process ended without an answer; the message ends with its output."""
 
 
 class Process:
-    """A Python process of its own, which keeps what functions leave in its modules; used as a context manager.
+    """A Python process that serves calls and keeps the state of its modules between them; a context manager.
 
     Args:
-        variables: Environment variables beside those of this process.
-        folder: That it starts in and imports from first.
+        variables: Environment variables in addition to those of this process.
+        folder: Its working folder, from which it imports first.
     """
 
     def __init__(self, variables: Mapping[str, str], folder: Path = ROOT) -> None:
@@ -84,7 +84,7 @@ class Process:
 
 
 def run_python(text: str, variables: Mapping[str, str], folder: Path) -> str:
-    """What a program prints that is started in a folder, from which it imports first.
+    """The output of a Python program that runs in a folder, from which it imports first.
 
     Raises:
         ProcessFailedError: It failed.
@@ -98,14 +98,14 @@ def run_python(text: str, variables: Mapping[str, str], folder: Path) -> str:
 
 def _module_of(function: Callable[..., Any]) -> str:
     module = sys.modules[function.__module__]
-    spec = module.__spec__  # of a module that was started as __main__, too
+    spec = module.__spec__  # also the name of a module that runs as __main__
     return spec.name if spec is not None else function.__module__
 
 
 def serve() -> None:
-    """Answer calls until there are no more."""
+    """Serves calls until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what compilers print is no answer
+    os.dup2(2, 1)  # keeps the output of compilers out of the answers
     for line in sys.stdin:
         request = json.loads(line)
         function = getattr(importlib.import_module(request["module"]), request["function"])

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def torch_operations() -> types.ModuleType:
-    """Torch under the names that the programs use."""
+    """The operations of torch under the names in the programs."""
     import torch
 
     functional = torch.nn.functional
@@ -22,7 +22,7 @@ def torch_operations() -> types.ModuleType:
 
 
 def ttnn_operations() -> types.ModuleType:
-    """Ttnn under the names that the programs use."""
+    """The operations of ttnn under the names in the programs."""
     from ttnn_jit import ttnn
 
     return _module(
@@ -36,7 +36,7 @@ SHARED_NAMES = ("exp", "neg", "add", "tanh", "sigmoid", "abs", "sin", "reciproca
 
 
 def _module(name: str, functions: Mapping[str, Any]) -> types.ModuleType:
-    # A module, and no object of some class: other processes recognise it by its name, so that programs are stored.
+    # A module has a stable identity across processes, its name, so that programs are stored on disk.
     module = types.ModuleType(name)
     vars(module).update(functions)
     return module
@@ -44,10 +44,10 @@ def _module(name: str, functions: Mapping[str, Any]) -> types.ModuleType:
 
 @dataclass(frozen=True)
 class Workload:
-    """A program and how many tensors it takes; `function` takes them and then the operations.
+    """A program and its number of tensors; `function` takes these and then the operations.
 
     Attributes:
-        above_one: Whether its series needs arguments above 1.
+        above_one: Whether its arguments must be above 1.
     """
 
     function: Callable[..., Any]
@@ -55,12 +55,12 @@ class Workload:
     above_one: bool = False
 
     def over(self, ops: Any) -> Callable[..., Any]:
-        """The function of the tensors alone, with a parameter for each: what a compiler is given."""
+        """The function with the tensors as its only parameters, for a compiler."""
         names = ", ".join(f"a{i}" for i in range(self.inputs))
         name = self.function.__name__
         text = f"def {name}({names}):\n    return function({names}, ops)\n"
         file = f"<benchmark {name} of {self.inputs}>"
-        # Compilers read the source of what they compile; a time of None says that no file stands behind it.
+        # Compilers read the source from linecache; a time of None marks a source without a file.
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         scope = {"function": self.function, "ops": ops}
         exec(compile(text, file, "exec"), scope)
@@ -69,7 +69,7 @@ class Workload:
 
 
 def copy(x: Any, ops: Any) -> Any:
-    """As many bytes as a copy, and as little arithmetic as an operation can have."""
+    """The bytes of a copy with minimal arithmetic."""
     return ops.abs(x)
 
 

@@ -1,7 +1,7 @@
-"""What this machine can do at most: multiply-adds, and bytes copied, by one thread and by all.
+"""The peaks of this machine: multiply-adds, and bytes copied, by one thread and by all.
 
-Runs in a process of its own; threads are Python's, each in one native call of some milliseconds. A roof is the best of
-several tries: it is what others are measured against.
+It runs in a separate process, with Python threads that each make one native call of some milliseconds. A peak is the
+best of several tries.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from ttnn_jit.runtime.native.native import kernel_address
 
 TRY_SECONDS = 5e-3
 ACCUMULATORS = 12
-FMA_ITERATIONS = 2_000_000  # milliseconds, of which waking a second thread is little
+FMA_ITERATIONS = 2_000_000  # some milliseconds, much longer than waking a second thread
 
 
 def host_isa() -> HostIsa:
-    """What this host runs."""
+    """The instruction set of this host."""
     llvm.initialize_native_target()
     return isa_for(llvm.get_host_cpu_name(), llvm.get_host_cpu_features(), llvm.get_process_triple())
 
 
 @cache
 def native(name: str) -> Callable[..., None]:
-    """One of the probes, callable; Python's lock is free meanwhile."""
+    """A probe as a callable, which releases the GIL."""
     isa = host_isa()
     address = kernel_address(name, assemble(LlvmModule(_text(isa)), isa))
     return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(address)
@@ -58,7 +58,7 @@ def _probe(name: str, module: ModuleText, *scalars: str, aliases: str = "") -> F
 
 
 def _products(isa: HostIsa, module: ModuleText, name: str) -> str:
-    """A loop of steps that each add a product to one of many sums: of floats, or of pairs of bfloat16."""
+    """A loop of multiply-adds to many independent sums: of floats, or of pairs of bfloat16."""
     b = _probe(name, module, "n", "unused")
     out, source, n, _ = b.parameters
     math, vector, words = LlvmVector(isa, module, b.body), FLOAT.times(isa.lanes), I32.times(isa.lanes)
@@ -88,7 +88,7 @@ def _copy(isa: HostIsa, module: ModuleText, name: str, *, nontemporal: bool = Fa
 
 
 def seconds_in_parallel(calls: Sequence[Callable[[], None]]) -> float:
-    """Seconds from the first start to the last end of calls that start together, a thread each, on a CPU of its own."""
+    """Seconds from the first start to the last end of simultaneous calls, each in a thread on its own CPU."""
     if len(calls) == 1:
         start = time.perf_counter()
         calls[0]()
@@ -115,7 +115,7 @@ def seconds_in_parallel(calls: Sequence[Callable[[], None]]) -> float:
 
 
 def fma_gflops(threads: int, tries: int, probe: str = "fma") -> float:
-    """Billions of float32 operations a second, a multiply-add being two; ``pairs`` of bfloat16 are two of them."""
+    """GFLOP/s in float32, where a multiply-add counts as two; ``pairs`` of bfloat16 count as two multiply-adds."""
     pool = BufferPool()
     buffers = [(pool.allocate(4096), pool.allocate(4096)) for _ in range(threads)]
     for pair in buffers:
@@ -128,7 +128,7 @@ def fma_gflops(threads: int, tries: int, probe: str = "fma") -> float:
 
 
 class Copy:
-    """A copy of so many bytes, half of them read and half written, shared evenly among threads."""
+    """A copy of `nbytes` bytes, half of them read and half written, distributed evenly over threads."""
 
     def __init__(self, nbytes: int, threads: int, *, around_caches: bool) -> None:
         self._pool = BufferPool()
@@ -144,7 +144,7 @@ class Copy:
         self._part = part
 
     def seconds(self, passes: int) -> float:
-        """For one copy, of so many one after the other."""
+        """Seconds of a copy, averaged over `passes` consecutive ones."""
         calls = [lambda a=a, b=b: self._function(a.address, b.address, self._part, passes) for a, b in self._parts]
         return seconds_in_parallel(calls) / passes
 

@@ -1,4 +1,4 @@
-"""Tables and plots of programs beside their peers; results are those of `Contenders.compare` (contenders.py)."""
+"""Tables and plots of results of `Contenders.compare` (contenders.py): programs against their peers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def measured(results: Results, case: Case, contender: str) -> list[float]:
 
 
 def ratios(results: Results, case: Case, peer: str, ours: str) -> list[float]:
-    """How many times as long the peer took, by round."""
+    """The peer's time over ours, by round."""
     return [b / a for a, b in zip(measured(results, case, ours), measured(results, case, peer), strict=False)]
 
 
 def by_case(results: Results, cases: Sequence[Case]) -> str:
-    """A row per case: microseconds, what ours moves, and peers' time over ours with its spread over the rounds."""
+    """A row per case: microseconds, our GB/s, and peers' time over ours with its spread over the rounds."""
     head = ["case", *(f"{name}, us" for name in SHOWN), "cpu, GB/s"]
     head += [f"{_short(peer)} / {_short(ours)}" for peer, ours in RATIOS]
     rows = [head]
@@ -41,7 +41,7 @@ def by_case(results: Results, cases: Sequence[Case]) -> str:
 
 
 def undisturbed(results: Results, cases: Sequence[Case]) -> str:
-    """A row per case: microseconds of everyone's best tenth percentile, and the peers' over ours."""
+    """A row per case: microseconds of each contender's best tenth percentile, and the peers' over ours."""
     head = ["case", *(f"{name}, us" for name in SHOWN)]
     rows = [[*head, *(f"{_short(peer)} / {_short(ours)}" for peer, ours in RATIOS)]]
     for case in (case for case in cases if case.name in results):
@@ -53,7 +53,7 @@ def undisturbed(results: Results, cases: Sequence[Case]) -> str:
 
 
 def errors(results: Results, cases: Sequence[Case]) -> str:
-    """A row per case: everyone's largest error against float64."""
+    """A row per case: each contender's largest error against float64."""
     rows = [["case", *SHOWN]]
     for case in (case for case in cases if case.name in results):
         found = [results[case.name].get(name, {}).get("error") for name in SHOWN]
@@ -71,7 +71,7 @@ def every_figure(results: Results, cases: Sequence[Case]) -> str:
 
 
 def summary(results: Results, cases: Sequence[Case]) -> str:
-    """A row per program and dtype: the geometric mean and the least of the ratios over its sizes."""
+    """A row per program and dtype: the geometric mean and the minimum of the ratios over its sizes."""
     rows = [["program", *(f"{_short(peer)} / {_short(ours)}" for peer, ours in RATIOS if peer != INTO)]]
     for workload, dtype in dict.fromkeys((case.workload, case.dtype) for case in cases):
         cells = []
@@ -85,7 +85,7 @@ def summary(results: Results, cases: Sequence[Case]) -> str:
 
 
 def median_ratios(results: Results, cases: Sequence[Case], peer: str, ours: str) -> list[float]:
-    """Per case that both ran, how many times as long the peer took: the median over the rounds."""
+    """Per case that both ran, the median over the rounds of the peer's time over ours."""
     return [statistics.median(values) for case in cases if (values := ratios(results, case, peer, ours))]
 
 

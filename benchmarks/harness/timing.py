@@ -1,4 +1,4 @@
-"""How long calls take, by the wall clock."""
+"""Wall-clock times of calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Of one call."""
+    """Seconds of one call."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start

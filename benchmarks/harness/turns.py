@@ -1,9 +1,8 @@
-"""Calls of contenders that take turns, each in a process of its own for each number of threads.
+"""Interleaved calls of contenders, each in its own process per number of threads.
 
-A process has an allocator that keeps its pages (benchmarks/harness/contenders.py says why). Of a round the median and
-the least of a call's seconds are kept: on a machine that others use, the least says what is reached undisturbed.
-
-A ratio is the peer's time by ours: of the fastest calls of all rounds, and the median over the rounds of medians.
+A process has an allocator that keeps its pages (for the reason see benchmarks/harness/contenders.py). A round keeps the
+median and the minimum of a call's seconds; on a shared machine the minimum is the undisturbed time. A ratio is the
+peer's time over ours: of the fastest calls of all rounds, or the median over the rounds of medians.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from benchmarks.harness.timing import times_of
 
 OURS = "ttnn_jit"
 SECONDS = 0.3
-"""Of a contender in a round."""
+"""Measuring time per contender and round."""
 
 Call = Callable[[], Any]
 Figures = Mapping[str, Any]
@@ -33,7 +32,7 @@ Figures = Mapping[str, Any]
 
 @dataclass
 class _Current:
-    """What this process has prepared."""
+    """The call that this process has prepared."""
 
     call: Call = field(default=lambda: None)
 
@@ -41,8 +40,8 @@ class _Current:
 _CURRENT = _Current()
 
 
-def holds(call: Call) -> Any:
-    """In the contender's process: what is timed from now on is `call`. Its result."""
+def set_call(call: Call) -> Any:
+    """In the contender's process: sets the timed call, and returns its result."""
     import torch
 
     _CURRENT.call = call
@@ -51,7 +50,7 @@ def holds(call: Call) -> Any:
 
 
 def timed(seconds: float) -> tuple[float, float]:
-    """In the contender's process: median and least of a call's seconds, over so long."""
+    """In the contender's process: median and minimum of a call's seconds, from calls over `seconds`."""
     import torch
 
     with torch.inference_mode():
@@ -60,13 +59,13 @@ def timed(seconds: float) -> tuple[float, float]:
 
 
 def thread_counts() -> tuple[int, ...]:
-    """All that this process may run on, and one."""
+    """The number of CPUs of this process, and one."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return tuple(dict.fromkeys((cpus, 1)))
 
 
 class Turns:
-    """The processes of contenders, started when first wanted."""
+    """The processes of contenders, started on first use."""
 
     def __init__(self, cache: str) -> None:
         self._cache = cache
@@ -79,13 +78,13 @@ class Turns:
 
         Args:
             contenders: Their names.
-            prepare: A module's function of a contender and `fields`: calls `holds`, and returns an error.
+            prepare: A module's function of a contender and `fields`; it calls `set_call` and returns an error.
             fields: A JSON value.
-            rounds: Turns of each.
-            threads: Of each.
+            rounds: Turns of each contender.
+            threads: Threads of each contender.
 
         Raises:
-            ProcessFailedError: One of them ended, and is replaced if it is wanted again.
+            ProcessFailedError: A process ended; the next call replaces it.
         """
         found: dict[str, Any] = {}
         for name in contenders:
@@ -111,13 +110,13 @@ class Turns:
     def _variables(self, threads: int) -> dict[str, str]:
         return {
             "TTNN_JIT_CACHE_DIR": f"{self._cache}/ttnn_jit",
-            "TORCHINDUCTOR_CACHE_DIR": f"{self._cache}/inductor_{threads}",  # which knows how many threads run
+            "TORCHINDUCTOR_CACHE_DIR": f"{self._cache}/inductor_{threads}",  # its code depends on the number of threads
             "GLIBC_TUNABLES": TUNED_ALLOCATOR,
-            "OMP_NUM_THREADS": str(threads),  # of torch, which ours are as many as
+            "OMP_NUM_THREADS": str(threads),  # torch's threads, whose number ours follow
         }
 
     def close(self) -> None:
-        """End all processes."""
+        """Ends all processes."""
         for process in self._processes.values():
             process.__exit__()
         self._processes.clear()
@@ -125,36 +124,36 @@ class Turns:
 
 @contextlib.contextmanager
 def turns() -> Iterator[Turns]:
-    """Contenders with disk caches of their own, which start empty."""
+    """Contenders with separate disk caches, which start empty."""
     with tempfile.TemporaryDirectory() as cache, contextlib.closing(Turns(cache)) as running:
         yield running
 
 
 def least(found: Figures, contender: str) -> float:
-    """Seconds of the fastest call."""
+    """Seconds of a contender's fastest call."""
     return float(min(found[contender]["least"]))
 
 
 def ratio(found: Figures, peers: Sequence[str]) -> float:
-    """The fastest call of the best of `peers` by the fastest of ours."""
+    """The fastest call of the best of `peers` over our fastest."""
     return min(least(found, peer) for peer in peers) / least(found, OURS)
 
 
 def ratio_of_medians(found: Figures, peers: Sequence[str]) -> str:
-    """The best peer's median by ours, round by round."""
+    """The best peer's median over ours, by round."""
     best = (min(medians) for medians in zip(*(found[peer]["seconds"] for peer in peers), strict=True))
     return spread([theirs / ours for theirs, ours in zip(best, found[OURS]["seconds"], strict=True)])
 
 
 TYPES = ("f32", "bf16", "bfp8", "bfp4")
-"""Of elements: the columns of a summary."""
+"""Element types: the columns of a summary."""
 
 
 def geometric_rows(found: Iterable[tuple[str, str, Figures, Sequence[str]]]) -> list[list[str]]:
-    """Rows of a table, of groups of figures: per type the geometric mean of `ratio`, and the least of several.
+    """Table rows of groups of figures: per element type the geometric mean of `ratio`, and the minimum of several.
 
     Args:
-        found: Figures with the name of their group, the type of their elements and the peers that they have.
+        found: Tuples of group, element type, figures and peers.
     """
     groups = defaultdict[str, dict[str, list[float]]](lambda: defaultdict(list))
     for group, dtype, figures, peers in found:

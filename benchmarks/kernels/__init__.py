@@ -1,1 +1,1 @@
-"""How fast kernels are, against peers and against what the machine can do."""
+"""The speed of kernels, against peers and against the peaks of the machine."""

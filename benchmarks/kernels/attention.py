@@ -18,10 +18,10 @@ from benchmarks.harness.turns import (
     SECONDS,
     Call,
     geometric_rows,
-    holds,
     least,
     ratio,
     ratio_of_medians,
+    set_call,
     thread_counts,
     turns,
 )
@@ -35,7 +35,7 @@ GOALS = {"f32": 1.05, "bf16": 1.5}
 
 @dataclass(frozen=True)
 class Case:
-    """Attention of a position to all, or to those up to its own, of elements of one type (f32 or bf16)."""
+    """Full or causal attention with elements of one type (f32 or bf16)."""
 
     positions: int
     causal: bool
@@ -44,12 +44,12 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The case as a table shows it."""
+        """The case in tables."""
         return f"{self.title}, {self.threads} thread{'s' * (self.threads > 1)}"
 
     @property
     def title(self) -> str:
-        """The case among those of as many threads."""
+        """The case without its number of threads."""
         return f"{self.positions}{' causal' * self.causal} {self.dtype}"
 
     @property
@@ -60,7 +60,7 @@ class Case:
 
 
 def cases(quick: bool) -> list[Case]:
-    """In the order of the table; quick ones are of two lengths, with all threads."""
+    """The cases in the order of the table; quick ones have two lengths, with all threads."""
     return [
         Case(positions, causal, dtype, threads)
         for threads in thread_counts()[: 1 if quick else None]
@@ -70,18 +70,18 @@ def cases(quick: bool) -> list[Case]:
     ]
 
 
-# What follows until `steps` runs in the contender's own process.
+# The code up to `steps` runs in the contender's process.
 
 
 def prepare(contender: str, fields: dict[str, Any]) -> float:
-    """Make the call to be timed; its largest error relative to the largest result."""
+    """Makes the timed call; its largest error relative to the largest result."""
     import torch
 
     case = Case(**fields)
     generator = torch.Generator().manual_seed(0)
     dtype = torch.float32 if case.dtype == "f32" else torch.bfloat16
     tensors = [torch.randn(1, HEADS, case.positions, CHANNELS, generator=generator).to(dtype) for _ in range(3)]
-    result = holds((_ours if contender == OURS else _torch)(tensors, case.causal))
+    result = set_call((_ours if contender == OURS else _torch)(tensors, case.causal))
     golden = _torch([each.double() for each in tensors], case.causal)()
     return float((result.double() - golden).abs().max() / golden.abs().max())
 

@@ -29,7 +29,7 @@ def own_tanh(x: float) -> float:
 
 @ttnn_jit.tile_op
 def scalar_tanh(x: float) -> float:
-    """The same with something that cannot be traced."""
+    """The same function with code that cannot be traced."""
     return math.tanh(x) + 0.0 * int(x)
 
 
@@ -53,7 +53,7 @@ def nanoseconds_per_element(functions: list[Callable[[Any], Any]], x: torch.Tens
 
 
 def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     command_line("backends").parse_args()
     torch.set_num_threads(1)
     print("ns per element, medians, one thread")

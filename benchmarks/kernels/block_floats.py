@@ -33,7 +33,7 @@ def program(operation: Operation, spec: TensorSpec, *attributes: DataType) -> Pr
 
 
 def running(compiled: Program, source: int) -> tuple[Callable[[], None], object]:
-    """A call of the kernel on the tensor at an address, and the memory of its result."""
+    """A call of the kernel on the tensor at an address, and the buffer of its result."""
     result = HOST_POOL.allocate(compiled.plan.outputs[0].nbytes)
     return lambda: compiled.run(source, result.address), result
 
@@ -50,7 +50,7 @@ def best(calls: list[Callable[[], None]], rounds: int) -> list[float]:
 
 
 def rows(sizes: list[int], rounds: int) -> Iterator[list[str]]:
-    """One for each size and pair of types."""
+    """A row for each size and pair of types."""
     device = ttnn.open_device(device_id=0, target="cpu")
     for size in sizes:
         values = torch.randn(size, size)
@@ -59,7 +59,7 @@ def rows(sizes: list[int], rounds: int) -> Iterator[list[str]]:
                 elements = ttnn.from_torch(values, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
                 tiles = ttnn.typecast(elements, packed)
                 nbytes = elements.spec.nbytes + tiles.spec.nbytes
-                given = ttnn.from_torch(torch.randn(nbytes // 8), device=device)  # pages that are there
+                given = ttnn.from_torch(torch.randn(nbytes // 8), device=device)  # its pages are mapped
                 pairs = [
                     running(program(COPY, given.spec), given.buffer_address()),
                     running(program(TYPECAST, elements.spec, packed), elements.buffer_address()),
@@ -76,7 +76,7 @@ def rows(sizes: list[int], rounds: int) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measures and prints."""
     parser = command_line("block_floats")
     parser.add_argument("--sizes", nargs="*", type=int, default=[256, 1024, 4096], help="extents of the tensors")
     parser.add_argument("--rounds", type=int, default=60)

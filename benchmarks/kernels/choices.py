@@ -1,11 +1,11 @@
-"""What each choice of codegen is worth: kernels with it against the same kernels without.
+"""The gain of each choice of codegen: kernels without it against the same kernels with it.
 
-A choice takes a threshold: it is fitted again by changing it and running this. For every choice and program that it
-concerns: time of the kernel on one thread and time to assemble it, without the choice over with it; above 1 the choice
-gains. Both kernels run in turn on the same memory, so that a machine's other work meets both; times are minima. Where
-the helper threads run is a choice as well, of a process: there, tenth percentiles of calls by two threads.
+The threshold of a choice is fitted by changing it and running this again. For every choice and each of its programs:
+the time of the kernel on one thread and the time to assemble it, without the choice over with it; above 1 the choice
+gains. Both kernels alternate on the same memory, so that other load affects both; times are minima. The affinity of
+helper threads is a choice of a whole process: its figures are tenth percentiles of calls by two threads.
 
-Nothing else should run on the machine. Writes no file:
+Nothing else should run on the machine. It writes no file:
 
     python -m benchmarks.kernels.choices                       every choice
     python -m benchmarks.kernels.choices "two vectors" ...     some
@@ -51,12 +51,12 @@ from ttnn_jit.transforms import pipeline
 DTYPES = {"f32": DataType.FLOAT32, "bf16": DataType.BFLOAT16}
 NAMES = "abcdefghijklmnop"
 SECONDS = 0.3
-"""Of running one pair of kernels."""
+"""Measuring time per pair of kernels."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program, as an expression of tensors a, b, c, ... over `ttnn`, and what it runs on."""
+    """A program, as an expression of tensors a, b, c, ... over `ttnn`, with their dtype and shape, and a target."""
 
     text: str
     dtype: str
@@ -65,18 +65,18 @@ class Case:
 
     @property
     def inputs(self) -> list[str]:
-        """The tensors."""
+        """The names of the tensors."""
         return [name for name in NAMES if re.search(rf"\b{name}\b", self.text)]
 
     @property
     def name(self) -> str:
-        """In tables."""
+        """The case in tables."""
         return f"{self.text} of {self.dtype} {'x'.join(map(str, self.shape))}, {self.target}"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What codegen chooses, the values that turn it off, and programs that it concerns."""
+    """A choice of codegen: the values that turn it off, and the programs that it affects."""
 
     off: Sequence[tuple[ModuleType, str, Any]]
     cases: Sequence[Case]
@@ -153,8 +153,8 @@ class Compiled:
     """A program's kernels, callable on memory at `addresses`.
 
     Attributes:
-        assembly_ms: To assemble them, the least of some tries.
-        names: Theirs.
+        assembly_ms: Milliseconds to assemble them, the minimum of some tries.
+        names: Names of the kernels.
     """
 
     def __init__(self, case: Case, addresses: Sequence[int]) -> None:
@@ -185,7 +185,7 @@ def least(call: Callable[[], Any], tries: int = 7) -> float:
 
 def scheduled(case: Case) -> Any:
     """The module that codegen reads."""
-    names = {name: getattr(ttnn, name) for name in ttnn.__all__}  # most load when they are asked for
+    names = {name: getattr(ttnn, name) for name in ttnn.__all__}  # most names are loaded on demand
     function = eval(f"lambda {', '.join(case.inputs)}: {case.text}", names)
     spec = TensorSpec(case.shape, DTYPES[case.dtype], Layout.TILE)
     arguments = {name: TensorArgument(spec) for name in case.inputs}
@@ -206,7 +206,7 @@ def turned_off(choice: Choice) -> Iterator[None]:
 
 
 def measure(choice: Choice, case: Case) -> list[float] | None:
-    """Microseconds to run and milliseconds to assemble with the choice, and both ratios; None if it changes nothing."""
+    """Microseconds to run and milliseconds to assemble with the choice, and both ratios; None if it has no effect."""
     dtype = torch.float32 if case.dtype == "f32" else torch.bfloat16
     numbers = torch.rand(case.shape, generator=torch.Generator().manual_seed(1)) * 3 + 0.1
     tensors = [numbers.to(dtype, copy=True) for _ in case.inputs]
@@ -223,7 +223,7 @@ def measure(choice: Choice, case: Case) -> list[float] | None:
 
 
 def least_of_both(one: Callable[[], None], other: Callable[[], None]) -> tuple[float, float]:
-    """Seconds of either call, the least of batches in turn."""
+    """Seconds of both calls, the minima of alternating batches."""
     one(), other()
     batch = max(1, int(1e-4 / max(least(one), 1e-7)))
     found: tuple[list[float], list[float]] = ([], [])
@@ -262,7 +262,7 @@ print(sorted(times)[len(times) // 10])
 
 
 def affinity_rows() -> Iterator[list[str]]:
-    """Calls of a process whose helper threads keep off the CPU of their caller, and of one whose do not."""
+    """Rows that compare helper threads with and without an affinity that excludes the caller's CPU."""
     for side in (512, 1024, 2048):
         found: dict[str, list[float]] = {"on": [], "off": []}
         for mode in [*found] * 4:
@@ -283,7 +283,7 @@ def rows_of(name: str) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    """Measure and print a table as markdown."""
+    """Measures and prints a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     every = [*CHOICES, AFFINITY]
     parser.add_argument("choices", nargs="*", metavar="CHOICE", help=f"of {', '.join(every)}; all by default")

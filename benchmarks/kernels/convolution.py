@@ -24,10 +24,10 @@ from benchmarks.harness.turns import (
     SECONDS,
     Call,
     geometric_rows,
-    holds,
     least,
     ratio,
     ratio_of_medians,
+    set_call,
     thread_counts,
     turns,
 )
@@ -43,15 +43,15 @@ class Layer:
     """A layer of square images and windows.
 
     Attributes:
-        name: In tables.
+        name: The layer in tables.
         size: Height and width of an image.
-        inputs: Channels.
-        outputs: Channels; those of a pool are the inputs.
+        inputs: Input channels.
+        outputs: Output channels; of a pool, its input channels.
         kernel: Height and width of a window.
-        stride: From one window to the next.
-        groups: Parts of the channels.
-        pool: ``max`` or ``avg``; empty of a convolution.
-        norm: Whether batch norm follows a convolution, which has no bias then.
+        stride: The stride.
+        groups: Groups of channels.
+        pool: ``max`` or ``avg``; empty for a convolution.
+        norm: Whether batch norm follows the convolution, which then has no bias.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Layer:
 
     @property
     def goal(self) -> float:
-        """Times as fast as the best peer, with all threads."""
+        """The goal of the best peer's time over ours, with all threads."""
         if self.pool:
             return 1.5
         if self.norm:
@@ -75,16 +75,16 @@ class Layer:
 
     @property
     def padding(self) -> int:
-        """Around an image, so that every element is the middle of a window; none of windows beside each other."""
+        """The padding, such that every element is the centre of a window; 0 for windows that do not overlap."""
         return 0 if self.kernel == self.stride else self.kernel // 2
 
     def operations(self, batch: int) -> int:
-        """Multiplications and additions; of a pool, elements of windows."""
+        """Multiplications and additions; for a pool, elements of windows."""
         positions = batch * (self.size // self.stride) ** 2 * self.kernel**2
         return positions * self.inputs if self.pool else 2 * positions * self.outputs * (self.inputs // self.groups)
 
     def elements(self, batch: int) -> int:
-        """That are read or written at least: those of windows, weights, a bias and the result."""
+        """Elements that must be read or written: those of windows, weights, bias and result."""
         side = self.size // self.stride
         read = min(self.size, side * self.kernel) ** 2 * self.inputs
         weights = 0 if self.pool else self.outputs * (self.inputs // self.groups * self.kernel**2 + 1)
@@ -118,7 +118,7 @@ LAYERS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A layer of so many images of one type (f32 or bf16), with so many threads."""
+    """A layer with a batch of images of one element type (f32 or bf16), and a number of threads."""
 
     layer: str
     dtype: str
@@ -127,12 +127,12 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The case as a table shows it."""
+        """The case in tables."""
         return f"{self.layer} {self.dtype}, batch {self.batch}, {self.threads} thread{'s' * (self.threads > 1)}"
 
 
 def cases(quick: bool) -> list[Case]:
-    """In the order of the table; quick ones are of one image, with all threads."""
+    """The cases in the order of the table; quick ones have one image, with all threads."""
     every, *one = thread_counts()
     ways = [(every, 1)] if quick else [(every, 1), (every, 8), *((threads, 1) for threads in one)]
     return [
@@ -143,11 +143,11 @@ def cases(quick: bool) -> list[Case]:
     ]
 
 
-# What follows until `steps` runs in the contender's own process.
+# The code up to `steps` runs in the contender's process.
 
 
 def prepare(contender: str, fields: dict[str, Any]) -> float:
-    """Make the call to be timed; its largest error relative to the largest result."""
+    """Makes the timed call; its largest error relative to the largest result."""
     import torch
 
     case = Case(**fields)
@@ -160,7 +160,7 @@ def prepare(contender: str, fields: dict[str, Any]) -> float:
     if layer.norm:
         mean, variance = torch.randn(layer.outputs), torch.rand(layer.outputs) + 0.5
         tensors += [mean.to(dtype), variance.to(dtype)]
-    result = holds(_ours(layer, tensors) if contender == OURS else _torchs(layer, tensors, contender == COMPILED))
+    result = set_call(_ours(layer, tensors) if contender == OURS else _torchs(layer, tensors, contender == COMPILED))
     golden = _torchs(layer, [each.double() for each in tensors], compiled=False)().permute(0, 2, 3, 1)
     found = result if contender == OURS else result.permute(0, 2, 3, 1)
     found = _in_torch(found).double().reshape(golden.shape)
@@ -186,7 +186,7 @@ def _ours(layer: Layer, tensors: Sequence[Any]) -> Call:
 
 
 def _folded(layer: Layer, weight: Any, shift: Any, mean: Any, variance: Any) -> tuple[Any, Any]:
-    """The weights and the bias that do what a convolution and batch norm do."""
+    """The weights and the bias of a convolution with batch norm folded in."""
     import torch
 
     from ttnn_jit import ttnn
@@ -276,14 +276,14 @@ _ROOFS = tuple(f"roofs {when}, 1 thread and {max(thread_counts())} threads" for 
 
 @dataclass(frozen=True)
 class Roof:
-    """What bounds a case, and the seconds that it takes at least."""
+    """The bound of a case, and its minimal time in seconds."""
 
     bound: str
     seconds: float
 
 
 def roof_of(case: Case, layer: Layer, measured: Sequence[Mapping[str, Any]]) -> Roof:
-    """The roof of a case under the best of all roofs `measured`."""
+    """The roof of a case by the best of the `measured` roofs."""
     probe, itemsize = ("fma", 4) if case.dtype == "f32" else ("pairs", 2)
     gflops = max(found[probe if not layer.pool else "fma"][str(case.threads)] for found in measured)
     copies: dict[int, float] = {}
@@ -322,12 +322,12 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def _judged(found: float, goal: float) -> str:
-    """The goal, and whether it is met."""
+    """The goal, and whether it is reached."""
     return f"{goal} {'met' if found >= goal else 'missed'}"
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: of each kind of layer and batch, with all threads."""
+    """Rows of the summary: each kind of layer and batch, with all threads."""
     return geometric_rows(
         (f"{_kind(case.layer)}, batch {case.batch}", case.dtype, results[case.name], PEERS)
         for case in cases(quick=False)
@@ -346,7 +346,7 @@ _KINDS = {
     "batch norm": "convolutions with batch norm", "depthwise": "depthwise convolutions", "max": "max pools",
     "avg": "avg pools",
 }  # fmt: skip
-"""Part of a layer's name -> what the summary calls it."""
+"""Part of a layer's name -> its kind in the summary."""
 
 
 BENCHMARK = Benchmark("convolution", (__doc__ or "").splitlines()[0], steps, report)

@@ -54,7 +54,7 @@ CALLS = 20
 
 
 def tree(values: list[Any], node: Callable[[Any, Any], Any]) -> Any:
-    """A balanced tree, written level by level as a person would."""
+    """A balanced tree, in source order level by level."""
     while len(values) > 1:
         level = [node(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
         values = level + values[len(level) * 2 :]
@@ -64,7 +64,7 @@ def tree(values: list[Any], node: Callable[[Any, Any], Any]) -> Any:
 def scheduled_module(node: Callable[[Any, Any], Any], specs: list[Any], target: str, *, schedule: bool) -> Any:
     """The module that codegen reads, with or without the scheduler's order."""
     names = [f"x{k}" for k in range(len(specs))]
-    # A function of as many arguments as wanted.
+    # A function with one parameter per input.
     source = f"lambda {', '.join(names)}: tree([{', '.join(names)}], node)"
     function = eval(source, {"tree": tree, "node": node})
     arguments = {name: TensorArgument(spec) for name, spec in zip(names, specs, strict=True)}
@@ -122,7 +122,7 @@ def measure(node: str, inputs: int, dtype: torch.dtype, target: str, rounds: int
 
 
 def _microseconds(program: Program, tensors: list[Any]) -> float:
-    """Of one call, of so many one after the other."""
+    """Microseconds of a call, averaged over consecutive calls."""
     start = time.perf_counter()
     for _ in range(CALLS):
         program(*tensors)

@@ -1,6 +1,6 @@
 """Products of matrices against torch's own, and against oneDNN with weights that were packed beforehand.
 
-The contenders take turns (benchmarks/harness/turns.py says how). *linear* multiplies by weights that lie N x K,
+The contenders take turns (benchmarks/harness/turns.py). *linear* multiplies by weights that lie N x K,
 *matmul* by a matrix K x N; with `gelu` a bias and the exact gelu follow. Of *bfp8* and *bfp4* our weights are block
 floats, and all else, the peers' weights too, is bfloat16. *packed* is oneDNN's linear on weights that it reordered
 before, which is no part of its time; where weights *stay*, ours are those of a ttnn tensor, which is packed once too.
@@ -20,10 +20,10 @@ from benchmarks.harness.turns import (
     OURS,
     SECONDS,
     geometric_rows,
-    holds,
     least,
     ratio,
     ratio_of_medians,
+    set_call,
     thread_counts,
     turns,
 )
@@ -42,7 +42,7 @@ class Product:
         dtype: ``f32``, ``bf16``, or ``bfp8`` or ``bfp4`` for weights that are block floats.
         extents: Batch, if there is one, rows, inner extent, columns.
         gelu: Whether a bias and gelu follow.
-        stays: Whether our weights are a ttnn tensor's, and not torch's, which are packed in the call.
+        stays: Whether our weights are a ttnn tensor, which is packed once, not a torch tensor, which each call packs.
     """
 
     kind: str
@@ -53,13 +53,13 @@ class Product:
 
     @property
     def name(self) -> str:
-        """The product as a table shows it."""
+        """The product in tables."""
         extents = "x".join(map(str, self.extents))
         return f"{self.kind}{' + gelu' * self.gelu} {self.dtype} {extents}{', stays' * self.stays}"
 
     @property
     def contenders(self) -> tuple[str, ...]:
-        """Who computes it: oneDNN packs matrices; a read bounds those of few rows."""
+        """The contenders: oneDNN packs matrices; a read bounds products of few rows."""
         packed = (PACKED,) if len(self.extents) == 3 else ()
         return (OURS, TORCH, *packed, *((READ,) if self.extents[-3] <= FEW_ROWS else ()))
 
@@ -94,11 +94,11 @@ CASES += [
 QUICK = [case for case in CASES if case.extents in {(32, 32, 32), (512, 512, 512), (1, 2048, 16384)}]
 
 
-# What follows until `steps` runs in the contender's own process.
+# The code up to `steps` runs in the contender's process.
 
 
 def prepare(contender: str, fields: dict[str, Any]) -> float:
-    """Make the call to be timed; its largest error relative to the largest result, 0 of a read."""
+    """Makes the timed call; its largest error relative to the largest result, 0 for a read."""
     import torch
 
     product = Product(**fields | {"extents": tuple(fields["extents"])})
@@ -112,19 +112,19 @@ def prepare(contender: str, fields: dict[str, Any]) -> float:
         return _prepare_tensors(product, a, b, bias)
     with torch.inference_mode():
         call = _MAKERS[contender](product, a, b, bias)
-    result = holds(call)
+    result = set_call(call)
     return 0.0 if contender == READ else _error(product, result, a, b, bias)
 
 
 def _prepare_tensors(product: Product, a: Any, b: Any, bias: Any) -> float:
-    """The same of tensors of a device, the weights perhaps as block floats; the error is that of what these hold."""
+    """The same for tensors on a device, whose weights may be block floats; the error is for the rounded operands."""
     from ttnn_jit import ttnn
 
     device = ttnn.open_device(device_id=0, target="cpu")
     packed = {"bfp8": ttnn.bfloat8_b, "bfp4": ttnn.bfloat4_b}.get(product.dtype)
     x = ttnn.from_torch(a, layout=ttnn.TILE_LAYOUT, device=device)
     weights = ttnn.from_torch(b, dtype=packed, layout=ttnn.TILE_LAYOUT, device=device)
-    result = holds(_ours(product, x, weights, bias))
+    result = set_call(_ours(product, x, weights, bias))
     return _error(
         product, ttnn.to_torch(result), ttnn.to_torch(x), b if packed is None else ttnn.to_torch(weights), bias
     )
@@ -208,7 +208,7 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: of each kind, products of few rows and others."""
+    """Rows of the summary: per kind, products of few rows and others."""
     return geometric_rows(
         (_group(case), case.dtype, results[case.name], [peer for peer in (TORCH, PACKED) if peer in case.contenders])
         for case in CASES

@@ -26,9 +26,9 @@ from benchmarks.harness.turns import (
     Call,
     Turns,
     geometric_rows,
-    holds,
     least,
     ratio,
+    set_call,
     thread_counts,
     turns,
 )
@@ -36,31 +36,31 @@ from benchmarks.harness.turns import (
 EAGER, COMPILED, COPIED = "torch", "torch.compile", "copy"
 CONTENDERS = (OURS, EAGER, COMPILED)
 SHARE_GOAL = 0.8
-"""Of the speed of a copy."""
+"""The goal of the speed relative to a copy."""
 TRIES = 7
 SIZES = {"cache": 1 << 18, "2048": 1 << 22, "memory": 1 << 24}
-"""Elements."""
+"""Name of a size -> elements."""
 ITEM_BYTES = {"f32": 4, "bf16": 2, "int32": 4}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is moved.
+    """A movement.
 
     Attributes:
-        ours: Of the ttnn namespace and the tensors.
-        torchs: Of the torch module and the tensors; a tensor or several.
-        shape: Of a size's exponent (18 for 2^18 elements): of the first tensor.
-        tensors: How many of this shape it reads.
-        index: Of the shape: that of the indices which follow the tensor, and below which number they are.
+        ours: Function of the ttnn namespace and the tensors.
+        torch_function: Function of the torch module and the tensors; it returns one or several tensors.
+        shape: Gives the shape of the first tensor from a size's exponent (18 for 2^18 elements).
+        tensors: The number of tensors of this shape.
+        index: Gives, from the shape, the shape of an index tensor, and the exclusive bound of its indices.
         group: Its row of a summary.
-        goal: Times as fast as the best peer.
-        read: Of the first tensor, the share of the bytes that lie in lines which are read.
-        in_tiles: Of an eager operation on tensors of ttnn: of the first one, whether it lies in tiles; None: torch's.
+        goal: The goal of the best peer's time over ours.
+        read: The share of the first tensor's bytes in cache lines that are read.
+        in_tiles: For an eager operation on ttnn tensors, whether the first is in tile layout; None for torch tensors.
     """
 
     ours: Callable[..., Any]
-    torchs: Callable[..., Any]
+    torch_function: Callable[..., Any]
     shape: Callable[[int], tuple[int, ...]]
     tensors: int = 1
     index: Callable[[tuple[int, ...]], tuple[tuple[int, ...], int]] | None = None
@@ -210,12 +210,12 @@ REASONS = """## What stays below a copy, and why
   shorter than a vector move element by element, or a few at a time.
 - In memory, rows of a result that do not begin lines of the cache are not stored past it: each line is read first.
 """
-"""What the tables ask for; no figure of a machine."""
+"""Explanations of the tables, without figures of a machine."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A work on elements of one type, with so many threads."""
+    """A movement of one element type and size, with a number of threads."""
 
     work: str
     dtype: str
@@ -224,22 +224,22 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The case as a table shows it."""
+        """The case in tables."""
         return f"{self.work}, {self.title}"
 
     @property
     def title(self) -> str:
-        """What it has in common with other works."""
+        """The case without its movement."""
         return f"{self.dtype}, {self.size}, {self.threads} thread{'s' * (self.threads > 1)}"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the first tensor."""
+        """Shape of the first tensor."""
         return WORKS[self.work].shape(SIZES[self.size].bit_length() - 1)
 
 
 def cases(quick: bool) -> list[Case]:
-    """In the order of the table: in a cache by one thread, in memory by all; transposes of every size by both."""
+    """The cases in the order of the table: in cache with one thread, in memory with all; transposes with both."""
     every, *one = thread_counts()
     settings = [("cache", 1), ("memory", every)]
     both = [(size, count) for size in SIZES for count in (every, *one)]
@@ -252,17 +252,17 @@ def cases(quick: bool) -> list[Case]:
     ]
 
 
-# What follows until `measured` runs in the contender's own process.
+# The code up to `measured` runs in the contender's process.
 
 
 def prepare(contender: str, fields: dict[str, Any]) -> float:
-    """Make the call to be timed; how many elements of its result are not torch's."""
+    """Makes the timed call; the number of elements of its result that differ from torch's."""
     import torch
 
     work, tensors = WORKS[fields["work"]], _tensors(fields)
-    golden = _all(work.torchs(torch, *_in_tiles(work, tensors)))
+    golden = _all(work.torch_function(torch, *_in_tiles(work, tensors)))
     call = _ours(work, tensors) if contender == OURS else _torchs(work, tensors, contender == COMPILED)
-    found = [each if torch.is_tensor(each) else each.to_torch() for each in _all(holds(call))]
+    found = [each if torch.is_tensor(each) else each.to_torch() for each in _all(set_call(call))]
     if work.in_tiles is not None:
         golden = [each[tuple(map(slice, own.shape))] for each, own in zip(golden, found, strict=True)]
     return float(sum(int((each != own).sum()) for each, own in zip(found, golden, strict=True)))
@@ -287,7 +287,7 @@ def _tensors(fields: Mapping[str, Any]) -> list[Any]:
 
 
 def _in_tiles(work: Work, tensors: Sequence[Any]) -> list[Any]:
-    """As torch is given them: padded, where ours lie in tiles."""
+    """The tensors for torch: padded if ours are in tile layout."""
     import torch
 
     return [_padded_to_tiles(torch, each) for each in tensors] if work.in_tiles else list(tensors)
@@ -310,7 +310,7 @@ _OF_TENSORS: dict[int, Callable[..., Callable[..., Any]]] = {
     1: lambda work, ttnn: lambda x: work.ours(ttnn, x),
     2: lambda work, ttnn: lambda x, y: work.ours(ttnn, x, y),
 }
-"""A function as its user would write it: one with a parameter for each tensor has the fast path of calls."""
+"""Functions with one parameter per tensor, as users write them, which take the fast path of calls."""
 
 
 def _torchs(work: Work, tensors: Sequence[Any], compiled: bool) -> Call:
@@ -319,7 +319,7 @@ def _torchs(work: Work, tensors: Sequence[Any], compiled: bool) -> Call:
     given = _in_tiles(work, tensors)
 
     def function(*tensors: Any) -> Any:
-        return work.torchs(torch, *tensors)
+        return work.torch_function(torch, *tensors)
 
     if compiled:
         torch._dynamo.reset()
@@ -328,13 +328,13 @@ def _torchs(work: Work, tensors: Sequence[Any], compiled: bool) -> Call:
 
 
 def seconds_of_copies(nbytes: int, threads: int) -> list[float]:
-    """In a process of its own: of a copy of so many bytes read and written, the best of each kind."""
+    """In a separate process: the best seconds of each kind of copy of `nbytes` bytes, read and written."""
     copies = [Copy(nbytes, threads, around_caches=around) for around in (False, True)]
     return [nbytes / copy.gigabytes_per_second(TRIES) / 1e9 for copy in copies]
 
 
 def nbytes_of(case: Case) -> int:
-    """What is read and written, once each."""
+    """The bytes that are read and written, once each."""
     import torch
 
     work, itemsize = WORKS[case.work], ITEM_BYTES[case.dtype]
@@ -345,7 +345,7 @@ def nbytes_of(case: Case) -> int:
         extents, _ = work.index(case.shape)
         given.append(torch.empty(extents, dtype=torch.int64, device="meta"))
         read += math.prod(extents) * 4
-    written = sum(each.numel() for each in _all(work.torchs(torch, *given)))
+    written = sum(each.numel() for each in _all(work.torch_function(torch, *given)))
     return int(read) + written * itemsize
 
 
@@ -376,7 +376,7 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 
 def share(found: Mapping[str, Any]) -> float:
-    """The speed of ours over that of the copy: of the fastest of each."""
+    """Our speed over that of the copy, by the fastest runs."""
     return least(found, COPIED) / least(found, OURS)
 
 
@@ -389,7 +389,7 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: groups of works, in memory, with all threads."""
+    """Rows of the summary: groups of movements, in memory, with all threads."""
     return geometric_rows(
         (WORKS[case.work].group, case.dtype, results[case.name], CONTENDERS[1:])
         for case in cases(quick=False)
@@ -419,7 +419,7 @@ def _table(results: Mapping[str, Any], own: Sequence[Case]) -> str:
 
 
 def _marked(figure: float, goal: float) -> str:
-    """With a mark if it misses its goal."""
+    """The figure, with a mark if it misses its goal."""
     return f"{figure:.2f}{' *' * (figure < goal)}"
 
 

@@ -1,4 +1,4 @@
-"""What the numerics of a target do to exp(cosh(x)): the table of docs/numerics.md.
+"""The effect of a target's numerics on exp(cosh(x)): the table of docs/numerics.md.
 
 python -m benchmarks.kernels.numerics
 """
@@ -27,7 +27,7 @@ def bfloat16_inputs() -> torch.Tensor:
 
 
 def main() -> None:
-    """Print the table."""
+    """Prints the table."""
     command_line("numerics").parse_args()
     x = bfloat16_inputs()
     exact = torch.exp(torch.cosh(x.double()))

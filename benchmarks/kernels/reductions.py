@@ -18,10 +18,10 @@ from benchmarks.harness.turns import (
     SECONDS,
     Call,
     geometric_rows,
-    holds,
     least,
     ratio,
     ratio_of_medians,
+    set_call,
     thread_counts,
     turns,
 )
@@ -31,24 +31,24 @@ CONTENDERS = (OURS, EAGER, COMPILED)
 SIZE = 2048
 GROUPS = 32
 IMAGES = (8, 512, 32, 32)
-"""Of `group_norm`, as torch has them."""
+"""The shape of `group_norm` in torch."""
 CHOSEN = 32
-"""Elements of a row that `topk` gives."""
+"""The k of `topk`."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is computed of a matrix and, if it takes them, of a weight and a bias for each column.
+    """A computation on a matrix and, for some, a weight and a bias per column.
 
     Attributes:
-        ours: Of the ttnn namespace and the tensors.
-        torchs: Of the torch module and the tensors.
-        tensors: How many it reads of the matrix and of its numbers by column.
-        goals: Times as fast as the best peer, f32 and bf16; 0: none is stated.
+        ours: Function of the ttnn namespace and the tensors.
+        torch_function: Function of the torch module and the tensors.
+        tensors: The number of its tensors: the matrix, the weight, the bias.
+        goals: The goals of the best peer's time over ours, for f32 and bf16; 0 for none.
     """
 
     ours: Callable[..., Any]
-    torchs: Callable[..., Any]
+    torch_function: Callable[..., Any]
     tensors: int = 1
     goals: tuple[float, float] = (0.0, 0.0)
 
@@ -90,7 +90,7 @@ WORKS: dict[str, Work] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A work on elements of one type (f32 or bf16), with so many threads."""
+    """A computation in one element type (f32 or bf16), with a number of threads."""
 
     work: str
     dtype: str
@@ -98,17 +98,17 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The case as a table shows it."""
+        """The case in tables."""
         return f"{self.work} {self.dtype}, {self.threads} thread{'s' * (self.threads > 1)}"
 
     @property
     def goal(self) -> float:
-        """How many times as fast as its peers it is meant to be; 0: nothing is stated."""
+        """The goal of the best peer's time over ours; 0 for none."""
         return WORKS[self.work].goals[self.dtype == "bf16"]
 
 
 def cases(quick: bool) -> list[Case]:
-    """In the order of the table; quick ones, and those without a goal, with all threads."""
+    """The cases in the order of the table; quick ones, and those without a goal, only with all threads."""
     return [
         Case(name, dtype, count)
         for name, work in WORKS.items()
@@ -117,17 +117,17 @@ def cases(quick: bool) -> list[Case]:
     ]
 
 
-# What follows until `steps` runs in the contender's own process.
+# The code up to `steps` runs in the contender's process.
 
 
 def prepare(contender: str, fields: dict[str, Any]) -> float:
-    """Make the call to be timed; its largest error relative to the largest result."""
+    """Makes the timed call; its largest error relative to the largest result."""
     import torch
 
     work = WORKS[fields["work"]]
     tensors = _tensors(fields)[: work.tensors]
-    result = holds(_ours(work, tensors) if contender == OURS else _torchs(work, tensors, contender == COMPILED))
-    golden = work.torchs(torch, *(each.double() for each in tensors))
+    result = set_call(_ours(work, tensors) if contender == OURS else _torchs(work, tensors, contender == COMPILED))
+    golden = work.torch_function(torch, *(each.double() for each in tensors))
     found = result.double().reshape(-1)
     if contender == OURS and fields["work"] == "group_norm":
         golden = golden.permute(0, 2, 3, 1)
@@ -162,14 +162,14 @@ _OF_TENSORS: dict[int, Callable[..., Callable[..., Any]]] = {
     2: lambda work, ttnn: lambda x, w: work.ours(ttnn, x, w),
     3: lambda work, ttnn: lambda x, w, b: work.ours(ttnn, x, w, b),
 }
-"""A function as its user would write it: one with a parameter for each tensor has the fast path of calls."""
+"""Functions with one parameter per tensor, as users write them, which take the fast path of calls."""
 
 
 def _torchs(work: Work, tensors: Sequence[Any], compiled: bool) -> Call:
     import torch
 
     def function(*tensors: Any) -> Any:
-        return work.torchs(torch, *tensors)
+        return work.torch_function(torch, *tensors)
 
     if compiled:
         torch._dynamo.reset()
@@ -203,7 +203,7 @@ def report(results: Mapping[str, Any], plots: Plots) -> str:  # noqa: ARG001 - a
 
 
 def summary(results: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the summary: works, with all threads."""
+    """Rows of the summary: computations, with all threads."""
     return geometric_rows(
         (case.work, case.dtype, results[case.name], CONTENDERS[1:])
         for case in cases(quick=False)
@@ -225,7 +225,7 @@ def _table(results: Mapping[str, Any], own: Sequence[Case]) -> str:
 
 
 _WHOLE = {"softmax", "log_softmax", "layer_norm", "rms_norm", "group_norm", "cumsum of rows", "cumsum of columns"}
-"""Works with as many results as elements; the results of the others are too few to count."""
+"""Computations with as many results as elements; the others' results are too few to count."""
 
 
 def _nbytes(case: Case) -> int:

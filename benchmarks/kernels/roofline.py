@@ -25,12 +25,12 @@ from benchmarks.kernels import elementwise, workloads
 
 CASES = [case for case in elementwise.CASES if case.shape[0] in {256, 1024, 4096}] + workloads.CASES
 QUICK = [case for case in CASES if case.shape[0] != 4096][::3]
-POWERS = range(16, 29)  # of two: bytes of the copies
+POWERS = range(16, 29)  # exponents of 2: bytes of the copies
 
 
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
-    """The roofs before and after all kernels, for a noisy machine's sake."""
+    """The kernels, with measurements of the roofs before and after them, since machines are noisy."""
     with contenders() as running:
         yield [
             Step("roofs", 6, partial(measured_roofs, quick)),
@@ -40,13 +40,13 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 
 def measured_roofs(quick: bool) -> Any:
-    """The roofs, in a process of their own."""
+    """The roofs, measured in a separate process."""
     with Process({}) as process:
         return process.call(roofs, list(POWERS[::3] if quick else POWERS), 3 if quick else 7)
 
 
 def kernel(running: Contenders, case: Case, quick: bool) -> dict[str, float]:
-    """Seconds of a call, the best of several tenth percentiles, as roofs are; and its operations per element."""
+    """Seconds of a call, the best of several tenth percentiles, and its operations per element."""
     running.call(OURS, prepare, OURS, asdict(case))
     seconds = min(running.call(OURS, timed, 0.04)[1] for _ in range(3 if quick else 7))
     return {"seconds": seconds, "operations": running.call(OURS, operations_per_element, asdict(case))}
@@ -62,7 +62,7 @@ def operations_per_element(case_fields: dict[str, Any]) -> float:
 
 
 def operations_in(text: str) -> float:
-    """Of all kernels of a program, per element; a multiply-add is two."""
+    """Floating-point operations of all kernels of a program per element; a multiply-add counts as two."""
     total = 0.0
     for body in re.findall(r"^define void @k_.*?^}", text, re.DOTALL | re.MULTILINE):
         step = re.search(r"%at\.next = add i64 %at, (\d+)", body)
@@ -173,7 +173,7 @@ def _plot_roofline(
     markers = {"f32": "o", "bf16": "s"}
     programs = list(dict.fromkeys(case.workload for case in found))
     for case in found:
-        operations = results[case.name]["operations"] or 0.25  # a copy does none: drawn at the left edge
+        operations = results[case.name]["operations"] or 0.25  # a copy has none, and is drawn at the left edge
         x = operations * case.elements / case.nbytes
         y = operations * case.elements / results[case.name]["seconds"] / 1e9
         size = 14 if case.nbytes < 1 << 21 else 34 if case.nbytes < 1 << 26 else 70

@@ -43,9 +43,9 @@ from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
 
-ELEMENTS = 32_768  # ours and the peers': an operation that costs nothing is twice as fast in the first-level cache
-PASSES = 4  # of ours over them in one call
-STAGGER = 1088  # bytes between operands: at equal offsets in their pages, a load would wait for an unrelated store
+ELEMENTS = 32_768  # for all contenders: a trivial operation is twice as fast in the first-level cache
+PASSES = 4  # over them in one call of ours
+STAGGER = 1088  # bytes between operands: with equal page offsets, loads would alias with unrelated stores
 FLOAT32, BFLOAT16 = DataType.FLOAT32, DataType.BFLOAT16
 TORCH = {FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
 IN_TORCH: dict[str, Callable[..., Any]] = {
@@ -70,22 +70,22 @@ IN_NUMPY = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcs
 
 @dataclass(frozen=True)
 class Rate:
-    """Elements per nanosecond of one function in one dtype; None where a peer has no such function.
+    """Elements per nanosecond of one function in one dtype; None if a peer has no such function.
 
     Attributes:
-        name: Of the operation in the TTNN dialect.
-        dtype: Of operands and result.
+        name: Name of the operation in the TTNN dialect.
+        dtype: Element type of operands and result.
         numerics: How results are rounded.
         ours: This library's.
-        max_ulp: Largest error of it over a sample.
+        max_ulp: This library's largest error over a sample.
         torch: torch's.
         numpy: numpy's, in float32 only.
         avx2: This library's without AVX-512.
-        looked_up: This library's of so many elements that it looks results up.
-        operands: Tensors that it reads.
-        instructions: Of this library's kernel, for 16 float32 elements, off its rare paths.
-        divisions: How many of them are divisions.
-        roots: How many of them are square roots.
+        looked_up: This library's with a lookup table, for large tensors.
+        operands: The number of operands.
+        instructions: Instructions of this library's kernel for 16 float32 elements, without its rare paths.
+        divisions: The divisions among them.
+        roots: The square roots among them.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Rate:
 
 
 def usual_instructions(text: str) -> tuple[float, float, float]:
-    """A kernel's instructions for 16 elements off its rare paths, and the divisions and the roots among them."""
+    """A kernel's instructions for 16 elements without its rare paths, and the divisions and roots among them."""
     body = text.partition("\nbody:\n")[2].partition("\ndone:\n")[0]
     usual, rare = [], False
     for line in body.splitlines():
@@ -119,7 +119,7 @@ def usual_instructions(text: str) -> tuple[float, float, float]:
 
 
 def kernel_body(operation: Operation, dtype: DataType, numerics: Numerics) -> KernelBody:
-    """A contiguous loop over the operation alone, inside another that repeats it."""
+    """A contiguous loop of the operation alone, inside a loop that repeats it."""
     inputs = [Stream(dtype, InnerAccess.CONTIGUOUS) for _ in range(operation.arity)]
     loads = [Load(k, None) for k in range(operation.arity)]
     numbers = tuple(Constant.of(attribute.default) for attribute in operation.attributes)
@@ -148,7 +148,7 @@ class Kernel:
 
 
 def staggered(count: int, dtype: DataType) -> list[torch.Tensor]:
-    """Tensors of `ELEMENTS` in one block of memory, each aligned to a cache line, no two at one offset in a page."""
+    """Tensors of `ELEMENTS` in one buffer, each aligned to a cache line, with distinct page offsets."""
     apart = ELEMENTS * dtype.itemsize + STAGGER
     block = torch.zeros(count * apart + 4096, dtype=torch.uint8)
     first = -block.data_ptr() % 4096
@@ -157,7 +157,7 @@ def staggered(count: int, dtype: DataType) -> list[torch.Tensor]:
 
 
 def random_inputs(operation: Operation, dtype: DataType, count: int) -> list[torch.Tensor]:
-    """Arguments of the operation's domain, or of [-8, 8] within it: what programs hold."""
+    """Arguments of the operation's domain, within [-8, 8] if possible, as in programs."""
     low, high = operation.probe.domain
     generator = torch.Generator().manual_seed(3)
     low, high = max(low, -8.0), min(high, 8.0)
@@ -166,7 +166,7 @@ def random_inputs(operation: Operation, dtype: DataType, count: int) -> list[tor
 
 
 def torch_call(operation: Operation, dtype: DataType) -> Callable[[], Any] | None:
-    """The function of torch on the same numbers, with ``out=`` where it takes one."""
+    """The function of torch on the same numbers, with ``out=`` if supported."""
     function = IN_TORCH.get(operation.ttnn_name) or getattr(torch, operation.name, None)
     if function is None or (operation.attributes and operation.ttnn_name not in IN_TORCH):
         return None
@@ -182,7 +182,7 @@ def torch_call(operation: Operation, dtype: DataType) -> Callable[[], Any] | Non
 
 
 def numpy_call(operation: Operation, dtype: DataType) -> Callable[[], Any] | None:
-    """The function of numpy of that name, float32 only."""
+    """The numpy function of that name, float32 only."""
     function = getattr(np, IN_NUMPY.get(operation.name, operation.name), None)
     if dtype is not FLOAT32 or not isinstance(function, np.ufunc) or operation.attributes:
         return None
@@ -234,7 +234,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
 
 
 def rates(index: int, rounds: int) -> list[dict[str, Any]]:
-    """One operation in float32, in bfloat16 as on cpu and in bfloat16 as on a chip target; in a process of its own."""
+    """One operation in float32, in bfloat16 for cpu and in bfloat16 for a chip target; in a separate process."""
     torch.set_num_threads(1)
     kinds = ((FLOAT32, Numerics.IEEE), (BFLOAT16, Numerics.IEEE), (BFLOAT16, Numerics.DEVICE))
     return [asdict(rate(operations_on(FLOATS)[index], *kind, host_isa(), rounds)) for kind in kinds]
@@ -252,7 +252,7 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 
 class _Shared:
-    """A process that is started when the first operation wants it."""
+    """A process that is started on first use."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
@@ -271,7 +271,7 @@ class _Shared:
 
 
 def report(results: Mapping[str, Any], plots_: Plots) -> str:
-    """A row per operation and dtype; where ours stands beside torch, as a plot."""
+    """A row per operation and dtype, and a plot of the ratios to torch."""
     rows = [["operation", "dtype", "rounding", "el/ns", "largest error, ulp", "torch", "ours / torch", "numpy",
              "ours / numpy", "AVX2", "AVX-512 / AVX2", "looked up", "looked up / torch"]]  # fmt: skip
     found = [Rate(**fields) for step in results.values() for fields in step]
@@ -287,7 +287,7 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
 
 
 def bounds(found: Sequence[Rate]) -> str:
-    """What bounds the functions that are not twice as fast as torch's: the table after all others, if it has rows."""
+    """The table of bounds of the functions that are not twice as fast as torch's, if there are any."""
     by_kind = {(r.name, r.dtype, r.numerics): r for r in found}
     plain = {1: "identity", 2: "add", 3: "where"}
     rows = [["operation", "dtype", "rounding", "ours / torch", "instructions for 16", "a ns", "of the divider",
@@ -314,7 +314,7 @@ def bounds(found: Sequence[Rate]) -> str:
 
 
 def _plot(found: Sequence[Rate], plots_: Plots) -> None:
-    """Ratios to torch, sorted: how many functions are how much faster."""
+    """Plots the sorted ratios to torch."""
     figure, axes = plots.panels(1, 1, 6, 3)
     axis = axes[0][0]
     for dtype, numerics, label in (

@@ -36,7 +36,7 @@ def elements_curve(powers: list[int]) -> dict[str, Curve]:
 
 
 def operations_curve(counts: list[int]) -> dict[str, Curve]:
-    """Operations -> milliseconds of a first call; every count is a function of its own text."""
+    """Operations -> milliseconds of a first call; each count has a new function."""
     import torch
 
     import ttnn_jit

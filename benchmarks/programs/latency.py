@@ -33,7 +33,7 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 
 def histogram(running: Contenders, case: Case, contender: str, count: int) -> dict[str, Any]:
-    """Microseconds at some percentiles, and so many quantiles that a histogram can be drawn of them."""
+    """Microseconds at some percentiles, and quantiles for a histogram."""
     running.call(contender, prepare, contender, asdict(case))
     found = sorted(nanoseconds / 1000 for nanoseconds in running.call(contender, samples, count))
     ranked = {str(p): found[min(count - 1, int(p / 100 * count))] for p in PERCENTILES}
@@ -46,7 +46,7 @@ def _thinned(ordered: list[float]) -> list[float]:
 
 
 def report(results: Mapping[str, Any], plots_: Plots) -> str:
-    """A panel per case with everyone's histogram, and the percentiles."""
+    """A panel per case with each contender's histogram, and the percentiles."""
     cases = [case for case in CASES if any(step.startswith(case.name) for step in results)]
     figure, axes = plots.panels(1, len(cases), 3.4, 2.4, sharey=True)
     rows = [["case", "contender", *(f"{p} %, us" for p in PERCENTILES)]]

@@ -34,8 +34,8 @@ SHARES = [
 ]
 PEAKS = [case for case in SHARES if case.workload in {"cosh", "add tree of 8"}]
 FAULTS = Case("cosh", (4096, 4096), "f32")
-FAULTY = (OURS, CHIP, EAGER, PEER, TUNED, INTO)
-MOST_OVER = 64 << 20  # bytes that a call may hold beside its inputs and its result
+FAULT_CONTENDERS = (OURS, CHIP, EAGER, PEER, TUNED, INTO)
+MAX_EXTRA = 64 << 20  # bytes that a call may allocate besides its inputs and its result
 CALLS = 20
 
 
@@ -46,7 +46,10 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
         yield [
             *(Step(f"share, {case.name}", 5, partial(share, case, quick)) for case in SHARES[:: 5 if quick else 1]),
             *(Step(f"peak, {case.name}", 5, partial(peak, case)) for case in PEAKS[:: 4 if quick else 1]),
-            *(Step(f"faults, {name}", 6, partial(faults, running, name)) for name in FAULTY[: 2 if quick else None]),
+            *(
+                Step(f"faults, {name}", 6, partial(faults, running, name))
+                for name in FAULT_CONTENDERS[: 2 if quick else None]
+            ),
         ]
 
 
@@ -57,7 +60,7 @@ def share(case: Case, quick: bool) -> Any:
 
 
 def calls_and_copies(case_fields: dict[str, Any], rounds: int) -> dict[str, list[float]]:
-    """In its own process: ours and the copies in turns."""
+    """In a separate process: alternating calls and copies."""
     case = Case(case_fields["workload"], tuple(case_fields["shape"]), case_fields["dtype"])
     prepare(OURS, case_fields)
     copies = [Copy(case.nbytes, threads, around_caches=True) for threads in sorted({1, os.cpu_count() or 1})]
@@ -74,18 +77,18 @@ def _shares(found: Mapping[str, Sequence[float]]) -> list[float]:
 
 
 def median_share(found: Mapping[str, Sequence[float]]) -> float:
-    """Of a result of `share`: the speed of a call over that of a copy."""
+    """The median of the speed of a call over that of a copy, from a result of `share`."""
     return statistics.median(_shares(found))
 
 
 def peak(case: Case) -> Any:
-    """Bytes over inputs and result."""
+    """Peak bytes besides inputs and result."""
     with Process({}) as process:
         return process.call(peak_bytes, asdict(case))
 
 
 def peak_bytes(case_fields: dict[str, Any]) -> dict[str, int]:
-    """In its own process: the high-water mark of a few calls."""
+    """In a separate process: the peak resident set of a few calls."""
     case = Case(case_fields["workload"], tuple(case_fields["shape"]), case_fields["dtype"])
     prepare(OURS, case_fields | {"shape": [32, 32]})
     inputs = running_.inputs_of(case)
@@ -93,7 +96,7 @@ def peak_bytes(case_fields: dict[str, Any]) -> dict[str, int]:
     call = running_._call_of(OURS, case, inputs)
     gc.collect()
     before = _status("VmRSS") - input_bytes
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the high-water mark starts anew
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
     for _ in range(5):
         call()
     return {
@@ -115,7 +118,7 @@ def faults(running: Contenders, contender: str) -> Any:
 
 
 def faults_per_call(calls: int) -> float:
-    """In the contender's process."""
+    """Page faults per call, in the contender's process."""
     import torch
 
     with torch.inference_mode():
@@ -137,13 +140,15 @@ def report(results: Mapping[str, Any], plots_: Plots) -> str:
         speeds = [case.nbytes / statistics.median(found[who]) / 1e9 for who in ("ours", "copy")]
         bars[case.name] = shares
         rows.append([case.name, f"{case.nbytes / 1e6:.0f}", *(f"{s:.1f}" for s in speeds), spread(shares)])
-    peaks = [["kernel", "inputs, MB", "result, MB", "over both, MB", f"at most {MOST_OVER >> 20} MB"]]
+    peaks = [["kernel", "inputs, MB", "result, MB", "over both, MB", f"at most {MAX_EXTRA >> 20} MB"]]
     for case in (case for case in PEAKS if f"peak, {case.name}" in results):
         found = results[f"peak, {case.name}"]
         sizes = [f"{found[part] / (1 << 20):.1f}" for part in ("inputs", "result", "over")]
-        peaks.append([case.name, *sizes, "yes" if found["over"] <= MOST_OVER else "no"])
+        peaks.append([case.name, *sizes, "yes" if found["over"] <= MAX_EXTRA else "no"])
     faulty = [["contender", "page faults a call"]]
-    faulty += [[name, f"{results[f'faults, {name}']:,.1f}"] for name in FAULTY if f"faults, {name}" in results]
+    faulty += [
+        [name, f"{results[f'faults, {name}']:,.1f}"] for name in FAULT_CONTENDERS if f"faults, {name}" in results
+    ]
     if bars:
         _plot(bars, plots_)
     return (

@@ -1,9 +1,9 @@
-"""What whole models cost beside the time of a call: memory, compiles by length, eager operations of small tensors.
+"""Costs of whole models besides the time of a call: memory, compile times by depth, eager operations on small tensors.
 
-- *Memory*: the most that a new process holds while a model runs, over what it held after its imports; torch's module is
-  dropped where it does not run itself. Half of what torch takes in float32 is what it would take in bfloat16.
-- *Compiles*: the first call of a jitted BERT less a warm one, by its layers, of about 32 operations each; the whole
-  first call of BERT-base in a new process, with an empty cache and with what that left on disk.
+- *Memory*: the peak of a new process while a model runs, minus its memory after its imports; torch's module is dropped
+  unless it runs itself. In bfloat16 torch would take half of its memory in float32.
+- *Compiles*: the first call of a jitted BERT minus a warm one, by its number of layers, of about 32 operations each;
+  the whole first call of BERT-base in a new process, with an empty and with a filled disk cache.
 - *Small operations*: nanoseconds of an eager call.
 """
 
@@ -24,18 +24,18 @@ from benchmarks.harness.timing import seconds, times_of
 from benchmarks.programs.model_programs import JIT, Model, built, in_torch, module_of
 
 HELD = {"bert": 1, "vit": 1, "gpt2": None}
-"""Models whose memory is measured, and the batch."""
+"""Model whose memory is measured -> batch."""
 HOLDERS = ("torch f32", "ttnn eager", "ttnn jit")
 LAYERS = (2, 3, 6, 12, 24, 32)
 OPERATIONS = ("add", "multiply", "exp", "gelu", "sigmoid")
 EXTENTS = (32, 64, 128, 256)
 TURNS = 5
-"""In which small operations are measured one after the other."""
+"""Rounds of measuring all small operations."""
 CALLERS = ("cpu", "wormhole_b0", "torch")
 
 
 def steps(quick: bool) -> list[Step]:
-    """Of all three."""
+    """The steps of all three parts."""
     return [
         *(Step(f"memory of {name}", 15, partial(held, name, quick)) for name in HELD),
         Step("compiles by layers", 10, partial(compiles, LAYERS[: 2 if quick else None])),
@@ -48,7 +48,7 @@ def steps(quick: bool) -> list[Step]:
 
 
 def held(name: str, quick: bool) -> dict[str, int]:
-    """Bytes by who runs the model."""
+    """Contender -> peak bytes."""
     found = {}
     for holder in HOLDERS:
         with Process({}) as process:
@@ -57,7 +57,7 @@ def held(name: str, quick: bool) -> dict[str, int]:
 
 
 def peak_bytes(name: str, batch: int | None, holder: str, quick: bool) -> int:
-    """In its own process."""
+    """The peak bytes of a contender, in a separate process."""
     import_everything()
     before = _status("VmRSS")
     _, run, reference = built(Model(name, batch), quick=quick, jitted=holder == JIT)
@@ -69,14 +69,14 @@ def peak_bytes(name: str, batch: int | None, holder: str, quick: bool) -> int:
     gc.collect()
     HOST_POOL.release_idle()
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the high-water mark starts anew
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak
     for _ in range(3):
         run()
     return _status("VmHWM") - before
 
 
 def import_everything() -> None:
-    """What a first call loads, by one: a small program, compiled and run."""
+    """Loads everything that a first call loads, by compiling and running a small program."""
     import torch
 
     from ttnn_jit import jit, ttnn
@@ -93,14 +93,14 @@ def _status(field: str) -> int:
 
 
 def compiles(layers: Sequence[int]) -> dict[str, float]:
-    """Seconds by layers, in one process, in which a model of one layer was compiled before."""
+    """Layers -> seconds of a compile, in one process, after a compile of a one-layer model."""
     with tempfile.TemporaryDirectory() as folder, Process({"TTNN_JIT_CACHE_DIR": folder}) as process:
         process.call(compile_seconds, 1)
         return {str(count): process.call(compile_seconds, count) for count in layers}
 
 
 def compile_seconds(layers: int) -> float:
-    """Of the first call of a small BERT, less a warm one."""
+    """Seconds of the first call of a small BERT, minus a warm one."""
     first, warm = _first_and_warm(layers, quick=True)
     return first - warm
 
@@ -115,7 +115,7 @@ def _first_and_warm(layers: int, *, quick: bool) -> tuple[float, float]:
 
 
 def first_calls(quick: bool) -> dict[str, float]:
-    """Seconds of the first call of BERT-base in two processes, one after the other."""
+    """Seconds of the first call of BERT-base, in two successive processes."""
     with tempfile.TemporaryDirectory() as folder:
         found = {}
         for state in ("an empty cache", "a second process"):
@@ -125,7 +125,7 @@ def first_calls(quick: bool) -> dict[str, float]:
 
 
 def first_call(quick: bool) -> float:
-    """Seconds, in this process."""
+    """Seconds of the first call of BERT-base, in this process."""
     return _first_and_warm(12, quick=quick)[0]
 
 
@@ -133,15 +133,15 @@ def first_call(quick: bool) -> float:
 
 
 def small(caller: str, quick: bool) -> dict[str, float]:
-    """Nanoseconds of a call, by operation, element type and extent."""
+    """Operation, element type and extent -> nanoseconds of a call."""
     with Process({}) as process:
         return process.call(nanoseconds, caller, 0.002 if quick else 0.03)  # type: ignore[no-any-return]
 
 
 def nanoseconds(caller: str, duration: float) -> dict[str, float]:
-    """In its own process: the least of calls over `duration` seconds each, in turns.
+    """In a separate process: the minimum of calls over `duration` seconds each, in several rounds.
 
-    (A machine that gives a thread's core away for a moment does so in one of the turns.)
+    The rounds are far enough apart that a preemption affects only one of them.
     """
     import torch
 
@@ -174,7 +174,7 @@ def _small_call(caller: str, name: str, kind: str, extent: int) -> Callable[[], 
 
 
 def report(results: Mapping[str, Any]) -> str:
-    """A table for each of the three, of what there is."""
+    """A table for each part that has results."""
     parts = (_memory_report(results), _compile_report(results), _small_report(results))
     return "\n".join(part for part in parts if part)
 

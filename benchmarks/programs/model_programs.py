@@ -1,4 +1,4 @@
-"""The programs of docs/examples/models: built in full size or small, as ttnn runs them and as torch does."""
+"""The programs of docs/examples/models in full or small size, for ttnn and for torch."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from types import ModuleType
 from typing import Any
 
 MODELS = Path(__file__).resolve().parents[2] / "docs" / "examples" / "models"
-"""Of this checkout, also where a process measures another one through a link to these files."""
+"""The folder of this checkout, even if a process imports another checkout's package."""
 EAGER, JIT, TRACE, CHIP = "ttnn eager", "ttnn jit", "ttnn trace", "eager on wormhole_b0"
 OURS = (EAGER, JIT, TRACE, CHIP)
 PEERS = ("torch f32", "torch bf16", "torch.compile f32", "torch.compile bf16")
 BATCHES = (1, 8)
 MAIN = ("bert", "vit", "mnist_mlp")
-"""Models that are measured at both batches, and by torch.compile, which takes most of the time of the benchmark."""
+"""Models that are measured at both batches and with torch.compile, which takes most of the benchmark's time."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A program and how much it is given.
+    """A program and its batch.
 
     Attributes:
-        name: Of its file.
-        batch: None: what the program takes by itself.
+        name: Name of its file.
+        batch: The batch; None for the program's default.
     """
 
     name: str
@@ -33,12 +33,12 @@ class Model:
 
     @property
     def title(self) -> str:
-        """As tables have it."""
+        """The model in tables."""
         return self.name if self.batch is None else f"{self.name}, batch {self.batch}"
 
     @property
     def contenders(self) -> tuple[str, ...]:
-        """Who runs it."""
+        """The contenders that run it."""
         return (*OURS, *(each for each in PEERS if self.name in MAIN or "compile" not in each))
 
 
@@ -56,7 +56,7 @@ def module_of(name: str) -> ModuleType:
 
 
 def names() -> list[str]:
-    """Of the models."""
+    """The names of the models."""
     return sorted(path.stem for path in MODELS.glob("*.py"))
 
 
@@ -66,7 +66,7 @@ def models() -> list[Model]:
 
 
 def built(model: Model, *, quick: bool, target: str = "cpu", jitted: bool = False) -> tuple[Any, Any, Any]:
-    """The device, what runs a model on it, and what runs torch's."""
+    """The device, a function that runs the model on it, and one that runs torch's."""
     import ttnn_jit
     from ttnn_jit import ttnn
 
@@ -78,7 +78,7 @@ def built(model: Model, *, quick: bool, target: str = "cpu", jitted: bool = Fals
 
 
 def in_torch(reference: Callable[[], Any], contender: str) -> Callable[[], Any]:
-    """What runs torch's model as a contender does."""
+    """A function that runs torch's model as a contender does."""
     import torch
 
     called = torch.compile(reference, options={"freezing": True}) if "compile" in contender else reference

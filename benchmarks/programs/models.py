@@ -26,14 +26,14 @@ from benchmarks.programs.model_programs import CHIP, JIT, MAIN, OURS, PEERS, TRA
 
 QUICK = ("bert", "gpt2", "mnist_mlp")
 ALONE = ("llama", "unet_block")
-"""Models whose contenders run one after the other, for memory does not hold them all at once."""
+"""Models whose contenders run one after the other, since memory does not hold all of them."""
 TURNS = 3
 CALLS = 5
 
 
 @cache
 def _call(name: str, batch: int | None, contender: str, quick: bool) -> Callable[[], Any] | None:
-    """What runs a model as a contender does; None: a trace cannot hold what it does."""
+    """A function that runs a model as a contender does; None if its trace is not supported."""
     target = "wormhole_b0" if contender == CHIP else "cpu"
     device, run, reference = built(Model(name, batch), quick=quick, target=target, jitted=contender in {JIT, TRACE})
     if contender == TRACE:
@@ -56,20 +56,20 @@ def _traced(device: Any, run: Callable[[], Any]) -> Callable[[], Any] | None:
 
 
 def prepare(name: str, batch: int | None, contender: str, quick: bool) -> None:
-    """Build, compile and run once, in this process."""
+    """Builds, compiles and runs once, in this process."""
     if call := _call(name, batch, contender, quick):
         call()
 
 
 def turn(name: str, batch: int | None, contender: str, quick: bool) -> float | None:
-    """Least seconds of a warm call, in this process."""
+    """The minimum of a warm call's seconds, in this process."""
     call = _call(name, batch, contender, quick)
     return min(seconds(call) for _ in range(2 if quick else CALLS)) if call else None
 
 
 @contextmanager
 def steps(quick: bool) -> Iterator[Sequence[Step]]:
-    """One for each model, then those of `model_costs`."""
+    """A step per model, then those of `model_costs`."""
     chosen = (model for model in models() if model.name in QUICK or not quick)
     timed = [Step(model.title, 60 if model.name in MAIN else 20, partial(_measure, model, quick)) for model in chosen]
     yield [*timed, *model_costs.steps(quick)]
@@ -109,7 +109,7 @@ def _measured_in_turn(model: Model, quick: bool) -> dict[str, float | None]:
 
 
 def report(results: Mapping[str, Any], plots_: Plots) -> str:
-    """The table and the plot of times, then what `model_costs` reports."""
+    """The table and the plot of times, then the report of `model_costs`."""
     timed = _timed(results)
     if timed:
         _plot(timed, plots_)
@@ -124,7 +124,7 @@ def times(results: Mapping[str, Any]) -> str:
 
 
 def ratios(results: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Per model, the time of the best of torch over ours: on cpu, and on wormhole_b0."""
+    """Model -> the best time of torch over ours, on cpu and on wormhole_b0."""
     return {name: (_ratio(least, OURS[:3]), _ratio(least, (CHIP,))) for name, least in _timed(results).items()}
 
 
@@ -140,7 +140,7 @@ def _row(result: tuple[str, Mapping[str, float | None]]) -> list[str]:
 
 
 def _ratio(least: Mapping[str, float | None], ours: Sequence[str]) -> float:
-    """The best of torch over the best of these."""
+    """The best time of torch over the best of `ours`."""
     best_peer, best = (min(filter(None, map(least.get, group)), default=math.nan) for group in (PEERS, ours))
     return best_peer / best
 

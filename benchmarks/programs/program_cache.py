@@ -29,7 +29,7 @@ MIXED_SHAPES = [(32, 32), (64, 96), (33, 65), (128, 128), (7, 5), (256, 64), (1,
 
 
 def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
-    """How a contender turns a function into a callable, and the operations that it writes it with."""
+    """A contender's decorator, and its namespace of operations."""
     if contender == OURS:
         import ttnn_jit
 
@@ -39,12 +39,12 @@ def compiler_of(contender: str) -> tuple[Callable[[Any], Any], Any]:
     import torch
     import torch._dynamo
 
-    torch._dynamo.config.recompile_limit = 2 * len(MIXED_SHAPES)  # every shape and dtype its own program, as ours has
+    torch._dynamo.config.recompile_limit = 2 * len(MIXED_SHAPES)  # a program per shape and dtype, like ours
     return lambda function: torch.compile(function, fullgraph=True, dynamic=False), torch_operations()
 
 
 def warm_seconds(function: Callable[[], Any], calls: int = 2000) -> float:
-    """Median seconds of a warm call, over batches so that the clock costs nothing."""
+    """Median seconds of a warm call, in batches so that the clock's overhead is negligible."""
     for _ in range(100):
         function()
     batches = []
@@ -79,7 +79,7 @@ def measure(contender: str) -> dict[str, float]:
 
 
 def mixed_sequence(decorate: Callable[[Any], Any], ops: Any) -> dict[str, float]:
-    """A run of calls over shapes and dtypes, a few of them common, most of them rare."""
+    """A sequence of calls over shapes and dtypes, a few of them frequent, most of them rare."""
     import torch
 
     chooser = random.Random(7)
@@ -113,7 +113,7 @@ def ttnn_tensor_calls(decorate: Callable[[Any], Any], ops: Any) -> dict[str, flo
 
 
 def one_round(contender: str) -> dict[str, float]:
-    """A process with an empty disk cache, then one that finds what the first left."""
+    """A process with an empty disk cache, then one with the cache that the first filled."""
     with tempfile.TemporaryDirectory() as cache:
         variables = {"TTNN_JIT_CACHE_DIR": f"{cache}/ttnn", "TORCHINDUCTOR_CACHE_DIR": f"{cache}/inductor"}
         with Process(variables) as process:
@@ -138,7 +138,7 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
 
 
 def report(results: Mapping[str, Any], plots_: Plots) -> str:
-    """A row per figure: everyone's median over the rounds, and each peer's time over ours."""
+    """A row per figure: each contender's median over the rounds, and each peer's time over ours."""
     if not _rounds_of(results, OURS):
         return "Nothing is measured yet.\n"
     _plot(figures_of(results), plots_)
@@ -204,7 +204,7 @@ def medians(rounds: list[dict[str, float]]) -> dict[str, float]:
 
 
 def shown(name: str, value: float | None) -> str:
-    """A figure with a unit that fits it."""
+    """A figure with a suitable unit."""
     if value is None:
         return "-"
     if name.endswith("rate"):

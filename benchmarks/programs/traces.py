@@ -25,9 +25,9 @@ class Chain:
     """The same operation again and again.
 
     Attributes:
-        operation: Its name.
-        extent: Of both dimensions of the tensors.
-        target: Of the device.
+        operation: The operation's name.
+        extent: Both extents of the tensors.
+        target: The device's target.
     """
 
     operation: str
@@ -36,7 +36,7 @@ class Chain:
 
     @property
     def name(self) -> str:
-        """As tables have it."""
+        """The chain in tables."""
         return f"{self.operation}, {self.extent}x{self.extent} on {self.target}"
 
 

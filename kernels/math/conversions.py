@@ -23,7 +23,7 @@ class Conversions(Primitives):
             return self._of_int64(value, target, numerics)
         if target.compute.is_int64:
             return self._int64_of(value, source) if source.is_integer else self._int64_near(value)
-        if target.compute.is_truth and not source.is_integer:
+        if target.compute.is_bool and not source.is_integer:
             return self.int_select(self.ne(value, self.const(0.0)), self.int_const(1), self.int_const(0))
         if source.is_integer and not target.is_integer:
             exact = value if target.is_compute_type else self._with_sticky_bit(value, source.compute)
@@ -37,7 +37,7 @@ class Conversions(Primitives):
         match dtype.traits.storage:
             case Storage.UPPER_HALF:
                 return self.round_bfloat16(value, numerics)
-            case Storage.TRUTH:
+            case Storage.BOOL_BYTE:
                 return self.int_select(self.int_eq(value, self.int_const(0)), self.int_const(0), self.int_const(1))
             case Storage.LOW_BITS:
                 return self._low_bits(value, 8 * dtype.itemsize, is_signed=dtype.compute.is_signed)
@@ -73,7 +73,7 @@ class Conversions(Primitives):
             return wide
         high, low = self.int64_halves(wide)
         if target.is_integer:
-            return self.round_to(self.int_or(high, low) if target.compute.is_truth else low, target, numerics)
+            return self.round_to(self.int_or(high, low) if target.compute.is_bool else low, target, numerics)
         return self.round_to(self._float_of_halves(high, low, target), target, numerics)
 
     def _float_of_halves(self, high: Int, low: Int, target: DataType) -> Value:

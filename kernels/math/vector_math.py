@@ -40,7 +40,7 @@ class VectorMath(
 
     def arithmetic(self, compute: ComputeType) -> Any:
         """What a tile body is emitted on where it computes in `compute`; its values are this builder's."""
-        if compute.is_truth:
+        if compute.is_bool:
             return TruthMath(self)
         if compute.is_int64:
             return Int64Math(self)

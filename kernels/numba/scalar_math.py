@@ -70,7 +70,7 @@ def _conversion(source: Any, target: Any, instruction: str) -> Any:
 
 def _pointer_to(dtype: DataType) -> Any:
     """A function from an address to it as a pointer to what stores elements of `dtype`: a truth is a byte."""
-    stored = types.uint8 if dtype.compute.is_truth else getattr(types, dtype.traits.numpy)
+    stored = types.uint8 if dtype.compute.is_bool else getattr(types, dtype.traits.numpy)
     return intrinsic(_conversion(types.int64, types.CPointer(stored), "inttoptr"))
 
 

@@ -1,4 +1,4 @@
-"""What a backend is, and what it makes of a scheduled module."""
+"""The interface of backends, and the code that they make of a scheduled module."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Code:
 
     Attributes:
         plan: Buffers and launches.
-        texts: By kernel, what a reader is shown.
-        modules: By kernel, what is assembled; asked for where no image of a kernel is kept.
-        isa: What the assembler may use.
-        host: What each launch runs, and how.
+        texts: Kernel -> its readable text.
+        modules: Gives kernel -> its modules for the assembler; called only if an image is not cached.
+        isa: The instruction set for the assembler.
+        host: The plan of the host's launches.
     """
 
     plan: ProgramPlan
@@ -37,13 +37,13 @@ class Code:
     host: HostPlan
 
     def assemble(self) -> dict[str, bytes]:
-        """The images of the kernels, and of the functions that they call, by symbol."""
+        """Symbol -> image of the kernels and of the functions that they call."""
         with self.assembled() as images:
             return images()
 
     @contextmanager
     def assembled(self) -> Iterator[Callable[[], dict[str, bytes]]]:
-        """Begin to `assemble`; what waits for that, within the block."""
+        """Starts `assemble` in the background; yields a function that waits for its result."""
         if not self.texts:
             yield dict
             return
@@ -57,7 +57,7 @@ class Code:
             images.abandon()
 
     def assembly(self) -> str:
-        """What runs, as the assembler has it."""
+        """The assembly text of the images."""
         from ttnn_jit.codegen.images.assemble import assembly
 
         return "\n".join(assembly(modules.whole, self.isa) for modules in self.modules().values())
@@ -65,12 +65,12 @@ class Code:
 
 @dataclass(frozen=True)
 class Backend:
-    """What writes the kernels of a scheduled module. Whatever it writes is assembled, stored and called alike.
+    """A code generator of scheduled modules; the code of all backends is assembled, stored and called alike.
 
     Attributes:
-        suffix: Of a file with its kernels' text.
-        program: Gives the code of a module that ``d2m-insert-dst-register-access`` left; it raises CompileError where
-            the module holds what is no scheduled kernel.
+        suffix: The suffix of files with its kernels' text.
+        program: Gives the code of a module after ``d2m-insert-dst-register-access``; it raises CompileError if the
+            module contains anything but scheduled kernels.
     """
 
     suffix: str

@@ -1,4 +1,4 @@
-"""The backends by the names that users give them, and which of them serves this host."""
+"""The backends by name, and the choice of one that supports this host."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ttnn_jit.compiler.numba_backend import numba_backend
 from ttnn_jit.diagnostics.errors import ArgumentError
 
 BACKENDS: Mapping[str, Callable[[], Backend]] = {"ttnn": llvm_backend, "numba": numba_backend}
-"""What makes each of `ttnn_jit.specs.options.BACKENDS` for this host; it raises ArgumentError where it cannot."""
+"""Name, of `ttnn_jit.specs.options.BACKENDS` -> constructor for this host; it raises ArgumentError if unsupported."""
 
 
 @cache
 def backend_for(name: str) -> Backend:
-    """The backend `name`; where this host has no vectors for it, numba's, and a warning says so once."""
+    """The backend `name`; if it does not support the vectors of this host, numba's, with a warning once per process."""
     try:
         return BACKENDS[name]()
     except ArgumentError as error:

@@ -1,12 +1,12 @@
-"""One compile, in order: a function and its arguments' metadata in, or one eager operation, and a `Program` out.
+"""The compile of a function and its arguments' metadata, or of one eager operation, to a `Program`.
 
-1. *manifest*: on disk, by what the compile is told; the compiler is not loaded (stored_programs.py);
+1. *manifest*: a lookup on disk by the request, before the compiler is loaded (stored_programs.py);
 2. *frontend*: to a module of the TTNN dialect (request.py, frontend/);
-3. *content*: in memory and on disk, by what the module says (stored_programs.py);
+3. *content*: a lookup in memory and on disk by the module (stored_programs.py);
 4. the *passes* to the scheduled module (transforms/pipeline.py);
 5. *codegen*: a backend reads the scheduled module; the last pass makes the host program of it (backends.py, codegen/);
 6. *assembly*: the images of the kernels (backend.py, codegen/images/assemble.py);
-7. the program is kept, for the next compile's 1 and 3.
+7. the program is stored for the lookups 1 and 3 of later compiles.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from ttnn_jit.compiler.backend import Code
 
 StageObserver = Callable[[str, str], None]
-"""Called with a stage's name and the text that it left."""
+"""Called with a stage's name and its resulting text."""
 
 Text = Callable[[], str]
-"""Writes the text that a stage left; of a module, as long as the next has not begun."""
+"""Makes the resulting text of a stage; valid until the next stage begins."""
 
 HOST, CODEGEN, ASSEMBLY = "host", "codegen", "assembly"
 
 
 def stages() -> tuple[str, ...]:
-    """Every stage of a compile that leaves a text, in order."""
+    """Every stage of a compile that has a text, in order."""
     from ttnn_jit.transforms import pipeline
 
     return (pipeline.FRONTEND, *pipeline.STAGES, HOST, CODEGEN, ASSEMBLY)
@@ -51,26 +51,26 @@ def stages() -> tuple[str, ...]:
 def compile_program(
     request: Request, *, use_disk: bool, observer: StageObserver | None = None, keep_texts: bool = False
 ) -> Compilation:
-    """The program of a request, from memory or disk if it is there.
+    """The program of a request, from memory or disk if it is stored there.
 
     Args:
         request: What to compile.
-        use_disk: Look on disk, and store there what was compiled.
-        observer: Sees the text of every stage; compiles anew and verifies after every pass.
-        keep_texts: Compile anew; the program keeps the text of every stage.
+        use_disk: Whether the program is looked up on disk, and stored there.
+        observer: Called with the text of every stage; forces a compile, and verification after every pass.
+        keep_texts: Forces a compile, whose program keeps the text of every stage.
 
     Raises:
         CompileError: The function is outside the language, or a stage refuses it.
-        ArgumentError: A kernel would read what the target's rules refuse.
-        GridError: A memory config asked for does not hold its result.
+        ArgumentError: A kernel would read a tensor that the target's rules refuse.
+        GridError: A requested memory config does not hold its result.
     """
-    # What a pass of the user's own does, only this process knows, and that may change.
+    # The code of a user's pass is no part of keys, and may change from process to process.
     anew = observer is not None or keep_texts or bool(request.options.extra_pipeline_options)
     stored = StoredPrograms.none(request) if anew else StoredPrograms.of(request, use_disk=use_disk)
     if (found := stored.find()) is not None:
         return found
-    # The frontends import these too, but so deep that the calls of xDSL's classes cross the end of a chunk of Python's
-    # stack, which CPython maps and frees again at every such call.
+    # The frontends import these too, but so deep in the stack that calls cross the end of a chunk of CPython's data
+    # stack, which is then mapped and freed at every such call.
     import ttnn_jit.dialects  # noqa: F401
 
     lowered = request.lower()
@@ -81,7 +81,7 @@ def compile_program(
     known = stored.find_content(content, lowered.reads)
     program = known
     if program is None:
-        with stored.texts_kept():
+        with stored.numba_disk_cache():
             program = _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
     stored.keep(lowered, content, program, is_new=known is None)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
@@ -95,7 +95,7 @@ def _compiled(
     *,
     keep_texts: bool,
 ) -> Program:
-    """Stages 4 to 6, of which the last, LLVM's, goes on in threads of its own beside the passes behind codegen."""
+    """Stages 4 to 6. LLVM assembles the images in several threads while the passes after codegen run."""
     from ttnn_jit.dialects.writing.editing import discard
 
     texts: dict[str, str] = {}
@@ -114,8 +114,8 @@ def _compiled(
         require_l1(code.plan, descriptors, module)
         if keep_texts:
             texts[ASSEMBLY] = code.assembly()
-        # A module is full of reference cycles: taken apart, it leaves the garbage collector nothing to do.
-        # But a pass of the user's may have kept it.
+        # A module has many reference cycles, which `discard` breaks, so that the garbage collector has less to do.
+        # A user's pass may still refer to the module.
         if not options.extra_pipeline_options:
             discard(module)
         objects = images()
@@ -126,13 +126,13 @@ def _compiled(
 def run_stages(
     module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None
 ) -> tuple[Code, Sequence[Mapping[str, Any]]]:
-    """The stages behind the frontend over `module`, in place: its code, and the descriptors of its launches."""
+    """Runs the stages after the frontend on `module`, in place; its code, and the descriptors of its launches."""
     code = _scheduled_code(module, options, observer)
     return code, _host_program(module, code, options, observer)
 
 
 def _scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None) -> Code:
-    """The passes up to the scheduled module, the user's own included, and what the backend makes of that."""
+    """Runs the passes up to the scheduled module, the user's own included; the backend's code of it."""
     from ttnn_jit.compiler.backends import backend_for
     from ttnn_jit.dialects import verify
     from ttnn_jit.transforms import pipeline
@@ -141,7 +141,7 @@ def _scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callabl
         verify(module)
     if observer:
         _show(observer, pipeline.FRONTEND, module)
-    # A text of a stage shows every kernel, and so does what a failure is to be seen again with.
+    # The text of a stage contains every kernel, and so does a reproducer.
     shared = not _is_checked(options, observer) and Environment.read().reproducers is None
     _run_passes(module, pipeline.passes_around_codegen(options, shared=shared)[0], options, observer)
     return backend_for(options.backend).program(module)
@@ -150,12 +150,12 @@ def _scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callabl
 def _host_program(
     module: ModuleOp, code: Code, options: CompileOptions, observer: Callable[[str, Text], None] | None
 ) -> Sequence[Mapping[str, Any]]:
-    """The passes behind codegen, which make the host program of the module: the descriptors of its launches."""
+    """Runs the passes after codegen, which make the host program of the module; the descriptors of its launches."""
     from ttnn_jit.codegen.host.host_text import host_text
     from ttnn_jit.codegen.reading.descriptors import program_descriptors
     from ttnn_jit.transforms import pipeline
 
-    launches = host_text(code.host) if observer else ""  # of ops that the passes change
+    launches = host_text(code.host) if observer else ""  # before the passes change the ops
     _run_passes(module, pipeline.passes_around_codegen(options)[1], options, observer)
     if observer:
         observer(HOST, lambda: launches)
@@ -181,7 +181,7 @@ def _run_passes(
 
 
 def _is_checked(options: CompileOptions, observer: object) -> bool:
-    """Whether every pass is verified: one of the user's own may leave anything."""
+    """Whether the module is verified after every pass: user's passes are not trusted."""
     return observer is not None or bool(options.extra_pipeline_options)
 
 
@@ -192,10 +192,10 @@ def _show(observer: Callable[[str, Text], None], stage: str, after: ModuleOp) ->
 
 
 def text_of_scheduled(module: ModuleOp, stage: str) -> str:
-    """The text of `HOST`, `CODEGEN` or `ASSEMBLY` of a module that ``d2m-insert-dst-register-access`` left.
+    """The text of `HOST`, `CODEGEN` or `ASSEMBLY` of a module after ``d2m-insert-dst-register-access``.
 
     Raises:
-        CompileError: The module holds what is no scheduled kernel.
+        CompileError: The module contains anything but scheduled kernels.
     """
     from ttnn_jit.codegen.host.host_text import host_text
     from ttnn_jit.compiler.backends import backend_for
@@ -207,10 +207,10 @@ def text_of_scheduled(module: ModuleOp, stage: str) -> str:
 
 
 def compile_scheduled(module: ModuleOp) -> Program:
-    """The program of a module that ``d2m-insert-dst-register-access`` left, a hand-edited one perhaps.
+    """The program of a module after ``d2m-insert-dst-register-access``, a hand-edited one perhaps.
 
     Raises:
-        CompileError: The module holds what is no scheduled kernel.
+        CompileError: The module contains anything but scheduled kernels.
     """
     from ttnn_jit.codegen.reading.descriptors import program_descriptors
     from ttnn_jit.compiler.backends import backend_for

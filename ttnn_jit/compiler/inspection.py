@@ -1,4 +1,4 @@
-"""Seeing inside a compile: the text of a stage, what was fused and why not, why the disk had nothing, a dump."""
+"""Inspection of a compile: stage texts, the report of fusion, reasons of cache misses, dumps."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 
 def print_stage(stage: str, text: str, file: TextIO | None = None) -> None:
-    """Print a stage's text under its banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, flushed.
+    """Prints a stage's text after a banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, and flushes.
 
     Args:
         stage: Its name.
-        text: What it left.
-        file: Where to; None is standard output.
+        text: Its resulting text.
+        file: The output; None is standard output.
     """
     banner = f"// -----// IR Dump After {stage} //----- //"
     print(f"{banner}\n{text}", file=file, flush=True)
 
 
 def printing_runs(program: Program, run: Callable[..., Any], file: TextIO | None = None) -> Callable[..., Any]:
-    """`run`, which runs `program`, with a line for each launch before it: comments, as the banners of stages are."""
+    """`run`, which runs `program`, preceded by a printed comment for each launch."""
 
     def printing(*tensors: Any) -> Any:
         for line in run_lines(program.plan):
@@ -47,7 +47,7 @@ def printing_runs(program: Program, run: Callable[..., Any], file: TextIO | None
 
 
 def stage_text(request: Request, stage: str) -> str:
-    """The text after `stage` of a request's compile, which starts from its source; stages behind it do not run.
+    """The text after `stage` of a fresh compile of a request; later stages do not run.
 
     Raises:
         ArgumentError: No stage has that name.
@@ -64,14 +64,14 @@ def stage_text(request: Request, stage: str) -> str:
 
 
 def _module_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:
-    """The text of `module`, which the frontend left, after `stage`."""
+    """The text after `stage` of `module`, the result of the frontend."""
     from ttnn_jit.dialects import print_module, verify
     from ttnn_jit.transforms import pipeline
 
     texts: list[str] = []
 
     def observer(name: str, after: ModuleOp) -> None:
-        if name == stage:  # and before passes of the user's own that follow it
+        if name == stage:  # before the user's passes that follow it
             texts.append(print_module(after))
 
     verify(module)
@@ -82,7 +82,7 @@ def _module_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:
 
 
 def explain(request: Request) -> Report:
-    """What a request's compile fuses and schedules."""
+    """The report of fusion and scheduling of a request's compile."""
     from ttnn_jit.compiler.backends import backend_for
     from ttnn_jit.compiler.report import report_of
     from ttnn_jit.transforms import pipeline
@@ -93,7 +93,7 @@ def explain(request: Request) -> Report:
 
 
 def explain_miss(request: Request) -> str:
-    """The contributions, else the reads, in which a request differs from the nearest on disk, one per line."""
+    """The parts of the key, or else the reads, in which a request differs from the nearest on disk, one per line."""
     stored = manifest_on_disk()
     if stored is None:
         return "the disk cache is turned off"
@@ -112,7 +112,7 @@ def explain_miss(request: Request) -> str:
 
 
 def _changed_reads(compiles: Sequence[Reads], request: Request) -> Iterator[str]:
-    """What the latest of `compiles` read otherwise than it is now."""
+    """The reads of the latest of `compiles` whose values have changed."""
     for path, then in (read for reads in compiles[:1] for read in reads):
         now = current_fingerprint(request, path, {}) or "gone, or without a stable identity"
         if now != then:
@@ -120,7 +120,7 @@ def _changed_reads(compiles: Sequence[Reads], request: Request) -> Iterator[str]
 
 
 def write_dump(program: Program, name: str, backend: str) -> Path:
-    """Write a program, its stages' texts and its object code under ``generated/jit/<name>_<hash>/``; the folder."""
+    """Writes a program, its stage texts and its object code to the folder ``generated/jit/<name>_<hash>/``."""
     from ttnn_jit.compiler.backends import backend_for
 
     folder = DUMP_FOLDER / f"{name}_{program.hash[:8]}"

@@ -1,4 +1,4 @@
-"""What a program takes of L1 while it runs, against a device that holds nothing else."""
+"""The L1 that a program needs while it runs, checked against an empty device."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def require_l1(plan: ProgramPlan, descriptors: Sequence[Mapping[str, Any]], module: ModuleOp) -> None:
-    """Refuse a program whose results, values between kernels and circular buffers no empty device has the L1 for.
+    """Refuses a program whose results, intermediates and circular buffers exceed the L1 of an empty device.
 
     Args:
-        plan: Its buffers, of which those are counted that a call leases (runtime/programs/caller.py).
-        descriptors: Of its kernels' launches.
-        module: Its host program, which knows locations.
+        plan: The program's plan; buffers that a call allocates count (runtime/programs/caller.py).
+        descriptors: Descriptors of its kernels' launches.
+        module: Its host program, for locations.
 
     Raises:
-        OversizedProgramError: It is one; the location is that of the first operation whose result is too much.
+        OversizedProgramError: They do; the location is that of the first operation whose result does not fit.
     """
     from ttnn_jit.dialects import system_desc_of
     from ttnn_jit.dialects.locations import location_of
@@ -51,7 +51,7 @@ def require_l1(plan: ProgramPlan, descriptors: Sequence[Mapping[str, Any]], modu
 
 
 def _leased(plan: ProgramPlan) -> Iterator[TensorSpec]:
-    """What a call enters into the account of its device."""
+    """The specs of the buffers that a call allocates on its device."""
     for index in range(len(plan.inputs), len(plan.buffers)):
         if in_l1(plan.buffers[index]) and index not in plan.written_over_inputs:
             yield plan.buffers[index]
@@ -59,9 +59,9 @@ def _leased(plan: ProgramPlan) -> Iterator[TensorSpec]:
 
 
 def _too_much(module: ModuleOp, lane: int, grid: tuple[int, int], room: int) -> tuple[Operation, TensorSpec]:
-    """The first operation with whose result a core holds more than `room`, the last one that makes one there if none.
+    """The first operation whose result exceeds the `room` of a core, or else the last with a result on it.
 
-    Storages that several values share one after the other are counted for each of them.
+    A buffer that several values share in turn is counted for each of them.
     """
     held = 0
     found = None
@@ -72,12 +72,12 @@ def _too_much(module: ModuleOp, lane: int, grid: tuple[int, int], room: int) -> 
             found = op, spec
             if held > room:
                 break
-    assert found is not None, "some operation made what the plan counts"
+    assert found is not None, "some operation makes the buffers of the plan"
     return found
 
 
 def _made(module: ModuleOp) -> Iterator[tuple[Operation, TensorSpec]]:
-    """The operations that make tensors in L1, in order, and those."""
+    """The operations with results in L1, in order, and the specs of these."""
     from xdsl.dialects.builtin import TensorType
 
     from ttnn_jit.dialects.d2m import EmptyOp

@@ -1,4 +1,4 @@
-"""``backend="ttnn"``: vectors and functions of our own, as LLVM text."""
+"""``backend="ttnn"``: LLVM text with vectors and own math functions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def isa_of_this_host() -> instruction_sets.HostIsa:
-    """The vectors of this process's processor.
+    """The instruction set of this process's processor.
 
     Raises:
-        ArgumentError: It has none that text is written for.
+        ArgumentError: It has no supported vectors.
     """
     host = host_cpu()
     features = {feature[1:]: feature[0] == "+" for feature in host.features.split(",") if feature}
@@ -25,10 +25,10 @@ def isa_of_this_host() -> instruction_sets.HostIsa:
 
 
 def llvm_backend() -> Backend:
-    """Writes LLVM text for the vectors of this host.
+    """The backend of LLVM text for the vectors of this host.
 
     Raises:
-        ArgumentError: It has none that text is written for.
+        ArgumentError: It has no supported vectors.
     """
     return Backend("ll", partial(_program, isa_of_this_host()))
 

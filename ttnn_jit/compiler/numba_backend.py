@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def numba_backend() -> Backend:
-    """Writes Python source; numba itself is loaded when the code is assembled."""
+    """The backend of Python source; numba is loaded when the code is assembled."""
     return Backend("py", _program)
 
 

@@ -1,6 +1,6 @@
-"""What a compile did: the kernels, their ops and DST use, and for every pair that was not fused the reason.
+"""Reports of compiles: kernels, their ops and use of DST, and the reasons why pairs of ops were not fused.
 
-Everything here is read from the module that ``d2m-insert-dst-register-access`` left, so a report can be made of a dump.
+A report is made from the module after ``d2m-insert-dst-register-access``, so that a dump has one too.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class KernelReport:
     Attributes:
         ops: Python names of its operations, in scheduled order.
         inputs: Circular buffers that it reads; an argument used twice counts twice on a chip target.
-        views: How many of them it reads at other indices than they have: permuted, sliced, reshaped.
-        dst_peak_source_order: DST tiles that the order of the source would need.
-        dst_peak: DST tiles that the scheduled order needs.
-        dst_capacity: DST tiles that the target has for elements as wide as the kernel's; on a chip half of them, since
-            packer and math take turns.
-        init_calls: How often a core is set up for a tile op.
-        init_calls_every_run: How often it would be, were it done before each run of a tile op.
+        views: The number of inputs that it reads through a view: permuted, sliced, reshaped.
+        dst_peak_source_order: DST tiles that the source order would need.
+        dst_peak: DST tiles that the schedule needs.
+        dst_capacity: DST tiles that the target has for elements of this width; on a chip half of DST, since packer and
+            math alternate.
+        init_calls: Set-ups of a core for tile ops.
+        init_calls_every_run: Set-ups if one preceded each run of a tile op.
         dst_slots: Per operation with two tile operands or more: the slots it reads, then the slot it writes.
         location: ``file:line`` of its last operation.
-        tile_ops: Of each operation of the user's own, whether it was traced, and if not, why.
+        tile_ops: For each user-defined operation, whether it was traced, and if not, why.
     """
 
     ops: tuple[str, ...]
@@ -57,14 +57,14 @@ class KernelReport:
 
 @dataclass(frozen=True)
 class LaunchReport:
-    """What the host runs as one loop nest.
+    """One launch of the host: a loop nest.
 
     Attributes:
-        ops: Python names of its operations, of all the kernels that it joins.
-        kernels: How many those are, operations beside kernels among them.
-        loops: Its loops, outermost first, and which are reduced.
-        nbytes: Of the tensors that it reads and writes, each counted once.
-        schedule: What became of its loops: what is tabulated, cut, swept and kept; "" for one loop over all elements.
+        ops: Python names of its operations, over all kernels that it fuses.
+        kernels: The number of these kernels; an operation outside kernels counts as one.
+        loops: Its loops, outermost first, with reduction loops marked.
+        nbytes: Bytes of the tensors that it reads and writes, each counted once.
+        schedule: The transformations of its loops; "" for one loop over all elements.
     """
 
     ops: tuple[str, ...]
@@ -76,14 +76,14 @@ class LaunchReport:
 
 @dataclass(frozen=True)
 class NotFused:
-    """A producer and a consumer that stayed apart as kernels, and the predicate that failed.
+    """A producer and a consumer that were not fused, and the predicate that failed.
 
     Attributes:
         producer: The last operation of its kernel.
         consumer: The operation that reads it.
-        predicate: Its name.
-        detail: A sentence on it.
-        launch: The number of the host's launch that runs both kernels as one all the same; None if there is none.
+        predicate: The name of the predicate.
+        detail: A sentence about the failure.
+        launch: The number of the host's launch that fuses both kernels nevertheless; None if there is none.
     """
 
     producer: str
@@ -95,21 +95,20 @@ class NotFused:
 
 @dataclass(frozen=True)
 class Report:
-    """The kernels of a program in order, the pairs that were not fused, and what the host program runs beside kernels.
+    """The kernels of a program, the pairs that were not fused, and the operations outside kernels.
 
     Attributes:
-        name: Of the function.
-        target: Its name.
-        kernels: In order.
-        not_fused: Producers and consumers.
-        host_operations: Python names of the operations that no kernel holds.
-        launches: What the host runs for all of them, in order.
-        hidden_inputs: Where the tensors stand that the function takes beside its arguments, and what they are.
-        updates: The arguments that it writes into, by number, hidden inputs behind the others; and whether where they
-            lie.
-        runs_launches: It is of the host alone, no chip would run its kernels: texts have launches first, and of pairs
-            that were not fused those that two launches run.
-        refused_before: What tt-mlir refused of it until August 2026, a sentence each.
+        name: The function's name.
+        target: The target's name.
+        kernels: The kernels in order.
+        not_fused: The pairs that were not fused.
+        host_operations: Python names of the operations outside kernels.
+        launches: The host's launches, in order.
+        hidden_inputs: Paths and specs of the tensors that the function reads besides its arguments.
+        updates: The indices of arguments that it updates, hidden inputs after the others; and whether in place.
+        runs_launches: Whether the target is the host itself: then texts show launches first, and of the pairs that were
+            not fused only those in two launches.
+        refused_before: The operations that tt-mlir refused until August 2026, a sentence each.
     """
 
     name: str
@@ -140,7 +139,7 @@ class Report:
         return "\n".join([*lines, *(f"  {note}" for note in self._notes())])
 
     def _notes(self) -> Iterator[str]:
-        """What is said of no kernel by itself."""
+        """The lines that belong to no kernel."""
         yield from (f"hidden input {name}: {spec}" for name, spec in self.hidden_inputs)
         yield from (f"writes argument {index}{' where it lies' if lies else ''}" for index, lies in self.updates)
         yield from (f"beside kernels: {name}" for name in self.host_operations)
@@ -155,7 +154,7 @@ class Report:
         yield from (f"launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches))
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: a row for each kernel, then what `str` says of the rest."""
+        """HTML for notebooks: a row for each kernel, then the remaining lines of `str`."""
         rows = [_html_row(_html_cells(number, kernel)) for number, kernel in enumerate(self.kernels)]
         table = f"<table>{_html_row(_COLUMNS, 'th')}{''.join(rows)}</table>" if rows else ""
         notes = [*(f"tile_op {text}" for kernel in self.kernels for text in kernel.tile_ops), *self._notes()]
@@ -191,7 +190,7 @@ def _launch_text(launch: LaunchReport) -> str:
 
 
 def chain_text(ops: Sequence[str]) -> str:
-    """Operations in order; what repeats is written once, ``(tanh -> add) x 100``."""
+    """Operations in order; repetitions are abbreviated, ``(tanh -> add) x 100``."""
     written: list[str] = []
     index = 0
     while index < len(ops):
@@ -203,7 +202,7 @@ def chain_text(ops: Sequence[str]) -> str:
 
 
 def _repetition(ops: Sequence[str], start: int) -> tuple[int, int]:
-    """The length of what repeats most often from `start` on, and how often: at least three times, or once."""
+    """Length and count of the most frequent repetition from `start` on; the count is at least three, or one."""
     for length in range(1, min(_LONGEST_REPEATED, (len(ops) - start) // 3) + 1):
         part, times = ops[start : start + length], 1
         while ops[start + length * times : start + length * (times + 1)] == part:
@@ -229,7 +228,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def report_of(module: ModuleOp, host: HostPlan) -> Report:
-    """The report of a module that ``d2m-insert-dst-register-access`` left, and of what the host runs for it."""
+    """The report of a module that ``d2m-insert-dst-register-access`` left, and of its host plan."""
     from xdsl.dialects.func import FuncOp
 
     from ttnn_jit.codegen.reading.kernel_reader import read_kernels
@@ -263,14 +262,14 @@ def _refused_before(module: ModuleOp, target: SystemDesc) -> Iterator[str]:
     from ttnn_jit.dialects.declared_ops import TensorOp
     from ttnn_jit.dialects.layout import spec_of
     from ttnn_jit.ops import Reduction
-    from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reduced_since
+    from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reducible_since_2026
 
     for op in module.walk() if target.tile_aligned_only else ():
         if not isinstance(op, TensorOp) or not isinstance(op.operation, Reduction):
             continue
         value = op.operands[0]
         spec = spec_of(value.type)
-        if isinstance(value, BlockArgument) and is_of_whole_tiles(spec) and is_reduced_since(spec):
+        if isinstance(value, BlockArgument) and is_of_whole_tiles(spec) and is_reducible_since_2026(spec):
             memory = "ND sharded" if spec.memory_config.is_nd_sharded() else "interleaved in DRAM"
             yield f"{op.operation.name} of argument {value.index}, {memory}: refused by tt-mlir before August 2026"
 
@@ -322,9 +321,9 @@ def _dst_capacity(generic: GenericOp, target: SystemDesc) -> int:
 
 
 def _operations(generic: GenericOp) -> list[tuple[Operation, str]]:
-    from ttnn_jit.dialects.d2m import called
+    from ttnn_jit.dialects.d2m import source_operation
 
-    return [(op, name) for op in generic.walk() if (name := called(op)) is not None]
+    return [(op, name) for op in generic.walk() if (name := source_operation(op)) is not None]
 
 
 def _tile_ops(ops: Iterable[Operation]) -> tuple[str, ...]:
@@ -353,7 +352,7 @@ def _not_fused(generic: GenericOp, host: HostPlan) -> list[NotFused]:
 
 
 def _launch_of_both(generic: GenericOp, consumer: str, host: HostPlan) -> int | None:
-    """The launch that runs a kernel, and behind it an operation called `consumer` of another."""
+    """The number of the launch that runs a kernel and then an operation named `consumer` of another kernel."""
     for number, launch in enumerate(host.launches):
         if generic in launch.ops:
             later = replace(launch, ops=launch.ops[launch.ops.index(generic) + 1 :])

@@ -1,4 +1,4 @@
-"""What a compile is asked for, for a function of the user's or for one eager operation, and what it answers."""
+"""The input of a compile (a function of the user's or one eager operation), and its result."""
 
 from __future__ import annotations
 
@@ -26,45 +26,45 @@ if TYPE_CHECKING:
 
 
 class Request(Protocol):
-    """What is to be compiled."""
+    """The input of a compile."""
 
     @property
     def name(self) -> str:
-        """What the function or the operation is called."""
+        """The name of the function or operation."""
 
     @property
     def location(self) -> str:
-        """Where the function is written: no part of keys, for one that moves finds its programs; "" of operations."""
+        """The file of the function, "" for operations. It is no part of keys: a moved function finds its programs."""
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """What the compile is told besides options and target, by name: the parts of a key."""
+        """Name -> input of the compile, besides options and target: the parts of the key."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
-        """The specs of its tensors, in order."""
+        """The specs of its tensors in order."""
 
     @property
     def library(self) -> TensorLibrary | None:
-        """Of its tensors, if that matters."""
+        """The library of its tensors; None if it does not matter."""
 
     @property
     def options(self) -> CompileOptions:
-        """The decorator's."""
+        """The options of the compile."""
 
     @property
     def target(self) -> SystemDesc:
-        """Whose rules are obeyed."""
+        """The target of the compile."""
 
     def value_at(self, path: Path) -> Any:
-        """What stands now where a compile read.
+        """The current value at a path that a compile read.
 
         Raises:
-            Exception: Nothing does, or an object of the user's raises it.
+            Exception: There is none, or an object of the user's raises it.
         """
 
     def lower(self) -> FrontendResult:
-        """The module in the TTNN dialect, and what the frontend read to make it.
+        """The module in the TTNN dialect, and the values that the frontend read.
 
         Raises:
             CompileError: It is outside the language, or the operands do not fit.
@@ -73,13 +73,12 @@ class Request(Protocol):
 
 @dataclass(frozen=True)
 class FunctionRequest:
-    """A function of the user's: `arguments` holds TensorSpec objects where the call has tensors, of `library`.
+    """A function of the user's; `arguments` has a TensorSpec in place of each tensor of `library`.
 
     Attributes:
-        same: Per tensor among the arguments, the first of them that lies in the same memory; given as (), each lies in
-            its own, or it does not matter, because the function writes into none.
-        tensors: Those of the call, in order, for programs that ask which of them are one object; given as (), each is
-            one of its own.
+        same: Per tensor argument, the first one with the same memory; () if there are no aliases, or if the function
+            updates no argument.
+        tensors: The tensors of the call in order, for programs that test their identity; () if all are distinct.
     """
 
     function: types.FunctionType
@@ -102,10 +101,10 @@ class FunctionRequest:
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """Its code and its arguments."""
+        """The function's code and arguments."""
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
         same = {"same": self.same} if self.same else {}
-        library = {"library": self.library.title} if self.library else {}  # methods and classes of tensors are its own
+        library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
     @property
@@ -114,11 +113,11 @@ class FunctionRequest:
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is TensorSpec)
 
     def value_at(self, path: Path) -> Any:
-        """What the function finds there."""
+        """The value at a path from the function."""
         return resolve(self.function, path, self.arguments, self.tensors)
 
     def lower(self) -> FrontendResult:
-        """By the frontend that the options choose."""
+        """Lowers the function by the frontend that the options select."""
         from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 
         unknown = (None,) * len(self.inputs)
@@ -142,13 +141,13 @@ class FunctionRequest:
 
 @dataclass(frozen=True)
 class OperationRequest:
-    """One operation, as eager `ttnn` runs it.
+    """One operation of eager `ttnn`.
 
     Attributes:
-        operation: What to run.
-        operands: A spec for every tensor, a float for every number, None where no tensor is given.
+        operation: The operation.
+        operands: A spec for each tensor, a float for each number, None for an omitted tensor.
         attributes: Values of the operation's attributes.
-        target: The device's.
+        target: The device's target.
         result: The result options.
     """
 
@@ -159,9 +158,9 @@ class OperationRequest:
     result: ResultOptions = NO_OPTIONS
 
     location: ClassVar[str] = ""
-    """It is no text of the user's."""
+    """An operation has no file."""
     library: ClassVar[None] = None
-    """An operation finds no tensors but its operands."""
+    """An operation reads only its operands."""
 
     @property
     def name(self) -> str:
@@ -185,11 +184,11 @@ class OperationRequest:
 
     @property
     def options(self) -> CompileOptions:
-        """One call of the user's rounds once: what comes before an activation stays float32."""
+        """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
     def value_at(self, path: Path) -> Any:
-        """Nothing: an operation reads its operands alone."""
+        """Raises: an operation reads only its operands."""
         raise LookupError(f"{self.name} reads nothing at {path}")
 
     def lower(self) -> FrontendResult:
@@ -200,7 +199,7 @@ class OperationRequest:
 
 
 def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:
-    """Where the options want results; None leaves it to the operations."""
+    """The result layout of the options; None leaves it to the operations."""
     rows, columns = target.grid
     last_core = options.max_grid or (columns - 1, rows - 1)
     if options.memory_config is not None:
@@ -213,13 +212,13 @@ def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout 
 
 @dataclass(frozen=True)
 class Compilation:
-    """A program and what its caller must know of how it came to be.
+    """The result of a compile: a program with its guards.
 
     Attributes:
         program: The compiled program.
-        reads: What the compile read of the user's world; a change of any of it makes the program stale.
-        structure: None for one result, else a nest of tuples, lists and dicts with result indices as leaves.
-        opaque: The first thing that was read whose change cannot be seen: the program serves one call only.
+        reads: The values of the user's program that the compile read; the program is stale if one changes.
+        structure: None for one result, else a pytree of tuples, lists and dicts with result indices as leaves.
+        opaque: The first value read whose changes cannot be detected: the program serves only one call.
         warnings: Texts for the user.
     """
 

@@ -1,6 +1,6 @@
-"""The programs that were compiled before: in memory by content, on disk by what the compile is told and by content.
+"""Stored programs: in memory by content, on disk by request and by content.
 
-There is one way in and out for functions of the user's and for eager operations.
+Functions of the user's and eager operations are stored and looked up alike.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from ttnn_jit.frontend import FrontendResult
 
 IN_MEMORY: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictionary()
-"""Programs by content, for as long as some function holds them."""
+"""Content -> program, as long as some function refers to it."""
 
 
 class StoredPrograms:
-    """Where the program of a request may be, and is kept.
+    """The lookup and storage of the program of a request.
 
     Args:
-        request: What is to be compiled.
-        in_memory: Programs by content.
-        manifest: Those on disk; None where they are not to be used.
+        request: The input of the compile.
+        in_memory: Content -> program.
+        manifest: The programs on disk; None if the disk is not used.
     """
 
     def __init__(
@@ -55,16 +55,16 @@ class StoredPrograms:
 
     @staticmethod
     def of(request: Request, *, use_disk: bool) -> StoredPrograms:
-        """Those of this process and, with `use_disk`, of the cache folder."""
+        """The programs of this process and, with `use_disk`, of the cache folder."""
         return StoredPrograms(request, IN_MEMORY, manifest_on_disk() if use_disk else None)
 
     @staticmethod
     def none(request: Request) -> StoredPrograms:
-        """No programs: what is compiled anew is not kept."""
+        """No stored programs, and nothing is stored."""
         return StoredPrograms(request, {})
 
     def find(self) -> Compilation | None:
-        """What was compiled by what this compile is told, while all that was read stood as it does now."""
+        """The compilation of an equal request whose reads have their current values; None if there is none."""
         if self._manifest is None:
             return None
         load_launch_code(self._manifest.native_code)
@@ -88,12 +88,12 @@ class StoredPrograms:
         return *self._request.inputs, *(read.value.spec for read in reads if type(read.value) is LibraryMark)
 
     def _takes(self, reads: Iterable[Read]) -> bool:
-        """Whether the tensors among the reads are of the arguments' library; else a compile says what is wrong."""
+        """Whether the tensors among the reads are of the arguments' library; otherwise a compile raises the error."""
         titles = {read.value.title for read in reads if type(read.value) is LibraryMark}
         return titles <= {self._request.library and self._request.library.title}
 
     def find_content(self, content: Key, reads: Iterable[Read]) -> Program | None:
-        """The program that was compiled of the same content, whoever asked for it, and takes the tensors of `reads`."""
+        """A program with this content, of any request, that takes the tensors of `reads`."""
         if (known := self._in_memory.get(content.digest)) is not None:
             return known
         data = self._manifest.program(content) if self._manifest else None
@@ -103,14 +103,14 @@ class StoredPrograms:
             self._in_memory[content.digest] = program
         return program
 
-    def texts_kept(self) -> AbstractContextManager[None]:
-        """Have what numba makes found and kept on disk, within the block."""
+    def numba_disk_cache(self) -> AbstractContextManager[None]:
+        """A context in which numba's compiles are looked up and stored on disk."""
         from ttnn_jit.codegen.writing.numba_module import texts_kept_by
 
         return texts_kept_by(self._manifest.native_code if self._manifest and self._key else None)
 
     def keep(self, lowered: FrontendResult, content: Key, program: Program, *, is_new: bool) -> None:
-        """Have later compiles find `program`; on disk only what another process could recognise."""
+        """Stores `program` for later compiles; on disk only if another process can check its reads."""
         self._in_memory[content.digest] = program
         if self._manifest is None or self._key is None or lowered.opaque is not None:
             return
@@ -119,19 +119,19 @@ class StoredPrograms:
         try:
             reads = [(path_to_json(read.path), read_fingerprint(read.value)) for read in lowered.reads]
         except NoStableIdentityError:
-            return  # the function read something that only this process knows
+            return  # the function read a value without a stable identity
         known = not is_new and self._manifest.program(content) is not None
         self._manifest.store(self._key, reads, content, None if known else program.to_bytes())
 
 
 def manifest_on_disk() -> Manifest | None:
-    """The programs on disk; None where they are turned off."""
+    """The programs on disk; None if the disk cache is turned off."""
     store = store_of(Environment.read())
     return Manifest(store) if store else None
 
 
 def request_key(request: Request) -> Key | None:
-    """What the compile is told; None if an argument has no identity that another process could recognise."""
+    """The key of a request; None if an argument has no stable identity across processes."""
     parts, options, target = request.parts, request.options, request.target
     key = Key.here(MANIFEST, parts, options, target, function=request.name, location=request.location)
     try:
@@ -142,7 +142,7 @@ def request_key(request: Request) -> Key | None:
 
 
 def content_key(request: Request, lowered: FrontendResult, notes: Mapping[str, Any]) -> Key:
-    """What the program says, locations aside; `notes` are those that it is stored with."""
+    """The key of a program's content without locations; `notes` are stored with the program."""
     from ttnn_jit.dialects.text.content import content_of
 
     module = hashlib.sha256(json.dumps(content_of(lowered.module)).encode()).hexdigest()
@@ -150,26 +150,26 @@ def content_key(request: Request, lowered: FrontendResult, notes: Mapping[str, A
 
 
 def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> str | None:
-    """What stands now where a compile read, also put into `values`; None if there is nothing any more.
+    """The fingerprint of the current value at a path that a compile read; None if there is none.
 
-    Objects of the user's are asked for it, which may raise anything.
+    The value is also entered into `values`. Reading it may call code of the user's, which may raise anything.
     """
     try:
         found = request.value_at(path_from_json(path))
         values[path] = mark_of(found) if is_library_tensor(found) else found
         return read_fingerprint(values[path])
-    except Exception:  # noqa: BLE001 - the compile will ask them again, and tell
+    except Exception:  # noqa: BLE001 - the compile will read it again, and raise
         return None
 
 
-# --- What a program on disk says of itself --------------------------------------------------------------------------
+# --- Notes of a program on disk -------------------------------------------------------------------------------------
 
 NOT_STORABLE = "not storable"
-"""Stands for the structure of what a function returns, where that holds what only this process knows."""
+"""The note in place of a result structure that contains objects without a stable identity."""
 
 
 def notes_of(lowered: FrontendResult) -> dict[str, Any]:
-    """What a program must say besides its code to be found again, as JSON values."""
+    """The data, as JSON values, that is stored with a program besides its code."""
     from ttnn_jit.dialects.text.content import operation_names
 
     return {
@@ -187,7 +187,7 @@ def _storable_structure(lowered: FrontendResult) -> Any:
 
 
 def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
-    """How a class of the user's is written down: by the path by which the compile read it."""
+    """The name of a class of the user's in notes: the path by which the compile read it."""
     found = {read.value: read.path for read in reads if issubclass(type(read.value), type)}
 
     def name(cls: type) -> str:
@@ -199,7 +199,7 @@ def _class_name(reads: Sequence[Read]) -> Callable[[type], str]:
 
 
 def _compilation(program: Program, reads: tuple[Read, ...], values: Mapping[str, Any]) -> Compilation | None:
-    """What the notes of a program say; None if they are damaged. `values` has what stands at the paths of reads."""
+    """The compilation of a stored program; None if its notes are damaged. `values` maps paths of reads to values."""
     try:
         structure = pytrees.from_json(program.notes["structure"], values.__getitem__)
         warned = tuple(map(str, program.notes["warnings"]))

@@ -1,11 +1,12 @@
-"""The dialects ttcore, ttnn, ttir and d2m, their text exactly as MLIR has it, and locations.
+"""The dialects ttcore, ttnn, ttir and d2m, their textual form and the locations of ops.
 
-They are printed as tt-mlir prints them. The ops of operations are derived from the declarations (`dialects/derive.py`,
-`dialects/declared_ops.py`). A module holds functions that may call each other; public ones are entry points, each a
-program by itself (`dialects/functions.py`). `dialects/writing/creation.py`, `dialects/writing/editing.py` and
-`dialects/writing/direct_access.py` make, move and read ops for a fraction of what xDSL takes. Text is looked over once
-before xDSL parses it (`dialects/spelling/text_scan.py`), and ops that name no location lie where the text has them;
-`dialects/verifier.py` also checks what passes rely on and xDSL does not (`dialects/foreign_rules.py`).
+They are printed as tt-mlir prints them. The op classes are derived from the declarations of operations
+(`dialects/derive.py`, `dialects/declared_ops.py`). A module holds functions that may call each other; each public one
+is an entry point (`dialects/functions.py`). `dialects/writing/creation.py`, `dialects/writing/editing.py` and
+`dialects/writing/direct_access.py` create, move and read ops several times faster than xDSL does. A text is scanned
+once before xDSL parses it (`dialects/spelling/text_scan.py`). An op without a location in the text gets its position in
+the text. `dialects/verifier.py` also checks the rules that passes rely on and xDSL does not check
+(`dialects/foreign_rules.py`).
 """
 
 from __future__ import annotations
@@ -43,26 +44,26 @@ __all__ = [
 ]
 
 
-class _EarlierSpelling(Context):
-    """Knows the attributes and types of `ttcore` by the name that the dialect had before, `tt`, too."""
+class _LegacyNamesContext(Context):
+    """Accepts the dialect's former name, `tt`, for the attributes and types of `ttcore`."""
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
         """The class of that name."""
-        return super().get_optional_attr(_today(name))
+        return super().get_optional_attr(_current_name(name))
 
     def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
         """The class of that name."""
-        return super().get_optional_type(_today(name))
+        return super().get_optional_type(_current_name(name))
 
 
-def _today(name: str) -> str:
+def _current_name(name: str) -> str:
     return f"ttcore.{name.removeprefix('tt.')}" if name.startswith("tt.") else name
 
 
 @cache
 def context() -> Context:
     """A context that knows every dialect of the pipeline; shared, so do not register into it."""
-    shared = _EarlierSpelling()
+    shared = _LegacyNamesContext()
     for dialect in (Builtin, Func, Arith, MemRef, Scf, Linalg, Affine, TTCore, TTNN, TTIR, D2M):
         shared.load_dialect(dialect)
     shared.register_dialect("math", _math)
@@ -70,7 +71,7 @@ def context() -> Context:
     return shared
 
 
-# No stage makes ops of these two: only text that holds them pays for their import.
+# No stage creates ops of these two dialects: they are imported only for texts that use them.
 def _math() -> Dialect:
     from xdsl.dialects.math import Math
 
@@ -84,7 +85,7 @@ def _tensor() -> Dialect:
 
 
 def parse_module(text: str, name: str = "<string>") -> ModuleOp:
-    """The module that `text` spells; `name` stands in error messages.
+    """The module of `text`; error messages give `name` as the file.
 
     Raises:
         InvalidModule: The text is not MLIR of these dialects.
@@ -93,5 +94,5 @@ def parse_module(text: str, name: str = "<string>") -> ModuleOp:
 
 
 def print_module(module: Operation, *, locations: bool = False) -> str:
-    """The text of `module` as mlir-opt prints it, with `locations` as under ``-mlir-print-debuginfo``."""
+    """The text of `module` as mlir-opt prints it; with `locations`, as with ``-mlir-print-debuginfo``."""
     return op_text(module, locations=locations)

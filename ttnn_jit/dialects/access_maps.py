@@ -1,4 +1,4 @@
-"""Accesses as affine maps, and back."""
+"""Conversion between accesses and affine maps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ttnn_jit.specs.access.index_expressions import (
 
 
 def map_of(access: Access) -> AffineMap:
-    """``(d0, d1) -> (d1, d0 floordiv 4)``: from indices of the domain to those of the source."""
+    """``(d0, d1) -> (d1, d0 floordiv 4)``: maps indices of the domain to indices of the source."""
     return AffineMap(len(access.extents), 0, tuple(map(_affine, access.coordinates)))
 
 
@@ -40,7 +40,7 @@ def access_of(indices: AffineMap, extents: Sequence[int]) -> Access:
     """The inverse of `map_of`, over a domain of these extents.
 
     Raises:
-        VerifyException: A result of the map is none that an access has.
+        VerifyException: A result of the map cannot be a coordinate of an access.
     """
     return Access(tuple(extents), tuple(map(_expr, indices.results)))
 

@@ -1,4 +1,4 @@
-"""`affine.load` and `affine.store` as MLIR prints them; xDSL's own turn parsed indices into symbols.
+"""`affine.load` and `affine.store` as MLIR prints them; xDSL's own ops parse indices as symbols.
 
 An index is a value or a constant: ``%dst[0, %arg3, %arg4]``.
 """
@@ -91,7 +91,7 @@ class StoreOp(QuickOperation, IRDLOperation):
     def make(
         value: SSAValue, memref: SSAValue, indices: Sequence[Index], location: LocationAttr | None = None
     ) -> StoreOp:
-        """Puts `value` into `memref` at `indices`."""
+        """Stores `value` to `memref` at `indices`."""
         values, index_map = split_indices(indices)
         return StoreOp.create(operands=(value, memref, *values), properties={"map": index_map}, location=location)
 
@@ -152,7 +152,7 @@ def _index_map(constants: tuple[int | None, ...]) -> AffineMapAttr:
 
 
 _CONSTANTS: dict[int, tuple[int | None, ...]] = {}
-"""What `_index_map` made its maps of, by their identity: it holds them."""
+"""id of a map that `_index_map` made, and its cache keeps alive -> the constants of that map."""
 
 
 def join_indices(index_map: AffineMapAttr, values: Sequence[SSAValue]) -> tuple[Index, ...]:

@@ -1,7 +1,7 @@
-"""What a function says of its arguments, beside their types.
+"""Attributes of a function's arguments.
 
-``ttir.name`` says where a tensor stands in the user's world that is no argument of the call. ``ttcore.updated_by`` says
-that the function writes into an argument, and which of its results the argument is after the call.
+``ttir.name`` is the Python path of a tensor that the function reads and that is no argument of the call.
+``ttcore.updated_by`` marks an in-place update: the index of the result that is stored to the argument.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UPDATED_BY = "ttcore.updated_by"
 
 
 class ArgumentNotes(NamedTuple):
-    """What is said of one argument: its name in the user's world, and the index of the result that it becomes."""
+    """Attributes of one argument: its Python path, and the index of the result that is stored to it."""
 
     name: str | None = None
     updated_by: int | None = None
@@ -32,7 +32,7 @@ class ArgumentNotes(NamedTuple):
 
 
 def argument_attributes(notes: Iterable[ArgumentNotes]) -> ArrayAttr[DictionaryAttr]:
-    """What a function says of its arguments."""
+    """The ``arg_attrs`` of a function."""
     return ArrayAttr([DictionaryAttr(_attributes(each)) for each in notes])
 
 
@@ -59,22 +59,22 @@ def _index(attribute: Attribute | None) -> int | None:
 
 
 def hidden_inputs_of(function: FuncOp) -> tuple[tuple[str, TensorSpec], ...]:
-    """The arguments that have names, with what they are."""
+    """The names and specs of the arguments that have names."""
     named = zip(argument_notes(function), function.args, strict=True)
     return tuple((notes.name, spec_of(argument.type)) for notes, argument in named if notes.name is not None)
 
 
 def updates_of(function: FuncOp) -> tuple[tuple[int, int], ...]:
-    """Per argument that the function writes into: its index, and that of the result that it becomes."""
+    """Per argument that the function updates: its index, and the index of the result that is stored to it."""
     updates = ((index, notes.updated_by) for index, notes in enumerate(argument_notes(function)))
     return tuple((index, result) for index, result in updates if result is not None)
 
 
 def verify_updates(function: FuncOp) -> None:
-    """Refuses an update by no result of the function, or by one of another shape or element type.
+    """Verifies that each updated argument names a result of its shape and element type.
 
     Raises:
-        VerifyException: The text says which.
+        VerifyException: An index is no result, two arguments name one result, or the types differ.
     """
     outputs = function.function_type.outputs.data
     for each in function.arg_attrs or ():

@@ -70,8 +70,8 @@ def constant_index(value: int, location: LocationAttr | None = None) -> arith.Co
 
 
 def f32_attr(value: float) -> FloatAttr:
-    """``value : f32``; programs repeat their numbers, and every stage writes them anew."""
-    return _f32_attr(struct.pack("d", value))  # its bits, for zeros and NaN
+    """``value : f32``; cached, for every stage rewrites the few numbers of a program."""
+    return _f32_attr(struct.pack("d", value))  # keyed by bits: 0.0 == -0.0, and NaN equals nothing
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +80,7 @@ def _f32_attr(bits: bytes) -> FloatAttr:
 
 
 def number_attr(value: float) -> FloatAttr | IntegerAttr:
-    """``value : f32`` of a float; an int is the 32-bit word ``value : i32``, its sign bit for a sign."""
+    """``value : f32`` of a float; of an int ``value : i32`` in two's complement."""
     return IntegerAttr((value + _WORDS // 2) % _WORDS - _WORDS // 2, i32) if isinstance(value, int) else f32_attr(value)
 
 
@@ -98,7 +98,7 @@ def _constant_map(value: int) -> AffineMapAttr:
 
 
 def affine_loop(upper: int, location: LocationAttr | None = None, *, lower: int = 0, step: int = 1) -> ForOp:
-    """``affine.for %i = lower to upper step step`` without body: fill ``.body.block``, then `end_affine_loop`."""
+    """``affine.for %i = lower to upper step step`` without body: fill ``.body.block``, then call `end_affine_loop`."""
     return create(
         ForOp,
         properties={
@@ -118,7 +118,7 @@ def end_affine_loop(loop: ForOp) -> None:
 
 
 def scf_loop(lower: SSAValue, upper: SSAValue, step: SSAValue, location: LocationAttr | None = None) -> scf.ForOp:
-    """``scf.for %arg0 = %lower to %upper step %step`` without body: fill ``.body.block``, then `end_scf_loop`."""
+    """``scf.for %arg0 = %lower to %upper step %step`` without body: fill ``.body.block``, then call `end_scf_loop`."""
     return create(
         scf.ForOp, operands=(lower, upper, step), regions=(region_of(empty_block((INDEX,))),), location=location
     )

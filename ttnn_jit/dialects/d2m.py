@@ -74,7 +74,7 @@ BCAST_TYPES = ("row", "col", "scalar")
 
 @irdl_attr_definition
 class TileBcastTypeAttr(BareKeywordAttr):
-    """``#d2m<tile_bcast_type row>``: what of a tile is copied over the rest of it."""
+    """``#d2m<tile_bcast_type row>``: the part of a tile (first row, column or element) that is broadcast over it."""
 
     name = "d2m.tile_bcast_type"
     keywords = BCAST_TYPES
@@ -148,16 +148,16 @@ class WaitOp(CBAccessOp):
 
 @op_definition
 class ReserveOp(CBAccessOp):
-    """``d2m.reserve %cb2 : <memref<...>> -> memref<...>``: the room of an output buffer."""
+    """``d2m.reserve %cb2 : <memref<...>> -> memref<...>``: free space of an output buffer."""
 
     name = "d2m.reserve"
 
 
 class TileElementwiseOp(ElementwiseOp):
-    """An elementwise op of tiles; any operand but one may be a scalar: f32, or i32 beside tiles of integers."""
+    """An elementwise op of tiles; all operands but one may be scalars: f32, or i32 beside tiles of integers."""
 
     def verify_types(self) -> None:
-        """Refuses operands that are neither tiles nor the scalars beside them, and a result that is no tile."""
+        """Refuses operands that are neither tiles nor scalars of the matching type, and a result that is no tile."""
         types = [value.type for value in self.operands]
         dtypes = [operand_type.dtype for operand_type in types if isinstance(operand_type, TileType)]
         scalar = i32 if any(dtype.is_integer for dtype in dtypes) else f32
@@ -174,10 +174,10 @@ class TileElementwiseOp(ElementwiseOp):
 
 @op_definition
 class ViewLayoutOp(QuickOperation, IRDLOperation):
-    """``"d2m.view_layout"(%tensor) <{remapping = affine_map<...>}>``: the tensor's elements at other indices.
+    """``"d2m.view_layout"(%tensor) <{remapping = affine_map<...>}>``: a view of the tensor.
 
-    The remapping gives, for the logical indices of the result, those of the operand. No element is moved: a kernel
-    that reads the view reads the operand there.
+    The remapping maps logical indices of the result to logical indices of the operand. No element is moved: a kernel
+    that reads the view reads the operand.
     """
 
     name = "d2m.view_layout"
@@ -201,13 +201,13 @@ class ViewLayoutOp(QuickOperation, IRDLOperation):
 
     @property
     def access(self) -> Access:
-        """Which element of the operand every element of the result is."""
+        """The access from indices of the result to indices of the operand."""
         result = self.result.type
         assert isinstance(result, TensorType)
         return access_of(self.remapping.data, result.get_shape())
 
     def verify_(self) -> None:
-        """Refuses another number of dimensions, and elements that the operand does not have."""
+        """Refuses a remapping of another rank, another element type, and indices outside the operand."""
         source, result = self.input.type, self.result.type
         assert isinstance(source, TensorType)
         assert isinstance(result, TensorType)
@@ -224,7 +224,7 @@ class ViewLayoutOp(QuickOperation, IRDLOperation):
 
 @op_definition
 class TileBcastOp(QuickOperation, IRDLOperation):
-    """``"d2m.tile_bcast"(%tile) <{bcast_type = #d2m<tile_bcast_type row>}>``: what fills the tile."""
+    """``"d2m.tile_bcast"(%tile) <{bcast_type = #d2m<tile_bcast_type row>}>``: broadcasts a part of a tile over it."""
 
     name = "d2m.tile_bcast"
 
@@ -235,7 +235,7 @@ class TileBcastOp(QuickOperation, IRDLOperation):
 
     @staticmethod
     def make(operand: SSAValue, bcast_type: str, location: LocationAttr | None = None) -> TileBcastOp:
-        """`operand` with its first row, column or element copied over it."""
+        """`operand` with its first row, column or element broadcast over it."""
         return TileBcastOp.create(
             operands=(operand,),
             result_types=(operand.type,),
@@ -248,7 +248,8 @@ class TileBcastOp(QuickOperation, IRDLOperation):
 class TileTypecastOp(QuickOperation, IRDLOperation):
     """``"d2m.tile_typecast"(%tile) <{called}>``: the tile with its elements rounded or widened to the result's type.
 
-    One that the program calls rounds; a rounding that passes write between two ops may be left out inside a kernel.
+    A cast marked ``called`` stems from the program and always rounds. A cast that passes insert between two ops may be
+    elided inside a kernel.
     """
 
     name = "d2m.tile_typecast"
@@ -270,14 +271,14 @@ class TileTypecastOp(QuickOperation, IRDLOperation):
 
     @property
     def is_called(self) -> bool:
-        """Whether it is an operation of the user's: passes write no casts from or to integers."""
+        """Whether it stems from the program: passes insert no casts from or to integers."""
         types = (self.operand.type, self.result.type)
         of_integers = any(isinstance(type_, TileType) and type_.dtype.is_integer for type_ in types)
         return of_integers or self.called is not None
 
 
-def called(op: Operation) -> str | None:
-    """The name of the operation that an op of tiles is; None for what passes write."""
+def source_operation(op: Operation) -> str | None:
+    """The name of the operation that a tile op computes; None for an op that passes insert."""
     if isinstance(op, DeclaredOp):
         return op.operation.name
     return ops.TYPECAST.name if isinstance(op, TileTypecastOp) and op.is_called else None
@@ -285,7 +286,7 @@ def called(op: Operation) -> str | None:
 
 @op_definition
 class TileInitOp(QuickOperation, IRDLOperation):
-    """``"d2m.tile_init"() <{tile_op = "tile_exp"}>``: the core's engines are set up for a tile op."""
+    """``"d2m.tile_init"() <{tile_op = "tile_exp"}>``: sets up the core's engines for a tile op."""
 
     name = "d2m.tile_init"
 
@@ -293,7 +294,7 @@ class TileInitOp(QuickOperation, IRDLOperation):
 
     @staticmethod
     def make(tile_op: str, location: LocationAttr | None = None) -> TileInitOp:
-        """The set-up for the op ``d2m.<tile_op>``."""
+        """The set-up of the op ``d2m.<tile_op>``."""
         return TileInitOp.create(properties=_init_properties(tile_op), location=location)
 
 

@@ -30,7 +30,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.d2m_reductions import TileContractOp, TileReduceOp
-from ttnn_jit.dialects.foreign_rules import require_kinds, require_projection
+from ttnn_jit.dialects.foreign_rules import require_parallel_output, require_projection
 from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import GridAttr, IteratorTypeAttr, KeywordAttr
 from ttnn_jit.dialects.writing.creation import SEGMENTS, QuickOperation, segments
@@ -48,7 +48,7 @@ class ThreadAttr(KeywordAttr):
 
 @irdl_attr_definition
 class CBType(ParametrizedAttribute, TypeAttribute):
-    """``!d2m.cb<memref<...>>``: a circular buffer that holds one core's part of a tensor."""
+    """``!d2m.cb<memref<...>>``: a circular buffer that holds one core's shard of a tensor."""
 
     name = "d2m.cb"
 
@@ -63,7 +63,7 @@ class CBType(ParametrizedAttribute, TypeAttribute):
 
 @op_definition
 class GenericOp(QuickOperation, IRDLOperation):
-    """A kernel: inputs, outputs, one core's share of the work as a region over circular buffers.
+    """A kernel: inputs, outputs, and one core's work as a region over circular buffers.
 
     The region's arguments are one circular buffer per operand, inputs then outputs.
     """
@@ -84,14 +84,14 @@ class GenericOp(QuickOperation, IRDLOperation):
     traits = traits_def(NoTerminator())
 
     @property
-    def lowered_as(self) -> GenericOp:
-        """The kernel that is lowered for this one: itself, or an earlier one that equals it (`lower_as`)."""
-        kernel: GenericOp = vars(self).get("_lowered_as", self)
+    def canonical_kernel(self) -> GenericOp:
+        """The kernel that is lowered in place of this one: itself, or an earlier equal one (`set_canonical_kernel`)."""
+        kernel: GenericOp = vars(self).get("_canonical_kernel", self)
         return kernel
 
-    def lower_as(self, other: GenericOp) -> None:
-        """Leaves the lowering to `other`, which holds the same; only this process knows, no text says so."""
-        self._lowered_as = other
+    def set_canonical_kernel(self, other: GenericOp) -> None:
+        """Makes the equal kernel `other` the one that is lowered; the text of the op does not show it."""
+        self._canonical_kernel = other
 
     @property
     def buffers(self) -> list[CBType]:
@@ -130,7 +130,7 @@ class GenericOp(QuickOperation, IRDLOperation):
         )
 
     def print(self, printer: Printer) -> None:
-        """The form of `parse`, with operands on lines of their own as tt-mlir breaks it."""
+        """The syntax of `parse`, with operands on lines of their own as in tt-mlir."""
         printed = {name: self.properties[name] for name in PRINTED_PROPERTIES} | self.attributes
         printer.print_op_attributes(dict(sorted(printed.items())))
         with printer.indented(2):
@@ -143,7 +143,7 @@ class GenericOp(QuickOperation, IRDLOperation):
             printer.print_list(self.result_types, printer.print_attribute)
 
     def verify_(self) -> None:
-        """Checks the counts that belong together: maps, buffers and results per operand; dimensions."""
+        """Checks the numbers of maps, buffers and results against the operands, and the ranks."""
         operands = len(self.operands)
         if not self.outputs:
             raise VerifyException("a kernel has an output")
@@ -165,7 +165,7 @@ class GenericOp(QuickOperation, IRDLOperation):
             raise VerifyException("the results of a d2m.generic have the types of its outputs")
 
     def _verify_loops(self, rank: int) -> None:
-        """Checks what follows which loop: every operand's buffer, the grid, and the kinds of the loops."""
+        """Checks buffers, grid and iterator types against the indexing maps."""
         written = self.indexing_maps.data[-1].data.results
         if len(self.grid.data) != len(written):
             raise VerifyException(
@@ -173,21 +173,22 @@ class GenericOp(QuickOperation, IRDLOperation):
             )
         for indexing_map, buffer in zip(self.indexing_maps, self.body.block.args, strict=True):
             self._verify_buffer(indexing_map.data, buffer, rank)
-        require_kinds(written, [kind.data for kind in self.iterator_types])
+        require_parallel_output(written, [kind.data for kind in self.iterator_types])
         self._verify_extents()
         if any(kind.data != "parallel" for kind in self.iterator_types):
             self._verify_accumulation()
 
     def _verify_extents(self) -> None:
-        """Refuses maps that run past an operand, or that do not meet all that is written or reduced.
+        """Refuses maps that index outside an operand, or that do not cover the output or the reduced dimensions.
 
-        A loop takes as many steps as the output that follows it has tiles there, or the first input if none does.
+        The trip count of a loop is the extent, in tiles, of the output's dimension that it indexes, or of the first
+        input's if it indexes none of the output.
         """
         operands = [*zip(self.operands, (each.data for each in self.indexing_maps), strict=True)]
         steps: dict[int, int] = {}
         for operand, indexing_map in (operands[-1], *operands[:-1]):
             if not isinstance(operand.type, TensorType):
-                return  # tensors in loops of another compiler's: what reads them refuses it
+                return  # another compiler's IR: the reader of such operands refuses it
             # A tensor without elements has one tile without elements.
             tiles = [max(1, extent) for extent in tile_extents(operand.type.get_shape(), len(indexing_map.results))]
             for extent, result in zip(tiles, indexing_map.results, strict=True):
@@ -200,7 +201,7 @@ class GenericOp(QuickOperation, IRDLOperation):
                     )
 
     def _verify_accumulation(self) -> None:
-        """Refuses tiles whose rows and columns are not those that the op accumulates."""
+        """Refuses accumulating ops whose dimensions are not the reduction dimensions of the kernel."""
         reduced = {dim for dim, kind in enumerate(self.iterator_types) if kind.data == "reduction"}
         lanes = zip(("C", "R"), self.indexing_maps.data[0].data.results[-2:], strict=True)
         own = [lane for lane, result in lanes if isinstance(result, AffineDimExpr) and result.position in reduced]
@@ -230,7 +231,7 @@ class GenericOp(QuickOperation, IRDLOperation):
 
 
 PRINTED_PROPERTIES = ("block_factors", "grid", "indexing_maps", "iterator_types", "threads")
-"""What the text of a `d2m.generic` shows, and its kernel function keeps as attributes."""
+"""The properties that a `d2m.generic` prints and that its kernel function keeps as attributes."""
 
 
 def _parse_operands(parser: Parser, keyword: str) -> Sequence[SSAValue]:

@@ -1,4 +1,4 @@
-"""What kernels with a reduction loop are made of: tile ops with an accumulator, what fills it, and masked padding."""
+"""Ops of kernels with a reduction loop: tile ops with an accumulator, its initial fill, and masking of padding."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ttnn_jit.dialects.writing.direct_access import op_definition
 from ttnn_jit.specs.product_precision import names_fidelity
 
 REDUCE_DIMS = ("R", "C")
-FILLS = {"zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
-"""What padding may be filled with, by its name in the text."""
+FILL_VALUES = {"zero": 0.0, "one": 1.0, "inf": math.inf, "neginf": -math.inf}
+"""Name in the text -> the number that padding is filled with."""
 
 
 @irdl_attr_definition
 class ReduceDimAttr(BareKeywordAttr):
-    """``#d2m<reduce_dim R>``: whether the elements of a tile's rows are reduced, or those of its columns, C."""
+    """``#d2m<reduce_dim R>``: R reduces the elements of each row of a tile, C those of each column."""
 
     name = "d2m.reduce_dim"
     keywords = REDUCE_DIMS
@@ -43,26 +43,26 @@ class ReduceDimAttr(BareKeywordAttr):
 
 @irdl_attr_definition
 class FillValueAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
-    """``#d2m<fill_value zero>``: what padding is filled with."""
+    """``#d2m<fill_value zero>``: the number that padding is filled with."""
 
     name = "d2m.fill_value"
-    keywords = tuple(FILLS)
+    keywords = tuple(FILL_VALUES)
 
     @property
     def number(self) -> float:
         """The number."""
-        return FILLS[self.data]
+        return FILL_VALUES[self.data]
 
 
 PRECISION = "compute_config"
-"""The property of tile ops that says how exactly a chip multiplies."""
+"""The property of tile ops that holds the precision of a chip's products."""
 
 
 class AccumulatingOp(DeclaredOp):
-    """A tile op whose last operand is its accumulator: the tile that holds what the reduction loop has made so far.
+    """A tile op whose last operand is its accumulator: the tile with the partial results of the reduction loop.
 
-    The accumulator is exact, whatever the type of the tile that stands for it: it is rounded where it is stored, and
-    goes on unrounded. In a ``linalg.generic`` it is the output's tile, and begins anew with every output tile.
+    The accumulator is not rounded between steps, whatever its tile type: only the stored result is rounded. In a
+    ``linalg.generic`` it is the output's tile, and is initialized anew for each output tile.
     """
 
     @property
@@ -72,40 +72,40 @@ class AccumulatingOp(DeclaredOp):
 
     @property
     def identity(self) -> float:
-        """What it begins with."""
+        """The initial value of the accumulator."""
         raise NotImplementedError
 
     def verify_(self) -> None:
-        """Refuses other than three operands, the first and the last of them tiles of floats, and a tile of f32."""
+        """Requires three operands, the first and the last of them tiles of floats, and an f32 tile as result."""
         if len(self.operands) != 3 or len(self.results) != 1:
             raise VerifyException(f"{self.name} takes 3 operands and has one result")
         first, second, last = (value.type for value in self.operands)
         for type_ in (first, last):
             if not isinstance(type_, TileType) or type_.dtype not in self.operation.dtypes:
                 raise VerifyException(f"{self.name} takes tiles of floats, got {type_}")
-        self.verify_second(second)
+        self.verify_second_operand(second)
         result = self.results[0].type
         if not isinstance(result, TileType) or not result.dtype.is_compute_type:
             raise VerifyException(f"{self.name} results in a tile of f32, got {result}")
 
-    def verify_second(self, type_: Attribute) -> None:
-        """Refuses another second operand than the op takes."""
+    def verify_second_operand(self, type_: Attribute) -> None:
+        """Refuses a second operand of a wrong type."""
         raise NotImplementedError
 
 
 class TileReduceOp(AccumulatingOp):
     """``"d2m.tile_reduce_sum"(%tile, %one, %acc) <{reduce_dim = #d2m<reduce_dim R>}>``.
 
-    The elements of a row, or of a column, join the accumulator's; without ``reduce_dim`` each joins that in its own
-    place. The order in which they do is that of ops/families/reduction.py, over all tiles of the reduction loop. The
-    second operand, by which elements are multiplied, is 1.
+    It reduces the elements of each row, or column, into the accumulator; without ``reduce_dim`` it accumulates
+    elementwise. ops/families/reduction.py defines the order of accumulation over all tiles of the reduction loop. The
+    second operand scales the elements; it is 1.
     """
 
     operation: ops.Reduction
 
     @property
     def identity(self) -> float:
-        """That of its declaration."""
+        """The identity of the declaration."""
         return self.operation.identity
 
     @property
@@ -114,8 +114,8 @@ class TileReduceOp(AccumulatingOp):
         attribute = self.properties.get("reduce_dim")
         return attribute.data if isinstance(attribute, ReduceDimAttr) else None
 
-    def verify_second(self, type_: Attribute) -> None:
-        """Refuses what is no f32, and a ``reduce_dim`` that is none."""
+    def verify_second_operand(self, type_: Attribute) -> None:
+        """Requires an f32, and a valid ``reduce_dim``."""
         if type_ != f32:
             raise VerifyException(f"{self.name} takes an f32 between the tiles, got {type_}")
         if unknown := self.properties.keys() - {"reduce_dim"}:
@@ -125,20 +125,20 @@ class TileReduceOp(AccumulatingOp):
 
 
 class TileContractOp(AccumulatingOp):
-    """``"d2m.tile_matmul"(%a, %b, %acc)``: the products of a's rows and b's columns join the accumulator.
+    """``"d2m.tile_matmul"(%a, %b, %acc)``: adds the products of a's rows and b's columns to the accumulator.
 
-    The order in which they do is that of ops/families/contraction.py; ``compute_config`` says how exactly.
+    ops/families/contraction.py defines the order of accumulation; ``compute_config`` gives the precision.
     """
 
     operation: ops.Contraction
 
     @property
     def identity(self) -> float:
-        """Nothing was added yet."""
+        """Zero, the identity of addition."""
         return 0.0
 
-    def verify_second(self, type_: Attribute) -> None:
-        """Refuses what is no tile of floats, and a ``compute_config`` that is none."""
+    def verify_second_operand(self, type_: Attribute) -> None:
+        """Requires a tile of floats, and a valid ``compute_config``."""
         if not isinstance(type_, TileType) or type_.dtype not in self.operation.dtypes:
             raise VerifyException(f"{self.name} takes tiles of floats, got {type_}")
         if unknown := self.properties.keys() - {PRECISION}:
@@ -148,7 +148,7 @@ class TileContractOp(AccumulatingOp):
 
     @property
     def precision(self) -> str | None:
-        """How exactly a chip multiplies; None: exactly, and in float32."""
+        """The precision of a chip's products; None: exact products, summed in float32."""
         return read_precision(self.properties.get(PRECISION))
 
 
@@ -172,7 +172,7 @@ class TileFillOp(QuickOperation, IRDLOperation):
 class MaskOp(QuickOperation, IRDLOperation):
     """``d2m.mask %x, %out logical_shape = [50, 50] fill_value = <zero> : T into T -> T``.
 
-    The tensor, its padding beyond the logical extents filled with a number: for kernels whose tiles reach into it.
+    The tensor with its padding filled with a number, for kernels that read whole tiles.
     """
 
     name = "d2m.mask"
@@ -200,7 +200,7 @@ class MaskOp(QuickOperation, IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """Refuses another shape than the tensor's, and other types, but that the result has no strides of its own."""
+        """Requires the tensor's shape, and as result type the tensor's type without strides."""
         assert isinstance(self.input.type, TensorType)
         dense = dense_type(self.input.type)
         if not dense == self.output.type == self.result.type:

@@ -1,4 +1,4 @@
-"""The end of a tensor's memory, which modules of TTNN state; here memory goes back by itself."""
+"""`ttnn.deallocate`, which modules of TTNN contain; this runtime frees memory by itself."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from ttnn_jit.dialects.writing.direct_access import op_definition
 
 @op_definition
 class DeallocateOp(QuickOperation, IRDLOperation):
-    """``"ttnn.deallocate"(%x) <{force = false}>``: nothing behind it uses the tensor.
+    """``"ttnn.deallocate"(%x) <{force = false}>``: no later op uses the tensor.
 
-    `force` says that it is so too where other tensors lie in its memory; the verifier sees them to be values of their
-    own, which live on.
+    `force` deallocates a tensor that has aliases too. To the verifier aliases are separate values, which stay usable.
     """
 
     name = "ttnn.deallocate"
@@ -25,6 +24,6 @@ class DeallocateOp(QuickOperation, IRDLOperation):
     force = opt_prop_def(BoolAttr)
 
     def verify_(self) -> None:
-        """Refuses an argument, whose memory is the caller's."""
+        """Refuses an argument: its memory belongs to the caller."""
         if not isinstance(self.input, OpResult):
             raise VerifyException("an argument is not deallocated: its memory belongs to the caller")

@@ -25,7 +25,7 @@ class DeclaredOp(QuickOperation):
     """Base of the derived op classes: operands, then one result; compile-time values are properties.
 
     Attributes:
-        operation: The declaration of what it computes.
+        operation: The declaration of the operation that it computes.
     """
 
     operation: ops.Operation
@@ -47,11 +47,11 @@ class DeclaredOp(QuickOperation):
         self.verify_types()
 
     def verify_types(self) -> None:
-        """Checks operand and result types; each dialect says how."""
+        """Checks operand and result types; dialects override it."""
         raise NotImplementedError
 
     def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
-        """Refuses element types that the operation does not take, and integers beside numbers of another type."""
+        """Refuses element types that the operation does not take, and integers mixed with another type."""
         for dtype in dtypes:
             if not self.operation.accepts(dtype):
                 raise VerifyException(f"{self.name} takes no numbers of {dtype.mlir}")
@@ -91,7 +91,7 @@ class TensorOp(DeclaredOp):
     """An op of tensors."""
 
     def verify_types(self) -> None:
-        """Refuses what is no tensor, a dtype that the result contradicts, and another shape than the rule gives."""
+        """Requires tensors, a result of the declared dtype, and the shape that the shape rule infers."""
         for value in self.operands:
             if not isinstance(value.type, TensorType):
                 raise VerifyException(f"{self.name} takes tensors, got {value.type}")
@@ -109,7 +109,7 @@ class TensorOp(DeclaredOp):
         try:
             specs = [None if value is None else spec_of(value.type) for value in self.declared_operands]
         except LayoutError:
-            return  # a type of another compiler's: what needs a spec of it refuses it
+            return  # another compiler's type: the user of its spec refuses it
         self.verify_dtypes([spec.dtype for spec in specs if spec is not None])
         try:
             by_rule = self.operation.results(specs, self.statics)
@@ -132,7 +132,7 @@ class TensorElementwiseOp(TensorOp, ElementwiseOp):
 
 
 class TypecastOp(TensorElementwiseOp):
-    """An op that takes a tensor to the element type of its result; a property may say which."""
+    """An op that casts a tensor to the element type of its result, which a property may give."""
 
     @property
     def statics(self) -> tuple[Any, ...]:
@@ -146,7 +146,7 @@ class MovementOp(TensorOp):
     operation: ops.Movement
 
     def verify_types(self) -> None:
-        """Refuses another element type than the operands'."""
+        """Requires the element type of the operands."""
         super().verify_types()
         result = self.results[0].type
         if any(value.type.element_type != result.element_type for value in self.operands):  # type: ignore[attr-defined]
@@ -154,18 +154,18 @@ class MovementOp(TensorOp):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Per operand, the block of the result that it makes."""
+        """Per operand, the block of the result that it fills."""
         operation, shapes, statics = self._canonicalized()
         return operation.parts(shapes, statics)
 
     @property
     def is_view(self) -> bool:
-        """Whether its result is a view of its one operand: which element of it every element is."""
+        """Whether its result is a view of its one operand."""
         return len(self.operands) == 1 and self.operation.filled is None
 
     @property
     def background(self) -> Background | None:
-        """What is around those blocks; None if they make up the result."""
+        """The fill outside those blocks; None if they cover the result."""
         operation, shapes, statics = self._canonicalized()
         return operation.background(shapes, statics)
 
@@ -182,36 +182,36 @@ class ReductionOp(TensorOp):
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """The dimensions, counted from the front."""
+        """The reduced dimensions, as nonnegative indices."""
         _, (axes, _) = self.operation.canonicalized([spec_of(self.operands[0].type)], self.statics)
         return tuple(axes)
 
     @property
     def keeps_dimensions(self) -> bool:
-        """Whether they stay, of extent 1."""
+        """Whether the result keeps them, with extent 1."""
         return bool(self.statics[1])
 
 
 class RoutineOp(TensorOp):
-    """An op whose loops are a routine."""
+    """An op that a hand-written routine computes."""
 
     operation: ops.Routine
 
     @property
     def statics(self) -> tuple[Any, ...]:
-        """The attributes in the declaration's order, dimensions counted from the front."""
-        return _counted_from_the_front(self, super().statics)
+        """The attributes in the declaration's order, dimensions as nonnegative indices."""
+        return _canonical_statics(self, super().statics)
 
     @property
     def packs_rows(self) -> bool:
-        """Whether it writes rows of block floats where these lie."""
+        """Whether it updates rows of block floats in place."""
         if not self.operation.writes_rows:
             return False
         updated, result = (spec_of(value.type) for value in (self.operands[0], self.results[0]))
         return updated.dtype.is_block_float and updated.dtype is result.dtype and updated.volume > 0
 
     def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
-        """What it takes is said by its rule for results, operand by operand."""
+        """Checks nothing: the rule that infers the results checks each operand."""
 
 
 class ContractionOp(TensorOp):
@@ -221,13 +221,13 @@ class ContractionOp(TensorOp):
 
     @property
     def terms(self) -> int:
-        """Of each of its sums."""
+        """The number of terms of each sum."""
         shapes = [tuple(spec_of(value.type).shape) for value in self.operands]
         named, extents = self.operation.extents(shapes, self.statics)
         return extents.get(named.contracted, 1)
 
     def verify_types(self) -> None:
-        """Refuses shapes that make no product in the words of tt-mlir's verifier, then as others do."""
+        """Refuses shapes that cannot be multiplied with the messages of tt-mlir's verifier, then as other ops do."""
         types = [value.type for value in (*self.operands, self.results[0])]
         if all(isinstance(each, TensorType) for each in types):
             *factors, result = (each.get_shape() for each in types if isinstance(each, TensorType))
@@ -238,27 +238,27 @@ class ContractionOp(TensorOp):
 
 
 class CompositeOp(TensorOp):
-    """An op that is written in terms of others."""
+    """An op that decomposes to other ops."""
 
     operation: ops.Composite
 
     @property
     def statics(self) -> tuple[Any, ...]:
-        """The attributes in the declaration's order, dimensions counted from the front."""
-        return _counted_from_the_front(self, super().statics)
+        """The attributes in the declaration's order, dimensions as nonnegative indices."""
+        return _canonical_statics(self, super().statics)
 
     def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
-        """As others do, unless the declaration says it operand by operand: then its rule for results does."""
+        """Checks dtypes, unless the declaration has a rule for each operand, which the rule of the results checks."""
         if not self.operation.operand_dtypes:
             super().verify_dtypes(dtypes)
 
 
-def _counted_from_the_front(op: RoutineOp | CompositeOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The canonical attributes of those that a text has."""
+def _canonical_statics(op: RoutineOp | CompositeOp, statics: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`statics` in canonical form."""
     try:
         specs = [None if value is None else spec_of(value.type) for value in op.declared_operands]
     except LayoutError:
-        return statics  # no tensors, or types of another compiler's: what needs a spec of them refuses it
+        return statics  # no tensors, or another compiler's types: the user of their specs refuses them
     _, canonical = op.operation.canonicalized(specs, statics)
     return canonical
 
@@ -268,5 +268,5 @@ def _results(count: int) -> str:
 
 
 def operation_of(op: Operation) -> ops.Elementwise | None:
-    """The declaration of what `op` computes, in whichever dialect; None for every op that is not elementwise."""
+    """The declaration of an elementwise `op` of any dialect; None for other ops."""
     return op.operation if isinstance(op, ElementwiseOp) else None

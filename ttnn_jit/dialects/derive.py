@@ -1,6 +1,6 @@
 """Op classes derived from the declarations in ttnn_jit.ops: one class per operation and dialect.
 
-They are plain `Operation` classes: making them costs microseconds, and `Op.create` builds one in about one.
+They are plain `Operation` classes: defining one takes microseconds, and `Op.create` takes about one.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from ttnn_jit.ops.families import opaque, user_operation
 
 
 class OpClasses(dict[ops.Operation, type[DeclaredOp]]):
-    """Declared operation -> its op class in one dialect; all operations of users have one class, ``dialect.tile_op``.
+    """Declared operation -> its op class in one dialect; all user-defined operations share ``dialect.tile_op``.
 
     Attributes:
-        of_users: That class.
+        user_op_class: The class of user-defined operations.
     """
 
-    def __init__(self, of_users: type[ElementwiseOp]) -> None:
+    def __init__(self, user_op_class: type[ElementwiseOp]) -> None:
         super().__init__()
-        self.of_users = of_users
+        self.user_op_class = user_op_class
 
     def __missing__(self, operation: ops.Operation) -> type[DeclaredOp]:
         if not operation.body:
             raise KeyError(operation)
-        return self.of_users
+        return self.user_op_class
 
     def classes(self) -> tuple[type[DeclaredOp], ...]:
         """Every class."""
-        return (*self.values(), self.of_users)
+        return (*self.values(), self.user_op_class)
 
 
 def derive(dialect: str, name_field: str, bases: Mapping[type[ops.Operation], type[DeclaredOp]]) -> OpClasses:
-    """One class per declared operation of these families, ``dialect.<operation.name_field>``, and that of users'.
+    """One class per declared operation of these families, ``dialect.<operation.name_field>``, and the user op class.
 
     Args:
         dialect: Its name.
-        name_field: The field of declarations that names their op in it.
-        bases: Operation family -> the base of its op classes; an elementwise one among them.
+        name_field: The field of declarations that holds the op's name in this dialect.
+        bases: Operation family -> the base of its op classes; the elementwise family is required.
     """
     elementwise = bases[ops.Elementwise]
     fields: dict[str, Any] = {
@@ -73,7 +73,7 @@ def derive(dialect: str, name_field: str, bases: Mapping[type[ops.Operation], ty
 
 
 def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
-    """The op classes of a dialect of tensors, which has operations of every family."""
+    """The op classes of a tensor dialect, for the operations of all families."""
     bases = {
         ops.Elementwise: TensorElementwiseOp,
         ops.Typecast: TypecastOp,
@@ -87,7 +87,7 @@ def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
 
 
 def derive_opaque(dialect: str) -> tuple[type[Operation], ...]:
-    """One class per operation that this dialect only parses, prints and keeps."""
+    """One class per operation that this dialect only parses and prints."""
     return tuple(
         _op_class(f"{dialect}.{declared.name}", declared, _OpaqueOp)
         for declared in opaque.DECLARATIONS
@@ -101,23 +101,23 @@ def _op_class(name: str, declared: ops.Declaration, base: type[Any]) -> type[Any
 
 
 class _OpaqueOp(QuickOperation):
-    """Any operands, results and properties; nothing is known of what it does."""
+    """An op with any operands, results and properties, and unknown semantics."""
 
     traits: ClassVar[OpTraits] = OpTraits(lambda: ())
 
     def verify_(self) -> None:
-        """Refuses nothing."""
+        """Accepts everything."""
 
 
 class _UserOp(ElementwiseOp):
-    """``"ttnn.tile_op"(%x) <{body = "x -> t0 = exp(x); return t0", name = "f"}>``: the op says what it computes."""
+    """``"ttnn.tile_op"(%x) <{body = "x -> t0 = exp(x); return t0", name = "f"}>``: an op that holds its definition."""
 
     @property
     def operation(self) -> ops.Elementwise:  # type: ignore[override]  # never assigned
-        """The declaration that the properties spell.
+        """The declaration of the properties.
 
         Raises:
-            VerifyException: They spell none.
+            VerifyException: The properties are missing or invalid.
         """
         name, body = self.properties.get("name"), self.properties.get("body")
         if not isinstance(name, StringAttr) or not isinstance(body, StringAttr):

@@ -1,4 +1,4 @@
-"""Rules of xDSL's ops that xDSL does not check, as MLIR states them, and as far as any pass here relies on them."""
+"""Rules of MLIR for ops of xDSL's dialects that xDSL does not check and that passes here rely on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ttnn_jit.dialects.ttcore import system_desc_of
 
 
 def verify_foreign(op: Operation) -> None:
-    """Checks `op`, which its own `verify` has passed.
+    """Checks `op` after its own `verify` has passed.
 
     Raises:
         VerifyException: It breaks a rule.
@@ -31,7 +31,7 @@ def verify_foreign(op: Operation) -> None:
 
 
 def require_projection(indexing_map: AffineMap, dims: int) -> None:
-    """Refuses a map whose results are not dimensions, of which there are `dims`, or constants.
+    """Requires a map of `dims` dimensions whose results are dimensions or constants.
 
     Raises:
         VerifyException: It is another map.
@@ -48,11 +48,11 @@ def require_projection(indexing_map: AffineMap, dims: int) -> None:
             )
 
 
-def require_kinds(written: Sequence[AffineExpr], kinds: Sequence[str]) -> None:
-    """Refuses an output's map that follows a dimension that is reduced, or not one that is parallel.
+def require_parallel_output(written: Sequence[AffineExpr], kinds: Sequence[str]) -> None:
+    """Requires an output map whose results are exactly the parallel dimensions.
 
     Raises:
-        VerifyException: It does.
+        VerifyException: A result is a reduction dimension, or a parallel dimension is missing.
     """
     followed = {result.position for result in written if isinstance(result, AffineDimExpr)}
     for dim, kind in enumerate(kinds):
@@ -70,7 +70,7 @@ def _linalg_generic(op: LinalgGenericOp) -> None:
     for indexing_map in op.indexing_maps:
         require_projection(indexing_map.data, len(op.iterator_types.data))
     kinds = [kind.data.value for kind in op.iterator_types]
-    require_kinds(op.indexing_maps.data[-1].data.results, kinds)
+    require_parallel_output(op.indexing_maps.data[-1].data.results, kinds)
     output = op.body.block.args[-1]
     if output.first_use is not None and all(kind == "parallel" for kind in kinds):
         raise VerifyException("the block does not read the output's element: every dimension is parallel")

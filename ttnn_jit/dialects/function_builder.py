@@ -1,6 +1,6 @@
-"""Builds functions of the ttnn and the ttir dialect by the declarations of operations, and modules of functions.
+"""Builds functions of the ttnn and ttir dialects from the declarations of operations, and modules of functions.
 
-What a frontend adds to that, such as the rules of ``@jit``, it adds on top (frontend/writing/module_builder.py).
+The frontend adds the rules of ``@jit`` on top (frontend/writing/module_builder.py).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 TensorOperand: TypeAlias = tuple[SSAValue, TensorSpec]
-"""A value of the function and what it is."""
+"""A value of the function and its spec."""
 
 Operand: TypeAlias = TensorOperand | float | None
-"""What an operation is given: a tensor, a number, or None where an optional tensor is not."""
+"""An operand of an operation: a tensor, a number, or None for an optional tensor that is not given."""
 
 Device: TypeAlias = Callable[[LocationAttr], SSAValue]
-"""The device of the function, of which the first use makes a value."""
+"""Returns the function's device; the first call creates the value."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class TensorDialect:
 
     Attributes:
         op_of: Declared operation -> its op class.
-        has_dtypes: Its ops say the element type of their result where the declaration says so.
-        full: Makes a tensor of one number; only ttnn's asks for the device.
+        has_dtypes: Its ops have a ``dtype`` property where the declaration has one.
+        full: Makes a tensor of one number; only ttnn uses the device.
     """
 
     op_of: OpClasses
@@ -75,17 +75,17 @@ NO_ATTRIBUTES: Mapping[str, Attribute] = {}
 
 
 class FunctionBuilder:
-    """Builds one function; arguments first, then operations in program order, then `function`.
+    """Builds one function: first the arguments, then operations in program order, last `function`.
 
     Args:
         dialect: `TTNN` or `TTIR`.
         name: The function's symbol.
         numerics: Decides the element type of numbers among operands.
-        location: Where the function is defined; None for one that no file holds.
+        location: The definition of the function; None if no file holds it.
 
     Attributes:
         block: The body.
-        location: As it was given.
+        location: Its MLIR form.
     """
 
     def __init__(self, dialect: TensorDialect, name: str, numerics: Numerics, location: Location | None) -> None:
@@ -98,7 +98,7 @@ class FunctionBuilder:
         self._device: SSAValue | None = None
 
     def argument(self, spec: TensorSpec, note: str | None = None) -> SSAValue:
-        """The function's next argument; with a note, which its text gives (argument_notes.py)."""
+        """Adds an argument; `note` is its ``ttir.name`` (argument_notes.py)."""
         value = self.block.insert_arg(tensor_type(spec), len(self.block.args))
         if note is not None:
             self._notes[value] = note
@@ -126,7 +126,7 @@ class FunctionBuilder:
         *,
         dtype: DataType | None = None,
     ) -> tuple[TensorOperand, ...]:
-        """What `operation` results in by its declaration, of element type `dtype` if that is given.
+        """The results of `operation` as its declaration infers them, of element type `dtype` if that is given.
 
         Numbers become tensors of the result's shape.
 
@@ -134,7 +134,7 @@ class FunctionBuilder:
             CompileError: The operands do not fit the operation or each other.
         """
         self.check(operation, [each for each in operands if isinstance(each, tuple)], location)
-        canonical, statics, results = _by_rule(operation, specs_of(operands), attributes, location, dtype)
+        canonical, statics, results = _infer_results(operation, specs_of(operands), attributes, location, dtype)
         return self.write(canonical, operands, statics, results, location)
 
     def decomposed(
@@ -164,14 +164,14 @@ class FunctionBuilder:
         return operand if operand[1].dtype is dtype else self.operation(ops.TYPECAST, [operand], (dtype,), location)
 
     def location_attribute(self, location: Location | None) -> LocationAttr:
-        """That of an op which the user wrote there."""
+        """The location of an op at that place of the user's file."""
         return call_chain_attribute(location)
 
     def check(self, operation: ops.Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
-        """Refuses element types that the operation does not take.
+        """Checks that the operation takes the element types of its tensors.
 
         Raises:
-            CompileError: It is given such tensors.
+            CompileError: It does not take one of them.
         """
         for _, spec in tensors:
             if not operation.accepts(spec.dtype):
@@ -192,14 +192,14 @@ class FunctionBuilder:
         location: Location | None,
         marks: Mapping[str, Attribute] = NO_ATTRIBUTES,
     ) -> tuple[TensorOperand, ...]:
-        """The results of an op of `operation`, which are as `results` says, whatever the declaration has.
+        """Appends an op of `operation` whose results have the specs `results`, and returns them.
 
         Args:
-            operation: One that has an op in the dialect.
-            operands: As for `results`.
+            operation: An operation that has an op in the dialect.
+            operands: Tensors, numbers, None for optional tensors that are not given.
             attributes: Values of its attributes, in canonical form.
-            results: What each result is.
-            location: Where the user wrote it.
+            results: The spec of each result; it is not checked against the declaration.
+            location: The user's call.
             marks: Discardable attributes of the op.
         """
         op_location = self.location_attribute(location)
@@ -227,7 +227,7 @@ class FunctionBuilder:
     def _number(
         self, number: float, operands: Sequence[Operand], results: Sequence[TensorSpec], location: LocationAttr
     ) -> SSAValue:
-        """A number among operands: an integer of theirs, or a float, which nothing rounds under IEEE numerics."""
+        """A number operand as a tensor: of the operands' integer dtype, or a float, not rounded under IEEE numerics."""
         dtype = next(each[1].dtype for each in operands if isinstance(each, tuple))
         if not dtype.is_integer:
             rounds = self._numerics is Numerics.DEVICE and not results[0].dtype.is_integer
@@ -235,7 +235,7 @@ class FunctionBuilder:
         return self._full(number, results[0].with_(dtype=dtype), location)
 
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
-        """A tensor of `spec` of one number."""
+        """A tensor of `spec` filled with one number."""
         return self._full(number, spec, self.location_attribute(location)), spec
 
     def _full(self, number: float, spec: TensorSpec, location: LocationAttr) -> SSAValue:
@@ -272,9 +272,9 @@ class FunctionBuilder:
         """The function, valid by construction, which returns `results`.
 
         Args:
-            results: Values of it.
-            updates: The arguments that are written, each with the index of the result that it is after the call.
-            is_private: Only other functions of the module call it: it is no entry point.
+            results: Values that it returns.
+            updates: Updated argument -> the index of the result that is stored to it.
+            is_private: Whether only other functions of the module call it.
         """
         append(self.block, (create(ReturnOp, operands=results, location=self.location),))
         function_type = FunctionType.from_lists(
@@ -290,11 +290,11 @@ class FunctionBuilder:
 
 
 class FunctionOps(Ops):
-    """What a decomposition calls becomes operations of the function that `builder` builds.
+    """Appends the operations that a decomposition calls to the function that `builder` builds.
 
     Args:
-        builder: Of the function.
-        location: Of the call that is decomposed.
+        builder: Builder of the function.
+        location: Location of the decomposed call.
     """
 
     def __init__(self, builder: FunctionBuilder, location: Location | None) -> None:
@@ -306,12 +306,12 @@ class FunctionOps(Ops):
         return Value(self, made[1], made[0])
 
     def results(self, operation: ops.Operation, operands: Sequence[Called], *statics: Any) -> list[Value]:
-        """Those of an operation of the function."""
+        """The results of an operation that is appended to the function."""
         own = [(each.handle, each.spec) if isinstance(each, Value) else each for each in operands]
         return [*map(self.value, self._builder.results(operation, own, statics, self._location))]
 
     def filled(self, number: float, spec: TensorSpec) -> Value:
-        """That of a `full`."""
+        """The result of a `full` that is appended to the function."""
         return self.value(self._builder.filled(number, spec, self._location))
 
     def rounded(self, x: Value, dtype: DataType) -> Value:
@@ -321,7 +321,7 @@ class FunctionOps(Ops):
 
 
 def specs_of(operands: Iterable[Operand]) -> list[OperandSpec]:
-    """What is known of each of these operands."""
+    """The specs of tensor operands; numbers and None as they are."""
     return [each[1] if isinstance(each, tuple) else each for each in operands]
 
 
@@ -334,20 +334,20 @@ def module_of(functions: Iterable[FuncOp], target: SystemDesc, location: Locatio
     return module
 
 
-def _by_rule(
+def _infer_results(
     operation: ops.Operation,
     specs: Sequence[OperandSpec],
     attributes: Sequence[Any],
     location: Location | None,
     dtype: DataType | None,
 ) -> tuple[ops.Operation, tuple[Any, ...], tuple[TensorSpec, ...]]:
-    """The canonical call, and what it results in, of element type `dtype` if that is given."""
+    """The canonical call and the specs of its results, of element type `dtype` if that is given."""
     try:
         results = operation.results(specs, attributes)
         if dtype is not None:
             results = tuple(result.with_(dtype=dtype) for result in results)
         return *operation.canonicalized(specs, attributes), results
-    except (CompileError, LayoutError) as error:  # of a layout: block floats in rows
+    except (CompileError, LayoutError) as error:  # LayoutError: block floats in row-major layout
         if location is None:
             raise
         raise CompileError(error.message, location=location, help=error.help) from None

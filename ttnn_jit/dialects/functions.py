@@ -1,7 +1,7 @@
-"""The functions of a module: which are programs by themselves, and which call which.
+"""The functions of a module: entry points, kernels and the call graph.
 
-As in tt-mlir, a public function with a body is an entry point, unless ``tt.function_type`` says that it is another
-than ``"forward_device"``; private functions are called by others. Kernels are functions that launches name.
+As in tt-mlir, a public function with a body is an entry point, unless it has a ``tt.function_type`` other than
+``"forward_device"``; private functions are called by others. Kernels are functions that launches refer to.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.ops.public_names import names_within_a_slip
 
 MAX_OPERATIONS = 100_000
-"""Of one program, those of the functions that it calls included: a loop that never ends stops here."""
+"""The limit of one program, called functions included: it stops the trace of an endless loop."""
 
 KERNEL = "d2m.kernel"
 """Unit attribute of a function that is the body of a kernel."""
@@ -33,12 +33,12 @@ def functions_of(module: ModuleOp) -> list[FuncOp]:
 
 
 def is_kernel(function: FuncOp) -> bool:
-    """Whether launches name it."""
+    """Whether it is the body of a kernel."""
     return KERNEL in function.attributes
 
 
 def entry_points(module: ModuleOp) -> list[FuncOp]:
-    """The functions that are programs."""
+    """The functions that are programs, in order."""
     return [function for function in functions_of(module) if _is_entry_point(function)]
 
 
@@ -49,10 +49,10 @@ def _is_entry_point(function: FuncOp) -> bool:
 
 
 def entry_point(module: ModuleOp, name: str | None = None) -> FuncOp:
-    """The entry point of that name, or the one that there is.
+    """The entry point `name`; without a name, the only entry point.
 
     Raises:
-        CompileError: There is none such, or there are several and no name.
+        CompileError: There is none, or there are several and no name is given.
     """
     found = [each for each in entry_points(module) if name in {None, each.sym_name.data}]
     if len(found) == 1:
@@ -67,7 +67,7 @@ def entry_point(module: ModuleOp, name: str | None = None) -> FuncOp:
     raise CompileError(message, location=location_of(module), help=instead)
 
 
-def the_function(module: ModuleOp) -> FuncOp:
+def single_function(module: ModuleOp) -> FuncOp:
     """The one function with a body.
 
     Raises:
@@ -84,15 +84,15 @@ def the_function(module: ModuleOp) -> FuncOp:
 
 
 def calls_of(function: FuncOp) -> list[CallOp]:
-    """The calls in a function, in order: they stand in its body, not in its regions."""
+    """The calls in a function's body, in order; nested regions have none."""
     return [op for op in ops_of(function.body.block) if isinstance(op, CallOp)]
 
 
 def verify_call(call: CallOp) -> None:
-    """Refuses a call in a region, and one whose types are not those of a function of the module.
+    """Requires a call in a function's body whose types are those of a function of the module.
 
     Raises:
-        CompileError: The text says which.
+        CompileError: It is nested in a region, its callee is unknown, or the types differ.
     """
     caller = call.parent_op()
     module = caller.parent_op() if isinstance(caller, FuncOp) else None
@@ -119,11 +119,11 @@ def _require_types(what: str, wanted: Sequence[Attribute], given: Sequence[Attri
             )
 
 
-def callees_first(module: ModuleOp, callers: Iterable[FuncOp]) -> list[FuncOp]:
-    """`callers` and all that they call, each once, behind what it calls itself.
+def call_graph_post_order(module: ModuleOp, callers: Iterable[FuncOp]) -> list[FuncOp]:
+    """`callers` and all functions that they reach, once each, in post-order of the call graph.
 
     Raises:
-        CompileError: A function calls itself, through others perhaps, or one without a body.
+        CompileError: The calls are recursive, or a callee has no body.
     """
     functions = {function.sym_name.data: function for function in functions_of(module)}
     done: dict[FuncOp, None] = {}

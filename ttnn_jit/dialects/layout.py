@@ -1,4 +1,4 @@
-"""TensorSpec to tensor type and back: the `#ttnn.ttnn_layout` that tt-mlir gives a tensor of that spec."""
+"""Conversion between TensorSpec and tensor type: the `#ttnn.ttnn_layout` that tt-mlir gives a tensor of that spec."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
 
 
 def dense_type(type_: TensorType[Attribute]) -> TensorType[Attribute]:
-    """The type of such tensors without strides of their own.
+    """The type of the same tensors without explicit strides.
 
     Raises:
         LayoutError: As `spec_of`.
@@ -60,12 +60,12 @@ def dense_type(type_: TensorType[Attribute]) -> TensorType[Attribute]:
 
 
 _KNOWN: dict[int, tuple[TensorType[Attribute], TensorSpec]] = {}
-"""By identity, the types that `tensor_type` made, and keeps: to hash a type is to walk through it."""
+"""id of a type that `tensor_type` made -> that type, which is kept alive, and its spec. Types are slow to hash."""
 
 
 @cache
 def layout_attribute(spec: TensorSpec) -> TTNNLayoutAttr:
-    """The encoding of `spec`'s tensor type."""
+    """The encoding of the tensor type of `spec`."""
     config = spec.memory_config
     orientation = config.orientation or ShardOrientation.ROW_MAJOR
     grid = _grid(config)
@@ -85,7 +85,7 @@ def spec_of(type_: Attribute) -> TensorSpec:
     """The inverse of `tensor_type`.
 
     Raises:
-        LayoutError: The type is no tensor with a `#ttnn.ttnn_layout` of an element type known here, or no tensor has
+        LayoutError: The type is no tensor with a `#ttnn.ttnn_layout`, its element type is unknown, or no tensor has
             that layout.
     """
     known = _KNOWN.get(id(type_))
@@ -131,7 +131,7 @@ def _require_ranks(layout: TTNNLayoutAttr, rank: int) -> None:
 
 
 def _require_layout_of(spec: TensorSpec, layout: TTNNLayoutAttr) -> None:
-    """Refuses a layout that says what the spec does not, so that an edited part is not passed over."""
+    """Requires the layout to be that of the spec, so that no edited parameter is ignored."""
     wanted = layout_attribute(spec)
     if wanted == layout:
         return
@@ -141,7 +141,7 @@ def _require_layout_of(spec: TensorSpec, layout: TTNNLayoutAttr) -> None:
 
 
 _PARTS = ("map", "grid", "shard orientation", "memref", "memory layout", "core ranges", "ND shard")
-"""What the parameters of a `TTNNLayoutAttr` are called in messages."""
+"""The names of the parameters of a `TTNNLayoutAttr` in messages."""
 
 
 def _memory_config(layout: TTNNLayoutAttr, *, tiled: bool) -> MemoryConfig:
@@ -157,7 +157,7 @@ def _core_range_set(ranges: ArrayAttr[CoreRangeAttr]) -> CoreRangeSet:
 
 
 def _two_dimensional(config: MemoryConfig) -> ShardSpec | None:
-    """The shard spec that the grid and the memref show; an ND sharded tensor shows as a whole."""
+    """The shard spec that the grid and the memref encode; they show an ND sharded tensor unsharded."""
     return None if config.is_nd_sharded() else config.shard_spec
 
 
@@ -176,7 +176,7 @@ def _grid(config: MemoryConfig) -> GridAttr:
 
 
 def _implied_ranges(layout: TensorMemoryLayout, orientation: ShardOrientation, grid: GridAttr) -> CoreRangeSet | None:
-    """The cores of a block sharded tensor; the grid of another kind does not say how its cores lie."""
+    """The cores of a block sharded tensor; for other kinds the grid does not determine the core ranges."""
     if layout is not TensorMemoryLayout.BLOCK_SHARDED:
         return None
     rows, columns = grid.data if orientation is ShardOrientation.ROW_MAJOR else reversed(grid.data)
@@ -211,14 +211,14 @@ def _is_strided(spec: TensorSpec) -> bool:
 
 
 def _linear_map(spec: TensorSpec) -> AffineMap:
-    """Logical indices to the folded 2-D tensor; the identity for a tensor that is not dense."""
+    """The map from logical indices to the folded 2-D tensor; the identity for a strided tensor."""
     rank = len(spec.shape)
     if _is_strided(spec) or (rank == 0 and spec.layout is Layout.ROW_MAJOR):
         return AffineMap.identity(rank)
     dims = [AffineDimExpr(index) for index in range(rank)]
     column: AffineExpr = dims[-1] if dims else AffineConstantExpr(0)
     row_extents = spec.padded_shape[-rank:-1] if rank else ()
-    # An extent of 0 folds the dimensions above it away.
+    # A step is 0 if a dimension further in has extent 0: the term vanishes.
     steps = [math.prod(row_extents[index + 1 :]) for index in range(len(row_extents))]
     terms: list[AffineExpr] = [dim if step == 1 else dim * step for dim, step in zip(dims, steps, strict=False) if step]
     row = reduce(operator.add, terms) if terms else AffineConstantExpr(0)
@@ -245,7 +245,7 @@ def dtype_of(type_: Attribute) -> DataType:
     """The DataType of a tile, a tensor or a memref of either.
 
     Raises:
-        LayoutError: The type has no element type known here.
+        LayoutError: The element type is unknown.
     """
     if isinstance(type_, TileType):
         return type_.dtype
@@ -257,5 +257,5 @@ def dtype_of(type_: Attribute) -> DataType:
 
 
 def is_packed(value: SSAValue) -> bool:
-    """Whether it is a tensor of block floats: no other one's elements are tiles."""
+    """Whether it is a tensor of block floats: only their element type is a tile."""
     return isinstance(value.type, TensorType) and isinstance(value.type.element_type, TileType)

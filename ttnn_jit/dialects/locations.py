@@ -1,4 +1,4 @@
-"""Locations in the user's file on ops."""
+"""Locations of the user's file as location attributes of ops."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ UNKNOWN = UnknownLoc()
 
 @cache
 def location_attribute(location: Location) -> FileLineColLoc:
-    """``loc("file":line:column)``; MLIR keeps no end."""
+    """``loc("file":line:column)``; MLIR's locations have no end."""
     return FileLineColLoc(StringAttr(location.file), IntAttr(location.line), IntAttr(location.column))
 
 
 def call_chain_attribute(location: Location | None) -> LocationAttr:
-    """The same with the calls that led there; of None the unknown one."""
+    """The location with its call stack; None gives the unknown location."""
     return UNKNOWN if location is None else _call_chain(location)
 
 
@@ -52,9 +52,9 @@ def locations_of(op: Operation) -> tuple[Location, ...]:
 
 
 def fused_location(locations: Iterable[Attribute]) -> LocationAttr:
-    """One location that names all of `locations`, each once, in order; the unknown ones are left out."""
+    """One location of all `locations`, in order, without duplicates and unknown ones."""
     leaves: dict[Attribute, None] = {}
-    # Most repetitions are one object, which `location_attribute` remembers: to hash a location is to walk through it.
+    # Most duplicates are one object, for `location_attribute` is cached; locations are slow to hash.
     for location in {id(location): location for location in locations}.values():
         leaves.update(dict.fromkeys(_leaves(location)))
     match [leaf for leaf in leaves if isinstance(leaf, LocationAttr)]:

@@ -1,4 +1,4 @@
-"""Properties of derived ops: what the declaration says of its compile-time values, as attributes and back."""
+"""Conversion between an operation's compile-time values and the properties of its op."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ from ttnn_jit.specs.tensor_spec import Layout
 
 @dataclass(frozen=True)
 class PropertyType:
-    """How a property holds a value of a parameter's kind.
+    """The conversion of values of one kind of parameter.
 
     Attributes:
-        write: From the value to the attribute.
-        read: The inverse; None of an attribute of another type.
+        write: Value to attribute.
+        read: Attribute to value; None for an attribute of another type.
     """
 
     write: Callable[[Any], Attribute]
     read: Callable[[Attribute | None], Any]
 
 
-_written_once = lru_cache(maxsize=1024, typed=True)
-"""Of what writes a number: programs repeat theirs, and every stage writes them anew."""
+_cached_writer = lru_cache(maxsize=1024, typed=True)
+"""Caches writers of numbers: every stage rewrites the few numbers of a program."""
 
 
 def _integer(type_: IntegerType) -> PropertyType:
-    """An integer of this type."""
+    """The property type of integers of `type_`."""
 
     def read(attribute: Attribute | None) -> int | None:
         return attribute.value.data if isinstance(attribute, IntegerAttr) and attribute.type == type_ else None
 
-    return PropertyType(_written_once(lambda value: IntegerAttr(value, type_)), read)
+    return PropertyType(_cached_writer(lambda value: IntegerAttr(value, type_)), read)
 
 
 def _dense(element: IntegerType | Float32Type, number: type[int | float]) -> PropertyType:
-    """An array of numbers of this type."""
+    """The property type of arrays of `element`."""
 
     def read(attribute: Attribute | None) -> tuple[float, ...] | None:
         if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != element:
@@ -80,7 +80,7 @@ def _read_f32(attribute: Attribute | None) -> float | None:
 
 
 def _of(kind: type[Attribute], read: Callable[[Any], Any]) -> Callable[[Attribute | None], Any]:
-    """The reader of attributes of a class."""
+    """A reader that gives None for attributes of another class."""
     return lambda attribute: read(attribute) if isinstance(attribute, kind) else None
 
 
@@ -115,7 +115,7 @@ def _read_list(attribute: Attribute | None) -> tuple[int, ...] | None:
 
 
 def read_precision(attribute: Attribute | None) -> str | None:
-    """The text of a product's precision (specs/product_precision.py); None of what is none."""
+    """The text of a product's precision (specs/product_precision.py); None of another attribute."""
     if not isinstance(attribute, StringAttr):
         return None
     try:
@@ -138,22 +138,22 @@ PROPERTY_TYPES = {
     "#ttnn.layout": PropertyType(
         layout_attr, _of(LayoutAttr, lambda attribute: Layout.__members__.get(attribute.data.upper()))
     ),
-    "i1": PropertyType(_written_once(IntegerAttr.from_bool), _read_flag),
+    "i1": PropertyType(_cached_writer(IntegerAttr.from_bool), _read_flag),
     "precision": PropertyType(StringAttr, read_precision),
     "string": PropertyType(StringAttr, _of(StringAttr, lambda attribute: attribute.data)),
 }
-"""MLIR type, as `Kind.property_type` spells it -> how a property of that type is written and read."""
+"""`Kind.property_type`, an MLIR type -> the conversion of properties of that type."""
 
 
 def properties_of(
     operation: ops.Operation, statics: Sequence[Any], operands: Sequence[SSAValue | None] = ()
 ) -> dict[str, Attribute]:
-    """The properties of any dialect's op of `operation`: its attributes, in the declaration's order, and a body.
+    """The properties of an op of `operation`, in any dialect: its attributes, and the body of a user's operation.
 
     Args:
         operation: The declaration.
-        statics: Values of its attributes.
-        operands: Its operands, None for those that are not given; only an operation with optional ones asks.
+        statics: Values of its attributes, in the declaration's order.
+        operands: Its operands, None for those that are not given; read only if the operation has optional ones.
     """
     properties: dict[str, Attribute] = {
         attribute.property_name: PROPERTY_TYPES[attribute.kind.property_type].write(value)
@@ -171,7 +171,7 @@ def statics_of(operation: ops.Operation, properties: Mapping[str, Attribute], na
     """The inverse of `properties_of`, for the op `name`: the attributes in the declaration's order.
 
     Raises:
-        VerifyException: A property is missing, or of another type than the declaration says.
+        VerifyException: A property is missing, or is not of the declared type.
     """
     statics = []
     for attribute in operation.attributes:
@@ -187,7 +187,7 @@ def declared_operands(operation: ops.Operation, op: Operation) -> tuple[SSAValue
     """The operands of `op` in the declaration's order, None for those that are not given.
 
     Raises:
-        VerifyException: It does not say which are given.
+        VerifyException: Its operand segments do not match its operands.
     """
     given = op.operands
     if operation.is_variadic or (operation.optional_operands < 2 and len(given) == operation.arity):

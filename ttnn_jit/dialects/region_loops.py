@@ -1,4 +1,4 @@
-"""Bounds, indices and sizes of the loops and views in a generic's region, read off the ops."""
+"""Reads bounds, indices and sizes of the loops and views in a generic's region."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.process.memoized import memoized
 
 NOT_STRIDED = "no loops with strides meet the elements that it reads"
-"""What is wrong with an access whose coordinates do not become sums over loops."""
+"""The message for an access that is no affine function of loop indices."""
 
 
 def refusal(op: Operation, message: str, hint: str | None = None) -> CompileError:
-    """The error that a module which cannot be executed as one kernel deserves, at the user's line."""
+    """The error of an op that no kernel can execute, at its location."""
     return CompileError(f"`{op.name}` cannot be executed: {message}", location=location_of(op), help=hint)
 
 
@@ -32,7 +32,7 @@ def affine_bounds(op: ForOp) -> tuple[int, int, int]:
 
 
 def subview_window(op: memref.SubviewOp) -> tuple[list[int | SSAValue], list[int]]:
-    """Offsets, as numbers or values, and sizes of a view with unit strides."""
+    """The offsets, as numbers or values, and the sizes of a view with unit strides."""
     if op.sizes or op.strides or any(stride != 1 for stride in _numbers(op.static_strides)):
         raise refusal(op, "only views with constant sizes and unit strides are known")
     dynamic = iter(op.offsets)
@@ -41,7 +41,7 @@ def subview_window(op: memref.SubviewOp) -> tuple[list[int | SSAValue], list[int
 
 
 def _numbers(array: DenseArrayBase) -> tuple[int, ...]:
-    """The elements of an ``array<i64>``; the views of a program have few different ones."""
+    """The elements of an ``array<i64>``; cached, for a program has few distinct ones."""
     return _words(array.data.data)
 
 
@@ -56,8 +56,8 @@ def memref_shape(type_: Attribute) -> tuple[int, ...]:
     return tuple(type_.get_shape())
 
 
-def followed(indexing_map: AffineMap) -> tuple[int | None, ...]:
-    """Per dimension of an operand, the kernel's dimension whose index it has; None where that is a constant."""
+def mapped_dims(indexing_map: AffineMap) -> tuple[int | None, ...]:
+    """Per dimension of an operand, the dimension of the iteration space that indexes it; None for a constant."""
     return tuple(each.position if isinstance(each, AffineDimExpr) else None for each in indexing_map.results)
 
 
@@ -69,10 +69,10 @@ def _constant(op: ForOp, bound: AffineMapAttr) -> int:
 
 
 def refuse_packed(op: Operation) -> None:
-    """Refuses an op on block floats that is no cast of them and updates no rows of them: these alone have kernels.
+    """Refuses an op on block floats, unless it is a cast or an update of rows: only these have kernels.
 
     Raises:
-        CompileError: It is one.
+        CompileError: No kernel executes it.
     """
     if isinstance(op, TypecastOp | CallOp | ReturnOp):
         return

@@ -68,7 +68,7 @@ class KeywordAttr(Data[str]):
 
 
 class BareKeywordAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
-    """Base of those that are printed ``#dialect<name keyword>``."""
+    """Base of attributes that are printed ``#dialect<name keyword>``."""
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
@@ -81,10 +81,10 @@ class BareKeywordAttr(KeywordAttr, SpacedOpaqueSyntaxAttribute):
 
 
 class AliasedKeywordAttr(KeywordAttr):
-    """Base of those that the top of a text gives an alias."""
+    """Base of attributes that are printed as an alias."""
 
     def alias_stem(self) -> str:
-        """Its alias is called after the keyword."""
+        """The keyword."""
         return self.data
 
 
@@ -97,10 +97,10 @@ class DataTypeAttr(KeywordAttr):
 
     @property
     def dtype(self) -> DataType:
-        """The DataType that the keyword spells.
+        """The DataType of the keyword.
 
         Raises:
-            DTypeError: It spells a format that is only stored.
+            DTypeError: The keyword is a storage format, which is no DataType.
         """
         found = FORMATS[self.data]
         if isinstance(found, DataType):
@@ -112,7 +112,7 @@ class DataTypeAttr(KeywordAttr):
 
     @property
     def format(self) -> DataType | StoredFormat:
-        """What the keyword spells."""
+        """The DataType or storage format of the keyword."""
         return FORMATS[self.data]
 
 
@@ -134,7 +134,7 @@ class IteratorTypeAttr(AliasedKeywordAttr):
 
 @irdl_attr_definition
 class BufferAccessAttr(KeywordAttr):
-    """``#ttcore.buffer_access<stream>``: whether a circular buffer is a tensor's own L1, or data goes through it."""
+    """``#ttcore.buffer_access<stream>``: whether a circular buffer aliases a tensor's L1 or is streamed through."""
 
     name = "ttcore.buffer_access"
     keywords = ("alias", "stream")
@@ -227,7 +227,7 @@ class SystemDescAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        """A dictionary between angle brackets; the lists of chips of tt-mlir's specification are refused by name."""
+        """A dictionary between angle brackets; the chip lists of tt-mlir's specification are refused."""
         with parser.in_angle_brackets():
             if parser.parse_optional_punctuation("[") is not None:
                 parser.raise_error(
@@ -237,10 +237,10 @@ class SystemDescAttr(ParametrizedAttribute):
 
     @property
     def desc(self) -> SystemDesc:
-        """What the fields say.
+        """The SystemDesc of the fields.
 
         Raises:
-            VerifyException: They are not those of a SystemDesc.
+            VerifyException: The fields are not those of a SystemDesc.
         """
         known: SystemDesc | None = vars(self).get("desc")  # IRDL takes no cached_property
         if known is None:
@@ -270,13 +270,13 @@ def _element_type(dtype: DataType) -> Attribute:
     if not dtype.is_integer:
         element: Attribute = getattr(builtin, dtype.mlir)
         return element
-    if dtype.compute.is_truth:
+    if dtype.compute.is_bool:
         return builtin.i1
     return IntegerType(8 * dtype.itemsize, Signedness.SIGNED if dtype.compute.is_signed else Signedness.UNSIGNED)
 
 
 ELEMENT_TYPES = {dtype: _element_type(dtype) for dtype in ALL_DTYPES}
-"""DataType -> the element type of a tensor: a builtin one, or of block floats a tile."""
+"""DataType -> the element type of a tensor: a builtin type; for block floats a tile type."""
 
 
 memory_space = cache(MemorySpaceAttr)

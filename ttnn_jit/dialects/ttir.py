@@ -1,4 +1,4 @@
-"""The ttir dialect: the same graph without devices."""
+"""The ttir dialect: ops on tensors, independent of devices."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 @op_definition
 class EmptyOp(NullaryOp):
-    """``ttir.empty() : tensor<...>``: a tensor to write into."""
+    """``ttir.empty() : tensor<...>``: an uninitialized tensor."""
 
     name = "ttir.empty"
 
@@ -41,7 +41,7 @@ class EmptyOp(NullaryOp):
 
 @op_definition
 class FullOp(FillingOp):
-    """``"ttir.full"()``: a tensor of one number."""
+    """``"ttir.full"()``: a tensor filled with one number."""
 
     name = "ttir.full"
 

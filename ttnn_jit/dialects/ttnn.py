@@ -1,4 +1,4 @@
-"""The ttnn dialect: ops on tensors, as the frontends build them and the document prints them."""
+"""The ttnn dialect: the ops on tensors that the frontends build, with the syntax of the ttnn.jit document."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _GET_DEVICE_PROPERTIES: dict[str, Attribute] = {
     "mesh_offset": MeshOffsetAttr((0, 0)),
     "mesh_shape": MeshShapeAttr((1, 1)),
 }
-"""The one device that a program runs on: a call on a mesh is a call on each of its devices."""
+"""A program runs on one device: a call on a mesh is a call on each of its devices."""
 
 
 @op_definition
@@ -87,7 +87,7 @@ class GetDeviceOp(QuickOperation, IRDLOperation):
         return GetDeviceOp.create(result_types=(DEVICE,), properties=_GET_DEVICE_PROPERTIES, location=location)
 
     def verify_(self) -> None:
-        """Refuses another device than the one there is."""
+        """Refuses any device but that of a 1x1 mesh at 0x0."""
         if self.properties != _GET_DEVICE_PROPERTIES:
             shape, offset = ("x".join(map(str, attribute.data)) for attribute in (self.mesh_shape, self.mesh_offset))
             raise VerifyException(f"{self.name} gives the device of a 1x1 mesh at 0x0, got one of {shape} at {offset}")
@@ -95,7 +95,7 @@ class GetDeviceOp(QuickOperation, IRDLOperation):
 
 @op_definition
 class FullOp(FillingOp):
-    """``"ttnn.full"(%device)``: a tensor of one number."""
+    """``"ttnn.full"(%device)``: a tensor filled with one number."""
 
     name = "ttnn.full"
 
@@ -146,14 +146,14 @@ class GenericOp(QuickOperation, IRDLOperation):
 
     @property
     def kernel(self) -> str:
-        """The symbol of the function that it launches."""
+        """The symbol of the launched function."""
         symbol = self.program.fields.data.get("kernel")
         if not isinstance(symbol, SymbolRefAttr):
             raise VerifyException(f"the program of {self.name} names its kernel, `kernel = @name`, got {symbol}")
         return symbol.root_reference.data
 
     def verify_(self) -> None:
-        """Refuses a program that names no kernel, and results that are not the last tensors."""
+        """Refuses a program without a kernel, and result types that are not those of the last tensors."""
         _ = self.kernel
         if self.results and [*self.result_types] != [value.type for value in self.operands[-len(self.results) :]]:
             raise VerifyException(f"the results of {self.name} have the types of its last tensors")

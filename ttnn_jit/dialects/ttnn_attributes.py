@@ -19,7 +19,7 @@ from ttnn_jit.specs.tensor_spec import BufferType, Layout, ShardOrientation, Ten
 MEMORY_LAYOUTS = {layout.name.lower(): layout for layout in TensorMemoryLayout}
 """MLIR spelling -> TensorMemoryLayout."""
 
-# A column-major shard order is what tt-mlir writes as a grid whose virtual axes are swapped on the cores.
+# tt-mlir expresses a column-major shard order as a grid with swapped virtual axes.
 _COLUMN_MAJOR_MAP = "(d0, d1) -> (0, d1, d0)"
 
 
@@ -39,13 +39,13 @@ class BufferTypeAttr(AliasedKeywordAttr):
 
     @property
     def buffer_type(self) -> BufferType:
-        """The BufferType that the keyword spells."""
+        """The BufferType of the keyword."""
         return BufferType[self.data.upper()]
 
 
 @irdl_attr_definition
 class LayoutAttr(KeywordAttr):
-    """``#ttnn.layout<tile>``: how a created tensor's elements lie."""
+    """``#ttnn.layout<tile>``: the layout of a created tensor."""
 
     name = "ttnn.layout"
     keywords = ("row_major", "tile", "invalid")
@@ -104,11 +104,11 @@ def _parse_coordinate(parser: AttrParser) -> tuple[int, int]:
 
 @irdl_attr_definition
 class TTNNLayoutAttr(ParametrizedAttribute):
-    """``#ttnn.ttnn_layout<MAP, <ROWSxCOLUMNS>, memref<...>, <interleaved>>``: where and how a tensor lies.
+    """``#ttnn.ttnn_layout<MAP, <ROWSxCOLUMNS>, memref<...>, <interleaved>>``: the memory layout of a tensor.
 
-    The map takes logical indices to the folded 2-D tensor, the grid counts cores, the memref is one core's part. The
-    core ranges are printed where the grid does not imply them: a block sharded tensor's are those of its grid. An ND
-    sharded tensor prints its shard's shape beside its core ranges; its grid is 1x1 and its memref the whole tensor.
+    The map takes logical indices to the folded 2-D tensor, the grid counts cores, the memref is one core's shard. The
+    core ranges are printed unless the grid implies them, as it does for block sharding. An ND sharded tensor prints
+    its shard's shape after its core ranges; its grid is 1x1 and its memref the whole tensor.
     """
 
     name = "ttnn.ttnn_layout"
@@ -122,7 +122,7 @@ class TTNNLayoutAttr(ParametrizedAttribute):
     nd_shard: ShapeAttr | NoneAttr
 
     def __hash__(self) -> int:
-        """Taken once: every look-up of a tensor's type asks for it, and it goes through the whole attribute."""
+        """The hash, computed once: each look-up of a tensor's type needs it, and it visits the whole attribute."""
         known: int | None = vars(self).get("hash")  # IRDL takes no cached_property
         if known is None:
             known = vars(self)["hash"] = hash(self.parameters)
@@ -142,7 +142,7 @@ class TTNNLayoutAttr(ParametrizedAttribute):
 
     @property
     def tensor_memory_layout(self) -> TensorMemoryLayout:
-        """How the tensor is spread over banks or cores."""
+        """How the tensor is distributed over banks or cores."""
         return MEMORY_LAYOUTS[self.memory_layout.data]
 
     @property
@@ -152,7 +152,7 @@ class TTNNLayoutAttr(ParametrizedAttribute):
 
     @property
     def shard_orientation(self) -> ShardOrientation:
-        """The order in which shards are dealt to cores."""
+        """The order in which shards are assigned to cores."""
         return ShardOrientation[self.orientation.data.upper()]
 
     @classmethod
@@ -240,7 +240,7 @@ def _parse_core_range(parser: AttrParser) -> CoreRangeAttr:
 
 @irdl_attr_definition
 class ProgramAttr(ParametrizedAttribute):
-    """``#ttnn.program<{...}>``: what a `ttnn.generic` launches, as a dictionary."""
+    """``#ttnn.program<{...}>``: the program that a `ttnn.generic` launches, as a dictionary."""
 
     name = "ttnn.program"
 

@@ -1,7 +1,4 @@
-"""Structural verification: each op's own rules, then that every value is defined where it is used.
-
-xDSL's verifier accepts a use before its definition, so dominance is checked here.
-"""
+"""Structural verification: the rules of each op, then dominance, which xDSL's verifier does not check."""
 
 from __future__ import annotations
 
@@ -22,9 +19,9 @@ from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 
 
 class InvalidModule(CompileError):  # noqa: N818 - it names what was found, as ttnn_jit.diagnostics.errors does
-    """A module is not text of these dialects, or breaks a rule of theirs.
+    """A module is not text of these dialects, or breaks one of their rules.
 
-    The location is the one in the user's file that the op comes from; of text, the one in the text.
+    The location is the op's location in the user's file; for a text, the position in the text.
     """
 
 
@@ -32,7 +29,7 @@ def verify(module: Operation) -> None:
     """Checks `module` and everything in it.
 
     Raises:
-        InvalidModule: An op breaks a rule of its own, or uses a value that is not defined before it.
+        InvalidModule: An op breaks one of its rules, or uses a value before its definition or after its deallocation.
     """
     for op in module.walk():
         _verify_op(op)
@@ -49,7 +46,7 @@ def _verify_op(op: Operation) -> None:
         verify_foreign(op)
         _verify_layouts(op)
     except Exception as error:
-        # xDSL's rules take for granted what others of them check, and fail on it in any way.
+        # A rule of xDSL's presupposes what other rules check, and may raise any exception where these do not hold.
         help_text = error.help if isinstance(error, TtnnJitError) else None
         raise InvalidModule(
             f"'{op.name}' op: {reason_of(error)}", location=enclosing_location(op), help=help_text
@@ -65,7 +62,7 @@ def _verify_blocks(op: Operation) -> None:
 
 
 def _verify_layouts(op: Operation) -> None:
-    """Refuses tensors whose layout is not that of any tensor of their shape and element type."""
+    """Refuses a layout that no tensor of that shape and element type has."""
     for value in (*op.results, *(value for region in op.regions for block in region.blocks for value in block.args)):
         type_ = value.type
         if isinstance(type_, TensorType) and isinstance(type_.encoding, TTNNLayoutAttr):
@@ -75,7 +72,7 @@ def _verify_layouts(op: Operation) -> None:
 
 
 def enclosing_location(op: Operation) -> Location | None:
-    """The location of `op`, or of the next op around it that has one: a loop's terminator is not written."""
+    """The location of `op` or else of its nearest ancestor: implicit terminators of loops have none."""
     around: Operation | None = op
     while around is not None:
         if (found := location_of(around)) is not None:
@@ -85,7 +82,7 @@ def enclosing_location(op: Operation) -> Location | None:
 
 
 def reason_of(error: Exception) -> str:
-    """What an error of xDSL's says, with its kind where it is not one that xDSL raises on purpose."""
+    """The message of an error, with its type unless the verifier raises it deliberately."""
     match error:
         case TtnnJitError():
             return error.message
@@ -103,7 +100,7 @@ def _verify_region(region: Region, visible: set[SSAValue], freed: dict[SSAValue,
 
 
 def _verify_block(block: Block, visible: set[SSAValue], freed: dict[SSAValue, Operation]) -> None:
-    """Checks the ops of `block`; leaves `visible` as it was. `freed` are values that an op before deallocated."""
+    """Checks the ops of `block`; restores `visible`. `freed` maps deallocated values to their deallocation."""
     defined: list[SSAValue] = list(block.args)
     visible.update(defined)
     for op in block.ops:

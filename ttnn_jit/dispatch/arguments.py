@@ -29,7 +29,7 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, tensor_library_of
 from ttnn_jit.runtime.tensors.tensor import Tensor
-from ttnn_jit.specs.open_values import kept
+from ttnn_jit.specs.mutable_values import frozen
 from ttnn_jit.specs.tensor_spec import (
     CoreCoord,
     CoreGrid,
@@ -58,7 +58,7 @@ class Arguments:
     def __init__(self, trees: Mapping[str, PyTree], given: Set[str]) -> None:
         self.trees = trees
         self.given = given
-        self.leaves = [kept(leaf) for tree in trees.values() for leaf in tree.leaves]
+        self.leaves = [frozen(leaf) for tree in trees.values() for leaf in tree.leaves]
         self.libraries = [_library_of_leaf(leaf) for leaf in self.leaves]
         self.tensors = [leaf for leaf, library in zip(self.leaves, self.libraries, strict=True) if library is not None]
 

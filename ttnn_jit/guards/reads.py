@@ -34,7 +34,7 @@ from ttnn_jit.foreign.values import (
 from ttnn_jit.guards.package_state import state
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.open_values import kept_within
+from ttnn_jit.specs.mutable_values import frozen_within
 
 Step: TypeAlias = tuple[str, Any]
 """One step of a path: its kind, one of the `*_STEP` constants, and the name or key to look up."""
@@ -89,7 +89,7 @@ class Read:
     value: Any
 
     def __post_init__(self) -> None:
-        held = kept_within(self.value)
+        held = frozen_within(self.value)
         if held is not self.value:
             object.__setattr__(self, "value", held)  # a copy, which later changes of the user's do not reach
 

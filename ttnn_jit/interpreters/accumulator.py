@@ -10,7 +10,7 @@ import numpy as np
 
 from ttnn_jit.dialects.d2m import AccumulatingOp, GenericOp, TileContractOp, TileReduceOp
 from ttnn_jit.dialects.layout import dtype_of
-from ttnn_jit.dialects.region_loops import followed
+from ttnn_jit.dialects.region_loops import mapped_dims
 from ttnn_jit.interpreters.tensor_interpreter import Tensor, contracted, reduced
 from ttnn_jit.kernels.vectors.numpy_vector import NumpyVector
 from ttnn_jit.process.dataclass import dataclass
@@ -72,7 +72,7 @@ def reduced_extent(generic: GenericOp, tensors: Sequence[Tensor], identity: floa
     extents = [
         extent
         for tensor, indexing_map in zip(tensors, generic.indexing_maps, strict=True)
-        for extent in _extents_along(reduced, tensor, followed(indexing_map.data), identity)
+        for extent in _extents_along(reduced, tensor, mapped_dims(indexing_map.data), identity)
     ]
     return None if None in extents else next(iter(extents), None)
 

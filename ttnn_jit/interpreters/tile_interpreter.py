@@ -41,10 +41,17 @@ from ttnn_jit.dialects.d2m import (
     WaitOp,
 )
 from ttnn_jit.dialects.declared_ops import ElementwiseOp, TensorOp
-from ttnn_jit.dialects.functions import callees_first, entry_point
+from ttnn_jit.dialects.functions import call_graph_post_order, entry_point
 from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.region_loops import affine_bounds, followed, memref_shape, refusal, refuse_packed, subview_window
+from ttnn_jit.dialects.region_loops import (
+    affine_bounds,
+    mapped_dims,
+    memref_shape,
+    refusal,
+    refuse_packed,
+    subview_window,
+)
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.interpreters.accumulator import Accumulator, reduced_extent
@@ -85,7 +92,7 @@ def interpret(module: ModuleOp, inputs: Sequence[Array], entry: str | None = Non
             entry point.
     """
     function = entry_point(module, entry)
-    functions = {each.sym_name.data: each for each in callees_first(module, (function,))}
+    functions = {each.sym_name.data: each for each in call_graph_post_order(module, (function,))}
     _require_small(module, function, functions)
     for op in (op for each in functions.values() for op in each.body.block.ops):
         refuse_packed(op)
@@ -97,7 +104,7 @@ def interpret(module: ModuleOp, inputs: Sequence[Array], entry: str | None = Non
 
 
 def _require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, FuncOp]) -> None:
-    """Refuses a program of too many elements; `functions` are in the order of `callees_first`."""
+    """Refuses a program of too many elements; `functions` are in the order of `call_graph_post_order`."""
     counts: dict[str, int] = {}
     for name, each in functions.items():
         types = [*each.body.block.arg_types, *(type_ for op in each.walk() for type_ in op.result_types)]
@@ -210,9 +217,9 @@ class _Machine:
     def _generic(self, op: GenericOp) -> None:
         maps = [indexing_map.data for indexing_map in op.indexing_maps]
         buffers = [_buffer_shape(argument.type) for argument in op.body.block.args]
-        cores = {dim: cut for cut, dim in enumerate(followed(maps[-1])) if dim is not None}
+        cores = {dim: cut for cut, dim in enumerate(mapped_dims(maps[-1])) if dim is not None}
         # Per operand and dimension: the dimension of the grid along which it is sharded.
-        cuts = [[None if dim is None else cores.get(dim) for dim in followed(each)] for each in maps]
+        cuts = [[None if dim is None else cores.get(dim) for dim in mapped_dims(each)] for each in maps]
         grids = [tuple(1 if cut is None else op.grid.data[cut] for cut in own) for own in cuts]
         tensors = [self.environment[value] for value in op.operands]
         self._require_shards(op, tensors, grids, buffers)
@@ -393,7 +400,7 @@ def _loop_extents(maps: Sequence[AffineMap], operands: Sequence[Memref]) -> tupl
     """The extents of the loops over `operands`, from the dimensions that their maps project."""
     extents = dict.fromkeys(range(maps[0].num_dims), 1)
     for indexing_map, operand in zip(maps, operands, strict=True):
-        followers = zip(followed(indexing_map), operand.written.shape, strict=True)
+        followers = zip(mapped_dims(indexing_map), operand.written.shape, strict=True)
         extents |= {dim: extent for dim, extent in followers if dim is not None}
     return tuple(extents.values())
 

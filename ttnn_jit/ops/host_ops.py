@@ -68,7 +68,7 @@ class HostOps(Ops, Generic[Tensor]):
         """The result of `call` in `config`; a program records `config` as requested, and keeps the result in DRAM."""
 
     @abstractmethod
-    def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Any, name: str, /) -> Tensor:
+    def with_layout(self, tensor: Tensor, spec: TensorSpec, device: Any, name: str, /) -> Tensor:
         """`tensor` in the layout and memory config of `spec`; errors name the function `name`."""
 
     @abstractmethod

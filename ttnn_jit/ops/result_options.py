@@ -213,7 +213,7 @@ class ResultOptions:
             raise ArgumentError(f"{name} writes into its operand, and has no `output_tensor`")
         config, own = self.memory_config, output.spec.memory_config
         if config and (
-            own == HOST_MEMORY_CONFIG or (config.names_no_cores and config.memory_layout is own.memory_layout)
+            own == HOST_MEMORY_CONFIG or (config.lacks_shard_spec and config.memory_layout is own.memory_layout)
         ):
             config = None
         written = "the operand that is written" if self.output_tensor is None else "`output_tensor`"
@@ -237,7 +237,7 @@ class ResultOptions:
         chosen = self.memory_config
         if chosen is None:
             return None
-        if not chosen.names_no_cores:
+        if not chosen.lacks_shard_spec:
             return lambda _: chosen
         from ttnn_jit.specs.cores.core_sets import core_for_each, with_cores
         from ttnn_jit.specs.cores.cores import CoreRange, CoreRangeSet

@@ -1,11 +1,12 @@
-"""Frozen values that reach keys: what a tensor, a target and a compile are.
+"""Frozen descriptions of tensors, targets and compiles, which are parts of cache keys.
 
-What reaches keys is frozen: `specs/tensor_spec.py`, `specs/dtypes.py` (a row of traits per element type),
-`specs/cores/memory_config.py`, `specs/cores/cores.py`, `specs/cores/sharding.py` (which grids fit a shape),
-`specs/target.py`; which element of one another's is (`specs/access/access.py`), in terms of
-`specs/access/index_expressions.py`, and the strides of that (`specs/access/strided_walk.py`); and the rules for them:
-`specs/target_rules.py` (what a target refuses, `max_grid` among it; the errors of reductions and products are those of
-`frontend/writing/kernel_operands.py`), `specs/product_precision.py`, `specs/options.py`, which reads the environment
-too. What tt-mlir specifies of layouts and devices is executable there, and no compile reads it:
-`layout_specification/tensor_layout.py`, `layout_specification/device_layout.py` (docs/tensor_layout.md).
+Tensors: `specs/tensor_spec.py`, `specs/dtypes.py` (one row of traits per element type), `specs/cores/memory_config.py`,
+`specs/cores/cores.py`, `specs/cores/sharding.py` (shard arithmetic). Targets: `specs/target.py`,
+`specs/target_rules.py` (what a target refuses; `frontend/writing/kernel_operands.py` has the errors of reductions and
+products). Compiles: `specs/options.py`, which also reads the environment variables, and `specs/product_precision.py`.
+Index maps between tensors: `specs/access/access.py`, their expressions `specs/access/index_expressions.py`, and their
+strided loops `specs/access/strided_walk.py`.
+
+The executable specification of tt-mlir's layouts and devices is not here but in `layout_specification/`
+(docs/tensor_layout.md); no compile reads it.
 """

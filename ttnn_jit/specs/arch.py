@@ -6,7 +6,7 @@ import enum
 
 
 class Arch(str, enum.Enum):  # noqa: UP042 - `str` of a StrEnum is its value, and ttnn prints the member
-    """What kind of chip a device's target describes; a member equals its name in system descriptions."""
+    """The architecture of a target; a member equals its name in system descriptions."""
 
     Invalid = ""
     GRAYSKULL = "grayskull"

@@ -1,4 +1,4 @@
-"""Refusals of arguments that are of another kind than their parameter."""
+"""Type checks of arguments."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import TypeVar
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.diagnostics.origin import type_name
 
-_MOST_LISTED = 12
-"""Members of an enumeration that an error lists."""
+_MAX_LISTED = 12
+"""The most members of an enumeration that an error lists."""
 
 
 T = TypeVar("T")
 
 
 def check_kind(value: object, kind: type[T], what: str) -> T:
-    """The `value` itself; refused where it is no `kind`, named `what` in the text.
+    """Returns `value` if it is of class `kind`; errors call it `what`.
 
     Raises:
-        ArgumentError: It is something else.
+        ArgumentError: It is of another class.
     """
     if not isinstance(value, kind):
         raise ArgumentError(f"{what} must be a ttnn.{kind.__name__}, got {shown(value)}", help=members_of(kind))
@@ -29,22 +29,22 @@ def check_kind(value: object, kind: type[T], what: str) -> T:
 
 
 def shown(value: object) -> str:
-    """What an error says that it got: a simple value itself, and of what class any other is."""
+    """A value's text in an error: the repr of a simple value, the class name of others."""
     simple = isinstance(value, (str, int, float, enum.Enum, type(None)))
     return repr(value) if simple else f"a {type_name(value)}"
 
 
 def members_of(kind: type) -> str | None:
-    """The members of an enumeration, as help; None of any other class."""
-    members = [str(member) for member in kind][:_MOST_LISTED] if issubclass(kind, enum.Enum) else []
+    """The help text that lists an enumeration's members; None for other classes."""
+    members = [str(member) for member in kind][:_MAX_LISTED] if issubclass(kind, enum.Enum) else []
     return f"it takes {', '.join(f'ttnn.{member}' for member in members)}" if members else None
 
 
 def whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
-    """`values`, named `what` in the text, as ints; numpy's are whole numbers too.
+    """`values` as ints, numpy integers included; errors call them `what`.
 
     Raises:
-        GridError: They are no whole numbers.
+        GridError: One is no whole number.
     """
     if not isinstance(values, Iterable):
         raise GridError(f"{what} is a tuple of whole numbers, got {values!r}")
@@ -56,10 +56,10 @@ def whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
 
 
 def check_whole_number(value: object, what: str) -> None:
-    """Refuse a `value` that is no int, named `what` in the text.
+    """Requires `value` to be an int; errors call it `what`.
 
     Raises:
-        ArgumentError: It is something else.
+        ArgumentError: It is no int.
     """
     if not isinstance(value, int) or isinstance(value, bool):
         raise ArgumentError(f"{what} must be a whole number, got {value!r}")

@@ -1,4 +1,4 @@
-"""Element types: one row of traits for each. No other place tells their members apart."""
+"""Element types, with one row of traits each. No other file branches on the members."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 
 NO_DTYPE = "no element type of that name is implemented"
-"""Why ttnn's other element types are not here."""
+"""The message for ttnn's other element types."""
 
 
 class ComputeType(enum.Enum):
-    """What a kernel holds of an element while it computes with it, as MLIR spells it.
+    """The type of an element in a register of a kernel, by its MLIR name.
 
-    All are 32 bits wide but I64, of which there is no arithmetic: such elements are moved whole and cast.
+    All types have 32 bits, except I64, which has no arithmetic: its elements are only moved and cast.
     """
 
     F32 = "f32"
@@ -32,76 +32,75 @@ class ComputeType(enum.Enum):
 
     @property
     def is_integer(self) -> bool:
-        """Whether arithmetic is exact: that of integers modulo 2**32, or that of truths, which are 0 and 1."""
+        """Whether arithmetic is exact: that of integers modulo 2**32, or that of booleans."""
         return self is not ComputeType.F32
 
     @property
     def is_signed(self) -> bool:
-        """Whether numbers below zero are among them."""
+        """Whether it has negative values."""
         return self not in {ComputeType.U32, ComputeType.BOOL}
 
     @property
-    def is_truth(self) -> bool:
-        """Whether the numbers are 0 and 1 alone, each of which is a truth."""
+    def is_bool(self) -> bool:
+        """Whether it is the boolean type."""
         return self is ComputeType.BOOL
 
     @property
     def is_int64(self) -> bool:
-        """Whether one has 64 bits, and no arithmetic."""
+        """Whether it has 64 bits, and no arithmetic."""
         return self is ComputeType.I64
 
     @property
     def llvm(self) -> str:
-        """The LLVM type of one in a register."""
+        """The LLVM type."""
         return "i64" if self.is_int64 else "i32" if self.is_integer else "float"
 
     @property
     def numpy(self) -> str:
-        """The numpy type of arrays of them: those of unsigned numbers hold their bits."""
+        """The numpy type of arrays; unsigned numbers are held as the signed numbers of the same bits."""
         return "int64" if self.is_int64 else "int32" if self.is_integer else "float32"
 
 
 class Storage(enum.Enum):
-    """How an element in memory and what kernels compute with are made of each other.
+    """The conversion between an element in memory and in a register.
 
     Attributes:
-        WHOLE: They are the same bits.
-        UPPER_HALF: An element is the upper half: it is loaded by a shift, and stored by rounding away the lower half.
-        LOW_BITS: An element is the low bits: it is loaded by filling up with its sign, or with zeros where it has none,
-            and stored by cutting.
-        TRUTH: An element is a byte, 1 of what is not zero and else 0.
-        BLOCKS: Elements are signs and magnitudes, packed tile by tile, of which 16 share an exponent. Kernels do not
-            compute with them: they are packed and unpacked as a whole (kernels/block_floats/block_floats.py).
-        IEEE_HALF: An element is one of IEEE's binary16. Kernels do not compute with them
+        WHOLE: Both have the same bits.
+        UPPER_HALF: Memory has the upper half: loads shift left, stores round the lower half away.
+        LOW_BITS: Memory has the low bits: loads extend by the sign, or by zeros if unsigned, and stores truncate.
+        BOOL_BYTE: Memory has a byte, 1 for a nonzero value and else 0.
+        BLOCKS: Memory has signs and magnitudes, packed tile by tile; 16 elements share an exponent. Kernels do not load
+            or store them: they are packed and unpacked by the tile (kernels/block_floats/block_floats.py).
+        IEEE_HALF: Memory has IEEE's binary16. Kernels do not load or store them
             (kernels/block_floats/stored_elements.py).
     """
 
     WHOLE = "whole"
     UPPER_HALF = "upper half"
     LOW_BITS = "low bits"
-    TRUTH = "truth"
+    BOOL_BYTE = "truth"
     BLOCKS = "blocks"
     IEEE_HALF = "IEEE half"
 
 
 @dataclass(frozen=True)
 class DTypeTraits:
-    """All that any room needs to know of an element type.
+    """The traits of an element type.
 
     Attributes:
         itemsize: Bytes of an item: an element; of block floats a tile.
-        mlir: The MLIR spelling of an element of a tensor.
-        ttcore: The spelling in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
-        torch: Its name in torch, then those of torch's types that `from_torch` makes it of.
-        is_foreign: Torch's and numpy's tensors have such elements, and ttnn's have not.
-        numpy: The numpy type of arrays that hold its elements as they are stored.
-        llvm: The LLVM type that loads and stores them.
-        compute: What kernels compute in.
-        storage: How that is loaded and stored.
+        mlir: The element type of a tensor in MLIR.
+        ttcore: The name in `!ttcore.tile` and `#ttcore.supportedDataTypes`.
+        torch: Its name in torch, then the names of the torch types that `from_torch` converts to it.
+        is_foreign: Whether only torch and numpy have it, and ttnn has not.
+        numpy: The numpy type of arrays with its stored elements.
+        llvm: The LLVM type of its loads and stores.
+        compute: The type in registers.
+        storage: The conversion between memory and registers.
         largest: The largest finite number.
-        elements: How many an item holds.
-        magnitude_bits: Of a block float: the bits of an element beside its sign.
-        exponent_bits: Of a block float: those of the shared exponent, which is in a byte whatever they are.
+        elements: The number of elements of an item.
+        magnitude_bits: Of a block float: the bits of an element without its sign.
+        exponent_bits: Of a block float: the bits of the shared exponent, which occupies a byte in any case.
     """
 
     itemsize: int
@@ -120,7 +119,7 @@ class DTypeTraits:
 
 
 STRIDES_OF_A_TILE = 32
-"""What strides count in a tile of block floats, so that an element along its rows, or columns, is one."""
+"""The strides of a tile of block floats: it has 32, so that one element along its rows, or columns, is one stride."""
 
 
 class _DataTypes(enum.EnumMeta):
@@ -135,7 +134,7 @@ class _DataTypes(enum.EnumMeta):
 
 
 class ElementFormat(enum.Enum):
-    """What a tensor's memory holds: a `DataType`, or a format without one (specs/stored_formats.py)."""
+    """The format of elements in memory: a `DataType`, or a format that is no DataType (specs/stored_formats.py)."""
 
     traits: DTypeTraits
 
@@ -146,31 +145,31 @@ class ElementFormat(enum.Enum):
 
     @property
     def stride_bytes(self) -> int:
-        """Bytes of what strides count: an element; of block floats a thirty-second of a tile, which has as many rows.
+        """The unit of strides in bytes: an element; of block floats 1/32 of a tile, since a tile has 32 rows.
 
-        So loops over elements step from tile to tile of these by the strides of one element.
+        With this unit the strides of an element step from tile to tile of block floats.
         """
         return self.traits.itemsize // (STRIDES_OF_A_TILE if self.is_block_float else 1)
 
     def nbytes(self, elements: int) -> int:
-        """Bytes of so many elements; of block floats, whole tiles of them."""
+        """Bytes of `elements` elements; of block floats, of the whole tiles that hold them."""
         return elements // self.traits.elements * self.traits.itemsize
 
     @cached_property
     def is_block_float(self) -> bool:
-        """Whether 16 elements share an exponent, so that none of them can be read or written by itself."""
+        """Whether 16 elements share an exponent, so that no single element can be loaded or stored."""
         return self.traits.storage is Storage.BLOCKS
 
     @cached_property
     def is_integer(self) -> bool:
-        """Whether its numbers are integers, all of those of its width."""
+        """Whether it is an integer type."""
         return self.traits.compute.is_integer
 
 
 class DataType(ElementFormat, metaclass=_DataTypes):
     """Element types; the numbers are ttnn's.
 
-    Those below zero are of types that torch and numpy alone have, which no iteration over the class meets.
+    Negative numbers are types that only torch and numpy have; iteration over the class skips them.
     """
 
     BFLOAT16 = 0
@@ -188,37 +187,37 @@ class DataType(ElementFormat, metaclass=_DataTypes):
     __hash__ = enum.Enum.__hash__
 
     def __eq__(self, other: object) -> bool:
-        """Whether `other` is the same, or what torch or numpy names the same elements."""
+        """Whether `other` is this type, or torch's or numpy's name of it."""
         return self is other or (type(other) is not DataType and dtype_named_elsewhere(other) is self)
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of an element, whole ones: 1 of block floats."""
+        """Bytes of an element, rounded up: 1 for block floats."""
         return max(1, self.traits.itemsize // self.traits.elements)
 
     @cached_property
     def unpacked(self) -> DataType:
-        """The type that operations take it as: of block floats, the narrowest that holds their numbers; else itself."""
+        """The type in which operations read it: of block floats, the narrowest that holds their values; else itself."""
         return DataType.BFLOAT16 if self.is_block_float else self
 
     @property
     def mlir(self) -> str:
-        """The MLIR spelling of the element type, ``bf16`` or ``si32``."""
+        """The element type in MLIR, ``bf16`` or ``si32``."""
         return self.traits.mlir
 
     @property
     def compute(self) -> ComputeType:
-        """What kernels compute in."""
+        """The type in registers."""
         return self.traits.compute
 
     @property
     def is_compute_type(self) -> bool:
-        """Whether kernels compute in it: loads widen nothing, results are not rounded."""
+        """Whether kernels compute in it: loads do not widen it, stores do not round."""
         return self.traits.storage is Storage.WHOLE
 
     @property
     def is_upper_half(self) -> bool:
-        """Whether an element is the upper half of one of the compute type: a word of 16 bits."""
+        """Whether an element is the upper 16 bits of an element of the compute type."""
         return self.traits.storage is Storage.UPPER_HALF
 
     @property
@@ -228,12 +227,12 @@ class DataType(ElementFormat, metaclass=_DataTypes):
 
     @property
     def mantissa_bits(self) -> int:
-        """Of a float: the bits after its leading one, which share its bytes with a sign and 8 bits of exponent."""
+        """Of a float: the mantissa bits after the hidden one; sign and exponent have 1 and 8 bits."""
         return 8 * self.traits.itemsize - 9
 
     @property
     def buffer_format(self) -> str:
-        """The format of an element as it is stored, as `memoryview.cast` and `struct` name it."""
+        """The format character of a stored element for `memoryview.cast` and `struct`."""
         if self.is_compute_type and not self.is_integer:
             return "f"
         word = {1: "b", 2: "h", 4: "i", 8: "q"}[self.itemsize]
@@ -241,33 +240,33 @@ class DataType(ElementFormat, metaclass=_DataTypes):
 
     @property
     def torch(self) -> Any:
-        """The element type as torch names it."""
+        """The torch dtype."""
         import torch
 
         return getattr(torch, self.traits.torch[0])
 
     @property
     def is_foreign(self) -> bool:
-        """Whether torch's and numpy's tensors have such elements, and ttnn's have not."""
+        """Whether only torch and numpy have it, and ttnn has not."""
         return self.traits.is_foreign
 
     @property
     def values(self) -> range:
-        """The numbers of a type of integers."""
-        if self.compute.is_truth:
+        """The range of an integer type."""
+        if self.compute.is_bool:
             return range(2)
         count = 1 << 8 * self.itemsize
         return range(-count // 2, count // 2) if self.compute.is_signed else range(count)
 
-    def whole(self, value: object, what: str) -> int:
-        """`value` as one of the integers of this type.
+    def checked_integer(self, value: object, what: str) -> int:
+        """`value` as an integer of this type.
 
         Args:
             value: A number.
-            what: Names it in the error.
+            what: Its name in the error.
 
         Raises:
-            ArgumentError: It is none of them.
+            ArgumentError: It is no integer of this type.
         """
         if not isinstance(value, int):
             raise ArgumentError(f"{what} is {value!r}, and {self.name} holds integers", help="give an int")
@@ -284,9 +283,9 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         return int(value)
 
     def rounded(self, value: float) -> float:
-        """The number nearest to the float32 `value` that this type can hold, ties to even; NaN stays NaN.
+        """The float32 `value` rounded to this type, to nearest, ties to even; NaN stays NaN.
 
-        Of block floats, what it becomes among its equals: never infinite, and zero if it is denormal.
+        For block floats, the value in a group of equal elements: never infinite, and zero if it is denormal.
         """
         if not (self.is_upper_half or self.is_block_float) or not math.isfinite(value):
             return value
@@ -299,7 +298,7 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         return float(struct.unpack("<f", struct.pack("<I", nearest))[0])
 
     def decoded(self, element: bytes) -> float:
-        """The number that the bytes of one element are."""
+        """The number that the bytes of one element encode."""
         if self.is_integer:
             return int.from_bytes(element, "little", signed=self.compute.is_signed)
         return float(struct.unpack("<f", b"\0\0" + element if self.is_upper_half else element)[0])
@@ -330,7 +329,7 @@ DataType.FLOAT32.traits = DTypeTraits(
 
 
 def _integers(compute: ComputeType, storage: Storage, *torch: str, is_foreign: bool = False) -> DTypeTraits:
-    """The traits of integers, whose name, the first of those in torch, says sign and width."""
+    """The traits of an integer type; its first torch name gives sign and width."""
     name = torch[0]
     bits = int(name.partition("int")[2])
     sign = "s" if compute.is_signed else "u"
@@ -362,15 +361,15 @@ DataType.BOOL.traits = DTypeTraits(
     numpy="bool",
     llvm="i8",
     compute=ComputeType.BOOL,
-    storage=Storage.TRUTH,
+    storage=Storage.BOOL_BYTE,
     largest=1,
     is_foreign=True,
 )
-GROUPS = 64  # of a tile, 16 elements each, with a byte for the exponent that they share
+GROUPS = 64  # per tile, of 16 elements and a byte for their shared exponent
 
 
 def block_floats(name: str, magnitude_bits: int, largest: float, exponent_bits: int = 8) -> DTypeTraits:
-    """The traits of elements of a sign and so many bits, in groups that share an exponent; `name` is ttcore's."""
+    """The traits of a block float with a sign and `magnitude_bits` bits per element; `name` is ttcore's."""
     return DTypeTraits(
         itemsize=GROUPS * (1 + 2 * (1 + magnitude_bits)),
         mlir=f"!ttcore.tile<32x32, {name}>",
@@ -391,48 +390,48 @@ DataType.BFLOAT8_B.traits = block_floats("bfp_bf8", 7, largest=127 * 2.0**121)
 DataType.BFLOAT4_B.traits = block_floats("bfp_bf4", 3, largest=7 * 2.0**125)
 
 COMPUTE_TYPE = DataType.FLOAT32
-"""What kernels compute with floats in."""
+"""The type in which kernels compute with floats."""
 
 ALL_DTYPES: tuple[DataType, ...] = tuple(DataType.__members__.values())
-"""ttnn's types, and those that torch and numpy alone have."""
+"""ttnn's types, and those that only torch and numpy have."""
 
 BLOCK_FLOATS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_block_float)
-"""The types that operations take as what they are unpacked to, and whose results are packed."""
+"""The types that operations read unpacked, and to which results are packed."""
 
-TRUTHS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_truth)
-"""The types of truths, whose arithmetic is that of 0 and 1: `+` is or, `*` is and."""
+BOOLS = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_bool)
+"""The boolean types: `+` is or, `*` is and."""
 
 INT64S = frozenset(dtype for dtype in ALL_DTYPES if dtype.compute.is_int64)
-"""The types of 64 bits, which operations move, cast and take for indices, and do not compute with."""
+"""The types of 64 bits, which operations move, cast and take as indices, but do not compute with."""
 
-INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - TRUTHS - INT64S
+INTEGERS = frozenset(dtype for dtype in ALL_DTYPES if dtype.is_integer) - BOOLS - INT64S
 """The types whose arithmetic is exact, modulo a power of two."""
 
 FLOATS = frozenset(dtype for dtype in ALL_DTYPES if not dtype.is_integer) - BLOCK_FLOATS
 """The types whose arithmetic is that of `COMPUTE_TYPE`."""
 
 SCALARS = FLOATS | INTEGERS
-"""The types of numbers that kernels compute with one by one."""
+"""The numeric types that kernels compute with elementwise."""
 
-MOVABLE = SCALARS | TRUTHS | INT64S
-"""The types whose elements kernels read and write one by one."""
+MOVABLE = SCALARS | BOOLS | INT64S
+"""The types whose single elements kernels load and store."""
 
 HALVES = frozenset(dtype for dtype in FLOATS if dtype.is_upper_half)
 """The floats of 16 bits."""
 
 INDICES = INTEGERS | INT64S
-"""The types of tensors that name elements of others."""
+"""The types of index tensors."""
 
 
 @memoized
 def dtypes_of_torch() -> Mapping[Any, DataType]:
-    """Type of torch -> the DataType whose elements are its, bit for bit."""
+    """Torch dtype -> the DataType with the same bits."""
     return {dtype.torch: dtype for dtype in MOVABLE}
 
 
 @memoized
 def dtypes_of_numpy() -> Mapping[Any, DataType]:
-    """Type of numpy -> the DataType whose elements are its, bit for bit."""
+    """Numpy dtype -> the DataType with the same bits."""
     import numpy
 
     return {numpy.dtype(dtype.traits.numpy): dtype for dtype in MOVABLE if not dtype.is_upper_half}
@@ -440,14 +439,14 @@ def dtypes_of_numpy() -> Mapping[Any, DataType]:
 
 @memoized
 def dtypes_made_of_torch() -> Mapping[Any, DataType]:
-    """Type of torch -> the DataType that `from_torch` makes of it where none is asked for."""
+    """Torch dtype -> the DataType to which `from_torch` converts it by default."""
     import torch
 
     return {getattr(torch, name): dtype for dtype in SCALARS if not dtype.is_foreign for name in dtype.traits.torch}
 
 
 def dtype_named_elsewhere(value: object) -> DataType | None:
-    """The `DataType` that an element type of torch's or numpy's is."""
+    """The `DataType` of a torch or numpy dtype; None for another value."""
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if torch is not None and type(value) is torch.dtype:
         return dtypes_of_torch().get(value)

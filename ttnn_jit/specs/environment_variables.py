@@ -1,4 +1,4 @@
-"""The environment variables that this package reads, and what each means."""
+"""The environment variables that this package reads, with their meanings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Variable(NamedTuple):
 
     Attributes:
         name: Its name.
-        meaning: What its value says.
-        default: What holds where it is not set, or empty.
+        meaning: The meaning of its value.
+        default: The value if it is unset or empty.
     """
 
     name: str
@@ -56,12 +56,12 @@ VARIABLES = (
 """Every environment variable that this package reads; `ttnn_jit.specs.options` reads most of them."""
 
 OWN_PREFIX = "TTNN_JIT_"
-"""How the names begin that are this package's alone."""
+"""The prefix of the names of this package's own variables."""
 
 
 @memoized
 def warn_of_unknown_variables() -> None:
-    """Warn, once in a process, of every variable that is named like one of this package's and is none."""
+    """Warns, once per process, of each variable with this package's prefix that it does not read."""
     own = [each.name.removeprefix(OWN_PREFIX) for each in VARIABLES if each.name.startswith(OWN_PREFIX)]
     for name in os.environ:
         last = name.removeprefix(OWN_PREFIX)

@@ -1,6 +1,6 @@
-"""The decorator's options and the environment variables, in one home.
+"""The decorator's options and the values of environment variables.
 
-An option that changes the generated code is a field of `CompileOptions` and so part of every cache key.
+An option that changes the generated code is a field of `CompileOptions`, and so part of every cache key.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ DUMP_FOLDER = Path("generated/jit")
 
 
 BACKENDS = ("ttnn", "numba")
-"""What makes a scheduled program's native code: LLVM vectors and functions of our own; or Python loops and libm."""
+"""Code generators of scheduled programs: LLVM IR with vectors and own math functions; or Python loops with libm."""
 
 
 USER_PASSES: dict[str, tuple[type, str]] = {}
-"""Passes of the user's own, which `extra_pipeline_options` may name: the class, and the stage that it follows there."""
+"""Name of a user's pass in `extra_pipeline_options` -> its class, and the stage that it follows by default."""
 
 
 class OutputLayout(enum.Enum):
-    """Where the results of a jitted function lie: ``TTNN_JIT_OUTPUT_LAYOUT`` chooses.
+    """The memory config of results of a jitted function, which ``TTNN_JIT_OUTPUT_LAYOUT`` chooses.
 
-    FIRST_OPERAND: as the first tensor operand does (the ttnn.jit document). MAX_BLOCK_SHARDED: block sharded in L1 over
-    the largest grid of whole tiles (later versions of ttnn.jit); a shape without one follows its first operand.
+    FIRST_OPERAND: that of the first tensor operand (the ttnn.jit document). MAX_BLOCK_SHARDED: block sharded in L1 over
+    the largest grid of whole tiles (later versions of ttnn.jit); without such a grid, as FIRST_OPERAND.
     """
 
     FIRST_OPERAND = "first-operand"
@@ -42,17 +42,16 @@ class OutputLayout(enum.Enum):
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """What a compile depends on besides the program, its arguments and the target.
+    """The inputs of a compile besides the program, its arguments and the target.
 
     Attributes:
-        graph_capture: True traces the function, False interprets its AST, None interprets and traces only where
-            there is no source to read.
-        math_fidelity: Printed on kernels (ttnn.jit document); that of products on chip targets which name none.
+        graph_capture: True traces the function, False interprets its AST, None traces only if there is no source.
+        math_fidelity: Printed on kernels (ttnn.jit document); the default of matrix products on chip targets.
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
-        fuse: False leaves one kernel per op, to compare with.
+        fuse: False leaves one kernel per op, for comparison.
         backend: One of `BACKENDS`.
-        memory_config: Where results lie, in the IR too; None means as `output_layout` says.
-        output_layout: Where results lie for which no memory config is chosen.
+        memory_config: The memory config of results, in the IR too; None means that of `output_layout`.
+        output_layout: The memory config of results for which none is given.
         fp32_dest_acc: Values between the ops of a fused kernel stay float32 on chip targets too; see docs/numerics.md.
         extra_pipeline_options: Passes of the user's own, ``after-stage{pass,...}``; see transforms/pipeline.py.
     """
@@ -70,7 +69,7 @@ class CompileOptions:
 
 @dataclass(frozen=True)
 class Environment:
-    """The environment variables that ttnn_jit reads, read when asked so that a test or a shell can change them."""
+    """The values of environment variables; `read` reads them anew, so that tests and users can change them."""
 
     cache_enabled: bool
     cache_dir: Path | None
@@ -79,12 +78,12 @@ class Environment:
 
     @staticmethod
     def read() -> Environment:
-        """The values now; `ttnn_jit.specs.environment_variables` says what they mean.
+        """The current values; `ttnn_jit.specs.environment_variables` has their meanings.
 
-        A user without a home has no folder, and is warned; so is who set a variable that there is not.
+        It warns if there is no home folder for the cache, and of unknown variables with this package's prefix.
 
         Raises:
-            ArgumentError: A value that no variable takes.
+            ArgumentError: A variable has an invalid value.
         """
         warn_of_unknown_variables()
         cache_enabled = switch("TTNN_JIT_CACHE", default=True)
@@ -99,12 +98,12 @@ class Environment:
 def _cache_dir() -> Path | None:
     chosen = os.environ.get("TTNN_JIT_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification has relative paths ignored.
+    # The XDG specification ignores relative paths.
     folder = chosen or f"{base if base.startswith('/') else '~/.cache'}/ttnn_jit"
-    # Text, and no Path at every step: every look on disk asks for it.
+    # A str, not a Path: every lookup on disk calls this.
     at_home = os.path.expanduser(folder) if folder.startswith("~") else folder  # noqa: PTH111
     if not at_home.startswith("~"):
-        # diskcache expands variables in what it is given; the folder whose owner is checked must be the one it uses.
+        # diskcache expands variables in the path; the folder whose owner is checked must be the one that it uses.
         expanded = os.path.expandvars(at_home)
         return _path(expanded) if expanded.startswith("/") else Path(expanded).absolute()
     if chosen:
@@ -137,7 +136,7 @@ def _output_layout(value: str | None) -> OutputLayout:
 def requested_threads() -> int | None:
     """``TTNN_JIT_NUM_THREADS``: the threads that a kernel may use; None if it is not set.
 
-    Read once, when the first kernel is to be shared: reading the environment takes longer than a warm call may.
+    It is read once, before the first kernel with several threads: a warm call has no time to read the environment.
 
     Raises:
         ArgumentError: It is set to something else than a positive number.
@@ -161,11 +160,11 @@ _LOG_LEVELS = {"TRACE": TRACE, "DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 
 
 @memoized
 def requested_log_level() -> int | None:
-    """The level of the log of what runs, as `logging` counts levels; None if nobody asks for a log.
+    """The log level of loading and running programs, as a level of `logging`; None for no log.
 
-    ``TTMLIR_RUNTIME_LOGGER_LEVEL`` and ``TTRT_LOGGER_LEVEL`` (ttnn.jit document, FAQ) name it in any case of letters,
-    and the more talkative of the two counts. A name that is none is warned of and taken for INFO, which is ttrt's
-    default. Read once, when the first program is loaded.
+    ``TTMLIR_RUNTIME_LOGGER_LEVEL`` and ``TTRT_LOGGER_LEVEL`` (ttnn.jit document, FAQ) give it, in upper or lower case;
+    the more verbose one applies. An unknown name gives a warning and INFO, which is ttrt's default. It is read once,
+    when the first program is loaded.
     """
     named = {
         "TTMLIR_RUNTIME_LOGGER_LEVEL": os.environ.get("TTMLIR_RUNTIME_LOGGER_LEVEL"),

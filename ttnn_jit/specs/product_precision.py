@@ -1,8 +1,8 @@
-"""How exactly a chip's matrix engine multiplies, and adds products up.
+"""The precision of a chip's matrix engine.
 
-In up to four phases it multiplies seven bits of the first factor by five of the second, hidden bit included, and adds
-up in DST (tt-metal, tech report "Matrix Engine"; tt-isa-documentation, ``SrcA`` and ``SrcB``). Float32 goes in as TF32.
-None of this acts where numerics are IEEE.
+The engine multiplies seven bits of the first factor by five of the second, hidden bit included, in up to four phases,
+and accumulates in DST (tt-metal, tech report "Matrix Engine"; tt-isa-documentation, ``SrcA`` and ``SrcB``). Float32
+factors are truncated to TF32. Under IEEE numerics none of this applies.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import MathFidelity
 
 _MOST = (10, 9)
-"""Bits after the hidden one that reach the engine, of the first factor and of the second."""
+"""Mantissa bits after the hidden one that reach the engine, of the first factor and of the second."""
 _ONE_PHASE = (6, 4)
-"""Those that one phase multiplies."""
+"""Mantissa bits after the hidden one that one phase multiplies."""
 _FP32 = "fp32_dest_acc_en"
 _ANY = "default"
 
@@ -27,14 +27,15 @@ class ProductPrecision:
 
     Attributes:
         fidelity: Phases of the engine; None leaves it to the operation.
-        fp32_dest_acc: Sums stay float32; else they are rounded to bfloat16 after every tile along the inner dimension.
+        fp32_dest_acc: Whether sums are float32; else they are rounded to bfloat16 after every tile along the inner
+            dimension.
     """
 
     fidelity: MathFidelity | None
     fp32_dest_acc: bool
 
     def __str__(self) -> str:
-        """As the IR has it, ``HiFi2, fp32_dest_acc_en``."""
+        """Its text in the IR, ``HiFi2, fp32_dest_acc_en``."""
         name = self.fidelity.name if self.fidelity else _ANY
         return f"{name}, {_FP32}" if self.fp32_dest_acc else name
 
@@ -43,7 +44,7 @@ class ProductPrecision:
         """The inverse of `str`.
 
         Raises:
-            ValueError: It is no such text.
+            ValueError: The text is no precision.
         """
         name, *rest = text.split(", ")
         if (name != _ANY and name not in MathFidelity.__members__) or rest not in ([], [_FP32]):
@@ -51,12 +52,12 @@ class ProductPrecision:
         return ProductPrecision(MathFidelity.__members__.get(name), bool(rest))
 
     def or_fidelity(self, fidelity: MathFidelity) -> ProductPrecision:
-        """It, with `fidelity` where it leaves that open."""
+        """The precision with `fidelity` if it has none."""
         return self if self.fidelity else replace(self, fidelity=fidelity)
 
 
 def names_fidelity(text: str | None) -> bool:
-    """Whether a precision as the IR has it leaves nothing to the operation."""
+    """Whether a precision in the IR has a fidelity."""
     try:
         return text is not None and ProductPrecision.of(text).fidelity is not None
     except ValueError:
@@ -64,11 +65,11 @@ def names_fidelity(text: str | None) -> bool:
 
 
 def eager_precision(factors: tuple[DataType, DataType], result: DataType, *, has_grid: bool) -> ProductPrecision:
-    """What eager ttnn asks where the caller asks nothing.
+    """The default precision of eager ttnn.
 
     Args:
         factors: Element types of both factors.
-        result: That of the result.
+        result: Element type of the result.
         has_grid: Whether the caller gave a program config or a core grid.
     """
     if all(dtype is COMPUTE_TYPE for dtype in factors):
@@ -82,12 +83,12 @@ def eager_precision(factors: tuple[DataType, DataType], result: DataType, *, has
 
 @dataclass(frozen=True)
 class Multiplication:
-    """How the engine multiplies factors of two element types, and adds up.
+    """The arithmetic of the engine for factors of two element types.
 
     Attributes:
-        kept: Mantissa bits to which either factor is cut, toward zero; a NaN stays one.
-        dropped: Where it is given, the product of what lies below these many bits of both is left out.
-        rounds_tiles: The sum is rounded to bfloat16 after every 32 terms, and after the last.
+        kept: Mantissa bits of each factor, the rest of which is truncated; NaN stays NaN.
+        dropped: If given, the product of the bits below these many mantissa bits of both factors is dropped.
+        rounds_tiles: Whether the sum is rounded to bfloat16 after every 32 terms, and after the last.
     """
 
     kept: tuple[int, int]
@@ -95,7 +96,7 @@ class Multiplication:
     rounds_tiles: bool
 
     def __str__(self) -> str:
-        """As the stage `host` has it."""
+        """Its text in the stage `host`."""
         left, right = self.kept
         dropped = f" without those of {self.dropped[0]} by {self.dropped[1]} and below" if self.dropped else ""
         rounded = ", bf16 after each tile" if self.rounds_tiles else ""
@@ -103,7 +104,7 @@ class Multiplication:
 
     @property
     def error(self) -> float:
-        """How far a product, or a sum of products where they are rounded, is off, in relation to it."""
+        """The bound of the relative error of a product, or of the sum if sums are rounded."""
         return sum(2.0 ** -(bits + 1) for bits in self.kept) + (2.0**-8 if self.rounds_tiles else 0.0)
 
     @property
@@ -114,10 +115,10 @@ class Multiplication:
 
 
 def multiplication(text: str | None, left: DataType, right: DataType) -> Multiplication | None:
-    """What a precision as the IR has it means for factors of these types; None: exact products, summed in float32.
+    """The arithmetic of a precision in the IR for factors of these types; None: exact products, summed in float32.
 
     Raises:
-        ValueError: It is no precision, or names no fidelity.
+        ValueError: It is no precision, or has no fidelity.
     """
     if text is None:
         return None

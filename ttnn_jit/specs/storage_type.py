@@ -1,4 +1,4 @@
-"""Where a tensor's elements are kept, as ttnn tells it."""
+"""ttnn's storage types of tensors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class StorageType(enum.Enum):
-    """Whether a tensor is on the host or on a device; the numbers are ttnn's."""
+    """Host or device; the numbers are ttnn's."""
 
     HOST = 0
     DEVICE = 1

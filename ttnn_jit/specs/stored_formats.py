@@ -1,8 +1,7 @@
-"""The formats of ttcore that are no element types of programs: they are stored, and converted to float32 and back.
+"""Storage formats of ttcore that are no element types of programs: they are only converted to and from float32.
 
-`DataType` has ttnn's members and numbers, and each of them is one that tensors are made of and operations take. These
-formats have no name in ttnn, which could take none of them: `#ttcore.supportedDataTypes`, `!ttcore.tile` and layouts
-(`tensor_layout.py`) name them, and what would compute with one refuses it by name.
+`DataType` has the element types of ttnn, which tensors have and operations take. ttnn has no names for these formats:
+only `#ttcore.supportedDataTypes`, `!ttcore.tile` and layouts (`tensor_layout.py`) do, and operations refuse them.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from ttnn_jit.specs.dtypes import ALL_DTYPES, ComputeType, DataType, DTypeTraits
 
 
 class StoredFormat(ElementFormat):
-    """IEEE's half, and block floats: a second b says that exponents are float32's, else they have five bits."""
+    """IEEE's half, and block floats: exponents have 8 bits for names with ``BFLOAT``, and else five."""
 
     FLOAT16 = "f16"
     BFP_FLOAT8 = "bfp_f8"
@@ -39,4 +38,4 @@ StoredFormat.BFP_BFLOAT2.traits = block_floats("bfp_bf2", 1, largest=2.0**127)
 FORMATS: dict[str, DataType | StoredFormat] = {
     each.traits.ttcore: each for formats in (ALL_DTYPES, StoredFormat) for each in formats
 }
-"""ttcore's spelling -> the format."""
+"""ttcore's name -> the format."""

@@ -1,7 +1,7 @@
-"""System descriptions: the rules that the compiler obeys for a device, and the presets that ship with it.
+"""System descriptions: the limits and numerics of a target, and the presets.
 
-A chip target carries the limits of the ttnn.jit document (DST tiles, circular buffers, tile alignment) and device
-numerics; the ``cpu`` target has no such rules and IEEE numerics. Every target runs natively on the host.
+A chip target has the limits of the ttnn.jit document (DST tiles, circular buffers, tile alignment) and device numerics;
+the ``cpu`` target has no such limits and IEEE numerics. Every target runs natively on the host.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ FACE = 16
 class Numerics(enum.Enum):
     """How results are rounded (docs/numerics.md).
 
-    DEVICE rounds every op of the user's to its tensor's dtype, also inside a fused kernel; a NaN stored as bf16
-    becomes +infinity and bf16 denormal results flush to zero. IEEE keeps float32 inside a kernel and rounds at stores.
+    DEVICE rounds the result of every op of the user's to its dtype, inside a fused kernel too; a NaN stored as bf16
+    becomes +infinity, and denormal bf16 results flush to zero. IEEE keeps float32 inside a kernel and rounds at stores.
     """
 
     DEVICE = "device"
@@ -36,9 +36,9 @@ class Numerics(enum.Enum):
 
 @dataclass(frozen=True)
 class SystemDesc:
-    """What the compiler and the runtime must know of a system; sizes in bytes, grids in cores (rows, columns).
+    """The parameters of a system for the compiler and the runtime; sizes in bytes, grids in cores (rows, columns).
 
-    `dram_bytes` is None where the DRAM is the host's memory.
+    `dram_bytes` is None if the DRAM is the host's memory.
     """
 
     name: str
@@ -56,7 +56,7 @@ class SystemDesc:
     dram_bytes: int | None = None
 
     def dst_capacity(self, *, wide: bool) -> int:
-        """DST tiles that one kernel may hold at once; `wide` says that an element is wider than 16 bits."""
+        """DST tiles that one kernel may hold at once; `wide`: its elements are wider than 16 bits."""
         tiles = self.dst_tiles // 2 if self.dst_double_buffered else self.dst_tiles
         return tiles // 2 if wide and self.dst_halved_when_wide else tiles
 
@@ -67,9 +67,9 @@ class SystemDesc:
 
     @property
     def fuses_movement(self) -> bool:
-        """Whether kernels read their operands through views, so that moved elements need no memory of their own.
+        """Whether kernels read their operands through views, so that movements need no buffers.
 
-        Chips do not: there, an operation that moves elements is a launch of its own (ttnn.jit document, limitations).
+        On chips a movement is a launch of its own (ttnn.jit document, limitations).
         """
         return not self.tile_aligned_only
 
@@ -79,14 +79,14 @@ class SystemDesc:
 
     @staticmethod
     def from_json(text: str, source: str = "this") -> SystemDesc:
-        """The inverse of `to_json`; also the target that tt-mlir's tools describe by ``chip_descs`` in JSON.
+        """The inverse of `to_json`; it also reads the JSON of tt-mlir's tools, with ``chip_descs``.
 
         Args:
             text: JSON.
-            source: What errors call the text: the name of its file.
+            source: The name of the text in errors, such as its file.
 
         Raises:
-            ArgumentError: It is neither.
+            ArgumentError: The text is no system description.
         """
         try:
             described = json.loads(text)
@@ -125,7 +125,7 @@ _OPTIONAL = {"dram_bytes"}
 
 
 def _fits(name: str, value: object) -> bool:
-    """Whether a field of a description is of the kind that a preset's is."""
+    """Whether a value has the type of this field in a preset."""
     if name == "numerics":
         return value in [numerics.value for numerics in Numerics]
     if value is None:
@@ -134,7 +134,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _of_chips(chips: object, source: str) -> SystemDesc:
-    """The target that the chips of one system are: all alike."""
+    """The target of a system of equal chips."""
     if not isinstance(chips, list) or not chips or not all(isinstance(chip, dict) for chip in chips):
         raise _no_description(source, f"`chip_descs` is {chips!r}")
     targets = {_of_chip(chip, source) for chip in chips}
@@ -144,7 +144,7 @@ def _of_chips(chips: object, source: str) -> SystemDesc:
 
 
 def _of_chip(chip: dict[str, Any], source: str) -> SystemDesc:
-    """A ``ChipDesc`` of tt-mlir; what it does not say is as for the preset of its architecture."""
+    """The target of a ``ChipDesc`` of tt-mlir; missing fields are those of its architecture's preset."""
 
     def read(name: str, meaning: Callable[[Any], Any], default: object = None) -> Any:
         value = chip.get(name, default)
@@ -183,7 +183,7 @@ def _count_or_none(value: object) -> int | None:
 
 
 def _is_alike(value: object, known: object) -> bool:
-    """Whether a field of a description is of the kind that a preset's is; numbers are at least 1."""
+    """Whether a value has the type of `known`, a preset's; numbers are at least 1."""
     if isinstance(known, tuple):
         return isinstance(value, tuple) and len(value) == len(known) and all(map(_is_alike, value, known))
     if isinstance(known, int) and not isinstance(known, bool):
@@ -212,7 +212,7 @@ def _chip(name: str, *, l1_bytes: int, dram_bytes: int) -> SystemDesc:
 PRESETS = {
     desc.name: desc
     for desc in (
-        # Channels of DRAM and their bytes as tt-mlir's descriptions of the chips have them.
+        # The DRAM channels and their bytes are those of tt-mlir's chip descriptions.
         _chip("wormhole_b0", l1_bytes=1_369_120, dram_bytes=12 * 1_073_741_824),
         _chip("blackhole", l1_bytes=1_499_136, dram_bytes=8 * 4_278_190_080),
         SystemDesc(
@@ -237,9 +237,9 @@ _INTERNED = {desc: desc for desc in PRESETS.values()}
 
 
 def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
-    """The description that `target` names: itself, a preset, else `SYSTEM_DESC_PATH`, else ``wormhole_b0``.
+    """The description of `target`: itself or a preset; of None that of `SYSTEM_DESC_PATH`, else ``wormhole_b0``.
 
-    Equal descriptions resolve to one object, so that a call's key can hold it by identity.
+    Equal descriptions resolve to one object, so that a call's key can compare it by identity.
 
     Raises:
         ArgumentError: No preset has that name, or the file cannot be read.
@@ -261,10 +261,10 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
 
 
 def read_target(path: str) -> SystemDesc:
-    """The description in a file: JSON, ours or that of tt-mlir's tools (`SystemDesc.from_json`).
+    """The description in a JSON file (`SystemDesc.from_json`).
 
     Raises:
-        ArgumentError: It cannot be read, or is something else.
+        ArgumentError: The file cannot be read, or is no system description.
     """
     try:
         data = Path(path).read_bytes()

@@ -1,4 +1,4 @@
-"""What the ttnn.jit document refuses inside a jitted function on a chip target."""
+"""The rules of the ttnn.jit document for tensors inside a jitted function on a chip target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_jit.specs.tensor_spec import BufferType, Layout, MemoryConfig, ShardOr
 
 
 def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
-    """Refuse what the ttnn.jit document refuses inside a jitted function on a chip target.
+    """Checks a tensor by the rules of the ttnn.jit document for jitted functions on a chip target.
 
     Raises:
         LayoutError: Row-major, interleaved L1, sharded DRAM or column-major shards.
@@ -17,7 +17,7 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
     """
     if not target.tile_aligned_only:
         return
-    # Torch and numpy memory has no layout of ttnn's: it is taken for the tiles that it would be moved to.
+    # Torch and numpy tensors have no ttnn layout: they are treated as the tiles to which they would be converted.
     if spec.memory_config.buffer_type is not BufferType.SYSTEM_MEMORY:
         if spec.layout is not Layout.TILE:
             raise LayoutError(
@@ -35,7 +35,7 @@ def check_target_rules(name: str, spec: TensorSpec, target: SystemDesc) -> None:
 
 
 def keeps_target_rules(spec: TensorSpec, target: SystemDesc) -> bool:
-    """Whether kernels of the target take such a tensor inside a jitted function."""
+    """Whether a tensor obeys the rules of the target inside a jitted function."""
     try:
         check_target_rules("", spec, target)
     except ArgumentError:
@@ -48,26 +48,26 @@ def is_of_whole_tiles(spec: TensorSpec) -> bool:
     return spec.layout is Layout.TILE and tuple(spec.shape) == tuple(spec.padded_shape)
 
 
-def is_reduced(spec: TensorSpec) -> bool:
-    """Whether a tensor lies where reductions of a chip take it: height, width or block sharded in L1."""
+def is_reducible(spec: TensorSpec) -> bool:
+    """Whether a chip's kernels reduce such a tensor: it is height, width or block sharded in L1."""
     config = spec.memory_config
     return config.is_sharded() and not config.is_nd_sharded() and config.is_l1()
 
 
-def is_reduced_since(spec: TensorSpec) -> bool:
-    """Whether tt-mlir reduces a tensor in kernels since August 2026 alone: it is interleaved in DRAM, or ND sharded."""
+def is_reducible_since_2026(spec: TensorSpec) -> bool:
+    """Whether tt-mlir's kernels reduce it only since August 2026: it is interleaved in DRAM or ND sharded."""
     config = spec.memory_config
     return config.is_nd_sharded() or config == MemoryConfig()
 
 
-def is_multiplied(spec: TensorSpec) -> bool:
-    """Whether a tensor lies where products of a chip take it: block sharded in L1, or interleaved in DRAM."""
+def is_multipliable(spec: TensorSpec) -> bool:
+    """Whether a chip's kernels multiply such a tensor: it is block sharded in L1 or interleaved in DRAM."""
     config = spec.memory_config
-    return config == MemoryConfig() or (is_reduced(spec) and config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED)
+    return config == MemoryConfig() or (is_reducible(spec) and config.memory_layout is TensorMemoryLayout.BLOCK_SHARDED)
 
 
 def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> None:
-    """Refuse a memory config that the ttnn.jit document refuses on a chip target, of an argument or of results.
+    """Checks the memory config of an argument or a result by the rules of the ttnn.jit document for chip targets.
 
     Raises:
         LayoutError: Interleaved L1, sharded DRAM or column-major shards.
@@ -86,10 +86,10 @@ def check_config_rules(name: str, config: MemoryConfig, target: SystemDesc) -> N
 
 
 def check_max_grid(max_grid: tuple[int, int] | None, target: SystemDesc) -> None:
-    """Refuse a last core that the target has not.
+    """Checks that the last core is one of the target.
 
     Raises:
-        GridError: It lies outside the grid.
+        GridError: It is outside the grid.
     """
     rows, columns = target.grid
     if max_grid is not None and (max_grid[0] >= columns or max_grid[1] >= rows):

@@ -1,4 +1,4 @@
-"""What a tensor is, without its data: element type, layout, memory config, shard arithmetic.
+"""The description of a tensor without its data: shape, element type, layout, memory config.
 
 Names and arithmetic are those of the `ttnn` host API.
 """
@@ -31,8 +31,8 @@ from ttnn_jit.specs.cores.memory_config import (
 from ttnn_jit.specs.cores.sharding import (
     check_sharding,
     dense_strides,
+    have_equal_layout,
     legacy_shard_spec,
-    lie_alike,
     round_up,
     sharded_over,
 )
@@ -62,15 +62,15 @@ __all__ = [
 ]
 
 
-MOST_EXTENT = 2**32 - 1
-"""The largest extent: ttnn's shapes hold 32-bit numbers, and so does the IR where it fills a tensor."""
+MAX_EXTENT = 2**32 - 1
+"""The largest extent: the shapes of ttnn, and of fills in the IR, are 32-bit numbers."""
 
-MOST_BYTES = 2**62
-"""More than any tensor has; sizes and offsets up to here are numbers of 64 bits, rounded up as well."""
+MAX_BYTES = 2**62
+"""The largest size of a tensor: up to it, sizes and offsets, rounded up or not, are 64-bit numbers."""
 
 
 class Layout(enum.Enum):
-    """How the elements of the last two dimensions lie: by rows, or in tiles of 32x32; of two spellings."""
+    """The order of elements in memory: by rows, or in tiles of 32x32. Each member has two names."""
 
     ROW_MAJOR = 0
     TILE = 1
@@ -79,7 +79,7 @@ class Layout(enum.Enum):
 
 
 class MathFidelity(enum.Enum):
-    """How many passes the matrix engine makes (specs/product_precision.py)."""
+    """The number of phases of the matrix engine (specs/product_precision.py)."""
 
     LoFi = 0
     HiFi2 = 2
@@ -88,16 +88,16 @@ class MathFidelity(enum.Enum):
 
 
 class Shape(tuple[int, ...]):
-    """The logical shape of a tensor; a tuple that reads as ``Shape([32, 64])``.
+    """The logical shape of a tensor, a tuple whose repr is ``Shape([32, 64])``.
 
     Raises:
-        ArgumentError: It is made of more than one argument, such as a padded shape beside the logical one.
+        ArgumentError: There are several arguments, such as a logical and a padded shape.
     """
 
     __slots__ = ()
 
     def __new__(cls, *extents: Iterable[int]) -> Shape:
-        """Of extents in a list or a tuple."""
+        """The shape of a list or a tuple of extents."""
         if len(extents) > 1:
             raise ArgumentError(
                 f"a Shape is made of its extents in one list or tuple, got {len(extents)} arguments",
@@ -122,10 +122,10 @@ class Shape(tuple[int, ...]):
         return len(self)
 
     def to_rank(self, rank: int) -> Shape:
-        """The same shape with extents of 1 in front, or without as many as it has there.
+        """The shape with extents of 1 added or removed in front.
 
         Raises:
-            ShapeError: Another extent would have to go.
+            ShapeError: An extent to remove is not 1.
         """
         if len(self) <= rank:
             return Shape((1,) * (rank - len(self)) + tuple(self))
@@ -134,7 +134,7 @@ class Shape(tuple[int, ...]):
         return Shape(tuple(self)[len(self) - rank :])
 
     def with_tile_padding(self) -> Shape:
-        """The extents of a tensor of this shape that is stored in tiles: the last two are whole ones."""
+        """The stored extents in tile layout: the last two are rounded up to whole tiles."""
         return Shape(_padded_shape(tuple(self), Layout.TILE))
 
     def __getitem__(self, index: int | slice) -> int | Shape:  # type: ignore[override]  # a slice of a Shape is a Shape
@@ -149,13 +149,13 @@ class TensorSpec:
         shape: Logical extents; rank 0 and extents of 0 are allowed.
         dtype: Element type.
         layout: ROW_MAJOR or TILE.
-        memory_config: Where the tensor lies; `buffer_type` alone means interleaved there.
+        memory_config: The memory config; `buffer_type` alone means interleaved in that memory.
         strides: Element strides of a ROW_MAJOR tensor that is not dense; None means dense.
 
     Raises:
-        ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of another kind; two memories.
-        ShapeError: Extents that are no ints, negative, or beyond `MOST_EXTENT` or `MOST_BYTES`.
-        LayoutError: Block floats in rows.
+        ArgumentError: Strides on a tiled tensor, or of the wrong rank; a field of a wrong type; two memories.
+        ShapeError: Extents that are no ints, negative, or beyond `MAX_EXTENT` or `MAX_BYTES`.
+        LayoutError: Block floats in row-major layout.
     """
 
     __slots__ = ("__dict__", "dtype", "layout", "memory_config", "shape", "strides")
@@ -204,7 +204,7 @@ class TensorSpec:
         _check_size(shape, dtype, layout)
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
-        memory_config = memory_config.kept()
+        memory_config = memory_config.frozen()
         key = (shape, dtype, layout, memory_config, strides)
         spec = super().__new__(cls)
         spec.shape, spec.dtype, spec.layout = shape, dtype, layout
@@ -219,7 +219,7 @@ class TensorSpec:
         layout: Layout | None = None,
         memory_config: MemoryConfig | None = None,
     ) -> TensorSpec:
-        """The dense spec that differs from this one in the fields given."""
+        """The dense spec with the given fields replaced."""
         same_elements = (shape is None or shape is self.shape) and (dtype is None or dtype is self.dtype)
         if same_elements and layout is None and memory_config is None and self.strides is None:
             return self
@@ -231,19 +231,19 @@ class TensorSpec:
         )
 
     def block_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:
-        """This spec with its rows and columns cut into blocks of whole tiles over `cores`."""
+        """This spec, block sharded over `cores` in whole tiles."""
         return self._sharded(ShardStrategy.BLOCK, cores)
 
     def height_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:
-        """This spec with its rows dealt to `cores`, whole tiles each."""
+        """This spec, height sharded over `cores` in whole tiles."""
         return self._sharded(ShardStrategy.HEIGHT, cores)
 
     def width_sharded(self, cores: CoreRangeSet | CoreRange) -> TensorSpec:
-        """This spec with its columns dealt to `cores`, whole tiles each."""
+        """This spec, width sharded over `cores` in whole tiles."""
         return self._sharded(ShardStrategy.WIDTH, cores)
 
     def sharded(self, shard_shape: Iterable[int], cores: CoreRangeSet | CoreRange) -> TensorSpec:
-        """This spec cut in every dimension into shards that are dealt to `cores` round robin."""
+        """This spec, ND sharded: every dimension is cut, and shards are distributed over `cores` round robin."""
         nd = NdShardSpec(shard_shape, cores if isinstance(cores, CoreRangeSet) else CoreRangeSet(cores))
         return self.with_(memory_config=MemoryConfig(buffer_type=self.memory_config.buffer_type, nd_shard_spec=nd))
 
@@ -254,17 +254,17 @@ class TensorSpec:
 
     @property
     def interleaved(self) -> TensorSpec:
-        """This spec as results lie that are not laid out as their operand: interleaved, in DRAM if on a device."""
+        """This spec, interleaved, and in DRAM if on a device: for results that do not inherit a memory config."""
         on_host = self.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
         return self.with_(memory_config=None if on_host else DRAM_MEMORY_CONFIG)
 
-    def lies_as(self, other: TensorSpec) -> bool:
-        """Whether two sharded tensors have equal parts on equal cores, if by two kinds of sharding."""
-        return lie_alike(self.padded_shape, self.memory_config, other.padded_shape, other.memory_config)
+    def has_layout_of(self, other: TensorSpec) -> bool:
+        """Whether two sharded tensors have equal shards on equal cores; the kinds of sharding may differ."""
+        return have_equal_layout(self.padded_shape, self.memory_config, other.padded_shape, other.memory_config)
 
     @cached_property
     def padded_shape(self) -> tuple[int, ...]:
-        """Extents as stored: the last two rounded up to whole tiles under TILE layout."""
+        """The stored extents: in TILE layout the last two are rounded up to whole tiles."""
         return _padded_shape(self.shape, self.layout)
 
     @cached_property
@@ -287,7 +287,7 @@ class TensorSpec:
 
     @property
     def items(self) -> int:
-        """How many items a dense buffer stores: elements, or tiles of block floats."""
+        """The number of items of a dense buffer: elements, or tiles of block floats."""
         return self.nbytes // self.dtype.itemsize
 
     @cached_property
@@ -320,7 +320,7 @@ _INT = frozenset({int})
 
 
 def _whole(shape: Shape) -> Shape:
-    """`shape` of Python's ints. Not of bools and floats: these equal ints, and would be found interned.
+    """`shape` with extents of type int: bools and floats equal ints, and would be interned as these.
 
     Raises:
         ShapeError: An extent is no whole number.
@@ -341,13 +341,13 @@ def _check_tiles(dtype: DataType, layout: Layout) -> None:
 def _check_size(shape: Shape, dtype: DataType, layout: Layout) -> None:
     if min(shape, default=0) < 0:
         raise _no_extents(shape)
-    if max(shape, default=0) > MOST_EXTENT:
+    if max(shape, default=0) > MAX_EXTENT:
         raise ShapeError(
-            f"an extent of {shape} is beyond {MOST_EXTENT:,}: those of ttnn have 32 bits",
+            f"an extent of {shape} is beyond {MAX_EXTENT:,}: those of ttnn have 32 bits",
             help="give the tensor more dimensions",
         )
-    if dtype.nbytes(math.prod(_padded_shape(shape, layout))) > MOST_BYTES:
-        raise ShapeError(f"a tensor of {shape} has more than {MOST_BYTES:,} bytes, which no memory has")
+    if dtype.nbytes(math.prod(_padded_shape(shape, layout))) > MAX_BYTES:
+        raise ShapeError(f"a tensor of {shape} has more than {MAX_BYTES:,} bytes, which no memory has")
 
 
 def _no_extents(shape: Shape) -> ShapeError:
@@ -355,7 +355,7 @@ def _no_extents(shape: Shape) -> ShapeError:
 
 
 def checked(spec: TensorSpec) -> TensorSpec:
-    """`spec`, if its shards hold the tensor.
+    """Returns `spec` if its shards hold the tensor.
 
     Raises:
         GridError: They do not: see `ttnn_jit.specs.cores.sharding.check_sharding`.
@@ -372,7 +372,7 @@ def _padded_shape(shape: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
 
 
 def _with_legacy_spec(shape: Shape, layout: Layout, config: MemoryConfig) -> MemoryConfig:
-    """An ND config with the two-dimensional spec beside it, if one places the tensor alike."""
+    """An ND config with the equivalent two-dimensional shard spec, if there is one."""
     assert config.nd_shard_spec is not None
     legacy = legacy_shard_spec(_padded_shape(shape, layout), config.nd_shard_spec)
     return config if legacy is None else replace(config, shard_spec=legacy)

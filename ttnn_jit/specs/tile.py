@@ -1,4 +1,4 @@
-"""The tile that chips compute with."""
+"""`ttnn.Tile`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 @dataclass(frozen=True)
 class Tile:
-    """The shape of a tile, of which there is one: 32x32 elements."""
+    """The shape of a tile, always 32x32 elements."""
 
     shape: tuple[int, int] = (TILE_HEIGHT, TILE_WIDTH)
 
@@ -26,6 +26,6 @@ class Tile:
         return self.shape
 
     def get_tile_size(self, dtype: DataType) -> int:
-        """Bytes of a tile of such elements."""
+        """Bytes of a tile of this element type."""
         check_kind(dtype, DataType, "`dtype`")
         return dtype.nbytes(self.shape[0] * self.shape[1])

@@ -1,5 +1,5 @@
-"""The command line: one module per command, each importing what it needs when it runs.
+"""The command line: one module per command, which imports its dependencies when it runs.
 
-The folder also holds what docs and stubs are made from: the table of environment variables (`tools/environment.py`)
-and that of names (`tools/names.py`).
+The folder also has the generators of docs and stubs, such as the table of environment variables
+(`tools/environment.py`) and the table of names (`tools/names.py`).
 """

@@ -1,4 +1,4 @@
-"""``ttnn-jit cache``: what the cache folder holds, whether it is sound, and how it is emptied."""
+"""``ttnn-jit cache``: lists, verifies and clears the cache folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ttnn_jit.specs.options import Environment
 
 
 def info(options: argparse.Namespace) -> int:
-    """Prints folder, state and sizes, of a cache that is not used too."""
+    """Prints folder, state and sizes, also of a cache that is turned off."""
     found = contents_of(Environment.read())
     state = found.state.value + (f": {found.reason}" if found.reason else "")
     _show(
@@ -48,7 +48,7 @@ def list_programs(options: argparse.Namespace) -> int:
 
 
 def verify(options: argparse.Namespace) -> int:
-    """Prints what is damaged; status 1 if anything is."""
+    """Prints damaged entries; the status is 1 if there are any."""
     found = _used()
     entries, damaged = _checked(found) if found.state is not State.ABSENT else (0, [])
     lines = [f"{damage.name}: {damage.reason}" for damage in damaged]
@@ -61,10 +61,10 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def clear(options: argparse.Namespace) -> int:
-    """Removes every entry, and prints what was removed.
+    """Removes every entry, and prints how many.
 
     Raises:
-        TtnnJitError: Something is left: the folder is read-only, or another process holds it locked.
+        TtnnJitError: Entries are left: the folder is read-only, or another process has it locked.
     """
     before = _used()
     size = _file_size(before)
@@ -77,7 +77,7 @@ def clear(options: argparse.Namespace) -> int:
 
 
 def _used() -> Contents:
-    """The contents of a cache that is used.
+    """The contents of the cache.
 
     Raises:
         ArgumentError: It is turned off, or may not be used.
@@ -89,7 +89,7 @@ def _used() -> Contents:
 
 
 def _checked(found: Contents) -> tuple[int, list[Damage]]:
-    """How many entries could be read, and every damage."""
+    """The number of readable entries, and the damaged ones."""
     entries = 0
     damaged = []
     try:
@@ -111,7 +111,7 @@ def _clear(before: Contents) -> None:
 
 
 def _folder(found: Contents) -> Path:
-    assert found.folder is not None  # or the cache were not used
+    assert found.folder is not None  # a cache in use has a folder
     return found.folder
 
 

@@ -1,4 +1,4 @@
-"""Runs stages on a module, executes one, and shows targets, names, the environment and the programs on disk."""
+"""Runs stages on a module, executes it, and shows targets, names, the environment and the programs on disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.errors import TtnnJitError
 
-INTERRUPTED = 130  # as shells say that SIGINT ended a command
+INTERRUPTED = 130  # the exit status of shells for SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # The reader of our output has gone, as `| head` does; there is nobody left to tell.
+        # The reader of the pipe has exited, as `| head` does; an error message would not be read.
         sys.stderr.close()
         return 1
     except OSError as error:
@@ -120,7 +120,7 @@ def _add_cache(cache: argparse.ArgumentParser) -> None:
 
 
 def _command(room: str, name: str = "main") -> Callable[[argparse.Namespace], int]:
-    """The function `name` of a module of this package, which is imported when the command runs."""
+    """The function `name` of a module of this folder, which is imported when the command runs."""
 
     def run(options: argparse.Namespace) -> int:
         return int(getattr(import_module(f"ttnn_jit.tools.{room}"), name)(options))

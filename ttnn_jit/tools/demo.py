@@ -10,7 +10,7 @@ from typing import Any
 import ttnn_jit
 from ttnn_jit import ttnn
 
-CALLS = 300  # that a time is the fastest of
+CALLS = 300  # per time, which is that of the fastest call
 
 
 @ttnn_jit.jit()
@@ -23,7 +23,7 @@ def cosh(input_tensor: ttnn.Tensor) -> Any:
 
 
 def main(_: argparse.Namespace) -> int:
-    """Prints the IR, what was fused, the largest error and the times; exit status 1 if the numbers are wrong."""
+    """Prints the IR, the report of fusion, the largest error and times; exit status 1 if the numbers are wrong."""
     import torch
 
     torch.manual_seed(0)
@@ -42,7 +42,7 @@ def main(_: argparse.Namespace) -> int:
     how = "compiled" if ttnn_jit.cache_info().compiles > compiles else "found on disk, compiled by an earlier run"
     reference = torch.cosh(data.double())
     error = ((result.to_torch().double() - reference).abs() / reference).max().item()
-    # Each of the five ops rounds to bfloat16 (relative error 2^-9); exp(x) and exp(-x) are positive, so errors add up.
+    # Each of the five ops rounds to bfloat16 (relative error 2^-9). exp(x) and exp(-x) are positive: errors add up.
     bound = 4 * 2**-8
     print(f"largest relative error against torch in float64   {error:.2e}  (bound {bound:.2e}: a rounding per op)")
     print(f"first call   {first * 1e3:9.3f} ms  ({how})")
@@ -58,7 +58,7 @@ def main(_: argparse.Namespace) -> int:
 
 
 def _fastest_us(function: Callable[[], Any]) -> float:
-    """The time of the fastest call: the one that nothing else on the machine held up."""
+    """The time of the fastest call, the one with the least interference by other processes."""
     times = []
     for _ in range(CALLS):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""``ttnn-jit env``: the environment variables, their values now and what they mean."""
+"""``ttnn-jit env``: the environment variables, their current values and meanings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main(options: argparse.Namespace) -> int:
     """Prints every variable, or writes the table between the marks of a Markdown file.
 
     Raises:
-        ArgumentError: A variable has a value that it does not take; it is printed before.
+        ArgumentError: A variable has an invalid value; the variables are printed before.
     """
     if options.write:
         return markdown.renew(options.write, with_table)
@@ -23,14 +23,14 @@ def main(options: argparse.Namespace) -> int:
     widths = [max(map(len, column)) for column in ([variable.name for variable in VARIABLES], values)]
     for variable, value in zip(VARIABLES, values, strict=True):
         print(f"{variable.name:{widths[0]}}  {value:{widths[1]}}  {variable.meaning}")
-    Environment.read()  # this and those below refuse wrong values
+    Environment.read()  # this and the calls below refuse invalid values
     requested_threads()
     resolve_target(None)
     return 0
 
 
 def with_table(document: str) -> str:
-    """`document` with the table between its marks renewed.
+    """`document` with a new table between its marks.
 
     Raises:
         ArgumentError: It has no marks.

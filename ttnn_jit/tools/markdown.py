@@ -1,4 +1,4 @@
-"""Tables of Markdown pages that are made from the code."""
+"""Generated tables in Markdown pages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def renew(page: Path, renewed: Callable[[str], str]) -> int:
-    """Write what `renewed` makes of the text of a page; the exit status of a command that does nothing else."""
+    """Replaces the text of a page by `renewed` of it; returns the exit status of the command."""
     page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 
 
 def with_section(document: str, name: str, text: str) -> str:
-    """`document` with what stands between its marks ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->`` replaced.
+    """`document` with `text` between its marks ``<!-- NAME: begin -->`` and ``<!-- NAME: end -->``.
 
     Raises:
         ArgumentError: It has no such marks.

@@ -1,4 +1,4 @@
-"""``ttnn-jit names``: the names and keywords of ttnn and what becomes of each, from the code itself."""
+"""``ttnn-jit names``: the names and keywords of ttnn and the support for each, derived from the code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ttnn_jit.ttnn.namespace.names_on_demand import declared_functions
 COLUMNS = ("name", "here", "meaning, or reason")
 
 Row = tuple[str, str, str]
-"""A name or keyword, what becomes of it, and the reason or the meaning."""
+"""A name or keyword, its support, and the reason or the meaning."""
 
 
 def main(options: argparse.Namespace) -> int:
@@ -36,7 +36,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def with_table(document: str) -> str:
-    """`document` with the table between its marks renewed.
+    """`document` with a new table between its marks.
 
     Raises:
         ArgumentError: It has no marks.
@@ -61,7 +61,7 @@ def table() -> str:
 
 
 def counts() -> dict[str, int]:
-    """What becomes of ttnn's public names -> of how many."""
+    """Kind of support -> the number of ttnn's public names."""
     here = PUBLIC_NAMES & set(ttnn.__all__)
     eager = here & set(ALIASES)
     ignored = here & set(without_effect())
@@ -105,13 +105,13 @@ def _namespace() -> Iterator[Row]:
 
 @cache
 def without_effect() -> Mapping[str, str]:
-    """Name of ttnn that is accepted -> why it has no effect."""
+    """Name of ttnn that is accepted without effect -> the reason."""
     return WITHOUT_EFFECT | {name: each.no_effect for name, each in host_functions().items() if each.no_effect}
 
 
 @cache
 def host_functions() -> Mapping[str, HostFunction]:
-    """Functions of the host API by the names that users write behind ``ttnn.``, with what they declare."""
+    """Name after ``ttnn.`` -> declaration of a function of the host API."""
     declared = ((name, declaration_of(attrgetter(name)(ttnn))) for name in declared_functions())
     return {name: each for name, each in declared if each is not None}
 
@@ -142,7 +142,7 @@ _RESULT_KEYWORDS = {
     "dtype": "the element type of the result, rounded to once",
     "activations": "unary operations that the result goes through before it is rounded",
 }
-"""Keyword about the result -> what it asks."""
+"""Keyword about the result -> its meaning."""
 
 
 def _conversion_keywords() -> Iterator[Row]:
@@ -176,7 +176,7 @@ def _refused() -> Iterator[Row]:
 
 
 def _summary(value: Any) -> str:
-    """The first sentence of a function's or class's docstring; what a constant is."""
+    """The first sentence of a function's or class's docstring; the description of a constant."""
     if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
         return (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
     if isinstance(value, ttnn.MemoryConfig):
@@ -185,7 +185,7 @@ def _summary(value: Any) -> str:
 
 
 def _argument(function: Any, name: str) -> str:
-    """What a docstring says of an argument."""
+    """The text of an argument in a docstring."""
     _, _, rest = (inspect.getdoc(function) or "").partition(f"    {name}: ")
     first, *lines = rest.split("\n")
     more = takewhile(lambda line: line.startswith("        "), lines)

@@ -1,4 +1,4 @@
-"""``ttnn-jit opt``: run stages on a module, in the order of the command line."""
+"""``ttnn-jit opt``: runs stages on a module, in the order of the command line."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def with_stages(document: str) -> str:
-    """`document` with the stages between its marks renewed.
+    """`document` with the current stages between its marks.
 
     Raises:
         ArgumentError: It has no marks.
@@ -63,10 +63,10 @@ def with_stages(document: str) -> str:
 
 
 def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
-    """The text of a stage that leaves no module, after what passes are left before it; "" if none is asked for.
+    """The text of the stage of ``--emit``, which is no pass, after the remaining passes; "" without ``--emit``.
 
     Raises:
-        ArgumentError: No such stage has that name.
+        ArgumentError: There is no such stage.
     """
     stage: str | None = options.emit
     if stage is None:
@@ -80,7 +80,7 @@ def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
 
 
 def _listed() -> Iterator[str]:
-    """Every stage that is a pass, in order, and behind each the user's passes that follow it."""
+    """Every pass in order, each followed by the user's passes after it."""
     for stage in driver.stages():
         if stage in pipeline.STAGES:
             yield stage
@@ -92,7 +92,7 @@ def _listed() -> Iterator[str]:
 
 
 def _passes(options: argparse.Namespace) -> tuple[ModulePass, ...]:
-    """The document's own options first, then those that ``-p`` names."""
+    """The passes of the ttnn.jit document's own options, then those of ``-p``."""
     texts = []
     if options.convert_ttnn_to_ttir:
         texts.append("convert-ttnn-to-ttir")
@@ -104,7 +104,7 @@ def _passes(options: argparse.Namespace) -> tuple[ModulePass, ...]:
 
 
 def load_passes(file: Path) -> None:
-    """Run a Python file that registers passes of the user's with `pipeline.register_pass`; its ``__main__`` part rests.
+    """Runs a Python file, without its ``__main__`` part, that registers user's passes by `pipeline.register_pass`.
 
     Raises:
         ArgumentError: There is no such file.

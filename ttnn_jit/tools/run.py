@@ -1,4 +1,4 @@
-"""``ttnn-jit run``: execute a program, or a module that any stage left, natively or in the tile interpreter."""
+"""``ttnn-jit run``: executes a program, or a module after any stage, natively or in the tile interpreter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
-from ttnn_jit.dialects.functions import the_function
+from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.runtime.device import Device
@@ -36,14 +36,14 @@ PROGRAM_SUFFIX = ".ttjp"
 
 
 def main(options: argparse.Namespace) -> int:
-    """Prints, or saves, the results; the same seed gives the same inputs."""
+    """Prints or saves the results; equal seeds give equal inputs."""
     results = _of_program(options) if options.file.endswith(PROGRAM_SUFFIX) else _of_module(options)
     if options.save:
         import torch
 
         try:
             torch.save(results, options.save)
-        except RuntimeError as error:  # torch's answer to a folder that is not there
+        except RuntimeError as error:  # torch raises it for a missing folder
             raise ArgumentError(f"{options.save} cannot be written: {error}") from error
     else:
         for result in results:
@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
-    """What a program that ``compile_only`` wrote gives; it holds native code and runs by no rules but its own."""
+    """The results of a program that ``compile_only`` wrote; it is native code, to which no target or entry applies."""
     if options.entry is not None:
         raise ArgumentError("--entry takes a module; a program is compiled from one entry point", help="leave it out")
     if options.interpret:
@@ -82,21 +82,21 @@ def _at_addresses(program: Program, inputs: Sequence[torch.Tensor]) -> list[torc
 
 
 def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
-    """The same values, as far as elements share no memory, where the program expects them."""
+    """A copy of a tensor with the strides that the program expects; elements that share memory have one value."""
     import torch
 
     if spec.strides is None:
         return tensor
     if min(spec.strides, default=0) < 0:
         raise ArgumentError(f"torch has no tensor with the strides {spec.strides}", help="`--interpret` needs none")
-    laid_out = torch.empty_strided(tuple(spec.shape), spec.strides, dtype=tensor.dtype)
-    return laid_out.copy_(tensor)
+    strided = torch.empty_strided(tuple(spec.shape), spec.strides, dtype=tensor.dtype)
+    return strided.copy_(tensor)
 
 
 def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
     module = read_module(options.file)
     schedule(module, options.after, options.entry)
-    inputs = _inputs(options, _argument_specs(the_function(module)))
+    inputs = _inputs(options, _argument_specs(single_function(module)))
     if options.interpret:
         return _interpreted(module, inputs)
     return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
@@ -123,7 +123,7 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
 
 
 def _random(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
-    """Normal numbers, or integers of all sizes."""
+    """Normally distributed floats, or integers of all magnitudes."""
     import torch
 
     shape = tuple(spec.shape)
@@ -135,8 +135,8 @@ def _random(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
 
 
 def _require_memory(specs: Sequence[TensorSpec]) -> None:
-    """Refuse inputs that the machine has no room for: the system may kill the process that asks for them."""
-    drawn = ((8 if spec.dtype.is_integer else 4) * spec.volume for spec in specs)  # as int64 or float32
+    """Refuses inputs larger than the memory of the machine: allocating them may get the process killed."""
+    drawn = ((8 if spec.dtype.is_integer else 4) * spec.volume for spec in specs)  # drawn as int64 or float32
     wanted = sum(max(spec.nbytes, nbytes) for spec, nbytes in zip(specs, drawn, strict=True))
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if wanted > there:
@@ -147,7 +147,7 @@ def inputs_of(path: Path) -> list[torch.Tensor]:
     """The tensors in a file of ``--inputs``.
 
     Raises:
-        ArgumentError: It is none that `torch.save` wrote, or holds something else.
+        ArgumentError: `torch.save` did not write it, or it contains anything but tensors.
     """
     import torch
 
@@ -155,7 +155,7 @@ def inputs_of(path: Path) -> list[torch.Tensor]:
         loaded = torch.load(path, weights_only=True)
     except OSError:
         raise
-    except Exception as error:  # whatever the bytes of another file have torch's reader raise
+    except Exception as error:  # torch's reader raises various errors for other files
         raise ArgumentError(f"{path} is no file of tensors that torch.save wrote", help=_SAVE_HELP) from error
     if not isinstance(loaded, (list, tuple)) or not all(isinstance(item, torch.Tensor) for item in loaded):
         raise ArgumentError(f"{path} does not hold a list of tensors", help=_SAVE_HELP)
@@ -175,7 +175,7 @@ def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemD
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     from ttnn_jit.interpreters.tile_interpreter import interpret
 
-    function = the_function(module)
+    function = single_function(module)
     arrays = list(map(_as_array, inputs, _argument_specs(function)))
     returned = function.body.block.last_op
     assert returned is not None, "a function ends with its return"
@@ -183,7 +183,7 @@ def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch
 
 
 def _as_array(tensor: torch.Tensor, spec: TensorSpec) -> Any:
-    """A tensor as the interpreter has it."""
+    """A tensor as an array of the interpreter."""
     import numpy
     import torch
 

@@ -1,4 +1,4 @@
-"""``python -m ttnn_jit``: run a script or module as Python does; `ttnn_jit.ttnn` stands in for a missing ttnn."""
+"""``python -m ttnn_jit``: runs a script or module as Python does; `ttnn_jit.ttnn` replaces a missing ttnn."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
 Runs SCRIPT or MODULE as Python does. `import ttnn` finds ttnn_jit's namespace where no real ttnn is installed."""
 
 
-BROUGHT_BY_TTNN = frozenset({"click", "graphviz", "loguru", "networkx", "pandas", "seaborn", "yaml"})
-"""Modules that a wheel of ttnn brings, which programs therefore import; `ttnn_jit[ttnn]` does."""
+TTNN_DEPENDENCIES = frozenset({"click", "graphviz", "loguru", "networkx", "pandas", "seaborn", "yaml"})
+"""Dependencies of ttnn's wheel, which programs may therefore import; `ttnn_jit[ttnn]` installs them."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs what the arguments name; returns 2 if they name nothing. The script's exceptions and exits pass through."""
+    """Runs the script or module of the arguments; returns 2 without one. Its exceptions and exits propagate."""
     match list(arguments):
         case ["-h" | "--help", *_]:
             print(USAGE)
@@ -92,7 +92,7 @@ def _prepare() -> None:
         while traceback is not None and _is_machinery(traceback.tb_frame):
             traceback = traceback.tb_next
         shown(kind, error.with_traceback(traceback), traceback)
-        if isinstance(error, ModuleNotFoundError) and error.name in BROUGHT_BY_TTNN:
+        if isinstance(error, ModuleNotFoundError) and error.name in TTNN_DEPENDENCIES:
             print(f"help: ttnn's own wheel brings {error.name!r}: `pip install 'ttnn_jit[ttnn]'`", file=sys.stderr)
 
     sys.excepthook = without_our_frames

@@ -1,4 +1,4 @@
-"""Which stage a module in a file comes from, and what the stages behind it, up to codegen, make of it."""
+"""Detects the last stage that a module has gone through, and runs the remaining stages before codegen."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from ttnn_jit.dialects import ttnn, verify
 from ttnn_jit.dialects.d2m import AcquireDstOp, GenericOp
 from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.passes.inline import leave_entry_point
+from ttnn_jit.transforms.passes.inline import reduce_to_entry_point
 from ttnn_jit.transforms.passes.inline_kernels import inline_kernels
 
 
 def schedule(module: ModuleOp, after: str | None = None, entry: str | None = None) -> None:
-    """Leave of `module` one program, and run the stages before codegen that it has not gone through.
+    """Reduces `module` to one program, and runs the stages before codegen that it has not gone through.
 
     Args:
-        module: A module of any stage.
-        after: The stage that left it; None: its ops tell.
-        entry: The entry point that is the program; None: the one that there is.
+        module: A module after any stage.
+        after: That stage; None: it is detected from the ops.
+        entry: The entry point; None: the only one.
 
     Raises:
-        CompileError: There is no such entry point, or several and no name; or a stage refuses the module.
+        CompileError: There is no such entry point, or several and no name is given; or a stage refuses the module.
     """
     has_launches = any(isinstance(op, ttnn.GenericOp) for op in module.walk())
     if has_launches:
         inline_kernels(module)
-    leave_entry_point(module, entry)
+    reduce_to_entry_point(module, entry)
     verify(module)
     stage = pipeline.SCHEDULED if has_launches else after or stage_of(module)
     if stage != pipeline.SCHEDULED:
@@ -35,9 +35,9 @@ def schedule(module: ModuleOp, after: str | None = None, entry: str | None = Non
 
 
 def stage_of(module: ModuleOp) -> str:
-    """The stage that must have left a module, judged by the ops in it.
+    """The last stage that a module has gone through, detected from its ops.
 
-    Where several could have, the latest whose successors do no harm: stages after fusion change nothing that is done.
+    If several stages are possible, it is the latest whose successors may run again: stages after fusion are idempotent.
     """
     ops = list(module.walk())
     if any(isinstance(op, AcquireDstOp) for op in ops):

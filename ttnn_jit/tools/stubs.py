@@ -1,4 +1,4 @@
-"""The stubs of what is made from declarations at run time; ``python -m ttnn_jit.tools.stubs`` writes them."""
+"""The stubs of names that are generated from declarations; ``python -m ttnn_jit.tools.stubs`` writes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Written by `make docs` from the files; a test proves it current.
 
 
 def stubs() -> dict[Path, str]:
-    """Where each stub stands, and its text."""
+    """Path of each stub -> its text."""
     package = Path(ttnn_jit.__file__).parent
     return {
         package / "ttnn" / "calling" / "eager_functions.pyi": _HEAD + "\n".join(_operations()) + "\n",
@@ -41,7 +41,7 @@ def stubs() -> dict[Path, str]:
 
 
 _NAMES = {**{name: name for name in EAGER}, **ALIASES, **{name: each[0].name for name, each in IN_PLACE.items()}}
-"""Name of an eager function -> that of its declarations."""
+"""Name of an eager function -> the name of its declaration."""
 _WITH_OPERATIONS = sorted({home for home, _, _ in (name.rpartition(".") for name in _NAMES) if home})
 
 
@@ -82,7 +82,7 @@ def _class(name: str) -> Iterator[str]:
 
 
 def _submodule(home: str) -> Iterator[str]:
-    """A submodule of ttnn: its operations, and what else it has."""
+    """A submodule of ttnn: its operations and other names."""
     module = import_module(f"ttnn_jit.ttnn.{home}")
     own = {name.rpartition(".")[2]: _class_name(_NAMES[name]) for name in _NAMES if name.rpartition(".")[0] == home}
     yield from (f"from ttnn_jit.ttnn.calling.eager_functions import {each}" for each in sorted(set(own.values())))
@@ -106,7 +106,7 @@ def _host_functions() -> Iterator[str]:
 
 
 def _lazy_names() -> Iterator[str]:
-    """The names as imports, and what else the module has."""
+    """The lazy names as imports, and the module's other names."""
     module_of = MODULE_OF | {name: module for name, module in declared_functions().items() if "." not in name}
     for module in dict.fromkeys(module_of.values()):
         names = sorted(name for name, home in module_of.items() if home == module)
@@ -144,7 +144,7 @@ def _operators() -> Iterator[str]:
 
 
 def _own_parameters(movement: ForeignMovement) -> str:
-    """Those of a method, from the function that writes it, which takes the tensor's shape in place of the tensor."""
+    """The parameters of a method, from its canonicalization, which takes the tensor's shape in place of the tensor."""
     assert movement.canonicalize is not None, "it moves elements"
     _, *own = inspect.signature(movement.canonicalize).parameters.values()
     return ", ".join(["self", *map(str, own)]).replace("'", "")

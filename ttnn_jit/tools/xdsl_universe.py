@@ -1,7 +1,7 @@
-"""Our dialects and passes for the commands of xDSL, which find them by the entry point ``xdsl.universe``.
+"""The dialects and passes for the commands of xDSL, which find them by the entry point ``xdsl.universe``.
 
-Names here are those that xDSL has not: it refuses to start where one is defined twice, and keeps its own `affine`,
-`canonicalize` and `cse`. Each start of such a command imports this file, which imports the compiler when it is asked.
+xDSL refuses to start if a name is defined twice: it keeps its own `affine`, `canonicalize` and `cse`. Each start of a
+command of xDSL imports this file, which imports the compiler only on demand.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from xdsl.universe import Universe
 from ttnn_jit.transforms.stage_order import STAGE_ORDER
 
 DIALECTS = ("d2m", "ttcore", "ttir", "ttnn")
-XDSLS_OWN = ("canonicalize", "cse")
-PASSES = tuple(stage for stage in STAGE_ORDER if stage not in XDSLS_OWN)
+XDSL_PASSES = ("canonicalize", "cse")
+PASSES = tuple(stage for stage in STAGE_ORDER if stage not in XDSL_PASSES)
 
 
 def _dialect(name: str) -> Dialect:

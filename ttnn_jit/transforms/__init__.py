@@ -1,22 +1,28 @@
-"""The passes from the TTNN dialect to scheduled kernels, and the algorithms that they wire.
+"""The passes from the TTNN dialect to scheduled kernels, and their algorithms.
 
-There is one file per pass, and helpers beside them; the order stands in `transforms/stage_order.py`. Every pass takes
-every function of a module, and leaves calls. A program is taken from a text of several functions by its entry point,
-and what that calls is inlined before the first stage that runs (`transforms/passes/inline.py`), as tt-mlir's pipelines
-do: fusion decides what is rounded under IEEE numerics, so that only a body in the call's place has the same numbers,
-and codegen and the runtime know one function with one plan. Where calls are kept through the stages, by `ttnn-jit opt`,
-nothing is fused across them. TTNN becomes TTIR, composites the operations that they are written in
-(`transforms/passes/ttir_decompose_composites.py`), then one `d2m.generic` per op, and constants become scalars.
-Generics are fused by the predicates of `transforms/kernels/partition.py`: trees on chips, whole cones of values on cpu;
-the numbers in them are the target's (`specs/target.py`). Tile ops are put in an order that needs few DST tiles, the
-fewest for trees (`transforms/kernels/schedule.py`), and every value gets its DST slot (`transforms/kernels/slots.py`,
-which counts them). On cpu an operation of one tensor that moves elements becomes a `d2m.view_layout`, whose affine map
-says which element of its operand every element is, and a kernel that copies it, which fuses as others do. A reduction
-of one dimension and a product of matrices are kernels with a loop that is a `reduction`
-(`transforms/kernels/reducing_generics.py`): padding is read through `d2m.mask`, and a DST slot accumulates across the
-loop. On chips movements are no `d2m` kernels, reductions are those of tensors sharded in L1, products those of tensors
-in DRAM or block sharded, all in whole tiles as they
-lie: else they stay operations of the host program, each a launch of its own; so do `concat` and products of vectors
-everywhere. Where no stage is shown, kernels that hold the same behind fusion, such as those of a model's layers, are
-lowered and read once (`transforms/kernels/equal_kernels.py`).
+There is one file per pass, with helpers in `transforms/kernels/`; the order is `transforms/stage_order.py`. A pass
+transforms every function of a module, and keeps calls.
+
+A program is an entry point of a module. Its calls are inlined before the first stage (`transforms/passes/inline.py`),
+as in tt-mlir's pipelines: fusion decides what is rounded under IEEE numerics, so that only inlined ops give the numbers
+of the callee's source, and codegen and the runtime read one function with one plan. `ttnn-jit opt` keeps calls through
+the stages; then nothing is fused across them.
+
+TTNN becomes TTIR; composites are decomposed (`transforms/passes/ttir_decompose_composites.py`); each op becomes a
+`d2m.generic`; constants become scalars. Generics are fused by the predicates of `transforms/kernels/partition.py`:
+trees on chips, whole cones of values on cpu, within the limits of the target (`specs/target.py`). Tile ops are
+scheduled for few DST tiles, the fewest for trees (`transforms/kernels/schedule.py`), and each value gets its DST slot
+(`transforms/kernels/slots.py`).
+
+On cpu a movement of one tensor becomes a `d2m.view_layout`, whose affine map gives the operand's index of each element,
+and a kernel that copies it, which is fused like others. A reduction of one dimension and a matrix product become
+kernels with a `reduction` loop (`transforms/kernels/reducing_generics.py`): they read padding through `d2m.mask`, and
+accumulate in a DST slot across the loop.
+
+On chips a kernel reduces only tensors that are sharded in L1, and multiplies only tensors in DRAM or block sharded, in
+whole tiles and without transposition. Other reductions and products, and all movements, stay operations of the host
+program, each a launch of its own; so do `concat` and products of vectors on every target.
+
+In compiles that show no stage, kernels that are equal after fusion, such as those of a model's layers, are lowered and
+read once (`transforms/kernels/equal_kernels.py`).
 """

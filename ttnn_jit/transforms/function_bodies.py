@@ -1,4 +1,4 @@
-"""Traversing and rebuilding the bodies of a module's functions, and which of their ops may be erased."""
+"""Traversal and rebuilding of function bodies, and the side effects of their ops."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ttnn_jit.process.memoized import memoized
 
 
 class ValueMap(dict[SSAValue, SSAValue]):
-    """Value of the old body -> value of the new one; results of ops that stay stand for themselves."""
+    """Value of the old body -> value of the new body; results of kept ops map to themselves."""
 
     def __missing__(self, value: SSAValue) -> SSAValue:
         return value
 
     def operands(self, op: Operation) -> list[SSAValue]:
-        """What `op`, of the old body, reads."""
+        """The operands of `op`, an op of the old body, as values of the new body."""
         return [self[operand] for operand in op.operands]
 
     def replaced(self, op: Operation, *made: Operation) -> Sequence[Operation]:
-        """`made`, which take the place of `op`: the results of the last are its results."""
+        """Maps the results of `op` to those of the last op of `made`, and returns `made`."""
         self.update(zip(op.results, made[-1].results, strict=True))
         return made
 
 
 Rewrite = Callable[[Operation, ValueMap], Iterable[Operation] | None]
-"""The ops that take an op's place, its results entered into the map; None keeps the op as it is."""
+"""Returns the ops that replace an op, and enters its results into the map; None keeps the op unchanged."""
 
 
 def function_blocks(module: ModuleOp) -> Iterator[Block]:
-    """The body of every function that has one; device functions are of one block."""
+    """The body of every function that has one; functions have one block."""
     for function in functions_of(module):
         yield function.body.block
 
@@ -52,9 +52,9 @@ def _never_has_effects(kind: type[Operation]) -> bool:
 
 
 def rebuild(block: Block, rewrite: Rewrite) -> Block:
-    """Puts a new block in the place of `block`, a function's body, op by op, and returns it.
+    """Rewrites a function's body op by op into a new block, which replaces `block`, and returns it.
 
-    One pass over the ops, whatever is rewritten: cheaper than replacing uses one by one.
+    It takes one pass over the ops, which is cheaper than replacing uses one by one.
     """
     region = block.parent_region()
     assert region is not None, "a function's body stands in its region"
@@ -71,7 +71,7 @@ def rebuild(block: Block, rewrite: Rewrite) -> Block:
             new_ops = (op,)
         append(new_block, new_ops)
     for replaced in ops_of(block):
-        discard(replaced)  # or it would still count as a user of those that stay
+        discard(replaced)  # removes its uses of values that are kept
     region.detach_block(block)
     region.add_block(new_block)
     return new_block

@@ -1,8 +1,8 @@
-"""Running the stages of `stage_order.py`; and where passes of the user's own go.
+"""Runs the stages of `stage_order.py` and the user's own passes.
 
-A user's pass is a frozen dataclass, child of `xdsl.passes.ModulePass`, with a `name`; its fields are its options.
-`register_pass` makes it known under that name, with the stage that it follows by default. It runs in the compiles whose
-`CompileOptions.extra_pipeline_options` name it, so that the cache tells them apart::
+A user's pass is a frozen dataclass with a `name`, a subclass of `xdsl.passes.ModulePass`; its fields are its options.
+`register_pass` registers it under that name, with the stage that it follows by default. It runs in compiles whose
+`CompileOptions.extra_pipeline_options` name it; these options are part of the cache key::
 
     register_pass(CountTiles, after="d2m-generic-fusion")
     extra_pipeline_options="count-tiles{verbose=true}"                       after its default stage
@@ -44,7 +44,7 @@ PassObserver = Callable[[str, ModuleOp], None]
 """Called after each pass with its name and the module, which it must not change."""
 
 FRONTEND = "frontend"
-"""The stage before the first pass, as `until`, `start_after` and ``after-frontend{...}`` name it."""
+"""The name of the stage before the first pass in `until`, `start_after` and ``after-frontend{...}``."""
 
 
 STAGES = STAGE_ORDER
@@ -67,7 +67,7 @@ _CLASSES = tuple(_class_of(stage) for stage in STAGES)
 def stage_passes(options: CompileOptions) -> tuple[ModulePass, ...]:
     """The passes of a compile in order, without the user's own.
 
-    A field of a pass has the value of the option that is called so, if there is one: its name, if that is an enum's.
+    A field of a pass takes the value of the option of the same name, if there is one; of an enum, the member's name.
     """
     return tuple(cls(**_options_of(cls, options)) for cls in _CLASSES)
 
@@ -80,7 +80,7 @@ def _options_of(cls: type[ModulePass], options: CompileOptions) -> dict[str, Any
 _DEFAULT_PASSES = stage_passes(CompileOptions())
 
 SCHEDULED = D2MInsertDstRegisterAccess.name
-"""The stage that codegen reads, and no other."""
+"""The stage whose module codegen reads."""
 
 _OWN_PASSES: dict[str, type[ModulePass]] = {
     own.name: type(own) for own in (TTCoreRegisterDevice(), Inline(), *_DEFAULT_PASSES)
@@ -100,10 +100,10 @@ def run(
     """Lowers `module` in place.
 
     Args:
-        module: What the frontend, or the stage `start_after`, left.
+        module: The result of the frontend, or of the stage `start_after`.
         options: Options of the passes, and the user's own passes.
         until: The last stage to run; None runs all.
-        start_after: The stage that has run already; None means the frontend.
+        start_after: The last stage that has run already; None means the frontend.
         observer: Called after every pass.
         verify_each: Whether the module is verified after every pass.
         reproducers: Folder for the text before a failing pass; None writes nothing.
@@ -119,7 +119,7 @@ def run(
 def passes_between(
     options: CompileOptions, *, until: str | None = None, start_after: str | None = None
 ) -> tuple[ModulePass, ...]:
-    """The passes from behind the stage `start_after` to the stage `until`, the user's own included."""
+    """The passes after the stage `start_after` up to the stage `until`, the user's own included."""
     names = (FRONTEND, *STAGES)
     first = names.index(_known(start_after or FRONTEND, names, "stage"))
     last = names.index(_known(until or STAGES[-1], names, "stage"))
@@ -136,11 +136,11 @@ def passes_between(
 def passes_around_codegen(
     options: CompileOptions, *, shared: bool = False
 ) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
-    """The passes to the module that codegen reads, and those behind it, the user's own included.
+    """The passes up to the module that codegen reads, and those after it, the user's own included.
 
     Args:
-        options: Of the compile.
-        shared: Whether equal kernels are lowered once, where nobody looks at a stage behind fusion.
+        options: Options of the compile.
+        shared: Whether equal kernels are lowered once; only for compiles that show no stage after fusion.
     """
     every, to_schedule = passes_between(options), passes_between(options, until=SCHEDULED)
     behind = every[len(to_schedule) :]
@@ -176,12 +176,12 @@ def run_passes(
 
 
 def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
-    """Makes a user's pass known by its name.
+    """Registers a user's pass under its name.
 
     Args:
-        cls: The pass; registering another class of the same name replaces it, and what was compiled with the first is
-            compiled again.
-        after: The stage that it follows where `extra_pipeline_options` names the pass alone.
+        cls: The pass. Registering another class of the same name replaces it, and invalidates the programs that were
+            compiled with the first.
+        after: The stage that it follows if `extra_pipeline_options` names no stage.
 
     Raises:
         ArgumentError: There is no such stage, or the name is a stage's.
@@ -193,14 +193,14 @@ def register_pass(cls: type[ModulePass], *, after: str) -> type[ModulePass]:
 
 
 TTMETAL_PIPELINE = "ttir-to-ttmetal-pipeline"
-"""The name under which the ttnn.jit document runs all stages behind `convert-ttnn-to-ttir`."""
+"""The name of the ttnn.jit document for the pipeline of all stages after `convert-ttnn-to-ttir`."""
 
 
 def parse_passes(text: str) -> tuple[ModulePass, ...]:
     """The passes that a pipeline text names: ``cse,d2m-generic-fusion{fuse=false}``.
 
-    ``ttir-to-ttmetal-pipeline{system-desc-path=FILE ttnn-mode=true}`` stands for all stages behind
-    `convert-ttnn-to-ttir`, for the target in the file; without one, for the module's.
+    ``ttir-to-ttmetal-pipeline{system-desc-path=FILE ttnn-mode=true}`` names all stages after
+    `convert-ttnn-to-ttir`, with the target in the file or else that of the module.
 
     Raises:
         ArgumentError: The text is no pipeline, or a pass or option is unknown.
@@ -228,7 +228,7 @@ def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:
 
 
 def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:
-    """Stage -> the user's passes that follow it, as `extra_pipeline_options` says."""
+    """Stage -> the user's passes that follow it, from the text of `extra_pipeline_options`."""
     passes_after: dict[str, tuple[ModulePass, ...]] = {}
     for item in _split_outside_braces(text):
         if match := re.fullmatch(r"after-([\w-]+)\{(.*)\}", item, re.DOTALL):
@@ -244,7 +244,7 @@ def extra_passes(text: str) -> dict[str, tuple[ModulePass, ...]]:
 
 
 def _split_outside_braces(text: str) -> list[str]:
-    """The parts of `text` between commas that stand outside all braces."""
+    """`text` split at the commas outside braces."""
     parts = [""]
     depth = 0
     for character in text:
@@ -286,7 +286,7 @@ def _first_location(module: ModuleOp) -> Location | None:
 
 
 def _write_reproducer(folder: Path, stage: ModulePass, before: str, failure: PassError) -> None:
-    """Leaves what is needed to see the failure again: the text before the pass, the error, the command."""
+    """Writes the files that reproduce a failure: the text before the pass, the error, the command."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "before.mlir").write_text(before, encoding="utf-8")
     (folder / "error.txt").write_text(f"{failure}\n", encoding="utf-8")
@@ -295,7 +295,7 @@ def _write_reproducer(folder: Path, stage: ModulePass, before: str, failure: Pas
 
 
 def _loading(stage: ModulePass) -> str:
-    """The option with which the command line knows a pass of the user's: the file that defines it."""
+    """The command line option that loads a user's pass from the file that defines it."""
     if stage.name in _OWN_PASSES:
         return ""
     return f"--load {shlex.quote(type(stage).apply.__code__.co_filename)} "

@@ -1,7 +1,7 @@
-"""The stages of a compile that are passes, in order: one line each.
+"""The passes of a compile, in order.
 
-A stage's name is that of everything of it: ``d2m-op-scheduler`` is the pass of that name in ``d2m_op_scheduler.py``,
-its option on the command line, its dump and the folder of its textual tests.
+One name identifies a stage everywhere: ``d2m-op-scheduler`` is the name of the pass, of its file
+``d2m_op_scheduler.py``, of its command line option, of its dump and of the folder of its textual tests.
 """
 
 STAGE_ORDER: tuple[str, ...] = (
@@ -17,4 +17,4 @@ STAGE_ORDER: tuple[str, ...] = (
     "d2m-insert-dst-register-access",
     "convert-d2m-to-ttnn",
 )
-"""Names of the stages behind the frontend, in order."""
+"""Names of the stages after the frontend, in order."""

@@ -1,4 +1,4 @@
-"""Operations on block floats as operations on what is unpacked: kernels compute on elements, not on groups of them."""
+"""Rewrites operations on block floats to operations on unpacked elements, which kernels compute with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit import ops
 from ttnn_jit.dialects import ttir
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
-from ttnn_jit.dialects.writing.creation import remade
+from ttnn_jit.dialects.writing.creation import clone_with
 from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import Numerics
@@ -21,10 +21,10 @@ from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 
 
 def unpack_block_floats(block: Block, numerics: Numerics) -> None:
-    """Operands of block floats are unpacked by a cast, and results of operations on float32 are packed by one.
+    """Inserts casts that unpack operands of block floats, and casts that pack the float32 results of operations.
 
-    Under IEEE numerics what was packed is not read again but by contractions and by the user's casts: others take the
-    float32 that it was made of, as inside of one kernel.
+    Under IEEE numerics only contractions and the user's casts read packed results. Other operations read the float32
+    value that was packed, as they would inside one kernel.
     """
     if any(map(is_packed, (*block.args, *(result for op in ops_of(block) for result in op.results)))):
         rebuild(block, _Unpacking(numerics).rewrite)
@@ -38,8 +38,8 @@ class _Unpacking:
     """The rewriting of one function.
 
     Attributes:
-        unpacked: By packed value and element type, what holds its numbers.
-        exact: By packed value, the floats that it was made of, which others take in its place.
+        unpacked: (packed value, element type) -> its unpacked value.
+        exact: Packed value -> the float32 value that was packed, which other operations read instead.
     """
 
     def __init__(self, numerics: Numerics) -> None:
@@ -49,7 +49,7 @@ class _Unpacking:
         self._written: list[Operation] = []
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-        """The ops in the place of `op`."""
+        """The ops that replace `op`."""
         if not _has_block_floats(op):
             return None
         self._written = []
@@ -66,7 +66,7 @@ class _Unpacking:
         return self._written
 
     def _cast_by_user(self, op: TypecastOp, operand: SSAValue) -> SSAValue:
-        """The cast by way of types that packed tiles are made of, and made to; it rounds as it says."""
+        """The user's cast, by way of the types that packing takes and unpacking gives; it rounds to its own type."""
         wanted, source = dtype_of(op.results[0].type), dtype_of(operand.type)
         if source.is_block_float:
             whole = wanted.is_integer or (wanted.is_upper_half and self._numerics is Numerics.DEVICE)
@@ -86,10 +86,10 @@ class _Unpacking:
         return packed
 
     def _on_packed_rows(self, op: RoutineOp, values: ValueMap) -> None:
-        """The op, which packs what it writes; what it reads is unpacked."""
+        """Rewrites an op that packs its own result: its operands are unpacked."""
         updated, *read = (values[operand] for operand in op.operands)
         numbers = (self._numbers(each, COMPUTE_TYPE, op) if is_packed(each) else each for each in read)
-        again = remade(op, [updated, *numbers])
+        again = clone_with(op, [updated, *numbers])
         self._written.append(again)
         values[op.results[0]] = again.results[0]
 
@@ -102,13 +102,13 @@ class _Unpacking:
         ]
         kept = dtype if isinstance(op, MovementOp) and dtype is not None else COMPUTE_TYPE
         types = [_unpacked_type(each.type, kept) if is_packed(each) else each.type for each in op.results]
-        again = remade(op, operands, types)
+        again = clone_with(op, operands, types)
         self._written.append(again)
         for old, new in zip(op.results, again.results, strict=True):
             values[old] = self._pack(new, old.type, op) if is_packed(old) else new
 
     def _operand_type(self, op: Operation, packed: Iterable[SSAValue]) -> DataType | None:
-        """What packed operands become; None where each may have its own type."""
+        """The element type to which packed operands are unpacked; None if each may have its own."""
         if isinstance(op, RoutineOp):
             return COMPUTE_TYPE
         if not isinstance(op, MovementOp):
@@ -138,7 +138,7 @@ class _Unpacking:
         return self._typed(value, _unpacked_type(value.type, dtype), op)
 
     def _typed(self, value: SSAValue, wanted: Attribute, op: Operation) -> SSAValue:
-        """`value` cast to the element type of the type `wanted`."""
+        """`value`, cast to the element type of `wanted`."""
         if value.type == wanted:
             return value
         cast = ttir.OP_OF[ops.TYPECAST].make((value,), wanted, location=op.location)
@@ -147,5 +147,5 @@ class _Unpacking:
 
 
 def _unpacked_type(type_: Attribute, dtype: DataType) -> TensorType[Attribute]:
-    """Where unpacked elements lie: not in L1, which holds what is packed."""
+    """The type of unpacked elements; they are not in L1, which holds the packed tensor."""
     return tensor_type(spec_of(type_).with_(dtype=dtype, memory_config=DRAM_MEMORY_CONFIG))

@@ -9,35 +9,36 @@
 Names and semantics are those of Tenstorrent's ttnn; a name that ttnn_jit lacks raises AttributeError. Operations are
 attributes (``ttnn.exp``), which are derived from their declarations in `ttnn_jit.ops`.
 
-*Eager operations* (`calling/eager_operation.py`). `ops/language/binding.py` binds the arguments, and
+*Eager operations* (`ttnn/calling/eager_operation.py`). `ops/language/binding.py` binds the arguments, and
 `ops/result_options.py` the result options (`memory_config`, `dtype`, `output_tensor` and the like), as in both
 frontends. The options are one value, `ResultOptions`. It is part of the key, and is written into the IR
 (`frontend/tensors/requested_results.py`). An eager operation is a program of one op with the same tile body, hence the
-same bits. Later calls with the same metadata call that program directly (`calling/eager_warm_calls.py`). A call with
-tensors of a mesh is repeated on each device (`calling/mesh.py`).
+same bits. Later calls with the same metadata call that program directly (`ttnn/calling/eager_warm_calls.py`). A call
+with tensors of a mesh is repeated on each device (`ttnn/calling/mesh.py`).
 
 *Host functions* run on the host, or prepare the arguments of operations. Each is a Python function in a file of its
-subject: `from_torch` in `tensors/torch_conversion.py`, `zeros` in `tensors/tensor_creation.py`, `to_memory_config` in
-`tensors/transfers.py`, `load_tensor` in `tensors/tensor_files.py`, `conv2d` in `functions/convolution_calls.py`,
-`prepare_conv_weights` in `functions/prepared_weights.py`; likewise collectives, pools, traces and devices. The
-signature of a host function is its declaration. Related functions share the fields of a dataclass instead
-(`calling/shared_parameters.py`, `functions/convolution_arguments.py`). `@host_function` declares the rest
-(`calling/host_function.py`). The annotations give a table of `Parameter` objects (`calling/host_parameters.py`), which
-binds and checks arguments that the fast path does not accept by their classes (`calling/direct_calls.py`). Support
-tables and tests are derived from the same table (docs/adding_an_operation.md).
+subject: `from_torch` in `ttnn/tensors/torch_conversion.py`, `zeros` in `ttnn/tensors/tensor_creation.py`,
+`to_memory_config` in `ttnn/tensors/transfers.py`, `load_tensor` in `ttnn/tensors/tensor_files.py`, `conv2d` in
+`ttnn/functions/convolution_calls.py`, `prepare_conv_weights` in `ttnn/functions/prepared_weights.py`; likewise
+collectives, pools, traces and devices. The signature of a host function is its declaration. Related functions share the
+fields of a dataclass instead (`ttnn/calling/shared_parameters.py`, `ttnn/functions/convolution_arguments.py`).
+`@host_function` declares the rest (`ttnn/calling/host_function.py`). The annotations give a table of `Parameter`
+objects (`ttnn/calling/host_parameters.py`), which binds and checks arguments that the fast path does not accept by
+their classes (`ttnn/calling/direct_calls.py`). Support tables and tests are derived from the same table
+(docs/adding_an_operation.md).
 
 *Names* load on first access. One table, made by `make docs`, maps each function to its file
-(`namespace/host_functions.py`). A second one maps configs and enumerations to their modules, and says why some have no
-effect (`namespace/lazy_names.py`). A third one lists the modules of ttnn that have no file here
-(`namespace/mirrored_modules.py`). Configs are dataclasses with checked fields (`specs/configs/`), which users assign
-to; ttnn_jit keeps copies of them (`specs/open_values.py`). `namespace/stand_in.py` makes `import ttnn` find this
-package where no real ttnn is installed, on request of `python -m ttnn_jit`, `register_as_ttnn` or the pytest plugin;
-`on_pythonpath/ttnn.py` does so in child processes (docs/from_ttnn.md).
+(`ttnn/namespace/host_functions.py`). A second one maps configs and enumerations to their modules, and says why some
+have no effect (`ttnn/namespace/lazy_names.py`). A third one lists the modules of ttnn that have no file here
+(`ttnn/namespace/mirrored_modules.py`). Configs are dataclasses with checked fields (`specs/configs/`), which users
+assign to; ttnn_jit keeps copies of them (`specs/mutable_values.py`). `ttnn/namespace/stand_in.py` makes `import ttnn` find
+this package where no real ttnn is installed, on request of `python -m ttnn_jit`, `register_as_ttnn` or the pytest
+plugin; `ttnn/on_pythonpath/ttnn.py` does so in child processes (docs/from_ttnn.md).
 
 *Observers*: hooks, `ttnn.tracer` and `ttnn.graph` observe operations (`dispatch/observers.py`). While an observer is
 active, the classes of callables have another ``__call__``, and host functions another code object. Comparison mode is
-an observer (`observing/comparison_mode.py`); `observing/comparison_tolerances.py` bounds the distance of a result
-from its golden.
+an observer (`ttnn/observing/comparison_mode.py`); `ttnn/observing/comparison_tolerances.py` bounds the distance of a
+result from its golden.
 """
 
 from __future__ import annotations

@@ -317,7 +317,7 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     Raises:
         ArgumentError: An argument has the wrong type.
     """
-    require_torch("preprocess_model", "make the tensors by `ttnn.full` and its kin")
+    require_torch("preprocess_model", "make the tensors by functions such as `ttnn.full`")
     import torch
 
     model = initialize_model() if callable(initialize_model) else initialize_model

@@ -14,7 +14,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.specs.configs.hardware_config import check_config, rules_of
-from ttnn_jit.specs.open_values import FrozenConfigError, kept
+from ttnn_jit.specs.mutable_values import FrozenConfigError, frozen
 
 CORES = ttnn.CoreRangeSet({ttnn.CoreRange((0, 0), (1, 0))})
 OTHER_CORES = ttnn.CoreRangeSet({ttnn.CoreRange((0, 0), (0, 1))})
@@ -45,8 +45,8 @@ def pair(device):
 @pytest.mark.parametrize("name", CONFIGS)
 def test_every_field_is_assigned_and_equality_hash_and_keys_follow(name):
     config, same = made(name), made(name)
-    held, key = kept(config), atom_key(kept(config))
-    assert held is kept(held) is not config
+    held, key = frozen(config), atom_key(frozen(config))
+    assert held is frozen(held) is not config
     assert config == same == held
     assert hash(config) == hash(same) == hash(held)
     for field in rules_of(type(config)):
@@ -69,7 +69,7 @@ def test_every_field_is_assigned_and_equality_hash_and_keys_follow(name):
 @pytest.mark.parametrize("make", [lambda: sharded().shard_spec, lambda: ttnn.NdShardSpec((1, 32, 64), CORES)])
 def test_shard_specs_are_assigned_and_known_by_content(make):
     spec = make()
-    held = kept(spec)
+    held = frozen(spec)
     size = "shape" if isinstance(spec, ttnn.ShardSpec) else "shard_shape"
     changes = {
         size: [32] * len(getattr(spec, size)),

@@ -83,7 +83,7 @@ def test_a_mapper_for_another_mesh_is_refused(mesh, device):
         ValueError, match=r"^`mesh_mapper` is for .*2x4.*, and `device` is Device\(wormhole_b0 rules on cpu, id=0\)$"
     ):
         tiled(device, ttnn.ReplicateTensorToMesh(mesh))
-    with pytest.raises(ValueError, match=r"^`mesh_shape` is \(4, 2\), and that of MeshDevice\(2x4 .*\) another$"):
+    with pytest.raises(ValueError, match=r"^`mesh_shape` is \(4, 2\), and is not that of MeshDevice\(2x4 "):
         tiled(mesh, ttnn.ShardTensor2dMesh(mesh, (4, 2), dims=(0, 1)))
 
 

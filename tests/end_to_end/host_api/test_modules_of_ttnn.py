@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from ttnn_jit import ttnn
-from ttnn_jit.tools.script import BROUGHT_BY_TTNN
+from ttnn_jit.tools.script import TTNN_DEPENDENCIES
 from ttnn_jit.ttnn.namespace.mirrored_modules import MIRRORED, mirrored
 
 ROOT = Path(__file__).parents[3]
@@ -102,7 +102,7 @@ def test_all_settings_of_links_are_taken():
 def test_the_extra_installs_the_packages_that_the_hint_names():
     requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["ttnn"]
     names = {re.match(r"\w+", requirement)[0] for requirement in requirements}
-    assert {"yaml" if name == "pyyaml" else name for name in names} == BROUGHT_BY_TTNN
+    assert {"yaml" if name == "pyyaml" else name for name in names} == TTNN_DEPENDENCIES
 
 
 @pytest.mark.process

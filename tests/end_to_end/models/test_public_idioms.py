@@ -52,7 +52,7 @@ def test_movements_of_tensors_on_the_host_are_written_into_tensors_there(device)
     assert ttnn.copy(host, copy) is copy
     assert same(target, x.permute(0, 2, 1))
     assert same(copy, x)
-    with pytest.raises(ArgumentError, match=r"`output_tensor` lies on Device.*, the operands on the host\nhelp: move"):
+    with pytest.raises(ArgumentError, match=r"`output_tensor` is on Device.*, the operands on the host\nhelp: move"):
         ttnn.permute(host, (0, 2, 1), output_tensor=target.to(device))
 
 

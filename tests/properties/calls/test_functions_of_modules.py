@@ -19,7 +19,7 @@ from ttnn_jit.specs.options import CompileOptions
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.tools.stage_of_module import schedule, stage_of
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.passes.inline import leave_entry_point
+from ttnn_jit.transforms.passes.inline import reduce_to_entry_point
 
 _FLOATS = (DataType.FLOAT32, DataType.BFLOAT16)
 quick = settings(max_examples=16, deadline=None, suppress_health_check=list(HealthCheck))
@@ -61,7 +61,7 @@ def test_calls_become_the_text_that_stood_there(target, dialect, data):
     module = built(data.draw(programs(target, dtypes=list(_FLOATS), sorts=True)), target, dialect)
     parts = parse_module(data.draw(outlined(module)))
     assert_round_trip(parts)
-    leave_entry_point(parts, MAIN)
+    reduce_to_entry_point(parts, MAIN)
     assert_round_trip(parts)
     assert calls_of(functions_of(parts)[0]) == []
     for each in (module, parts):  # a part with ttnn ops gets the device by itself
@@ -78,7 +78,7 @@ def test_calls_around_kernels_become_the_text_that_stood_there(target, data):
     pipeline.run(module, CompileOptions(), start_after=stage_of(module), until=until)
     parts = parse_module(data.draw(outlined(module)))
     assert_round_trip(parts)
-    leave_entry_point(parts, MAIN)
+    reduce_to_entry_point(parts, MAIN)
     assert_round_trip(parts)
     assert print_module(parts) == print_module(module)
 

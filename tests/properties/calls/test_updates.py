@@ -12,7 +12,7 @@ from tests.properties.loops.test_mixed_operation_families import function_of
 from ttnn_jit import ttnn
 from ttnn_jit.dialects import parse_module, print_module
 from ttnn_jit.dialects.argument_notes import updates_of
-from ttnn_jit.dialects.functions import the_function
+from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.interpreters.tile_interpreter import interpret
 
 SHAPE = (4, 6)
@@ -152,5 +152,5 @@ def test_both_frontends_and_the_interpreter_write_the_same(source):
     module = parse_module(ast.ir(a, b, stage=STAGE))
     ast(a, b)
     values = interpret(module, arrays)
-    for index, result in updates_of(the_function(module)):
+    for index, result in updates_of(single_function(module)):
         assert numpy.array_equal(values[result].reshape(SHAPE), (a, b)[index].numpy())

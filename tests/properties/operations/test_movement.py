@@ -17,7 +17,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.layout import tensor_type
 from ttnn_jit.interpreters.tile_interpreter import interpret
-from ttnn_jit.specs.access.access import Access, reshaped
+from ttnn_jit.specs.access.access import Access, reshape_access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, bounds, evaluated
 from ttnn_jit.specs.access.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.cores.sharding import dense_strides
@@ -290,7 +290,7 @@ def composed(draw):
     for name, statics in steps:
         operation, canonical = ops.OVERLOADS[name][0].canonicalize(extents, *statics)
         (part,) = operation.parts((extents,), canonical)
-        access = part.access.after(access)
+        access = part.access.compose(access)
         extents = access.extents
     return access, shape
 
@@ -314,7 +314,7 @@ def test_the_loops_of_a_traversal_visit_the_elements_of_the_access(access_and_sh
 @given(st.sampled_from([(4, 6), (2, 3, 8), (5, 1, 7), (1, 30)]), st.data())
 def test_a_reshape_of_dense_memory_is_always_one_traversal(shape, data):
     new = data.draw(st.sampled_from(factorings(math.prod(shape))))
-    walked = walk(new, [reshaped(shape, new).address(shape, dense_strides(shape))])
+    walked = walk(new, [reshape_access(shape, new).address(shape, dense_strides(shape))])
     assert math.prod(walked.extents) == math.prod(shape)
 
 
@@ -340,9 +340,9 @@ def test_runs_that_are_declared_whole_stay_whole(access_and_shape, length):
 
 def test_heads_split_and_merged_keep_runs():
     rows, heads = (6, 384, 1024), (6, 384, 16, 64)
-    assert reshaped(rows, heads).keeps_runs(rows, 16)
-    assert reshaped(heads, rows).keeps_runs(heads, 16)
-    assert not reshaped(rows, (6, 384, 128, 8)).keeps_runs(rows, 16)
+    assert reshape_access(rows, heads).keeps_runs(rows, 16)
+    assert reshape_access(heads, rows).keeps_runs(heads, 16)
+    assert not reshape_access(rows, (6, 384, 128, 8)).keeps_runs(rows, 16)
     assert not Access((4, 64, 32), (Dim(0), Dim(2), Dim(1))).keeps_runs((4, 32, 64), 16)
     assert Access((4, 64, 32), (Dim(1), Dim(0), Dim(2))).keeps_runs((64, 4, 32), 16)
 

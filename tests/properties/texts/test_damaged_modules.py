@@ -22,7 +22,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects import InvalidModule, parse_module, print_module, verify
-from ttnn_jit.dialects.functions import the_function
+from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.specs.options import CompileOptions
@@ -77,7 +77,7 @@ def texts():
 def of_several_functions(text):
     """The texts of every stage of a module whose entry point calls the function of another, `text`."""
     module = parse_module(text)
-    callee = the_function(module)
+    callee = single_function(module)
     callee.properties["sym_visibility"] = StringAttr("private")
     types = callee.function_type
     body = Block(arg_types=types.inputs)
@@ -173,7 +173,7 @@ _MOST_BYTES = 1 << 22  # of tensors that a changed number made large
 
 
 def argument_specs(module):
-    return [spec_of(argument.type) for argument in the_function(module).body.block.args]
+    return [spec_of(argument.type) for argument in single_function(module).body.block.args]
 
 
 def refusal(module):

@@ -12,11 +12,11 @@ from ttnn_jit.dialects.writing.creation import create
 from ttnn_jit.dialects.writing.editing import (
     append,
     detach,
+    detach_all,
     erase,
     insert_before,
     ops_of,
     replace_uses,
-    take_ops,
 )
 
 
@@ -44,7 +44,7 @@ def test_appending_links_ops_as_adding_one_by_one_does(there, more):
     assert (block.first_op, block.last_op) == ((ops[0], ops[-1]) if ops else (None, None))
     slow = Block()
     appended = links(ops)
-    for op in take_ops(block):
+    for op in detach_all(block):
         slow.add_op(op)
     assert appended == [(block, before, after) for _, before, after in links(ops)]
 
@@ -52,7 +52,7 @@ def test_appending_links_ops_as_adding_one_by_one_does(there, more):
 def test_ops_that_were_taken_out_have_no_parent():
     ops, block = constants(3), Block()
     append(block, ops)
-    assert take_ops(block) == ops
+    assert detach_all(block) == ops
     assert links(ops) == [(None, None, None)] * 3
     assert (block.first_op, block.last_op) == (None, None)
 

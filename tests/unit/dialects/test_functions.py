@@ -10,7 +10,7 @@ from ttnn_jit.dialects.functions import entry_points
 from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms.passes import inline
-from ttnn_jit.transforms.passes.inline import leave_entry_point
+from ttnn_jit.transforms.passes.inline import reduce_to_entry_point
 
 HEAD = """#dram = #ttnn.buffer_type<dram>
 #l = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x1x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
@@ -58,19 +58,19 @@ def test_an_entry_point_is_a_public_function_without_another_mark(visibility, at
 
 
 def test_an_error_about_a_missing_entry_point_defines_one():
-    error = refused(leave_entry_point, function("f", visibility="private"))
+    error = refused(reduce_to_entry_point, function("f", visibility="private"))
     assert error.message == "the module has no entry point"
     assert error.help == "a function that has a body and is not private is one"
 
 
 def test_one_of_several_entry_points_must_be_named():
-    error = refused(leave_entry_point, function("f"), function("g"))
+    error = refused(reduce_to_entry_point, function("f"), function("g"))
     assert error.message == "the module has 2 entry points: @f, @g"
     assert "--entry" in error.help
-    error = refused(lambda each: leave_entry_point(each, "h"), function("f"), function("g", visibility="private"))
+    error = refused(lambda each: reduce_to_entry_point(each, "h"), function("f"), function("g", visibility="private"))
     assert (error.message, error.help) == ("the module has no entry point @h", "it has @f")
     chosen = module(function("f"), function("g"))
-    leave_entry_point(chosen, "g")
+    reduce_to_entry_point(chosen, "g")
     assert "@f" not in print_module(chosen)
 
 
@@ -97,14 +97,14 @@ def test_a_call_with_other_types_names_them():
 def test_a_declaration_is_accepted_in_a_module_and_cannot_be_called():
     declared = f"func.func private @host({T}) -> {T}\n"
     verify(module(function("f"), declared))
-    leave_entry_point(module(function("f"), declared))
-    error = refused(leave_entry_point, function("f", call("host")), declared)
+    reduce_to_entry_point(module(function("f"), declared))
+    error = refused(reduce_to_entry_point, function("f", call("host")), declared)
     assert error.message == "`func.call` calls @host, which has no body"
 
 
 def test_recursion_is_refused_with_the_cycle():
     texts = function("f", call("g"), "%0"), function("g", call("h"), "%0"), function("h", call("g"), "%0")
-    error = refused(lambda each: leave_entry_point(each, "f"), *texts)
+    error = refused(lambda each: reduce_to_entry_point(each, "f"), *texts)
     assert error.message == "@g calls itself: @g -> @h -> @g"
     assert error.location.line == 13
     for action in (schedule, lambda each: interpret(each, [])):
@@ -115,7 +115,7 @@ def test_recursion_is_refused_with_the_cycle():
 def test_functions_that_an_entry_point_does_not_call_are_not_checked():
     recursive = function("loop", call("loop"), "%0", visibility="private")
     chosen = module(function("f", call("g"), "%0"), recursive, function("g", visibility="private"))
-    leave_entry_point(chosen)
+    reduce_to_entry_point(chosen)
     assert print_module(chosen) == print_module(module(function("f")))
 
 
@@ -126,7 +126,7 @@ def test_calls_that_expand_exponentially_are_refused_before_inlining(monkeypatch
         for k in range(64)
     ]
     last = function("f64", f'  %0 = "ttir.exp"(%arg0) : ({T}) -> {T}', "%0", visibility="private")
-    error = refused(leave_entry_point, *doubled, last)
+    error = refused(reduce_to_entry_point, *doubled, last)
     assert "has more than" in error.message
 
 
@@ -135,7 +135,7 @@ def test_a_function_that_updates_its_argument_can_be_an_entry_point_but_not_call
         f"func.func @g(%arg0: {T} {{ttcore.updated_by = 0 : i64}}) -> {T} {{\n"
         f'  %0 = "ttir.exp"(%arg0) : ({T}) -> {T}\n  return %0 : {T}\n}}\n'
     )
-    error = refused(lambda each: leave_entry_point(each, "f"), function("f", call("g"), "%0"), writing)
+    error = refused(lambda each: reduce_to_entry_point(each, "f"), function("f", call("g"), "%0"), writing)
     assert error.message == "`func.call` calls @g, which writes into its argument #0"
     assert "use result #0" in error.help
-    leave_entry_point(module(function("f"), writing), "g")
+    reduce_to_entry_point(module(function("f"), writing), "g")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import ttnn_jit
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.specs.dtypes import (
+    BOOLS,
     COMPUTE_TYPE,
     FLOATS,
     INTEGERS,
     MOVABLE,
-    TRUTHS,
     DataType,
     dtypes_made_of_torch,
     dtypes_of_numpy,
@@ -95,7 +95,7 @@ def test_the_names_of_a_row_are_types_of_its_size(dtype):
     made = dtypes_made_of_torch()[dtype.torch]
     assert not made.is_foreign
     assert dtype.is_foreign or made is dtype
-    if dtype in TRUTHS:
+    if dtype in BOOLS:
         assert (row.largest, dtype.values) == (1, range(2))
         return
     limits = (torch.iinfo if dtype.is_integer else torch.finfo)(dtype.torch)
@@ -141,11 +141,11 @@ def test_rounding_and_decoding_equal_torch(dtype, value):
 def test_integers_are_decoded_as_in_torch(dtype, data):
     value = data.draw(st.integers(dtype.values[0], dtype.values[-1]))
     stored = torch.tensor([value], dtype=torch.int64).to(dtype.torch)
-    assert dtype.decoded(bytes(stored.view(torch.uint8).tolist())) == value == dtype.whole(value, "it")
+    assert dtype.decoded(bytes(stored.view(torch.uint8).tolist())) == value == dtype.checked_integer(value, "it")
 
 
 @pytest.mark.parametrize("dtype", sorted(INTEGERS, key=lambda dtype: dtype.name), ids=lambda dtype: dtype.mlir)
 def test_numbers_outside_an_integer_type_are_refused_by_its_name(dtype):
     for value in (dtype.values[0] - 1, dtype.values[-1] + 1, 2.5, 2.0, float("nan")):
         with pytest.raises(ArgumentError, match=dtype.name):
-            dtype.whole(value, "it")
+            dtype.checked_integer(value, "it")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.specs.configs.conv_shards import ConvolutionShards, most_parts
+from ttnn_jit.specs.configs.conv_shards import ConvolutionShards, max_parts
 from ttnn_jit.specs.cores.sharding import check_sharding, round_up, shard_cores
 
 HEIGHT, WIDTH, BLOCK = (
@@ -56,7 +56,7 @@ def test_the_number_of_parts_leaves_none_empty(count, most, multiple):
         size = -(-count // (parts * multiple)) * multiple
         return size * (parts - 1) < count
 
-    assert most_parts(count, most, multiple) == max(
+    assert max_parts(count, most, multiple) == max(
         parts for parts in range(1, most + 1) if parts == 1 or is_full(parts)
     )
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sampling import covering, sampled, values_of
+from tests.sampling import MANY, covering, sampled, values_of, without_some_of_many
 
 LENGTHS = st.lists(st.integers(0, 4), min_size=1, max_size=3)
 
@@ -34,6 +34,35 @@ def test_a_full_product_selects_about_as_many_cases_as_the_longest_parameter_has
 def test_tests_with_one_parameter_are_selected_completely(length):
     cases = named((value,) for value in range(length))
     assert covering(cases) == set(cases)
+
+
+def product_of(*lengths):
+    """The cases of a product of parameters of so many values."""
+    ranges = [[((f"p{place}", value),) for value in range(length)] for place, length in enumerate(lengths)]
+    return {f"case {place}": frozenset(values) for place, values in enumerate(itertools.product(*ranges))}
+
+
+@given(st.integers(1, MANY), st.integers(1, 3))
+def test_all_of_a_few_values_are_shown(one, other):
+    cases = product_of(one, other)
+    assert without_some_of_many("test_it", cases) == cases
+
+
+@given(st.integers(MANY + 1, 4 * MANY), st.integers(1, 3))
+def test_about_half_of_many_values_are_shown_with_all_of_the_few_beside_them(many, few):
+    cases = product_of(many, few)
+    shown = set().union(*without_some_of_many("test_it", cases).values())
+    taken = covering(without_some_of_many("test_it", cases))
+    assert 0.4 * many < len(shown) - few < 0.6 * many
+    assert set().union(*(cases[name] for name in taken)) >= shown
+    assert len(taken) <= max(len(shown) - few, few) + few
+
+
+@given(st.integers(MANY + 1, 4 * MANY))
+def test_of_many_values_that_many_functions_have_each_is_shown_by_some(many):
+    cases = product_of(many)
+    shown = [set().union(*without_some_of_many(f"test_{n}", cases).values()) for n in range(8)]
+    assert len(set().union(*shown)) == many
 
 
 @pytest.mark.parametrize(argnames="alone", argvalues=[1, 2])

@@ -194,7 +194,7 @@ def test_a_damaged_file_is_replaced_with_a_warning(tmp_path, kept):
     path = tmp_path / "w_dtype_None_layout_ROW_MAJOR.tensorbin"
     kept_as_w(tmp_path, torch.zeros(3))
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.warns(UserWarning, match=r"w_dtype_None_layout_ROW_MAJOR.tensorbin is made anew: .* is no tensor file"):
+    with pytest.warns(UserWarning, match=r"w_dtype_None_layout_ROW_MAJOR.tensorbin is rewritten: .* is no tensor file"):
         assert kept_as_w(tmp_path, torch.ones(3)).tolist() == [1, 1, 1]
     assert kept_as_w(tmp_path, None).tolist() == [1, 1, 1]
 
@@ -202,9 +202,9 @@ def test_a_damaged_file_is_replaced_with_a_warning(tmp_path, kept):
 @pytest.mark.parametrize(
     ("other", "holds"),
     [
-        (torch.zeros(4), r"a tensor whose shape is \[3\], and \[4\] is asked for"),
-        (torch.ones(3), r"made of torch.float32\[3\] of checksum \w{8}, and one of torch.float32\[3\] of checksum"),
-        (torch.zeros(3, dtype=torch.bfloat16), r"made of torch.float32\[3\] .* and one of torch.bfloat16\[3\]"),
+        (torch.zeros(4), r"a tensor whose shape is \[3\], but \[4\] is requested"),
+        (torch.ones(3), r"made of torch.float32\[3\] of checksum \w{8}, but one of torch.float32\[3\] of checksum"),
+        (torch.zeros(3, dtype=torch.bfloat16), r"made of torch.float32\[3\] .* but one of torch.bfloat16\[3\]"),
     ],
 )
 def test_a_file_of_other_weights_is_refused_by_name_and_kept(tmp_path, other, holds):
@@ -242,7 +242,7 @@ def test_the_same_weights_in_another_distribution_are_refused(tmp_path):
     for _ in range(2):
         ttnn.as_tensor(x, cache_file_name=tmp_path / "w", mesh_mapper=mappers[0])
     with pytest.raises(
-        TensorFileError, match=r"cut by ShardTensor2dMesh of .*\(0, 1\).* and one of .*\(1, 0\).* asked"
+        TensorFileError, match=r"cut by ShardTensor2dMesh of .*\(0, 1\).*, but one of .*\(1, 0\).* is requested"
     ):
         ttnn.as_tensor(x, cache_file_name=tmp_path / "w", mesh_mapper=mappers[1])
     ttnn.close_mesh_device(mesh)
@@ -253,7 +253,7 @@ def test_a_renamed_file_of_another_dtype_or_layout_is_refused_by_name(tmp_path):
     (tmp_path / "w_dtype_FLOAT32_layout_ROW_MAJOR.tensorbin").rename(
         tmp_path / "w_dtype_BFLOAT16_layout_ROW_MAJOR.tensorbin"
     )
-    with pytest.raises(TensorFileError, match=r"dtype is .*FLOAT32, and .*BFLOAT16 is asked for"):
+    with pytest.raises(TensorFileError, match=r"dtype is .*FLOAT32, but .*BFLOAT16 is requested"):
         kept_as_w(tmp_path, None, ttnn.bfloat16)
 
 

@@ -14,7 +14,7 @@ from ttnn_jit.codegen.schedules.bound_kernel import Operand, is_elementwise
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, launch_indices
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
-from ttnn_jit.specs.access.access import Access, reshaped
+from ttnn_jit.specs.access.access import Access, reshape_access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, dims_of
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 
@@ -82,7 +82,7 @@ def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
 def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
     """Whether an access is a reshape that only adds or drops dimensions of extent 1."""
     longer, shorter = ([extent for extent in extents if extent != 1] for extents in (access.extents, shape))
-    return longer == shorter and access == reshaped(shape, access.extents)
+    return longer == shorter and access == reshape_access(shape, access.extents)
 
 
 def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
@@ -90,7 +90,7 @@ def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
     own = operand.access
     missing = len(shape) - len(own.extents)
     spread = tuple(Const(0) if extent == 1 else Dim(missing + axis) for axis, extent in enumerate(own.extents))
-    through = access.after(Access(tuple(shape), spread)).after(own)
+    through = access.compose(Access(tuple(shape), spread)).compose(own)
     return Operand(operand.value, _broadcast(View(operand.view.spec, through)))
 
 

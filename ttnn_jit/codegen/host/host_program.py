@@ -23,7 +23,7 @@ from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.codegen.writing.llvm_kernel import LlvmKernel, kernel_of
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
-from ttnn_jit.dialects.functions import the_function
+from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.region_loops import refusal, refuse_packed
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
@@ -68,7 +68,7 @@ def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
     Raises:
         CompileError: The module holds an op that is no scheduled kernel.
     """
-    plan = _initial_plan(the_function(module), ModuleReader(system_desc_of(module).numerics), isa)
+    plan = _initial_plan(single_function(module), ModuleReader(system_desc_of(module).numerics), isa)
     for step in HOST_STEPS:
         plan = step(plan)
     return plan

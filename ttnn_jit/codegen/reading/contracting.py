@@ -12,7 +12,7 @@ from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, kernel
 from ttnn_jit.codegen.schedules.stages import Stage, StageWriter
 from ttnn_jit.dialects.d2m import GenericOp, TileContractOp
 from ttnn_jit.dialects.declared_ops import ContractionOp
-from ttnn_jit.dialects.region_loops import NOT_STRIDED, followed, refusal
+from ttnn_jit.dialects.region_loops import NOT_STRIDED, mapped_dims, refusal
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.families.contraction import Labels
 from ttnn_jit.specs.access.access import Access
@@ -61,7 +61,7 @@ def contracted_operands(
 ) -> ReducedOperands:
     """See `OperationFamily.operands`; the contracted dimension comes first, then those of the result."""
     left, right, result = operands
-    rows, columns, written = (followed(each.data) for each in generic.indexing_maps)
+    rows, columns, written = (mapped_dims(each.data) for each in generic.indexing_maps)
     if rows[-2:] != (written[-2], dim) or columns[-2:] != (dim, written[-1]):
         raise refusal(op, "its tiles are not of rows, and of columns, that the indexing map of the result names")
     domain: dict[Hashable, int] = {dim: extents_in(generic, left, rows)[-1]}

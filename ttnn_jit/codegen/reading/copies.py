@@ -9,7 +9,7 @@ from ttnn_jit.dialects.d2m import ViewLayoutOp
 from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.dialects.region_loops import NOT_STRIDED, refusal
 from ttnn_jit.dialects.ttir import FullOp
-from ttnn_jit.specs.access.access import Access, around
+from ttnn_jit.specs.access.access import Access, surrounding_parts
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -51,7 +51,7 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundK
     (part,) = op.parts
     return [
         _fill(result.viewed(slab.result_access), background.number, numerics)
-        for slab in around(part, background.extents)
+        for slab in surrounding_parts(part, background.extents)
     ]
 
 

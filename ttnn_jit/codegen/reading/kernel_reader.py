@@ -82,8 +82,8 @@ def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operatio
     """
     copies: list[tuple[Operation, BoundKernel]] = []
     copied: dict[SSAValue, Operand] = {}
-    if (reading := reader.readings.get(generic.lowered_as)) is None:
-        reading = reader.readings[generic.lowered_as] = _read(generic.lowered_as)
+    if (reading := reader.readings.get(generic.canonical_kernel)) is None:
+        reading = reader.readings[generic.canonical_kernel] = _read(generic.canonical_kernel)
     while True:
         try:
             return [*copies, (generic, _kernel(generic, reading, reader, copied))]

@@ -38,7 +38,7 @@ class ModuleReader:
         access: Access | None = None
         while isinstance(owner := value.owner, ViewLayoutOp | MaskOp):
             if isinstance(owner, ViewLayoutOp):
-                access = owner.access if access is None else access.after(owner.access)
+                access = owner.access if access is None else access.compose(owner.access)
             value = owner.input
         tensor = self.value(value)
         return Operand(tensor, View(tensor.spec, access))

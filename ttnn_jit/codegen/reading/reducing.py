@@ -11,7 +11,7 @@ from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, kernel
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.dialects.d2m import GenericOp, TileReduceOp
 from ttnn_jit.dialects.declared_ops import ReductionOp
-from ttnn_jit.dialects.region_loops import NOT_STRIDED, followed, refusal
+from ttnn_jit.dialects.region_loops import NOT_STRIDED, mapped_dims, refusal
 from ttnn_jit.ops.language.axes import without_axes
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim
@@ -66,7 +66,7 @@ def reducing_steps(
 def reduced_operands(generic: GenericOp, op: TileReduceOp, dim: int, operands: Sequence[Operand]) -> ReducedOperands:
     """See `OperationFamily.operands`; the loops run over the input's dimensions in order."""
     source, result = operands
-    read, written = (followed(each.data) for each in generic.indexing_maps)
+    read, written = (mapped_dims(each.data) for each in generic.indexing_maps)
     if read != tuple(range(len(read))):
         raise refusal(generic, "the indexing map of what it reduces reorders dimensions")
     if op.reduce_dim != {1: "R", 2: "C"}.get(len(read) - dim):

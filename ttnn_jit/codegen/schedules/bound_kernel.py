@@ -81,7 +81,7 @@ class Operand:
 
     def through(self, access: Access) -> Operand:
         """The view composed with an access."""
-        return self.viewed(access if self.view.access is None else access.after(self.view.access))
+        return self.viewed(access if self.view.access is None else access.compose(self.view.access))
 
     @staticmethod
     def new(spec: TensorSpec) -> Operand:

@@ -134,7 +134,7 @@ Readers = Callable[[PlanValue], set[Operation | Caller]]
 
 
 def _names_in(op: Operation) -> Iterator[str]:
-    for inner in (op.lowered_as if isinstance(op, GenericOp) else op).walk():
+    for inner in (op.canonical_kernel if isinstance(op, GenericOp) else op).walk():
         if isinstance(inner, DeclaredOp):
             yield inner.operation.name
 

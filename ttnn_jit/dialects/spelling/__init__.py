@@ -1,1 +1,1 @@
-"""The spelling of numbers, maps and names in texts."""
+"""Numbers, affine maps and names as MLIR prints them, and the scan of a text before it is parsed."""

@@ -32,7 +32,7 @@ def affine_map_text(affine_map: AffineMap) -> str:
 
 
 def affine_expression_text(expression: AffineExpr, *, tight: bool = False) -> str:
-    """The text of one result; `tight` says that it is an operand of ``*``, ``floordiv``, ``ceildiv`` or ``mod``."""
+    """The text of one result; `tight` marks an operand of ``*``, ``floordiv``, ``ceildiv`` or ``mod``."""
     match expression:
         case AffineDimExpr():
             return f"d{expression.position}"

@@ -1,6 +1,6 @@
-"""Floating point numbers as MLIR prints them: LLVM's `APFloat::toString` under `printFloatValue`.
+"""Floating point numbers as MLIR prints them: LLVM's `APFloat::toString` as `printFloatValue` calls it.
 
-The digits are those of LLVM's algorithm, which cuts before it rounds: 1e-5 in f32 prints as 9.99999974E-6.
+LLVM's algorithm truncates before it rounds: 1e-5 in f32 prints as 9.99999974E-6.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import math
 from xdsl.dialects.builtin import AnyFloat
 
 _SIGNIFICAND_BITS = {"bf16": 8, "f16": 11, "f32": 24}  # f64 has 53
-_PLAIN_ZEROS = 3  # zeros that the plain notation may add before it gives way to the scientific one
+_PLAIN_ZEROS = 3  # the most zeros that plain notation adds; beyond that the notation is scientific
 
 
 def float_text(value: float, type_: AnyFloat) -> str:
-    """``5.000000e-01`` where six digits are exact, else all digits, else (also NaN and infinity) hexadecimal."""
+    """``5.000000e-01`` if six digits are exact, else all digits, else (also NaN and infinity) hexadecimal."""
     if math.isfinite(value):
         sign = "-" if math.copysign(1.0, value) < 0 else ""
         six_digits = sign + _six_digits(abs(value))
@@ -34,7 +34,7 @@ def _six_digits(value: float) -> str:
 
 
 def _all_digits(value: float, precision: int) -> str:
-    """Plain notation, or the scientific one where that would need many zeros or claim digits that are not known."""
+    """Plain notation, or scientific notation if plain would need many zeros or show digits beyond `precision`."""
     digits, exponent = _decimal(value, precision)
     power = exponent + len(digits) - 1
     if exponent >= 0:
@@ -51,12 +51,12 @@ def _all_digits(value: float, precision: int) -> str:
 
 
 def _decimal(value: float, precision: int) -> tuple[str, int]:
-    """Digits without trailing zeros and the power of ten of the last one; `value` is positive."""
+    """The digits of positive `value` without trailing zeros, and the power of ten of the last digit."""
     numerator, denominator = value.as_integer_ratio()
-    # A power of two below is a power of ten below five times as often above.
+    # Times 5**k, a multiple of 2**-k is a multiple of 10**-k.
     exponent = -(denominator.bit_length() - 1)
     significand = numerator * 5**-exponent
-    # LLVM first drops digits that binary arithmetic shows to be surplus, without rounding.
+    # LLVM first truncates surplus digits, whose number it estimates from the bits.
     surplus = (significand.bit_length() - (precision * 196 + 58) // 59) * 59 // 196
     if surplus > 0:
         significand //= 10**surplus

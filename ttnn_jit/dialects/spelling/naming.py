@@ -1,7 +1,7 @@
-"""SSA and block names as mlir-opt gives them (AsmPrinter's SSANameState).
+"""SSA and block names as mlir-opt assigns them (AsmPrinter's SSANameState).
 
-A region's arguments and results are numbered before those of the regions inside it; each nested region goes on from the
-counters that its parent ended with. Names come from the ops alone: those in the text that was parsed are not kept.
+A region's arguments and results are numbered before those of nested regions; each nested region continues the counters
+of its parent. Names are derived from the ops: the names of a parsed text are not kept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RESULT_STEMS: dict[type[Operation], str] = {
 
 @dataclass
 class Names:
-    """What the printer writes for values (without the ``%``) and blocks (without the ``^``)."""
+    """Names of values (without the ``%``) and blocks (without the ``^``)."""
 
     values: dict[SSAValue, str] = field(default_factory=dict)
     blocks: dict[Block, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Names:
 
 @dataclass
 class _Counters:
-    """What a nested region inherits by value."""
+    """The state of numbering; each nested region gets a copy."""
 
     value: int = 0
     argument: int = 0

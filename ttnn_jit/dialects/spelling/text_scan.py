@@ -1,7 +1,7 @@
-"""What a text must be before it is parsed, seen in one pass that takes time in proportion to its length.
+"""A linear scan of a text before xDSL parses it.
 
-xDSL's lexer backtracks exponentially over a string that is not closed, takes letters and digits of any script, and its
-parser calls itself once per bracket.
+xDSL's lexer backtracks exponentially over an unterminated string and accepts letters and digits of any script. Its
+parser recurses once per bracket.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-MOST_NESTED = 64  # brackets: xDSL takes up to ten of Python's 1,000 frames for each
-MOST_DIGITS = 400  # a float64 has up to 309 before the point; Python converts no more than 4,300
+MAX_NESTING = 64  # brackets: xDSL takes up to ten of Python's 1,000 frames for each
+MAX_DIGITS = 400  # a float64 has up to 309 before the point; Python converts no more than 4,300
 
 _MARK = re.compile(
     r"""
@@ -29,7 +29,7 @@ Refuse = Callable[[str, int], None]
 
 
 def scan(text: str, refuse: Refuse) -> None:
-    """Has `refuse` raise at the first string that is not closed, character beyond ASCII, bracket or number too many."""
+    """Calls `refuse` at the first unterminated string, non-ASCII character, too deep bracket or too long number."""
     depth = 0
     for mark in _MARK.finditer(text):
         match mark.lastgroup:
@@ -39,11 +39,11 @@ def scan(text: str, refuse: Refuse) -> None:
                 )
             case "other":
                 refuse(f"outside strings and comments MLIR is ASCII, got {mark.group()!r}", mark.start())
-            case "digits" if mark.end() - mark.start() > MOST_DIGITS:
-                refuse(f"a number has at most {MOST_DIGITS} digits", mark.start())
+            case "digits" if mark.end() - mark.start() > MAX_DIGITS:
+                refuse(f"a number has at most {MAX_DIGITS} digits", mark.start())
             case "opened":
                 depth += 1
-                if depth > MOST_NESTED:
-                    refuse(f"brackets are nested more than {MOST_NESTED} deep", mark.start())
+                if depth > MAX_NESTING:
+                    refuse(f"brackets are nested more than {MAX_NESTING} deep", mark.start())
             case "closed":
                 depth = max(0, depth - 1)  # the > of a comparison closes nothing

@@ -1,1 +1,1 @@
-"""Modules as text: printed as mlir-opt prints them, and parsed."""
+"""The parser, the printer (mlir-opt's syntax) and the content of modules for cache keys."""

@@ -1,4 +1,4 @@
-"""What a module says, locations aside, for keys of caches: cheaper than its text, which it determines."""
+"""The content of a module without locations, for cache keys: equivalent to its text and faster to make."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Content: TypeAlias = "str | int | list[Content]"
 
 
 def content_of(op: Operation) -> Content:
-    """Nested lists that are equal for two ops, with all that stands in them, exactly if their texts are equal.
+    """Nested lists that are equal for two ops, nested ops included, exactly if their texts are equal.
 
-    One visit per op; values are numbered in order.
+    Values are numbered in order of definition.
     """
     return _Reader().operation(op)
 
@@ -32,11 +32,11 @@ def operation_names(module: ModuleOp) -> list[str]:
 
 
 class _Reader:
-    """What one call has met: the numbers of values, and the texts of attribute objects, of which ops share many."""
+    """The state of one `content_of`: numbers of values, and texts of attribute objects, many of which ops share."""
 
     def __init__(self) -> None:
         self._numbers: dict[SSAValue, int] = {}
-        self._texts: dict[int, str] = {}  # by identity: the module holds them for so long, and they are slow to hash
+        self._texts: dict[int, str] = {}  # by id: attributes are slow to hash, and the module keeps them alive
 
     def operation(self, op: Operation) -> Content:
         numbers = self._numbers

@@ -1,4 +1,4 @@
-"""Text to module: everything that the printer writes, and what mlir-opt writes beside it."""
+"""Parser of modules: it accepts the text of this package's printer and of mlir-opt."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ttnn_jit.dialects.spelling.text_scan import scan
 from ttnn_jit.dialects.verifier import InvalidModule, reason_of
 from ttnn_jit.ops.public_names import names_within_a_slip
 
-# mlir-opt defines the aliases of op locations after the module that uses them; xDSL wants them before.
+# mlir-opt defines aliases of op locations after the module that uses them; xDSL requires them before.
 _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)
 
 
 _Parsed = TypeVar("_Parsed", bound=Attribute)
-_FIRST = 8  # letters by which spellings of types are looked up
+_PREFIX_LENGTH = 8  # characters by which known texts of types and attributes are looked up
 
 
 class SourceText:
     """A text under its name, with the definitions of location aliases moved to the front.
 
     Attributes:
-        hoisted: The moved text; everything but its first line is where it was.
+        hoisted: The text with the definitions moved to its first line; other lines are unchanged.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -53,18 +53,18 @@ class SourceText:
         self.hoisted = " ".join([*pieces, _LOCATION_ALIAS.sub(lambda match: " " * len(match.group()), text)])
 
     def location(self, offset: int) -> Location:
-        """Where an offset of the moved text lies in the text."""
+        """The location in the original text of an offset of `hoisted`."""
         piece = bisect_right(self._starts, offset) - 1
         return self.location_in_text(self._origins[piece] + offset - self._starts[piece])
 
     def span(self, start: int, end: int) -> Location:
-        """Where a part of the moved text lies in the text; the beginning alone if it goes on in another line."""
+        """The location in the original text of a range of `hoisted`; its start alone if it spans lines."""
         first, last = self.location(start), self.location(end)
         is_part = first.line == last.line and first.column < last.column
         return replace(first, end_line=last.line, end_column=last.column) if is_part else first
 
     def location_in_text(self, offset: int) -> Location:
-        """Line and column of an offset of the text."""
+        """The location of an offset of the original text."""
         line = bisect_right(self._lines, offset)
         return Location(self._name, line, offset - self._lines[line - 1] + 1)
 
@@ -74,8 +74,8 @@ class UnknownOperationError(ParseError):
 
     Args:
         name: Its name.
-        near: Names that are one slip away.
-        span: Where it stands.
+        near: Registered names within one typing error.
+        span: Its position.
     """
 
     def __init__(self, name: str, near: Sequence[str], span: Span) -> None:
@@ -84,10 +84,10 @@ class UnknownOperationError(ParseError):
 
 
 class _TextParser(Parser):
-    """xDSL's parser, but strings may hold more than ASCII, and an op whose text says no location has that of its text.
+    """xDSL's parser with strings in UTF-8, and with default locations: an op's position in the text.
 
-    mlir-opt writes letters beyond ASCII as escaped UTF-8, and gives ops the same locations. A type or an attribute in
-    angle brackets is parsed once, however often a text spells it: no alias has two definitions.
+    mlir-opt escapes UTF-8 in strings, and gives ops the same locations. Equal texts of a type or an attribute in angle
+    brackets are parsed once, which is sound because no alias has two definitions.
     """
 
     def __init__(self, context: Context, source: SourceText) -> None:
@@ -111,14 +111,14 @@ class _TextParser(Parser):
     def _parsed_once(
         self, known: dict[str, list[tuple[str, _Parsed]]], parse: Callable[[], _Parsed | None]
     ) -> _Parsed | None:
-        """What `parse` makes of the text at the parser's position, or made of the same text before.
+        """The result of `parse` at the parser's position, cached by text.
 
         Args:
-            known: Texts that end in the bracket that closes their first one, and what they are, by their first letters.
-            parse: Asked where none of these stands here.
+            known: Prefix -> texts with that prefix, up to the bracket that closes their first one, and their results.
+            parse: Called if none of these texts is at the position.
         """
         text, start = self.lexer.input.content, self.pos
-        for spelling, value in known.get(text[start : start + _FIRST], ()):
+        for spelling, value in known.get(text[start : start + _PREFIX_LENGTH], ()):
             if text.startswith(spelling, start):
                 self._resume_from(start + len(spelling))
                 return value
@@ -126,21 +126,21 @@ class _TextParser(Parser):
         if found is not None:
             spelling = text[start : self.pos].rstrip()
             if spelling.endswith(">") and "//" not in spelling:  # where a comment may begin
-                known.setdefault(spelling[:_FIRST], []).append((spelling, found))
+                known.setdefault(spelling[:_PREFIX_LENGTH], []).append((spelling, found))
         return found
 
     def module(self) -> ModuleOp:
-        """The whole text's module."""
+        """The module of the whole text."""
         try:
             return self.parse_module()
         except ParseError:
             raise
         except Exception as error:
-            # xDSL reports some wrong texts by whatever fails on them: an enum's ValueError, a number's OverflowError.
+            # xDSL raises various errors for invalid texts: an enum's ValueError, a number's OverflowError.
             raise InvalidModule(reason_of(error), location=self._source.location(self.pos)) from error
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
-        """The op of that name; xDSL's parser asks, behind the name."""
+        """The op class of that name; xDSL's parser calls it when it has consumed the name."""
         found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         if found is not None:
             return found
@@ -173,7 +173,7 @@ class _TextParser(Parser):
         return location
 
     def parse_operation(self) -> Operation:
-        """The op at the parser's position; the last that is parsed of it is its location."""
+        """The op at the parser's position; its location comes last in the text."""
         position = self.pos
         op = super().parse_operation()
         if not self._location_was_said:
@@ -182,7 +182,7 @@ class _TextParser(Parser):
 
 
 def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
-    """The module that `text` spells.
+    """The module of `text`.
 
     Raises:
         InvalidModule: The text is not MLIR of the context's dialects.

@@ -1,9 +1,9 @@
-"""The printer whose text is mlir-opt's.
+"""The printer; its output is that of mlir-opt.
 
-What xDSL's printer has otherwise: attribute aliases at the top, numbered by stem; names of values and blocks; ops
-without their region's default dialect; sorted dictionaries; ``[1]`` for arrays of i64; floats and affine maps;
-locations as aliases at the bottom. Beside creation.py, direct_access.py and editing.py this is the one module that
-touches private names of xDSL.
+It differs from xDSL's printer in: attribute aliases at the top, numbered by stem; names of values and blocks; the
+default dialect of a region, which is omitted from op names; sorted dictionaries; ``[1]`` for arrays of i64; floats and
+affine maps; locations as aliases at the bottom. Only this module, creation.py, direct_access.py and editing.py use
+private names of xDSL.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ _INDENT = "  "
 
 @dataclass(eq=False)
 class _Alias:
-    """An attribute that the text shows, and where its alias is defined.
+    """The alias of an attribute that the text contains.
 
-    `depth` is 0 without aliases in it, else one more than the deepest inside: a definition stands after what it names.
+    `depth` is 0 for an attribute without nested aliases, else one more than the deepest of them: an alias is defined
+    after the aliases that it uses.
     """
 
     attribute: Attribute
@@ -55,23 +56,23 @@ class _Alias:
 
 
 class MLIRPrinter(Printer):
-    """Prints one op, and what stands in it, with given names and aliases."""
+    """Prints one op and its regions with given names and aliases."""
 
     def __init__(self, names: Names, aliases: Mapping[Attribute, str], *, locations: bool) -> None:
         super().__init__(print_debuginfo=locations)
         self.chunks: list[str] = []
         self.names = names
         self.aliases = aliases
-        # Attributes are kept beside their text: a dropped one's id could come back as another's.
+        # Attributes are kept alive beside their text: the id of a freed one could be reused.
         self._texts: dict[int, tuple[Attribute, str]] = {}
         self._default_dialects = ["builtin"]
 
     def text(self) -> str:
-        """All that was printed."""
+        """The printed text."""
         return "".join(self.chunks)
 
     def print_string(self, text: str, *, indent: int | None = None) -> None:
-        """Prints `text`; its newlines are followed by the indentation."""
+        """Prints `text`, with the indentation after each newline."""
         if "\n" in text:
             text = text.replace("\n", "\n" + _INDENT * (self._indent if indent is None else indent))
         self.chunks.append(text)
@@ -80,7 +81,7 @@ class MLIRPrinter(Printer):
         self.chunks.append("\n" + _INDENT * (self._indent if indent is None else indent))
 
     def print_ssa_value(self, value: SSAValue) -> str:
-        """The name of `value`; one from outside the printed op has none."""
+        """The name of `value`; a value defined outside the printed op has none."""
         name = self.names.values.get(value)
         if name is None:
             self.print_string("<<UNKNOWN SSA VALUE>>")
@@ -127,7 +128,7 @@ class MLIRPrinter(Printer):
         print_empty_block: bool = True,
         print_block_terminators: bool = True,
     ) -> None:
-        """``{ blocks }``; the entry's label only where it has arguments, or nothing else, to show."""
+        """``{ blocks }``; the entry block's label only if it has arguments, or neither arguments nor ops."""
         self.print_string("{")
         parent = region.parent
         self._default_dialects.append(_DEFAULT_DIALECTS.get(parent.name, "") if parent else "")
@@ -140,7 +141,7 @@ class MLIRPrinter(Printer):
         self.print_string("}")
 
     def print_op(self, op: Operation) -> None:
-        """``%results = op``, in the op's own form or the generic one, and its location if asked for."""
+        """``%results = op``, in custom or generic syntax, and with `locations` its location."""
         self._print_result_names(op.results)
         if type(op).print is Operation.print:
             self.print_string(f'"{op.name}"')
@@ -209,13 +210,13 @@ class MLIRPrinter(Printer):
             self.print_string(alias if self.printing_location else f"loc({alias})")
 
     def print_in_full(self, attribute: Attribute) -> None:
-        """The text of `attribute` itself, though it may have an alias; what stands in it is printed by alias."""
+        """Prints `attribute` itself, not its alias; nested attributes are printed by alias."""
         match attribute:
             case ArrayAttr():
                 with self.in_square_brackets():
                     self.print_list(attribute.data, self._print_element)
             case FusedLoc(locations=ArrayAttr() as fused, metadata=NoneAttr()):
-                # Without the detour over an array, which would count as a level of nesting.
+                # Printed directly: an array attribute would count as a level of nesting.
                 with self.in_location():
                     self.print_string("fused")
                     with self.in_square_brackets():
@@ -236,7 +237,7 @@ class MLIRPrinter(Printer):
 
 
 def _print_function(op: FuncOp, printer: MLIRPrinter) -> None:
-    """A function as MLIR has it: one without results says nothing of them, declared or defined."""
+    """A function in MLIR's syntax, which omits an empty list of results."""
     if op.sym_visibility:
         printer.print_string(f" {op.sym_visibility.data}")
     print_func_op_like(
@@ -253,7 +254,7 @@ def _print_function(op: FuncOp, printer: MLIRPrinter) -> None:
 
 
 class _AliasCollector(MLIRPrinter):
-    """A dry run that finds, in MLIR's order, the attributes that the text will show."""
+    """A dry run that collects, in MLIR's order, the attributes that the text will contain."""
 
     def __init__(self, names: Names, *, locations: bool) -> None:
         super().__init__(names, {}, locations=locations)
@@ -262,19 +263,19 @@ class _AliasCollector(MLIRPrinter):
         self._open: list[_Alias] = [_Alias(UnitAttr(), "", 0, deferred=False, inner=[])]
 
     def print_string(self, text: str, *, indent: int | None = None) -> None:
-        """Nothing: only what is visited counts."""
+        """Prints nothing: the dry run only visits attributes."""
 
     def _print_new_line(self, indent: int | None = None, print_message: bool = True) -> None:
         pass
 
     def print_op(self, op: Operation) -> None:
-        """Visits the location first: it is numbered before those of the ops inside."""
+        """Visits the op's location first: it is numbered before the locations of nested ops."""
         if self.print_debuginfo:
             self._visit(op.location, deferred=True)
         super().print_op(op)
 
     def print_attribute(self, attribute: Attribute) -> None:
-        """Visits `attribute`; an op's location was visited before, and what stands in one waits if it does."""
+        """Visits `attribute`, unless it is the op's location, which was visited first."""
         if self.printing_location or not isinstance(attribute, LocationAttr):
             self._visit(attribute, deferred=self._open[-1].deferred)
 
@@ -309,7 +310,7 @@ def _define_at_top(entry: _Alias) -> None:
 
 
 def _stem(attribute: Attribute) -> str:
-    """What MLIR calls an alias of `attribute`; "" if it gets none."""
+    """The stem of the alias that MLIR gives `attribute`; "" for none."""
     if isinstance(attribute, LocationAttr):
         return "loc"
     if isinstance(attribute, AffineMapAttr):
@@ -321,7 +322,7 @@ def _stem(attribute: Attribute) -> str:
 
 
 def _numbered(found: Iterable[_Alias]) -> list[_Alias]:
-    """The aliases in the order of their definitions, each with its name."""
+    """The aliases in order of definition, with their names set."""
     counts: dict[str, int] = {}
     ordered = sorted((entry for entry in found if entry.stem), key=lambda entry: (entry.depth, entry.stem))
     for entry in ordered:

@@ -1,1 +1,1 @@
-"""Making and changing ops at a fraction of the price that xDSL asks."""
+"""Creating and changing ops, several times faster than xDSL's own functions."""

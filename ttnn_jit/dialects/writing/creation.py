@@ -1,8 +1,8 @@
-"""Making ops, blocks and regions at half of xDSL's price: what an op without successors and defaults consists of.
+"""Creates ops without successors and default properties, blocks and regions, in half of xDSL's time.
 
-A compile makes a dozen ops per operation of the user's; `Operation.create` copies operands and successors through
-setters that first take the old ones away, and looks for defaults. Beside direct_access.py, editing.py and printer.py
-this is the one module that touches private names of xDSL.
+A compile makes a dozen ops per operation of the user's. `Operation.create` assigns operands and successors through
+setters that first remove the old ones, and looks for defaults. Only this module, direct_access.py, editing.py and
+printer.py use private names of xDSL.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Op = TypeVar("Op", bound=Operation)
 
 
 class _Result(OpResult[Attribute]):
-    """A result that is found in dictionaries without a call of Python's: as xDSL's, it equals itself alone."""
+    """A result with identity equality, like xDSL's, but hashed and compared in C."""
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
 
 
 class _Argument(BlockArgument[Attribute]):
-    """The same, of a block."""
+    """A block argument with identity equality, hashed and compared in C."""
 
     __hash__ = object.__hash__
     __eq__ = object.__eq__
@@ -44,13 +44,13 @@ def create(
     location: LocationAttr | None = None,
     regions: Sequence[Region] = (),
 ) -> Op:
-    """What ``cls.create`` makes, for a class without default properties."""
+    """Does what ``cls.create`` does, for a class without default properties."""
     op = cls.__new__(cls)
     if operands:
         uses = []
         for index, operand in enumerate(operands):
             first = operand.first_use
-            use = Use(op, index, None, first)  # and what `add_use` does
+            use = Use(op, index, None, first)  # `add_use`, inlined
             if first is not None:
                 first._prev_use = use
             operand.first_use = use
@@ -71,7 +71,7 @@ def create(
 
 
 class QuickOperation(Operation):
-    """Base of ops that are made by `create` of this module."""
+    """Base of ops that `create` of this module makes."""
 
     @classmethod
     def create(
@@ -99,17 +99,17 @@ class QuickOperation(Operation):
 
 
 SEGMENTS = "operandSegmentSizes"
-"""The property that says how many operands each name has, where several have any number."""
+"""The property with the number of operands of each name, for ops with several variadic operands."""
 
 
 @cache
 def segments(*sizes: int) -> DenseArrayBase:
-    """`SEGMENTS` for names with so many operands, in order."""
+    """The value of `SEGMENTS` for these numbers of operands."""
     return DenseArrayBase.from_list(i32, sizes)
 
 
-def remade(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribute] | None = None) -> Op:
-    """`op`, which has no regions, again: with other operands, and with results of these types if they are given."""
+def clone_with(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribute] | None = None) -> Op:
+    """A copy of `op`, which has no regions, with other operands and, if given, other result types."""
     return type(op).create(
         operands=operands,
         result_types=op.result_types if result_types is None else result_types,
@@ -122,7 +122,7 @@ def remade(op: Op, operands: Sequence[SSAValue], result_types: Sequence[Attribut
 def counterpart(
     cls: type[Op], op: Operation, operands: Sequence[SSAValue], properties: Mapping[str, Attribute] | None = None
 ) -> Op:
-    """What `op`, which has no regions, is as an op of class `cls`; with its properties, or these."""
+    """An op of class `cls` with the result types, location and, unless others are given, properties of `op`."""
     return cls.create(
         operands=operands,
         result_types=op.result_types,
@@ -133,7 +133,7 @@ def counterpart(
 
 
 def empty_block(arg_types: Iterable[Attribute] = ()) -> Block:
-    """What ``Block(arg_types=arg_types)`` makes."""
+    """Does what ``Block(arg_types=arg_types)`` does."""
     block = Block.__new__(Block)
     block._args = tuple([_Argument(arg_type, block, index, UNKNOWN) for index, arg_type in enumerate(arg_types)])
     block._first_op = block._last_op = None
@@ -141,8 +141,8 @@ def empty_block(arg_types: Iterable[Attribute] = ()) -> Block:
 
 
 def region_of(block: Block) -> Region:
-    """What ``Region(block)`` makes of a block that stands in no region."""
-    assert block.parent is None, "a block stands in one region"
+    """Does what ``Region(block)`` does for a block without a parent."""
+    assert block.parent is None, "a block has one region"
     region = Region.__new__(Region)
     region._first_block = region._last_block = block
     block.parent = region

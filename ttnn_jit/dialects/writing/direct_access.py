@@ -1,8 +1,7 @@
-"""Named operands, results and regions of ops, read where they lie: at a fifth of xDSL's price.
+"""Accessors of named operands, results and regions of ops, in a fifth of xDSL's time.
 
-An accessor of xDSL's first makes a view of all operands, then looks for the index in it. Passes and codegen ask for
-such names several times per op of a compile. Beside creation.py, editing.py and printer.py this is the one module that
-touches private names of xDSL.
+An accessor of xDSL's first makes a view of all operands, then indexes it. Passes and codegen use these names several
+times per op of a compile. Only this module, creation.py, editing.py and printer.py use private names of xDSL.
 """
 
 from __future__ import annotations
@@ -26,15 +25,12 @@ Op = TypeVar("Op", bound=IRDLOperation)
 
 
 def op_definition(cls: type[Op]) -> type[Op]:
-    """`irdl_op_definition`, with names that are read directly."""
+    """`irdl_op_definition` with direct accessors."""
     return read_directly(irdl_op_definition(cls))
 
 
 def read_directly(cls: type[Op]) -> type[Op]:
-    """Gives an op class other accessors for the same, where no name but one has any number of values.
-
-    So it does for operands in segments, whose sizes are a property.
-    """
+    """Replaces accessors of an op class that has at most one variadic operand, or operand segments in a property."""
     for name, accessor in list(vars(cls).items()):
         reader = _reader(accessor)
         if reader is not None:
@@ -56,7 +52,7 @@ def _reader(accessor: object) -> Callable[[Any], Any] | None:
             return None
 
 
-_item = tuple.__getitem__  # xDSL's own, in Python, asks first whether a slice is meant
+_item = tuple.__getitem__  # xDSL overrides it in Python, to check for slices
 
 
 def _operand(index: int) -> Callable[[Operation], Any]:
@@ -88,6 +84,6 @@ def _of_segments(index: int, sizes: str) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=1024)
 def _ends(sizes: bytes, index: int) -> tuple[int, int]:
-    """Where a segment begins and ends, by the 32-bit sizes of all."""
+    """The start and the end of a segment, from the 32-bit sizes of all segments."""
     counts = struct.unpack(f"<{len(sizes) // 4}i", sizes)
     return sum(counts[:index]), sum(counts[: index + 1])

@@ -1,8 +1,8 @@
-"""Walking through blocks and changing what stands in them, at a third of xDSL's price.
+"""Walks through blocks and edits them, in a third of xDSL's time.
 
-`Block.ops` makes a call per op. `Block.add_op` walks up to the module for every op, to see that none holds itself. An
-erased op first gives its results' users other values, which it must not have. Beside creation.py, direct_access.py and
-printer.py this is the one module that touches private names of xDSL.
+`Block.ops` makes a call per op. `Block.add_op` walks up to the module for every op, to check that none contains itself.
+`Operation.erase` first replaces the uses of its results, though it must have none. Only this module, creation.py,
+direct_access.py and printer.py use private names of xDSL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xdsl.ir.core import SSAValues
 
 
 def ops_of(block: Block) -> list[Operation]:
-    """The ops that stand in `block` now."""
+    """The ops of `block`, as a list of its own."""
     ops = []
     op = block._first_op
     while op is not None:
@@ -24,10 +24,10 @@ def ops_of(block: Block) -> list[Operation]:
 
 
 def append(block: Block, ops: Iterable[Operation]) -> None:
-    """Does what ``block.add_ops(ops)`` does; none of `ops` may hold `block`."""
+    """Does what ``block.add_ops(ops)`` does; none of `ops` may contain `block`."""
     last = block._last_op
     for op in ops:
-        assert op.parent is None, "an op stands in one block"
+        assert op.parent is None, "an op has one block"
         op.parent = block
         if last is None:
             block._first_op = op
@@ -39,10 +39,10 @@ def append(block: Block, ops: Iterable[Operation]) -> None:
 
 
 def insert_before(op: Operation, anchor: Operation) -> None:
-    """Puts `op`, which does not hold `place`, right before it."""
-    assert op.parent is None, "an op stands in one block"
+    """Inserts `op`, which does not contain `anchor`, right before `anchor`."""
+    assert op.parent is None, "an op has one block"
     block, before = anchor.parent, anchor._prev_op
-    assert block is not None, "an op is put into a block"
+    assert block is not None, "the anchor has a block"
     op.parent, op._prev_op, op._next_op = block, before, anchor
     anchor._prev_op = op
     if before is None:
@@ -51,8 +51,8 @@ def insert_before(op: Operation, anchor: Operation) -> None:
         before._next_op = op
 
 
-def take_ops(block: Block) -> list[Operation]:
-    """Detaches all ops of `block`; they stand in no block then."""
+def detach_all(block: Block) -> list[Operation]:
+    """Detaches all ops of `block` and returns them."""
     ops = ops_of(block)
     for op in ops:
         op.parent = op._prev_op = op._next_op = None
@@ -61,7 +61,7 @@ def take_ops(block: Block) -> list[Operation]:
 
 
 def detach(op: Operation) -> None:
-    """Takes an op out of its block, if it stands in one."""
+    """Removes an op from its block, if it has one."""
     block, before, after = op.parent, op._prev_op, op._next_op
     if block is None:
         return
@@ -77,13 +77,13 @@ def detach(op: Operation) -> None:
 
 
 def discard(op: Operation) -> None:
-    """Gives up an op that nobody looks at again, with all that stands in it.
+    """Destroys an op that is not used again, with its regions.
 
-    The values that it reads forget it, and it forgets everything, so that its memory is free now: what refers to each
-    other in circles waits for the collector, which visits it all before it frees any.
+    It is removed from the uses of its operands, and all references between its objects are cleared. Reference counting
+    then frees the memory at once; reference cycles would wait for the garbage collector.
     """
     for operand, use in zip(op._operands, op._operand_uses, strict=True):
-        before, after = use._prev_use, use._next_use  # what `remove_use` does
+        before, after = use._prev_use, use._next_use  # `remove_use`, inlined
         if before is None:
             operand.first_use = after
         else:
@@ -103,7 +103,7 @@ def discard(op: Operation) -> None:
 
 
 def erase(op: Operation) -> None:
-    """Takes an op whose results nobody reads out of its block, if it stands in one, and gives it up."""
+    """Removes an op whose results have no uses from its block, if it has one, and destroys it."""
     for result in op.results:
         assert result.first_use is None, "only ops without users are erased"
     detach(op)
@@ -111,8 +111,8 @@ def erase(op: Operation) -> None:
 
 
 def replace_uses(value: SSAValue, replacement: SSAValue) -> None:
-    """Does what ``value.replace_all_uses_with(replacement)`` does, for another value."""
-    assert replacement is not value, "a value takes another's place"
+    """Does what ``value.replace_all_uses_with(replacement)`` does; `replacement` is another value."""
+    assert replacement is not value, "a value is replaced by another"
     for use in list(value.uses):
         op = use.operation
         operands = list(op._operands)

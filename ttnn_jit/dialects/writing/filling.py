@@ -1,4 +1,4 @@
-"""What the ops have in common that make a tensor of one number."""
+"""The common base of ops that make a tensor of one number."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ttnn_jit.dialects.writing.creation import QuickOperation
 
 
 class FillingOp(QuickOperation, IRDLOperation, ABC):
-    """``"dialect.full"() <{fill_value = ...}>``; the dialect says what else it takes."""
+    """``"dialect.full"() <{fill_value = ...}>``; each dialect adds its own operands and properties."""
 
     fill_value = prop_def(BaseAttr(FloatAttr) | BaseAttr(IntegerAttr))
     result = result_def(TensorType)
     traits = traits_def(Pure())
 
     def verify_(self) -> None:
-        """Refuses another fill value than f32 in a tensor of floats, or than i32 in one of integers."""
+        """Requires a fill value of type f32 in a tensor of floats, and of type i32 in one of integers."""
         assert isinstance(self.result.type, TensorType)
         element = self.result.type.element_type
         wanted = i32 if isinstance(element, IntegerType) else f32

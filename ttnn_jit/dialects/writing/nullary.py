@@ -1,4 +1,4 @@
-"""The form of ops that take nothing and have one result."""
+"""The base of ops without operands and with one result."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ttnn_jit.foreign.values import ABSENT, member_of, own_attribute
 from ttnn_jit.frontend.python.attributes import attribute_name, attribute_value
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.specs.open_values import OpenValue
+from ttnn_jit.specs.mutable_values import MutableValue
 
 
 def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
@@ -98,9 +98,9 @@ def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:
     if id(value) in interpreter.made_objects:
         member = interpreter.class_member(value, name)
         return type(member) is types.MemberDescriptorType or member_of(type(member), "__set__") is ABSENT
-    if not issubclass(type(value), OpenValue):
+    if not issubclass(type(value), MutableValue):
         return False
-    return interpreter.recorder.path_of(value) is None and not value.is_kept
+    return interpreter.recorder.path_of(value) is None and not value.is_frozen
 
 
 def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr], value: Any) -> None:

@@ -46,7 +46,7 @@ from ttnn_jit.guards.reads import (
 )
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.libraries import is_library_tensor
-from ttnn_jit.specs.open_values import OpenValue
+from ttnn_jit.specs.mutable_values import MutableValue
 
 _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
@@ -171,7 +171,7 @@ class ReadRecorder:
         self.bind_path(value, path)
         first = self._paths.get(id(value), path)
         if first == path:
-            if issubclass(type(value), OpenValue):
+            if issubclass(type(value), MutableValue):
                 self._record(path, value)  # its fields may be assigned
             return False
         if issubclass(type(value), (int, float, complex, str, bytes, tuple)):
@@ -388,8 +388,8 @@ def _is_keyed_by_contents(kind: type) -> bool:
 
 def _is_fixed_by_identity(value: Any) -> bool:
     """Whether the identity of `value` fixes all that can be read of it: it has no mutable state."""
-    if issubclass(type(value), OpenValue):
-        return bool(value.is_kept)
+    if issubclass(type(value), MutableValue):
+        return bool(value.is_frozen)
     return (is_atom(value) and type(value) is not frozenset) or is_operation(value)
 
 

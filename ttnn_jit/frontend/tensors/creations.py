@@ -87,7 +87,7 @@ class _ProgramOps(HostOps[ProgramTensor]):
                 NEXT_DRAW, [draw.operand], (), location
             )  # after the draw: it updates the counter in place
             write(self._emitter, draw, after, "a draw")
-        return made if config is None else self.laid_out(made, made.spec.with_(memory_config=config))
+        return made if config is None else self.with_layout(made, made.spec.with_(memory_config=config))
 
     def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> ProgramTensor:
         """The result of `call`, with the memory config that it has eagerly, as for a `memory_config=`."""
@@ -95,10 +95,12 @@ class _ProgramOps(HostOps[ProgramTensor]):
         tensor.requested = checked(tensor.spec.with_(memory_config=config))
         return tensor
 
-    def laid_out(self, tensor: ProgramTensor, spec: TensorSpec, _device: Any = None, _name: str = "") -> ProgramTensor:
+    def with_layout(
+        self, tensor: ProgramTensor, spec: TensorSpec, _device: Any = None, _name: str = ""
+    ) -> ProgramTensor:
         """A tensor of the program, laid out as `spec`; a tensor of torch or numpy stays unchanged."""
         operand = self._emitter.live_operand(tensor, "a move")
-        return self._emitter.tensor(self._builder.laid_out(operand, spec, self._location))
+        return self._emitter.tensor(self._builder.with_layout(operand, spec, self._location))
 
     def free(self, _tensor: ProgramTensor) -> None:
         """Does nothing: values of a program have no memory at compile time."""

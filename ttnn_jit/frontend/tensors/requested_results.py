@@ -103,7 +103,7 @@ def note_layouts(
 
 def relaid_out(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:
     """The value of `tensor`, in its requested layout if it has one."""
-    return held if tensor.requested is None else emitter.builder.laid_out(held, tensor.requested, emitter.location())
+    return held if tensor.requested is None else emitter.builder.with_layout(held, tensor.requested, emitter.location())
 
 
 def _first_dtype(operands: Sequence[Operand]) -> DataType:

@@ -35,7 +35,7 @@ from ttnn_jit.ops.foreign_movements import MASKED_FILL
 from ttnn_jit.ops.movement.part_writes import fits
 from ttnn_jit.ops.result_options import NO_OPTIONS, Outputs, ResultOptions
 from ttnn_jit.runtime.libraries import NUMPY, TORCH
-from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
+from ttnn_jit.specs.dtypes import BOOLS, FLOATS
 
 
 def get_item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> ProgramTensor:
@@ -68,7 +68,7 @@ def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
     if not is_proxy(index) or emitter.library not in {TORCH, NUMPY}:
         return False
     dtype = index.spec.dtype
-    return dtype in FLOATS | TRUTHS
+    return dtype in FLOATS | BOOLS
 
 
 def _mask_filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor, value: Any) -> TensorOperand:

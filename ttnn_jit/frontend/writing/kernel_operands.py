@@ -17,7 +17,7 @@ from ttnn_jit.specs.cores.cores import CoreGrid
 from ttnn_jit.specs.cores.memory_config import BufferType, MemoryConfig, ShardStrategy
 from ttnn_jit.specs.cores.sharding import create_sharded_memory_config, folded_2d, maximal_block_sharding_grid
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
-from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles, is_reduced, is_reduced_since
+from ttnn_jit.specs.target_rules import is_multipliable, is_of_whole_tiles, is_reducible, is_reducible_since_2026
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -58,7 +58,7 @@ def check_kernel_operand(
 
 
 def _check_product(name: str, operand: KernelOperand, target: SystemDesc, location: Location | None) -> None:
-    if is_multiplied(operand.spec):
+    if is_multipliable(operand.spec):
         return
     tensor = operand.name or "x"
     raise OperandError(
@@ -80,7 +80,7 @@ def _check_reduction(name: str, operand: KernelOperand, target: SystemDesc, loca
             location=location,
             help=f"`ttnn.typecast({operand.name}, ttnn.{spec.dtype.unpacked.name.lower()})` casts it",
         )
-    if is_reduced(spec) or is_reduced_since(spec):
+    if is_reducible(spec) or is_reducible_since_2026(spec):
         return
     raise OperandError(
         f"`{name}` takes tensors that are sharded in L1 or interleaved in DRAM, and {operand} is "

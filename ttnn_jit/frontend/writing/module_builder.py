@@ -32,7 +32,7 @@ from ttnn_jit.frontend.writing.promotion import promote_operands
 from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
-from ttnn_jit.specs.dtypes import TRUTHS
+from ttnn_jit.specs.dtypes import BOOLS
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, MemoryConfig, TensorSpec, checked
@@ -163,7 +163,7 @@ class ModuleBuilder(FunctionBuilder):
         Raises:
             CompileError: A float result for integers, a number for bools, or a result in another layout.
         """
-        lost = requested.dtype in TRUTHS and operand[1].dtype not in TRUTHS
+        lost = requested.dtype in BOOLS and operand[1].dtype not in BOOLS
         if lost or (requested.dtype.is_integer and not operand[1].dtype.is_integer):
             raise CompileError(
                 f"a result of {operand[1].dtype.name} is not written into a tensor of {requested.dtype.name} in place",
@@ -193,7 +193,7 @@ class ModuleBuilder(FunctionBuilder):
         ((copied, _),) = self.write(written, [operand], attributes, (requested,), location)
         return copied, requested
 
-    def laid_out(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
+    def with_layout(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
         """`operand` in the layout and the memory of `requested`; arrays of the host stay where they are."""
         value, spec = operand
         if spec is requested or spec.memory_config == HOST_MEMORY_CONFIG:
@@ -225,8 +225,8 @@ class ModuleBuilder(FunctionBuilder):
         if layout is not None:
             returned = [value for index, value in enumerate(results) if index not in updates.values()]
             copies = {value: self._copied_argument(value, layout) for value in returned}
-            laid_out = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
-            results = [value if index in updates.values() else next(laid_out) for index, value in enumerate(results)]
+            converted = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
+            results = [value if index in updates.values() else next(converted) for index, value in enumerate(results)]
         return module_of((self.function(results, updates),), self.target, self.location)
 
     def _copied_argument(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
@@ -256,7 +256,7 @@ class ModuleBuilder(FunctionBuilder):
                 self.kernel_operands[self._names[value], spec] = None
         sharded = [spec for _, spec in tensors if spec.memory_config.is_sharded()]
         for spec in sharded[1:]:
-            if not spec.lies_as(sharded[0]):
+            if not spec.has_layout_of(sharded[0]):
                 raise CompileError(
                     f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "
                     f"{spec.memory_config}",

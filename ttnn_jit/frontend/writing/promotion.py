@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ttnn_jit.dialects.function_builder import Operand, TensorOperand
 from ttnn_jit.ops import Operation
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INT64S, INTEGERS, TRUTHS
+from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE, INT64S, INTEGERS
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 
 __all__ = ["Operand", "promote_operands", "promoted_dtype"]
@@ -66,11 +66,11 @@ def _masks(masks: Sequence[Operand], chosen: Sequence[Operand], cast: Cast) -> S
 
 def _mask(mask: TensorOperand, dtype: DataType, cast: Cast) -> TensorOperand:
     own = mask[1].dtype
-    if own is dtype or not (own.is_integer or dtype in TRUTHS):
+    if own is dtype or not (own.is_integer or dtype in BOOLS):
         return mask
-    if dtype in TRUTHS or not dtype.is_integer or own.itemsize <= dtype.itemsize:
+    if dtype in BOOLS or not dtype.is_integer or own.itemsize <= dtype.itemsize:
         return cast(mask, dtype)
-    (truth,) = TRUTHS
+    (truth,) = BOOLS
     return cast(cast(mask, truth), dtype)
 
 

@@ -35,16 +35,16 @@ def lay_out_results(block: Block, results: Sequence[SSAValue], layout: ResultLay
 
     A value that only such results use gets their memory config, so that their kernels have one grid and can fuse.
     """
-    laid_out: dict[SSAValue, SSAValue] = {}
+    moved_values: dict[SSAValue, SSAValue] = {}
     moved: set[SSAValue] = set()
     for op in reversed(list(block.ops)):
         for value in [result for result in op.results if isinstance(result.type, TensorType)]:
             old = spec_of(value.type)
             new = requested_spec(old, layout) if value in results else _spec_like_users(value, old, moved)
             if new is not old:
-                laid_out[value] = Rewriter.replace_value_with_new_type(value, tensor_type(new))
-                moved.add(laid_out[value])
-    return [laid_out.get(value, value) for value in results]
+                moved_values[value] = Rewriter.replace_value_with_new_type(value, tensor_type(new))
+                moved.add(moved_values[value])
+    return [moved_values.get(value, value) for value in results]
 
 
 def _spec_like_users(value: SSAValue, spec: TensorSpec, moved: set[SSAValue]) -> TensorSpec:

@@ -30,7 +30,7 @@ from ttnn_jit.ops.language.parameter import (
     TENSOR,
     Parameter,
 )
-from ttnn_jit.ops.movement.windows import WINDOWS, Windows, laid_out, padded, taps_of
+from ttnn_jit.ops.movement.windows import WINDOWS, Windows, padded, result_spec, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
@@ -264,7 +264,7 @@ def _window_attributes(sizes: Convolution) -> tuple[Any, ...]:
 
 def flattened(x: TensorSpec, rows: int, columns: int, dtype: DataType, layout: Layout) -> TensorSpec:
     """The spec of a result in ttnn's form: all positions in one dimension."""
-    return laid_out(x, (1, 1, rows, columns), dtype, layout)
+    return result_spec(x, (1, 1, rows, columns), dtype, layout)
 
 
 def _check_all(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, activation: str | None) -> None:
@@ -328,7 +328,7 @@ def _check_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> 
 
 def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
     sizes, (dtype, layout) = sizes_3d(*attributes), attributes[10:12]
-    return laid_out(x, (sizes.batch, *sizes.counts, sizes.outputs), dtype, layout)
+    return result_spec(x, (sizes.batch, *sizes.counts, sizes.outputs), dtype, layout)
 
 
 def _conv3d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:

@@ -25,7 +25,7 @@ from ttnn_jit.ops.language.parameter import (
     TENSOR,
     Parameter,
 )
-from ttnn_jit.ops.movement.windows import WINDOWS, Windows, laid_out, padded, taps_of
+from ttnn_jit.ops.movement.windows import WINDOWS, Windows, padded, result_spec, taps_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -175,7 +175,7 @@ def _check(x: Shape, *attributes: Any) -> None:
 def _result(x: TensorSpec, *attributes: Any) -> TensorSpec:
     pool = pool_of(*attributes)
     dtype, layout = attributes[-2:]
-    return laid_out(x, (1, 1, pool.rows, pool.channels), dtype, layout)
+    return result_spec(x, (1, 1, pool.rows, pool.channels), dtype, layout)
 
 
 def _max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
@@ -305,7 +305,7 @@ def _check_adaptive(x: Shape, *attributes: Any) -> None:
 def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
     batch, _, channels, counts = _adaptive_sizes(attributes)
     dtype, layout = attributes[-2:]
-    return laid_out(x, (1, 1, batch * math.prod(counts), channels), dtype, layout)
+    return result_spec(x, (1, 1, batch * math.prod(counts), channels), dtype, layout)
 
 
 def _adaptive_pooled(ops: Ops, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:

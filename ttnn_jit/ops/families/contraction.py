@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ttnn_jit.diagnostics.errors import OperandError, OperandShapeError, ShapeError
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.target_rules import is_multiplied, is_of_whole_tiles
+from ttnn_jit.specs.target_rules import is_multipliable, is_of_whole_tiles
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Labels = tuple[Hashable, ...]
@@ -134,7 +134,7 @@ class Contraction(Operation):
         return (
             named.give_matrices
             and named.as_matrices == (named.left, named.right)
-            and all(is_of_whole_tiles(spec) and is_multiplied(spec) for spec in specs)
+            and all(is_of_whole_tiles(spec) and is_multipliable(spec) for spec in specs)
         )
 
     def precision(self, statics: Sequence[Any]) -> str | None:

@@ -110,7 +110,7 @@ def roundings(extent: int) -> int:
     return -(-min(extent, BLOCK) // CHAINS) + (CHAINS - 1).bit_length() + (blocks - 1).bit_length()
 
 
-def laid_out(spec: TensorSpec, layout: Layout | None) -> TensorSpec:
+def with_layout(spec: TensorSpec, layout: Layout | None) -> TensorSpec:
     """`spec` in `layout`, if that is not None; tensors of torch and numpy keep theirs."""
     is_foreign = spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY
     return spec if layout is None or is_foreign else spec.with_(layout=layout)

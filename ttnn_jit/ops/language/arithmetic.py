@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from ttnn_jit.ops.language.emit import Emit, EmitIntegers, EmitTruths
-from ttnn_jit.specs.dtypes import FLOATS, INT64S, INTEGERS, TRUTHS, Storage
+from ttnn_jit.specs.dtypes import BOOLS, FLOATS, INT64S, INTEGERS, Storage
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -17,7 +17,7 @@ def dtypes_of(emit: Callable[..., Any], arity: int) -> frozenset[DataType]:
         (FLOATS, _MockBuilder(Emit)),
         (INTEGERS - _SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole)),
         (_SIGN_EXTENDED, _MockBuilder(EmitIntegers, has=_is_whole, without=("shift_right_zero",))),
-        (TRUTHS, _MockBuilder(EmitTruths, has=_is_truth)),
+        (BOOLS, _MockBuilder(EmitTruths, has=_is_truth)),
         (INT64S, _MockBuilder(_EmptyProtocol, has=lambda _: False)),
     )
     return frozenset[DataType]().union(*(dtypes for dtypes, names in kinds if dtypes and _supports(emit, arity, names)))

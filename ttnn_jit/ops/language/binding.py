@@ -12,7 +12,7 @@ from ttnn_jit.ops.language.kinds import TensorsKind
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import TRUTHS, DataType
+from ttnn_jit.specs.dtypes import BOOLS, DataType
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,12 @@ class _Operand(NamedTuple):
         value = self.parameter.default_of(beside) if self.value is None else self.value
         if beside.is_foreign and ((isinstance(value, float) and operation.promotes) or not exact):
             return value
-        if beside in TRUTHS and operation.computes and not isinstance(value, bool):
+        if beside in BOOLS and operation.computes and not isinstance(value, bool):
             raise ArgumentError(
                 f"{self.what} is {value!r} beside a tensor of bools, which torch would compute in int64",
                 help="cast the tensor first: `ttnn.typecast(x, ttnn.int32)`",
             )
-        return beside.whole(value, self.what) if exact else float(value)
+        return beside.checked_integer(value, self.what) if exact else float(value)
 
 
 def _tensors_of(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:

@@ -173,7 +173,7 @@ class Declaration:
 def _number(dtype: DataType, value: float, what: str) -> float:
     if not dtype.is_integer:
         return dtype.rounded(as_float32(float(value)))
-    return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, what)
+    return dtype.checked_integer(int(value) if isinstance(value, float) and value.is_integer() else value, what)
 
 
 CAST_HELP = "cast it first: `ttnn.typecast(x, ttnn.int32)`, or to `ttnn.float32`"

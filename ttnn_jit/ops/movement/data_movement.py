@@ -14,7 +14,7 @@ from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents, Move
 from ttnn_jit.ops.language.axes import axes_of, axis_of
 from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
-from ttnn_jit.specs.access.access import Access, Part, reshaped
+from ttnn_jit.specs.access.access import Access, Part, reshape_access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, divided, remainder, times, total
 
 
@@ -104,7 +104,7 @@ RESHAPE = movement(
     Parameter("shape", EXTENTS, aliases=("logical_shape",)),
     summary="The elements in row-major order as a tensor of another shape; an extent of -1 follows from the others.",
     canonicalize=canonical_reshape,
-    access=reshaped,
+    access=reshape_access,
     aten="reshape",
     is_view=True,
     examples=(((6, 40, 64), ((240, 64),)), ((4, 6), ((3, -1),)), ((2, 3, 35), ((1, 6, 5, 7),)), ((1,), ((),))),
@@ -117,7 +117,7 @@ def reshape_of(name: str, *parameters: Parameter, extents: Callable[..., Extents
         name,
         *parameters,
         canonicalize=lambda shape, *statics: (RESHAPE, (extents(shape, *statics),)),
-        access=lambda shape, *statics: reshaped(shape, extents(shape, *statics)),
+        access=lambda shape, *statics: reshape_access(shape, extents(shape, *statics)),
         **fields,
     )
 

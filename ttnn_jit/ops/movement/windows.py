@@ -144,7 +144,7 @@ WINDOWS = movement(
 OPERATIONS = (WINDOWS,)
 
 
-def laid_out(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layout) -> TensorSpec:
+def result_spec(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: Layout) -> TensorSpec:
     """The spec of a result: interleaved DRAM; if `x` is a tensor of torch or numpy, on the host in its layout."""
     found = x.interleaved
     on_host = found.memory_config.buffer_type is BufferType.SYSTEM_MEMORY

@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Composite, Ops
-from ttnn_jit.ops.families.reduction import laid_out
+from ttnn_jit.ops.families.reduction import with_layout
 from ttnn_jit.ops.language.parameter import (
     DIMENSION,
     FLOAT,
@@ -118,7 +118,7 @@ GROUP_NORM = Composite(
     "`weight`, plus `bias`.",
     decompose=_group_norm,
     canonicalize=_check_group_norm,
-    result=lambda x, _, __, ___, ____, layout: laid_out(x, layout),
+    result=lambda x, _, __, ___, ____, layout: with_layout(x, layout),
     golden=_group_norm_golden,
     aten="native_group_norm",
     examples=(

@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.elementwise.bitwise import LOGICAL_RIGHT_SHIFT
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.families.elementwise import Elementwise
-from ttnn_jit.ops.families.reduction import laid_out
+from ttnn_jit.ops.families.reduction import with_layout
 from ttnn_jit.ops.language.parameter import ELEMENT_TYPE, EXTENTS, FLOAT, LAYOUT, TENSOR, Parameter
 from ttnn_jit.ops.movement.data_movement import CONCAT
 from ttnn_jit.ops.movement.sequences import arange
@@ -129,7 +129,7 @@ def _canonical_new(_draw: Shape, _key: Shape, shape: Shape, *attributes: Any) ->
 
 
 def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layout: Layout, *_: Any) -> TensorSpec:
-    return laid_out(draw.interleaved, layout).with_(shape=tuple(shape), dtype=dtype)
+    return with_layout(draw.interleaved, layout).with_(shape=tuple(shape), dtype=dtype)
 
 
 def ends_of(low: float, high: float, dtype: DataType) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.reduction import laid_out
+from ttnn_jit.ops.families.reduction import with_layout
 from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.ops.language.named_indices import in_order
@@ -150,7 +150,7 @@ def _kept_dimensions(indices: Extents) -> tuple[int, ...]:
 def _embedding_result(indices: TensorSpec, weight: TensorSpec, layout: Layout | None) -> tuple[TensorSpec, ...]:
     extents = tuple(indices.shape)
     shape = (*(extents[axis] for axis in _kept_dimensions(extents)), tuple(weight.shape)[-1])
-    return (laid_out(weight.interleaved, weight.layout if layout is None else layout).with_(shape=shape),)
+    return (with_layout(weight.interleaved, weight.layout if layout is None else layout).with_(shape=shape),)
 
 
 def _embedding_in_torch(_: Any, indices: Any, weight: Any, *__: Any) -> Any:

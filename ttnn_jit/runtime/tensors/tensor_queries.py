@@ -46,7 +46,7 @@ class TensorQueries:
 
     def memory_config(self) -> MemoryConfig:
         """Where the tensor lies; a config of the caller's own, whose spec may be assigned."""
-        return self.spec.memory_config.opened()
+        return self.spec.memory_config.with_mutable_specs()
 
     def is_sharded(self) -> bool:
         """Whether the tensor is split into shards, one per core."""

@@ -1,1 +1,1 @@
-"""Where elements of one tensor lie in another: maps, and the loops that walk them."""
+"""Index maps between tensors, and the strided loops that walk them."""

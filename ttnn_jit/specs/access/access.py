@@ -1,8 +1,7 @@
-"""Where the elements of one tensor lie in another.
+"""Index maps between tensors.
 
-An `Access` says for every element of a domain which element of a source it is: a permuted tensor, a slice, another
-shape. Its coordinates are expressions in the domain's indices (index_expressions.py); the loops over which all of them
-are strides, strided_walk.py finds.
+An `Access` maps each element of a domain to an element of a source: a permutation, a slice, a reshape. Its coordinates
+are expressions in the domain's indices (index_expressions.py); strided_walk.py finds loops over which they are affine.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from ttnn_jit.specs.cores.sharding import dense_strides
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Which element of a source every element of a domain is.
+    """A map from indices of a domain to indices of a source.
 
     Attributes:
-        extents: The domain's.
-        coordinates: In the source, per dimension of it.
+        extents: Extents of the domain.
+        coordinates: Per dimension of the source, its index.
     """
 
     extents: tuple[int, ...]
@@ -44,16 +43,16 @@ class Access:
 
     @staticmethod
     def identity(extents: Sequence[int]) -> Access:
-        """Every element is itself."""
+        """The identity map."""
         return Access(tuple(extents), tuple(Dim(axis) for axis in range(len(extents))))
 
-    def after(self, source: Access) -> Access:
-        """The access of this domain to what `source` reads, through the tensor that `source` makes."""
+    def compose(self, source: Access) -> Access:
+        """The composition: from this domain by this access, then by `source`, to the source of `source`."""
         return Access(self.extents, tuple(substitute(expr, self.coordinates) for expr in source.coordinates)).simplified
 
     @property
     def simplified(self) -> Access:
-        """The same with coordinates that are sums over parts of single indices, where they can be."""
+        """The same access, with coordinates as sums of parts of single indices if possible."""
         if math.prod(self.extents) == 0:
             return self
         try:
@@ -62,7 +61,7 @@ class Access:
             return self
 
     def stays_inside(self, shape: Sequence[int]) -> bool:
-        """Whether every coordinate is one of a tensor of `shape`."""
+        """Whether every coordinate is inside a tensor of `shape`."""
         if math.prod(self.extents) == 0:
             return True
         if len(self.coordinates) != len(shape):
@@ -70,14 +69,14 @@ class Access:
         return self._is_bounded_by(shape) or self.simplified._is_bounded_by(shape)
 
     def _is_bounded_by(self, shape: Sequence[int]) -> bool:
-        """Whether the bounds of every coordinate say so; of simplified ones they are reached, else perhaps not."""
+        """Whether the bounds of every coordinate are inside `shape`; they are exact if the access is simplified."""
         limits = (bounds(expr, self.extents) for expr in self.coordinates)
         return all(low >= 0 and high < extent for (low, high), extent in zip(limits, shape, strict=True))
 
     def keeps_runs(self, shape: Sequence[int], length: int) -> bool:
-        """Whether elements `length` by `length` along the domain's last dimension are such along that of `shape`.
+        """Whether every aligned run of `length` elements along the last dimension is such a run of a source of `shape`.
 
-        Said only of extents that are multiples of `length`; of others it is False.
+        It is False unless both last extents are multiples of `length`.
         """
         if not (self.extents and shape) or self.extents[-1] % length or shape[-1] % length:
             return False
@@ -85,7 +84,7 @@ class Access:
         last = total((times(Dim(within - 1), length), Dim(within)))
         runs = Access(
             (*self.extents[:-1], self.extents[-1] // length, length), (*map(Dim, range(within - 1)), last)
-        ).after(self)
+        ).compose(self)
         terms: dict[Expr, int] = {}
         _add(terms, runs.address(shape, dense_strides(shape)), 1)
         return terms.pop(Dim(within), 0) == 1 and all(
@@ -93,12 +92,12 @@ class Access:
         )
 
     def address(self, shape: Sequence[int], strides: Sequence[int]) -> Expr:
-        """The element's offset in a source of `shape` and `strides`; what lies in one run is counted along it."""
+        """The element's offset in a source of `shape` and `strides`; quotient and remainder of one number merge."""
         terms: dict[Expr, int] = {}
         for expr, extent, stride in zip(self.coordinates, shape, strides, strict=True):
             if extent != 1:
                 _add(terms, expr, stride)
-        while (pair := _parts_of_one(terms)) is not None:
+        while (pair := _quotient_and_remainder(terms)) is not None:
             whole, weight, parts = pair
             for part in parts:
                 del terms[part]
@@ -107,7 +106,7 @@ class Access:
 
 
 def _add(terms: dict[Expr, int], expr: Expr, weight: int) -> None:
-    """Add `expr` times `weight` to a sum of weighted terms that are no sums themselves."""
+    """Adds `expr` times `weight` to a flat sum of weighted terms."""
     match expr:
         case Add(left, right):
             _add(terms, left, weight)
@@ -120,8 +119,8 @@ def _add(terms: dict[Expr, int], expr: Expr, weight: int) -> None:
             terms[expr] = terms.get(expr, 0) + weight
 
 
-def _parts_of_one(terms: Mapping[Expr, int]) -> tuple[Expr, int, tuple[Expr, Expr]] | None:
-    """Two terms that are quotient and remainder of one number, weighted as they make it up; that number, its weight."""
+def _quotient_and_remainder(terms: Mapping[Expr, int]) -> tuple[Expr, int, tuple[Expr, Expr]] | None:
+    """A number that two terms make up as its quotient and remainder, its weight, and these terms."""
     for expr, weight in terms.items():
         if not isinstance(expr, Mod):
             continue
@@ -136,12 +135,12 @@ def _parts_of_one(terms: Mapping[Expr, int]) -> tuple[Expr, int, tuple[Expr, Exp
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block of a result whose elements are one operand's.
+    """A block of a result that one operand fills.
 
     Attributes:
-        origin: The block's first element in the result.
-        access: From the block's elements to the operand's.
-        steps: Per dimension, from one of its elements to the next in the result; given as (), ones.
+        origin: The index of the block's first element in the result.
+        access: From indices of the block to indices of the operand.
+        steps: Per dimension, the step in the result from one element to the next; () means ones.
     """
 
     origin: tuple[int, ...]
@@ -157,13 +156,13 @@ class Part:
 
     @property
     def result_access(self) -> Access:
-        """From the block's elements to the result's."""
+        """From indices of the block to indices of the result."""
         indices = (total((times(Dim(axis), part.step), Const(part.start))) for axis, part in enumerate(self.ranges))
         return Access(self.access.extents, tuple(indices))
 
 
-def around(part: Part, extents: Sequence[int]) -> list[Part]:
-    """Blocks that make up a result of `extents` together with that of `part`; each is its own access."""
+def surrounding_parts(part: Part, extents: Sequence[int]) -> list[Part]:
+    """Blocks that cover the rest of a result of `extents` around `part`, with identity accesses."""
     blocks: list[Part] = []
     origin, size = [0] * len(extents), list(extents)
     for axis, (start, own) in enumerate(zip(part.origin, part.access.extents, strict=True)):
@@ -175,8 +174,8 @@ def around(part: Part, extents: Sequence[int]) -> list[Part]:
     return [block for block in blocks if math.prod(block.access.extents)]
 
 
-def reshaped(old: Sequence[int], new: Sequence[int]) -> Access:
-    """The access of a tensor of extents `new` to one of extents `old` with as many elements, in row-major order."""
+def reshape_access(old: Sequence[int], new: Sequence[int]) -> Access:
+    """The access of a reshape from extents `old` to extents `new`, in row-major order."""
     rest = total(times(Dim(axis), stride) for axis, stride in enumerate(dense_strides(new)) if new[axis] != 1)
     coordinates: list[Expr] = []
     for dim, extent in reversed(tuple(enumerate(old))):

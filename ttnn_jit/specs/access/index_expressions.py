@@ -1,4 +1,4 @@
-"""Affine expressions in the indices of a domain, with division and remainder by constants, as MLIR's maps have them."""
+"""Semi-affine expressions in the indices of a domain, as in MLIR's affine maps: with floordiv and mod by constants."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """The index along a dimension of the domain."""
+    """The index of a dimension of the domain."""
 
     position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A number."""
+    """A constant."""
 
     value: int
 
@@ -32,7 +32,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Mul:
-    """A multiple."""
+    """A product with a constant."""
 
     left: Expr
     factor: int
@@ -48,7 +48,7 @@ class FloorDiv:
 
 @dataclass(frozen=True, slots=True)
 class Mod:
-    """The remainder of that quotient."""
+    """The remainder of a `FloorDiv`."""
 
     left: Expr
     divisor: int
@@ -58,7 +58,7 @@ Expr = Dim | Const | Add | Mul | FloorDiv | Mod
 
 
 def total(terms: Iterable[Expr]) -> Expr:
-    """The sum of `terms`, zeros left out."""
+    """The sum of `terms`, without zeros."""
     kept = [term for term in terms if type(term) is not Const or term.value]
     result: Expr = kept[0] if kept else Const(0)
     for term in kept[1:]:
@@ -86,7 +86,7 @@ def remainder(expr: Expr, divisor: int) -> Expr:
 
 
 def substitute(expr: Expr, indices: Sequence[Expr]) -> Expr:
-    """`expr` with `indices` for its dimensions."""
+    """`expr` with its dimensions replaced by `indices`."""
     match expr:
         case Dim(position):
             return indices[position]
@@ -103,7 +103,7 @@ def substitute(expr: Expr, indices: Sequence[Expr]) -> Expr:
 
 
 def dims_of(expr: Expr) -> frozenset[int]:
-    """The dimensions whose indices stand in it."""
+    """The dimensions whose indices occur in it."""
     match expr:
         case Dim(position):
             return frozenset([position])
@@ -116,7 +116,7 @@ def dims_of(expr: Expr) -> frozenset[int]:
 
 
 def is_affine(expr: Expr) -> bool:
-    """Whether it is a sum of multiples of indices, and a number: without quotients and remainders."""
+    """Whether it is affine: without quotients and remainders."""
     match expr:
         case Dim() | Const():
             return True
@@ -129,7 +129,7 @@ def is_affine(expr: Expr) -> bool:
 
 
 def evaluated(expr: Expr, indices: Sequence[Any]) -> Any:
-    """The value where the domain's indices are these: ints, or arrays of them."""
+    """The value for indices of the domain: ints, or arrays of ints."""
     match expr:
         case Dim(position):
             return indices[position]
@@ -146,7 +146,7 @@ def evaluated(expr: Expr, indices: Sequence[Any]) -> Any:
 
 
 def bounds(expr: Expr, extents: Sequence[int]) -> tuple[int, int]:  # noqa: PLR0911 - one line for each kind
-    """The least and the greatest value over a domain that is not empty; perhaps less, or more, than is reached."""
+    """A lower and an upper bound over a domain that is not empty; they need not be reached."""
     match expr:
         case Dim(position):
             return 0, extents[position] - 1

@@ -1,4 +1,4 @@
-"""The loops and strides that walk a domain, for addresses that are affine in its indices."""
+"""Loops over a domain in which addresses are affine, with their strides."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from ttnn_jit.specs.access.index_expressions import (
 
 @dataclass(frozen=True, slots=True)
 class StridedWalk:
-    """Loops over a domain, along which every address moves by strides.
+    """Loops over a domain, and the strides of every address.
 
     Attributes:
-        extents: Of the loops, outermost first.
-        offsets: Per address, that of the first element.
-        strides: Per address, per loop.
+        extents: Extents of the loops, outermost first.
+        offsets: Per address, its value at the first element.
+        strides: Per address, its stride in each loop.
     """
 
     extents: tuple[int, ...]
@@ -37,11 +37,11 @@ class StridedWalk:
 
 
 class NotStridedError(ValueError):
-    """No splitting of loops makes strides of an expression."""
+    """An expression has no strides, however the loops are split."""
 
 
 def walk(extents: Sequence[int], addresses: Sequence[Expr]) -> StridedWalk:
-    """The loops over a domain that is not empty, in its order, that make strides of all `addresses`.
+    """Loops over a domain that is not empty, in its order, in which all `addresses` have strides.
 
     Raises:
         NotStridedError: There are none.
@@ -55,10 +55,10 @@ def walk(extents: Sequence[int], addresses: Sequence[Expr]) -> StridedWalk:
 
 
 def sums_of_parts(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Expr, ...]:
-    """The same expressions over a domain that is not empty, as sums over parts of single indices.
+    """The same expressions over a domain that is not empty, as sums of parts of single indices.
 
     Raises:
-        NotStridedError: They are none.
+        NotStridedError: There is no such form.
     """
     digits, forms = _split(extents, exprs)
     index_of = {digit: _expr(digit, extent, extents) for digit, extent in digits.items()}
@@ -69,11 +69,11 @@ def sums_of_parts(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Expr, 
 
 
 _Digit = tuple[int, int]
-"""A loop: a dimension of the domain, and the number of its indices that one step of the loop passes."""
+"""A loop over a part of an index: a dimension of the domain, and the loop's step in it."""
 
 
 class _CutError(Exception):
-    """A dimension must be two loops, of which the inner one passes `step` indices."""
+    """A dimension must be split into two loops, the inner one of extent `step`."""
 
     def __init__(self, axis: int, step: int) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class _Linear:
 
 
 def _split(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Mapping[_Digit, int], list[_Linear]]:
-    """The loops that make all `exprs` linear, outermost first, with their extents; and what each then is.
+    """The loops in which all `exprs` are linear, outermost first, with their extents; and the linear forms.
 
     Raises:
         NotStridedError: There are none.
@@ -102,14 +102,14 @@ def _split(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Mapping[_Digi
 
 
 def _expr(digit: _Digit, extent: int, extents: Sequence[int]) -> Expr:
-    """The index of a loop, of the dimension that it is a part of."""
+    """The index of a loop as an expression in its dimension."""
     axis, step = digit
     index = divided(Dim(axis), step)
     return index if step * extent == extents[axis] else remainder(index, extent)
 
 
 def _digits(extents: Sequence[int], cuts: Sequence[frozenset[int]]) -> dict[_Digit, int]:
-    """Extent of every loop, outermost first.
+    """The extent of every loop, outermost first.
 
     Raises:
         NotStridedError: The cuts of a dimension do not divide each other.
@@ -149,7 +149,7 @@ def _linear(expr: Expr, digits: Mapping[_Digit, int]) -> _Linear:
 
 
 def _divided(form: _Linear, divisor: int, digits: Mapping[_Digit, int]) -> tuple[_Linear, _Linear]:
-    """Quotient and remainder, where whole digits belong to either."""
+    """Quotient and remainder, if each digit belongs to one of them."""
     quotient, rest = divmod(form.constant, divisor)
     high = {digit: weight // divisor for digit, weight in form.weights.items() if weight % divisor == 0}
     low = {digit: weight for digit, weight in form.weights.items() if weight % divisor}

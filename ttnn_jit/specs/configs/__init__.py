@@ -1,1 +1,1 @@
-"""How a chip splits and computes operations, as programs configure it."""
+"""ttnn's configs of operations: how a chip distributes and computes them."""

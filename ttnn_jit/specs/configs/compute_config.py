@@ -1,4 +1,4 @@
-"""How exactly a chip's kernels compute, as programs ask for it: `ttnn.WormholeComputeKernelConfig` and its kin."""
+"""Configs of the precision of a chip's kernels: `ttnn.WormholeComputeKernelConfig` and others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit.specs.tensor_spec import MathFidelity
 
 
 class ThrottleLevel(enum.Enum):
-    """How much a chip slows down to draw less current."""
+    """The reduction of a chip's speed to draw less current."""
 
     NO_THROTTLE = 0
     LEVEL_1 = 1
@@ -24,22 +24,22 @@ class ThrottleLevel(enum.Enum):
 
 
 class DeviceComputeKernelConfig(HardwareConfig):
-    """What an operation takes as `compute_kernel_config`: the config of any architecture."""
+    """The base of configs that operations take as `compute_kernel_config`."""
 
 
 @hardware_config
 class WormholeComputeKernelConfig(DeviceComputeKernelConfig):
     """Precision and speed of the kernels of a Wormhole or Blackhole chip (ttnn.WormholeComputeKernelConfig).
 
-    On chip targets products of matrices, and convolutions but depthwise ones, obey `math_fidelity` and
-    `fp32_dest_acc_en` (docs/numerics.md). All else is checked and compared, and changes nothing.
+    On chip targets matrix products, and convolutions other than depthwise ones, obey `math_fidelity` and
+    `fp32_dest_acc_en` (docs/numerics.md). Other fields are checked and compared, and have no effect.
 
     Attributes:
-        math_fidelity: Passes of the matrix engine; None leaves it to the operation.
-        math_approx_mode: Quicker and less exact functions.
+        math_fidelity: Phases of the matrix engine; None leaves it to the operation.
+        math_approx_mode: Faster and less precise functions.
         fp32_dest_acc_en: Accumulate in float32.
         packer_l1_acc: Accumulate partial sums in L1.
-        dst_full_sync_en: Use all of DST at once, not halves in turn.
+        dst_full_sync_en: Use all of DST at once, without double buffering.
         throttle_level: How much to slow down.
     """
 
@@ -52,7 +52,7 @@ class WormholeComputeKernelConfig(DeviceComputeKernelConfig):
 
 
 BlackholeComputeKernelConfig = WormholeComputeKernelConfig
-"""ttnn's other name of it."""
+"""ttnn's other name of the class."""
 
 
 @hardware_config
@@ -78,17 +78,17 @@ def init_device_compute_kernel_config(
     """The config of a chip of `arch` (ttnn.init_device_compute_kernel_config).
 
     Args:
-        arch: What ``device.arch()`` gives.
-        device_kernel_config: Where given, it is the result and the keywords do not count.
-        math_fidelity: As of `WormholeComputeKernelConfig`, and so on.
-        math_approx_mode: Quicker and less exact functions.
+        arch: The architecture, as ``device.arch()`` returns it.
+        device_kernel_config: If given, it is the result, and the keywords are ignored.
+        math_fidelity: As in `WormholeComputeKernelConfig`.
+        math_approx_mode: Faster and less precise functions.
         fp32_dest_acc_en: Accumulate in float32; Grayskull cannot.
         packer_l1_acc: Accumulate partial sums in L1; Grayskull cannot.
         dst_full_sync_en: Use all of DST at once.
         throttle_level: How much to slow down.
 
     Raises:
-        ArgumentError: No architecture, or a field that its config refuses.
+        ArgumentError: `arch` is no architecture, or its config refuses a field.
     """
     if arch not in tuple(Arch):
         raise ArgumentError(f"`arch` must be a ttnn.device.Arch, got {arch!r}", help="pass `device.arch()`")

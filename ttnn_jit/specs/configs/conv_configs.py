@@ -1,7 +1,7 @@
-"""How a chip splits a convolution over its cores and its memory: `conv_config=`, `slice_config=` and their kin.
+"""Configs of convolutions: how a chip distributes them over its cores and memory.
 
-Of their fields an activation, the element type of weights, the layout of the result and the mode of padding say
-something of values; what says how the result is sharded (conv_shards.py) has it lie so; all others are checked.
+The activation, the element type of weights and the padding mode affect values. The layout and the sharding of the
+result (conv_shards.py) are obeyed. All other fields are only checked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DTypeOrNone = Annotated[DataType | None, optional(one_of(DataType))]
 
 
 class PaddingMode(enum.Enum):
-    """What is around a tensor."""
+    """The values of padding."""
 
     Zeros = 0
     Replicate = 1
@@ -45,17 +45,17 @@ class Conv2dConfig(HardwareConfig):
     """How a convolution runs on a chip (ttnn.Conv2dConfig).
 
     Attributes:
-        weights_dtype: What weights and bias are rounded to when they are prepared; None: as they are.
-        activation: A unary operation of the result, before it is rounded.
-        deallocate_activation: Free the input's memory, where it is in L1.
-        shard_layout: How the result is spread over cores, by height, width or block; None: as the input, or not.
+        weights_dtype: Element type to which weights and bias are rounded when they are prepared; None keeps theirs.
+        activation: A unary operation, applied before the result is rounded.
+        deallocate_activation: Free the input's buffer if it is in L1.
+        shard_layout: Sharding of the result by height, width or block; None: that of the input, if it is sharded.
         core_grid: The cores of the result, with `override_sharding_config`.
-        transpose_shards: Whether the columns of a grid of blocks walk rows of the result.
-        reshard_if_not_optimal: Spread the result anew where the input is sharded.
-        act_block_h_override: Of which a shard has a multiple of rows.
-        output_layout: Of the result.
-        padding_mode: What is around the input.
-        dtype: Of the result where the call names none; this field and those after it are of earlier versions of ttnn.
+        transpose_shards: Whether the columns of a block sharded grid walk rows of the result.
+        reshard_if_not_optimal: Choose the result's sharding anew if the input is sharded.
+        act_block_h_override: A shard's rows are a multiple of it.
+        output_layout: Layout of the result.
+        padding_mode: Values of the input's padding.
+        dtype: Element type of the result if the call gives none; this and later fields are of earlier versions of ttnn.
     """
 
     weights_dtype: DTypeOrNone = None
@@ -93,7 +93,7 @@ Conv1dConfig = Conv2dConfig
 
 
 class SliceType(enum.Enum):
-    """Along what a convolution is cut that does not fit in L1."""
+    """The dimension along which a convolution is cut that does not fit in L1."""
 
     DRAM_HEIGHT = 0
     DRAM_WIDTH = 1
@@ -102,7 +102,7 @@ class SliceType(enum.Enum):
 
 @hardware_config
 class Conv2dSliceConfig(HardwareConfig):
-    """Into how many parts a convolution is cut, and along what (ttnn.Conv2dSliceConfig)."""
+    """The number of parts into which a convolution is cut, and the dimension (ttnn.Conv2dSliceConfig)."""
 
     SliceTypeEnum: ClassVar[type[SliceType]] = SliceType
 

@@ -1,8 +1,8 @@
-"""How ttnn spreads the result of a convolution over cores: the memory config that follows from a `Conv2dConfig`.
+"""The sharding of a convolution's result over cores, as ttnn derives it from a `Conv2dConfig`.
 
-Rows (batch, height and width) and channels are counted in tiles. As many cores work as there are, as long as none of
-them is left without a tile when all others have equally many. A sharded input keeps its cores, unless another spreading
-is asked for; channels are spread anew over the columns of its grid.
+Rows (batch x height x width) and channels are counted in tiles. It uses as many cores as possible such that none is
+empty when tiles are distributed evenly. The cores of a sharded input are kept unless another sharding is requested;
+channels are distributed anew over the columns of its grid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SPREADS = {_HEIGHT, _WIDTH, _BLOCK}
 
 
 def check_shard_layout(conv_config: Conv2dConfig) -> None:
-    """Refuse a `shard_layout` that no convolution has.
+    """Checks that a `shard_layout` is one of convolutions.
 
     Raises:
         ArgumentError: It is none of height, width and block.
@@ -40,13 +40,13 @@ def check_shard_layout(conv_config: Conv2dConfig) -> None:
         )
 
 
-def most_parts(count: int, most: int, multiple: int = 1) -> int:
-    """Into how many equal parts, at most `most`, so many things go of which none is empty.
+def max_parts(count: int, most: int, multiple: int = 1) -> int:
+    """The largest number of parts, at most `most`, such that an even split of `count` items leaves no part empty.
 
     Args:
-        count: Of things, at least 1; the last part may have fewer than the others.
-        most: At least 1.
-        multiple: Of which a part has a multiple.
+        count: The number of items, at least 1; the last part may have fewer than the others.
+        most: The limit, at least 1.
+        multiple: The size of a part is a multiple of it.
     """
     return next(parts for parts in range(most, 0, -1) if _leaves_none_empty(count, parts, multiple))
 
@@ -58,13 +58,13 @@ def _leaves_none_empty(count: int, parts: int, multiple: int) -> bool:
 
 @dataclass(frozen=True)
 class ConvolutionShards:
-    """What decides how a convolution's result is spread.
+    """The parameters from which the sharding of a convolution's result follows.
 
     Attributes:
         rows: Batch x height x width of the result.
-        channels: Of the result.
-        is_product: Whether its windows are single elements, beside each other, of one group.
-        tiled: Whether it lies in tiles.
+        channels: Channels of the result.
+        is_product: Whether it is a matrix product: windows of one element, stride 1, one group.
+        tiled: Whether the result is in tile layout.
         grid: Rows and columns of cores of the device.
     """
 
@@ -75,14 +75,14 @@ class ConvolutionShards:
     grid: tuple[int, int]
 
     def config(self, conv_config: Conv2dConfig, given: MemoryConfig) -> MemoryConfig | None:
-        """Where the result lies in L1; None where nothing says that it is sharded.
+        """The result's sharded memory config in L1; None if it is not sharded.
 
         Args:
             conv_config: The call's config.
-            given: Where the input lies.
+            given: The input's memory config.
 
         Raises:
-            ArgumentError: A layout that is none of height, width and block.
+            ArgumentError: The layout is none of height, width and block.
         """
         keeps = given.memory_layout in _SPREADS and not conv_config.reshard_if_not_optimal
         kept = given.shard_spec if keeps else None
@@ -121,14 +121,14 @@ class ConvolutionShards:
     def _by_height(
         self, chosen: CoreRangeSet | None, conv_config: Conv2dConfig, _: ShardOrientation
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
-        cores = chosen or self._cores(most_parts(self._row_tiles, self._all_cores, _block_tiles(conv_config)))
+        cores = chosen or self._cores(max_parts(self._row_tiles, self._all_cores, _block_tiles(conv_config)))
         width = self._channel_tiles * TILE_WIDTH if self.tiled else self.channels
         return cores, (self._shard_rows(cores.num_cores()), width)
 
     def _by_width(
         self, chosen: CoreRangeSet | None, _conv_config: Conv2dConfig, _: ShardOrientation
     ) -> tuple[CoreRangeSet, tuple[int, int]]:
-        cores = chosen or self._cores(most_parts(self._channel_tiles, self._all_cores))
+        cores = chosen or self._cores(max_parts(self._channel_tiles, self._all_cores))
         height = self._row_tiles * TILE_HEIGHT if self.tiled else self.rows
         return cores, (height, -(-self._channel_tiles // cores.num_cores()) * TILE_WIDTH)
 
@@ -139,7 +139,7 @@ class ConvolutionShards:
         size = CoreCoord(columns, rows) if chosen is None else chosen.bounding_box().grid_size()
         is_column_major = orientation is ShardOrientation.COL_MAJOR
         most_down, most_across = (size.x, size.y) if is_column_major else (size.y, size.x)
-        down = most_down if chosen else most_parts(self._row_tiles, most_down, _block_tiles(conv_config))
+        down = most_down if chosen else max_parts(self._row_tiles, most_down, _block_tiles(conv_config))
         across = self._parts_across(most_across, is_chosen=chosen is not None)
         width, height = (down, across) if is_column_major else (across, down)
         start = CoreCoord(0, 0) if chosen is None else chosen.bounding_box().start
@@ -148,7 +148,7 @@ class ConvolutionShards:
 
     def _parts_across(self, most: int, *, is_chosen: bool) -> int:
         if not self.is_product:
-            return most_parts(self._channel_tiles, most)
+            return max_parts(self._channel_tiles, most)
         return most if is_chosen else largest_divisor(self._channel_tiles, most)
 
     def _shard_rows(self, parts: int) -> int:

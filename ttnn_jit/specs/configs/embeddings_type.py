@@ -1,4 +1,4 @@
-"""Which rows of its weight `ttnn.embedding` on a chip keeps beside its kernels; what it gives is the same."""
+"""The weight rows that `ttnn.embedding` caches on a chip; it does not affect results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class EmbeddingsType(enum.Enum):
-    """Any rows; any, the one of the padding index often; two (ttnn.EmbeddingsType)."""
+    """No rows; the row of the padding index; both rows of a weight of two (ttnn.EmbeddingsType)."""
 
     GENERIC = 0
     PADDED = 1

@@ -1,7 +1,7 @@
-"""Classes of settings that choose how a chip computes: keyword arguments that are checked, printed and compared.
+"""The base of config classes: annotated fields as keyword arguments that are checked, printed and compared.
 
-A class is its annotated fields. An annotation carries the rule of its field, which gives a value the form that is kept
-when it is assigned, and refuses one when the config is used:
+The annotation of a field has its rule, which converts a value when it is assigned, and checks it when the config is
+used:
 
     @hardware_config
     class Blocks(HardwareConfig):
@@ -23,14 +23,14 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRangeSet
-from ttnn_jit.specs.open_values import OpenValue
+from ttnn_jit.specs.mutable_values import MutableValue
 from ttnn_jit.specs.target import TILE_HEIGHT
 
 C = TypeVar("C", bound="HardwareConfig")
 
 
 def _accepted(_: Any, __: str) -> None:
-    """Refuses nothing."""
+    """Accepts every value."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Rule:
     """The rule of a field.
 
     Attributes:
-        convert: From a value that is assigned, and what errors call it, to the value that is kept; refuses other kinds.
-        check: Refuses such a value when its config is used.
+        convert: Converts an assigned value, given its name in errors; raises for a wrong type.
+        check: Raises for an invalid value when the config is used.
     """
 
     convert: Callable[[Any, str], Any]
@@ -47,20 +47,20 @@ class Rule:
 
 
 class FieldError(ArgumentError, TypeError):
-    """A config was given a field that it lacks, or misses one (a TypeError in ttnn)."""
+    """A config has an unknown field, or a required one is missing (a TypeError in ttnn)."""
 
 
-class HardwareConfig(OpenValue):
-    """Settings of a chip, told apart by their fields alone, which may be assigned.
+class HardwareConfig(MutableValue):
+    """A mutable config, compared by its fields.
 
-    What contradicts itself is refused where the config is used, as by ttnn: fields change one after the other.
+    Contradictory fields are refused when the config is used, as by ttnn: fields are assigned one after the other.
     """
 
     def check(self) -> None:
-        """Refuse fields that contradict each other."""
+        """Checks the fields against each other."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return object.__new__, (type(self),), vars(self.copied())
+        return object.__new__, (type(self),), vars(self.mutable_copy())
 
     def __repr__(self) -> str:
         kind: Any = type(self)
@@ -68,10 +68,10 @@ class HardwareConfig(OpenValue):
 
 
 def check_config(config: HardwareConfig, kind: type, what: str) -> None:
-    """Refuse a config that a call cannot use, named `what` in the text.
+    """Checks a config before a call uses it; errors call it `what`.
 
     Raises:
-        ArgumentError: It is no `kind`, a field has no such value, or fields contradict each other.
+        ArgumentError: It is no `kind`, a field is invalid, or fields contradict each other.
     """
     check_kind(config, kind, what)
     own: Any = type(config)
@@ -93,13 +93,13 @@ def _refuse_deletion(config: HardwareConfig, name: str) -> None:
 
 @dataclass_transform(kw_only_default=True)
 def hardware_config(cls: type[C]) -> type[C]:
-    """`cls`, annotated fields, as a class whose fields are keyword arguments; those without a default are needed."""
+    """Makes the annotated fields of `cls` keyword arguments; those without a default are required."""
     made: Any = dataclass(frozen=True, kw_only=True, repr=False)(cls)
     required = {field.name for field in dataclasses.fields(made) if field.default is dataclasses.MISSING}
     initialise: Callable[..., None] = made.__init__
 
     @functools.wraps(initialise)
-    def __init__(self: C, **given: Any) -> None:  # noqa: N807 - it becomes the class's
+    def __init__(self: C, **given: Any) -> None:  # noqa: N807 - it becomes a method
         rules = rules_of(made)
         for name in given:
             if name not in rules:
@@ -117,7 +117,7 @@ def hardware_config(cls: type[C]) -> type[C]:
 
 @memoized
 def rules_of(cls: Any) -> Mapping[str, Rule]:
-    """Field of a config -> its rule, in the order of printing."""
+    """Field of a config -> its rule, in printing order."""
     hints = get_type_hints(cls, include_extras=True)
     return {name: parts[1] for name, hint in hints.items() if len(parts := get_args(hint)) > 1}
 
@@ -157,7 +157,7 @@ count = Rule(_whole_number, _is_counted)
 """A whole number of at least 1."""
 
 tile_multiple = Rule(_whole_number, _is_of_tiles)
-"""A whole number of elements that makes whole tiles; 0 leaves the choice to the operation."""
+"""A whole number of elements that is a multiple of a tile's side; 0 leaves the choice to the operation."""
 
 
 def _truth(value: Any, what: str) -> bool:
@@ -167,7 +167,7 @@ def _truth(value: Any, what: str) -> bool:
 
 
 flag = Rule(_truth)
-"""True or False; 0 and 1 stand for them."""
+"""True or False; 0 and 1 are accepted."""
 
 
 def _core_coord(value: Any, what: str) -> CoreCoord:
@@ -183,11 +183,11 @@ def _has_cores(value: CoreCoord, what: str) -> None:
 
 
 grid = Rule(_core_coord, _has_cores)
-"""Columns and rows of cores: at least one each."""
+"""Columns and rows of cores, at least one each."""
 
 
 def one_of(kind: type) -> Rule:
-    """An object of `kind`; of a class of members, one of them."""
+    """An instance of `kind`; of an enumeration, a member."""
     return Rule(lambda value, what: check_kind(value, kind, what))
 
 
@@ -196,7 +196,7 @@ core_set = one_of(CoreRangeSet)
 
 
 def optional(rule: Rule) -> Rule:
-    """What `rule` takes, or None."""
+    """Accepts what `rule` accepts, and None."""
     return Rule(
         lambda value, what: None if value is None else rule.convert(value, what),
         lambda value, what: None if value is None else rule.check(value, what),
@@ -204,10 +204,10 @@ def optional(rule: Rule) -> Rule:
 
 
 def check_divides(config: HardwareConfig, part: str, into: str) -> None:
-    """Refuse a `config` whose field `part` does not divide its field `into`.
+    """Checks that the field `part` of `config` divides the field `into`.
 
     Raises:
-        ArgumentError: It does not; the text has both.
+        ArgumentError: It does not.
     """
     small, large = getattr(config, part), getattr(config, into)
     if large % small:

@@ -1,6 +1,6 @@
-"""How a chip splits an operation over its cores and its memory: the classes of `program_config=`, and their kin.
+"""Program configs: how a chip distributes an operation over its cores and memory.
 
-They are checked for plausibility and say nothing of values, but for an activation that one may hold.
+They are checked for plausibility. Only the activation of a config affects values.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ Tiles = Annotated[int, tile_multiple]
 Cores = Annotated[CoreRangeSet | None, optional(core_set)]
 Activation = Annotated[UnaryWithParam | str | None, Rule(activation)]
 
-MOST_DST_TILES = 16
-"""Tiles that DST holds at most: of 16 bits, with `dst_full_sync_en`."""
+MAX_DST_TILES = 16
+"""The largest capacity of DST in tiles: with 16-bit elements and `dst_full_sync_en`."""
 
 
 class ProgramConfig(HardwareConfig):
-    """What an operation takes as `program_config`."""
+    """The base of configs that operations take as `program_config`."""
 
 
 def _check_subblocks(config: Any, height: str, width: str) -> None:
     check_divides(config, "out_subblock_h", height)
     check_divides(config, "out_subblock_w", width)
     rows, columns = config.out_subblock_h, config.out_subblock_w
-    if rows * columns > MOST_DST_TILES:
+    if rows * columns > MAX_DST_TILES:
         raise ArgumentError(
             f"{type(config).__name__}: a subblock of {rows}x{columns} tiles has {rows * columns}, and DST holds "
-            f"{MOST_DST_TILES} at most"
+            f"{MAX_DST_TILES} at most"
         )
 
 
 class MatmulProgramConfig(ProgramConfig):
-    """What matmul and linear take as `program_config`."""
+    """The base of program configs of matmul and linear."""
 
 
 class _BlockedMatmulProgramConfig(MatmulProgramConfig):
-    """A matmul whose cores make what is theirs block by block: all of it at once where no block is given."""
+    """A matmul whose cores compute their part of the result block by block; the default is a single block."""
 
     def __post_init__(self) -> None:
         for block, whole_of_core in _BLOCKS:
@@ -64,7 +64,7 @@ class _BlockedMatmulProgramConfig(MatmulProgramConfig):
                 setattr(self, block, getattr(self, whole_of_core))
 
     def check(self) -> None:
-        """Blocks divide what a core makes, and subblocks a block."""
+        """Blocks must divide a core's part of the result, and subblocks a block."""
         for block, whole_of_core in _BLOCKS:
             if getattr(self, block) is None:
                 raise ArgumentError(f"{type(self).__name__}: `{block}` is None", help="a block is a number of tiles")
@@ -88,7 +88,7 @@ class MatmulMultiCoreReuseProgramConfig(MatmulProgramConfig):
     allowed_worker_cores: Cores = None
 
     def check(self) -> None:
-        """Subblocks divide what a core makes."""
+        """Subblocks must divide a core's part of the result."""
         _check_subblocks(self, "per_core_M", "per_core_N")
 
 
@@ -164,13 +164,13 @@ class MinimalMatmulConfig(ProgramConfig):
     compute_with_storage_grid_size: Grid
 
     def check(self) -> None:
-        """Subblocks divide a block."""
+        """Subblocks must divide a block."""
         check_divides(self, "subblock_h", "M_block_size")
         check_divides(self, "subblock_w", "N_block_size")
 
 
 class SoftmaxProgramConfig(ProgramConfig):
-    """What softmax takes as `program_config`."""
+    """The base of program configs of softmax."""
 
 
 @hardware_config
@@ -188,17 +188,17 @@ class SoftmaxShardedMultiCoreProgramConfig(SoftmaxProgramConfig):
     block_w: Count
 
     def check(self) -> None:
-        """Subblocks divide a block."""
+        """Subblocks must divide a block."""
         check_divides(self, "subblock_w", "block_w")
 
 
 class LayerNormProgramConfig(ProgramConfig):
-    """What the norms take as `program_config`."""
+    """The base of program configs of norms."""
 
 
 @hardware_config
 class LayerNormDefaultProgramConfig(LayerNormProgramConfig):
-    """The operation chooses how to split; the flags choose kernels."""
+    """The operation chooses the distribution; the flags choose kernels."""
 
     legacy_reduction: Flag = False
     legacy_rsqrt: Flag = False
@@ -219,13 +219,13 @@ class LayerNormShardedMultiCoreProgramConfig(LayerNormProgramConfig):
     use_welford: Flag = False
 
     def check(self) -> None:
-        """Subblocks divide a block."""
+        """Subblocks must divide a block."""
         check_divides(self, "subblock_w", "block_w")
 
 
 @hardware_config
 class SDPAProgramConfig(ProgramConfig):
-    """Scaled dot-product attention in chunks of queries and keys, counted in elements; 0 leaves a chunk to it."""
+    """Scaled dot-product attention in chunks of queries and keys, counted in elements; 0 lets the operation choose."""
 
     compute_with_storage_grid_size: Grid
     sub_core_grids: Cores = None

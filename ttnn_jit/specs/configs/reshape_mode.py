@@ -1,4 +1,4 @@
-"""How `ttnn.reshape` on a chip comes by the table of where tiles go; what it gives is the same."""
+"""The lifetime of the tile index table of `ttnn.reshape` on a chip; it does not affect results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class TileReshapeMapMode(enum.Enum):
-    """A table that is kept beside the program, or one made at each call (ttnn.TileReshapeMapMode)."""
+    """A table that is cached with the program, or one that each call makes (ttnn.TileReshapeMapMode)."""
 
     CACHE = 0
     RECREATE = 1

@@ -1,4 +1,4 @@
-"""What programs name an activation by: a type of ttnn's unary operations, with numbers or without."""
+"""Activations in configs: ttnn's types of unary operations, with or without parameters."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ UnaryOpType.__doc__ = "Types of unary operations; those that are operations here
 
 @dataclass(frozen=True, repr=False)
 class UnaryWithParam:
-    """A unary operation as an activation, and its numbers (ttnn.UnaryWithParam).
+    """A unary operation as an activation, with its parameters (ttnn.UnaryWithParam).
 
     Attributes:
-        op_type: Which.
-        params: Its numbers, in the order of the operation's parameters; those left out have their defaults.
+        op_type: The operation.
+        params: Its parameters, in order; omitted ones have their defaults.
 
     Raises:
         ArgumentError: `op_type` is no `UnaryOpType`, or a parameter is no number.
@@ -67,7 +67,7 @@ def _number(value: Any) -> float:
 
 
 def activation(value: Any, what: str) -> UnaryWithParam | str | None:
-    """The rule of fields that hold an activation: a type, one with numbers, a name, or None."""
+    """The rule of activation fields: a type, a type with parameters, a name, or None."""
     if value is None or isinstance(value, (UnaryWithParam, str)):
         return value
     parts = value if isinstance(value, (tuple, list)) else (value,)
@@ -80,7 +80,7 @@ def activation(value: Any, what: str) -> UnaryWithParam | str | None:
 
 
 class BcastOpMath(enum.Enum):
-    """What `ttnn.bcast` does with a tensor and a row, a column or a number."""
+    """The operation of `ttnn.bcast` on a tensor and a row, a column or a number."""
 
     ADD = 0
     SUB = 1
@@ -88,7 +88,7 @@ class BcastOpMath(enum.Enum):
 
 
 class BcastOpDim(enum.Enum):
-    """Along what `ttnn.bcast` repeats its second operand."""
+    """The dimensions along which `ttnn.bcast` broadcasts its second operand."""
 
     H = 0
     W = 1

@@ -1,1 +1,1 @@
-"""Cores, how tensors are sharded over them, and where they lie."""
+"""Cores, shard arithmetic and memory configs."""

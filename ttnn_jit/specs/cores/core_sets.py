@@ -1,4 +1,4 @@
-"""Sets of cores by their number, the cores of a set in order, and shards of tensors that cores do not divide."""
+"""Core sets of a given size, the cores of a set in order, and uneven shards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def num_cores_to_corerangeset(
     """The first cores of a grid (ttnn.num_cores_to_corerangeset): column by column, or row by row.
 
     Args:
-        target_num_cores: How many.
+        target_num_cores: The number of cores.
         grid_size: Columns and rows of the grid.
         row_wise: Fill rows first.
 
@@ -53,9 +53,9 @@ def core_for_each(shape: Iterable[int], grid: tuple[int, int], buffer_type: Buff
     """A height-sharded config with one core for each index of `shape` before its last two dimensions.
 
     Args:
-        shape: Of a tensor of tiles.
+        shape: Shape of a tiled tensor.
         grid: Rows and columns of cores, which are filled row by row.
-        buffer_type: Where the shards lie.
+        buffer_type: The memory of the shards.
 
     Raises:
         GridError: The grid has fewer cores.
@@ -75,7 +75,7 @@ def shards_in_l1(
     """Shards of `shard_shape` in the L1 of the cores of a grid of so many columns and rows, or of a set of cores.
 
     Raises:
-        ArgumentError: An argument of another kind.
+        ArgumentError: An argument of a wrong type.
         GridError: A shard has no element, or there is no core.
     """
     check_kind(shard_scheme, TensorMemoryLayout, "`shard_scheme`")
@@ -88,12 +88,12 @@ def shards_in_l1(
 
 
 def with_cores(config: MemoryConfig, shape: tuple[int, ...], cores: CoreRangeSet) -> MemoryConfig:
-    """`config`, which only says in which way a tensor is cut, with even shards of whole tiles over `cores`.
+    """`config`, a sharded config without a shard spec, with even shards of whole tiles over `cores`.
 
     Args:
         config: Sharded, without a shard spec.
         shape: Padded extents of the tensor.
-        cores: Those that may hold shards.
+        cores: The cores that may hold shards.
     """
     strategy = ShardStrategy[config.memory_layout.name.removesuffix("_SHARDED")]
     return sharded_over(shape, strategy, cores, config.buffer_type)
@@ -108,13 +108,13 @@ def num_cores_to_corerangeset_in_subcoregrids(
     """Cores of a set from `start_core` on (ttnn.num_cores_to_corerangeset_in_subcoregrids), range after range.
 
     Args:
-        start_core: The first.
-        target_num_cores: How many.
-        sub_core_grids: The cores there are.
-        row_wise: Within a range go row by row, else column by column.
+        start_core: The first core.
+        target_num_cores: The number of cores.
+        sub_core_grids: The available cores.
+        row_wise: Within a range row by row, else column by column.
 
     Raises:
-        GridError: `start_core` is none of them, or fewer follow it.
+        GridError: `start_core` is none of them, or too few follow it.
     """
     check_whole_number(target_num_cores, "`target_num_cores`")
     cores, start = corerange_to_cores(sub_core_grids, row_wise=row_wise), core_coord(start_core)
@@ -136,11 +136,11 @@ def corerange_to_cores(
 
     Args:
         core_range_set: A set of ranges, or one.
-        max_cores: At most so many; None: all.
-        row_wise: Within a range go row by row, else column by column.
+        max_cores: The most cores to return; None: all.
+        row_wise: Within a range row by row, else column by column.
 
     Raises:
-        ArgumentError: An argument of another kind.
+        ArgumentError: An argument of a wrong type.
     """
     cores = core_range_set
     if not isinstance(cores, CoreRange):
@@ -165,16 +165,16 @@ def grid_to_cores(num_cores: int, grid_size_x: int, grid_size_y: int, row_wise: 
 def split_work_to_cores(
     core_grid: CoreCoord | tuple[int, int] | CoreRangeSet, units_to_divide: int, row_wise: bool = False
 ) -> tuple[int, CoreRangeSet, CoreRangeSet, CoreRangeSet, int, int]:
-    """Units of work over cores, as evenly as they go (ttnn.split_work_to_cores).
+    """Distributes units of work over cores as evenly as possible (ttnn.split_work_to_cores).
 
     Args:
-        core_grid: Columns and rows of a grid, or the cores there are.
-        units_to_divide: How many units.
+        core_grid: Columns and rows of a grid, or the available cores.
+        units_to_divide: The number of units.
         row_wise: Fill rows first, else columns.
 
     Returns:
-        How many cores work; they; those that do a unit more, which are all if it comes out even; the others; the units
-        of a core of each of the two groups.
+        The number of working cores; these cores; those with one unit more, which are all if the units divide evenly;
+        the others; the units of a core in each of the two groups.
 
     Raises:
         ArgumentError, GridError: No number of units, or no grid.
@@ -205,7 +205,7 @@ def _cores_of(core_range: CoreRange, *, row_wise: bool) -> list[CoreCoord]:
 
 
 def _ranges_of(cores: Iterable[CoreCoord], *, row_wise: bool) -> CoreRangeSet:
-    """Cores in order as rectangles: runs along a row or a column, and equal runs side by side as one."""
+    """Cores in order as rectangles: runs along a row or a column, with adjacent equal runs merged."""
     found = merged(runs_along_rows(cores if row_wise else map(_transposed, cores)), _is_below)
     return CoreRangeSet(found if row_wise else (CoreRange(_transposed(r.start), _transposed(r.end)) for r in found))
 
@@ -218,7 +218,7 @@ def _is_below(first: CoreRange, second: CoreRange) -> bool:
     return (first.start.x, first.end.x, first.end.y + 1) == (second.start.x, second.end.x, second.start.y)
 
 
-# --- Shards of tensors that cores do not divide ---------------------------------------------------------------------
+# --- Uneven shards --------------------------------------------------------------------------------------------------
 
 
 def create_sharded_memory_config_(
@@ -229,19 +229,19 @@ def create_sharded_memory_config_(
     use_height_and_width_as_shard_shape: bool = False,
     tile_layout: bool = False,
 ) -> MemoryConfig:
-    """An L1 config that splits `shape` over cores, the last of which may get less (ttnn.create_sharded_memory_config_).
+    """An L1 config that splits `shape` over cores; the last may have less (ttnn.create_sharded_memory_config_).
 
     Args:
         shape: Logical extents; leading dimensions fold into the rows.
         core_grid: Columns and rows of cores, or a set of them.
-        strategy: HEIGHT splits rows, WIDTH columns, BLOCK both; a memory layout says the same.
+        strategy: HEIGHT splits rows, WIDTH columns, BLOCK both; also as a memory layout.
         orientation: Order of shards over the cores.
         use_height_and_width_as_shard_shape: The last two extents of `shape` are the shard, swapped for column-major.
         tile_layout: Round the rows of the tensor up, so that every core of a block has whole tiles.
 
     Raises:
-        ArgumentError: An argument of another kind.
-        GridError: BLOCK over cores that are no rectangle, or shards of no whole tile in either direction.
+        ArgumentError: An argument of a wrong type.
+        GridError: BLOCK over cores that are no rectangle, or shards of whole tiles in neither direction.
     """
     layout = _layout_of(strategy)
     check_kind(orientation, ShardOrientation, "`orientation`")
@@ -274,7 +274,7 @@ def _layout_of(strategy: object) -> TensorMemoryLayout:
 
 
 def _parts_of(cores: CoreRangeSet, layout: TensorMemoryLayout, *, row_major: bool) -> tuple[int, int]:
-    """Into how many parts rows and columns are split."""
+    """The numbers of parts of rows and columns."""
     if layout is TensorMemoryLayout.HEIGHT_SHARDED:
         return cores.num_cores(), 1
     if layout is TensorMemoryLayout.WIDTH_SHARDED:

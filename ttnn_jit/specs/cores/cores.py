@@ -1,4 +1,4 @@
-"""Cores, and sets of them, as ttnn names them."""
+"""ttnn's cores, grids and core ranges."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind, whole_numbers
 
-MOST_COORDINATE = 255
-"""Of a core: sets of cores are listed, so that a range without end would be a list without end."""
+MAX_COORDINATE = 255
+"""The largest coordinate of a core; it bounds the enumeration of the cores of a range."""
 
 
 @functools.total_ordering
 @dataclass(frozen=True)
 class CoreCoord:
-    """A core: x is the column, y the row, which is compared last."""
+    """A core: x is the column, y the row. The order compares x first."""
 
     x: int
     y: int
@@ -31,7 +31,7 @@ class CoreCoord:
 
 @dataclass(frozen=True)
 class CoreGrid:
-    """A count of cores: x columns by y rows. Keyword only, as in ttnn."""
+    """A grid of x columns by y rows of cores. Keyword only, as in ttnn."""
 
     def __init__(self, *, x: int, y: int) -> None:
         x, y = whole_numbers((x, y), "a core grid")
@@ -75,22 +75,22 @@ class CoreRange:
 
 
 def core_coord(value: CoreCoord | Sequence[int]) -> CoreCoord:
-    """The core that `value` names.
+    """`value` as a core.
 
     Raises:
-        GridError: It names none.
+        GridError: It is none.
     """
     pair = whole_numbers((value.x, value.y) if isinstance(value, CoreCoord) else value, "a core")
     if len(pair) != 2:
         raise GridError(f"a core has a column and a row, got {list(pair)}")
     core = CoreCoord(*pair)
-    if min(pair) < 0 or max(pair) > MOST_COORDINATE:
-        raise GridError(f"a core has coordinates of 0 to {MOST_COORDINATE}, got {core}")
+    if min(pair) < 0 or max(pair) > MAX_COORDINATE:
+        raise GridError(f"a core has coordinates of 0 to {MAX_COORDINATE}, got {core}")
     return core
 
 
 class CoreRangeSet:
-    """A set of core ranges, compared as a set; one without cores says that there are none."""
+    """A set of core ranges, compared as a set; it may be empty."""
 
     def __init__(self, core_ranges: Iterable[CoreRange] | CoreRange = ()) -> None:
         if not isinstance(core_ranges, CoreRange | Iterable):
@@ -132,11 +132,11 @@ class CoreRangeSet:
         return _cores_of(other) <= set(self.cores())
 
     def subtract(self, other: CoreRangeSet) -> CoreRangeSet:
-        """The cores that `other` has not."""
+        """The cores that are not in `other`."""
         return _of_cores(set(self.cores()) - _cores_of(other))
 
     def merge(self, other: CoreRangeSet) -> CoreRangeSet:
-        """The cores of both, in as few ranges as rows of them make."""
+        """The cores of both, with adjacent rows merged to ranges."""
         return _of_cores(set(self.cores()) | _cores_of(other))
 
     def bounding_box(self) -> CoreRange:
@@ -170,24 +170,24 @@ def _cores_of(cores: CoreCoord | CoreRange | CoreRangeSet) -> set[CoreCoord]:
 
 
 def _of_cores(cores: Iterable[CoreCoord]) -> CoreRangeSet:
-    """Cores as rectangles: runs along the rows, and equal runs in rows below each other as one."""
+    """Cores as rectangles: runs along rows, with equal runs of adjacent rows merged."""
     blocks: dict[tuple[int, int, int], CoreRange] = {}
     for run in runs_along_rows(
         sorted(cores, key=lambda core: (core.y, core.x))
-    ):  # by its columns and its row: the block above that it continues
+    ):  # by columns and row: the rectangle above that it extends
         above = blocks.pop((run.start.x, run.end.x, run.start.y - 1), run)
         blocks[run.start.x, run.end.x, run.end.y] = CoreRange(above.start, run.end)
     return CoreRangeSet(blocks.values())
 
 
 def runs_along_rows(cores: Iterable[CoreCoord]) -> list[CoreRange]:
-    """Cores in order, as runs of those that follow each other in a row."""
+    """Cores in order, as runs of adjacent cores of a row."""
     singles = (CoreRange(core, core) for core in cores)
     return merged(singles, lambda run, core: (run.end.x + 1, run.end.y) == (core.start.x, core.start.y))
 
 
 def merged(ranges: Iterable[CoreRange], belong: Callable[[CoreRange, CoreRange], bool]) -> list[CoreRange]:
-    """Neighbours in the list that `belong` together as one."""
+    """`ranges` with neighbours merged that `belong` together."""
     found: list[CoreRange] = []
     for each in ranges:
         if found and belong(found[-1], each):
@@ -198,10 +198,11 @@ def merged(ranges: Iterable[CoreRange], belong: Callable[[CoreRange, CoreRange],
 
 
 def require_cores(grid: object) -> CoreRangeSet:
-    """The `grid` itself; refused where it is no set of cores, or has none.
+    """Returns `grid` if it is a set of cores that is not empty.
 
     Raises:
-        ArgumentError, GridError: It is something else, or has no cores.
+        ArgumentError: It is no `CoreRangeSet`.
+        GridError: It has no cores.
     """
     cores = check_kind(grid, CoreRangeSet, "the grid of a shard spec")
     if not cores.ranges():

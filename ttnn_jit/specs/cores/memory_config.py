@@ -1,4 +1,4 @@
-"""Where tensors lie: shard specs and memory configs, as ttnn names them."""
+"""ttnn's shard specs and memory configs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind, whole_numbers
 from ttnn_jit.specs.cores.cores import CoreRangeSet, require_cores
-from ttnn_jit.specs.open_values import OpenValue
+from ttnn_jit.specs.mutable_values import MutableValue
 
 if TYPE_CHECKING:
     from ttnn_jit.specs.cores.shard_distribution import ShardDistributionStrategy, ShardMode
 
 
 class TensorMemoryLayout(enum.Enum):
-    """How a tensor is spread over banks or cores; the numbers are ttnn's."""
+    """How a tensor is distributed over banks or cores; the numbers are ttnn's."""
 
     INTERLEAVED = 0
     HEIGHT_SHARDED = 2
@@ -29,7 +29,7 @@ class TensorMemoryLayout(enum.Enum):
 
 
 class BufferType(enum.Enum):
-    """The memory that holds a tensor; the numbers are ttnn's. SystemMemory is another spelling."""
+    """The memory that holds a tensor; the numbers are ttnn's. SystemMemory is a second name."""
 
     DRAM = 0
     L1 = 1
@@ -40,7 +40,7 @@ class BufferType(enum.Enum):
 
 
 class ShardOrientation(enum.Enum):
-    """The order in which shards are dealt to cores."""
+    """The order in which shards are assigned to cores."""
 
     ROW_MAJOR = 0
     COL_MAJOR = 1
@@ -54,11 +54,11 @@ class ShardStrategy(enum.Enum):
     BLOCK = 3
 
 
-class _Spec(OpenValue):
-    """How a tensor is cut: fields that may be assigned; what they cannot be is refused then."""
+class _Spec(MutableValue):
+    """The base of shard specs: mutable fields, whose values are checked when they are assigned."""
 
     _conversions: ClassVar[Mapping[str, Callable[[Any], Any]]]
-    """Field -> what it makes of a value that it is given; it raises where that is none."""
+    """Field -> the conversion of an assigned value; it raises for an invalid one."""
     _values: ClassVar[attrgetter[tuple[Any, ...]]]
     grid: CoreRangeSet
 
@@ -100,9 +100,9 @@ def _orientation(value: Any) -> ShardOrientation:
 
 
 class ShardSpec(_Spec):
-    """The cores of a sharded tensor and the shard, in elements (height, width), that each holds.
+    """The cores of a sharded tensor, and the extents (height, width) of a core's shard in elements.
 
-    Its fields `grid`, `shape` and `orientation` may be assigned.
+    The fields `grid`, `shape` and `orientation` are mutable.
     """
 
     _conversions = {"grid": require_cores, "shape": _height_and_width, "orientation": _orientation}  # noqa: RUF012 - of the base
@@ -128,7 +128,7 @@ class ShardSpec(_Spec):
 
     @property
     def mode(self) -> ShardMode:
-        """What the shape is part of."""
+        """Always PHYSICAL: the shard's shape includes padding."""
         from ttnn_jit.specs.cores.shard_distribution import ShardMode
 
         return ShardMode.PHYSICAL
@@ -138,9 +138,9 @@ class ShardSpec(_Spec):
 
 
 class NdShardSpec(_Spec):
-    """The cores of a tensor that is cut in every dimension; shards are dealt to the cores round robin.
+    """The cores and the shard's shape of an ND sharded tensor; shards are assigned to cores round robin.
 
-    Its fields `shard_shape`, `grid` and `orientation` may be assigned.
+    The fields `shard_shape`, `grid` and `orientation` are mutable.
     """
 
     _conversions = {"shard_shape": _extents, "grid": require_cores, "orientation": _orientation}  # noqa: RUF012 - of the base
@@ -166,7 +166,7 @@ class NdShardSpec(_Spec):
 
     @property
     def shard_distribution_strategy(self) -> ShardDistributionStrategy:
-        """How shards are dealt to the cores."""
+        """How shards are assigned to cores."""
         from ttnn_jit.specs.cores.shard_distribution import ShardDistributionStrategy
 
         return ShardDistributionStrategy.ROUND_ROBIN_1D
@@ -176,17 +176,17 @@ class NdShardSpec(_Spec):
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryConfig(OpenValue):
-    """Where a tensor lies: memory layout, buffer type and, when sharded, the shard spec.
+class MemoryConfig(MutableValue):
+    """The memory of a tensor: memory layout, buffer type and, if sharded, the shard spec.
 
-    It has a copy of a spec that it is given, whose fields may be assigned: ``config.shard_spec.shape = ...``. A config
-    made from an `nd_shard_spec` alone is ND_SHARDED, and so is ``MemoryConfig(buffer_type, nd_shard_spec)``. Two
-    configs are equal if layout, buffer type and the spec that the layout goes by are: the ND one for ND_SHARDED, none
-    for INTERLEAVED, else the two-dimensional one.
+    A config copies the spec that it is given; the copy is mutable: ``config.shard_spec.shape = ...``. A config of an
+    `nd_shard_spec` alone is ND_SHARDED, and so is ``MemoryConfig(buffer_type, nd_shard_spec)``. Two configs are equal
+    if their layouts, their buffer types and the specs that their layout uses are equal: the ND spec for ND_SHARDED,
+    none for INTERLEAVED, else the two-dimensional spec.
 
     Raises:
-        ArgumentError: A field of another kind.
-        GridError: A spec that the memory layout does not go by.
+        ArgumentError: A field of a wrong type.
+        GridError: A spec that the memory layout does not use.
     """
 
     memory_layout: TensorMemoryLayout = TensorMemoryLayout.INTERLEAVED
@@ -205,8 +205,8 @@ class MemoryConfig(OpenValue):
         check_kind(self.buffer_type, BufferType, "`buffer_type`")
         kinds: tuple[tuple[str, type[_Spec]], ...] = ("shard_spec", ShardSpec), ("nd_shard_spec", NdShardSpec)
         for name, kind in kinds:
-            if (spec := getattr(self, name)) is not None and not check_kind(spec, kind, f"`{name}`").is_kept:
-                object.__setattr__(self, name, spec.copied())
+            if (spec := getattr(self, name)) is not None and not check_kind(spec, kind, f"`{name}`").is_frozen:
+                object.__setattr__(self, name, spec.mutable_copy())
         if self.nd_shard_spec is not None and self.shard_spec is None and not self.is_sharded():
             object.__setattr__(self, "memory_layout", TensorMemoryLayout.ND_SHARDED)
         self._check_specs()
@@ -220,60 +220,62 @@ class MemoryConfig(OpenValue):
         if self.nd_shard_spec is None and self.is_nd_sharded():
             raise GridError("an ND_SHARDED memory config needs an `nd_shard_spec`")
 
-    def copied(self) -> MemoryConfig:
-        """Another one, with a spec of its own."""
+    def mutable_copy(self) -> MemoryConfig:
+        """A mutable copy, with a copy of its spec."""
         spec, nd_spec = self.shard_spec, self.nd_shard_spec
-        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.copied(), nd_spec and nd_spec.copied())
+        return MemoryConfig(
+            self.memory_layout, self.buffer_type, spec and spec.mutable_copy(), nd_spec and nd_spec.mutable_copy()
+        )
 
-    def kept(self) -> MemoryConfig:
-        """A config whose specs refuse changes: itself, if they do or if there are none.
+    def frozen(self) -> MemoryConfig:
+        """A copy with frozen specs; the config itself if its specs are frozen or it has none.
 
-        The spec of an INTERLEAVED config, which ttnn takes and does not read, is left out.
+        The spec of an INTERLEAVED config, which ttnn ignores, is left out.
         """
         spec, nd_spec = (self.shard_spec, self.nd_shard_spec) if self.is_sharded() else (None, None)
-        if (spec is None or spec.is_kept) and (nd_spec is None or nd_spec.is_kept) and spec is self.shard_spec:
+        if (spec is None or spec.is_frozen) and (nd_spec is None or nd_spec.is_frozen) and spec is self.shard_spec:
             return self
-        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.kept(), nd_spec and nd_spec.kept())
+        return MemoryConfig(self.memory_layout, self.buffer_type, spec and spec.frozen(), nd_spec and nd_spec.frozen())
 
     @property
-    def is_kept(self) -> bool:
-        """Whether its specs refuse changes."""
-        return self.kept() is self
+    def is_frozen(self) -> bool:
+        """Whether its specs are frozen."""
+        return self.frozen() is self
 
-    def opened(self) -> MemoryConfig:
-        """A config whose specs may change without changing this one: itself, if there are none."""
-        return self.copied() if self.shard_spec or self.nd_shard_spec else self
+    def with_mutable_specs(self) -> MemoryConfig:
+        """A config with mutable copies of the specs; the config itself if it has none."""
+        return self.mutable_copy() if self.shard_spec or self.nd_shard_spec else self
 
     def is_sharded(self) -> bool:
-        """Whether the tensor is split into shards, one per core."""
+        """Whether the tensor is sharded."""
         return self.memory_layout is not TensorMemoryLayout.INTERLEAVED
 
     @property
-    def names_no_cores(self) -> bool:
-        """Whether it says in which way a tensor is cut, and not into what."""
+    def lacks_shard_spec(self) -> bool:
+        """Whether it is sharded, without a shard spec."""
         return self.is_sharded() and not self.shard_shape
 
     @property
     def unsharded(self) -> MemoryConfig:
-        """Where a tensor lies that was made of one here by moving its elements: in DRAM, interleaved, for shards."""
+        """The config of a movement's result: interleaved in DRAM if this one is sharded, else this one."""
         return MemoryConfig() if self.is_sharded() else self
 
     def is_l1(self) -> bool:
-        """Whether the tensor lies in the memory of the cores."""
+        """Whether the tensor is in L1."""
         return self.buffer_type in {BufferType.L1, BufferType.L1_SMALL}
 
     def is_nd_sharded(self) -> bool:
-        """Whether it is the ND spec that says how the tensor is cut."""
+        """Whether the ND spec describes the sharding."""
         return self.memory_layout is TensorMemoryLayout.ND_SHARDED
 
     @property
     def orientation(self) -> ShardOrientation | None:
-        """The order in which shards are dealt to cores, if there are any."""
+        """The order in which shards are assigned to cores; None if it is not sharded."""
         return self._spec.orientation if self._spec else None
 
     @property
     def shard_shape(self) -> tuple[int, ...]:
-        """The extents of one shard; none if it is not sharded."""
+        """The extents of a shard; () if it is not sharded."""
         if self.is_nd_sharded() and self.nd_shard_spec is not None:
             return self.nd_shard_spec.shard_shape
         return self._spec.shape if isinstance(self._spec, ShardSpec) else ()
@@ -310,10 +312,10 @@ _OFF_LIMITS = {BufferType.SYSTEM_MEMORY: "memory of the host", BufferType.TRACE:
 
 
 def check_memory_of_device(config: MemoryConfig) -> None:
-    """Refuse a memory config that no tensor on a device can have.
+    """Checks that tensors on a device can have a memory config.
 
     Raises:
-        LayoutError: Its memory is not for them (a TT_THROW of ttnn's allocator).
+        LayoutError: Its memory has no tensors of devices (a TT_THROW of ttnn's allocator).
     """
     if config.buffer_type in _OFF_LIMITS:
         raise LayoutError(

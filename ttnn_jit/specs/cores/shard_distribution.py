@@ -1,4 +1,4 @@
-"""How shards are cut and dealt to cores, as ttnn names it, beside the one way that there is here."""
+"""ttnn's strategies of distributing shards; one is implemented."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ttnn_jit.specs.checks import check_kind
 
 
 class ShardDistributionStrategy(enum.Enum):
-    """How shards are dealt to cores; the numbers are ttnn's."""
+    """How shards are assigned to cores; the numbers are ttnn's."""
 
     ROUND_ROBIN_1D = 0
     GRID_2D = 1
 
 
 def require_round_robin(strategy: ShardDistributionStrategy) -> None:
-    """Refuse what deals shards otherwise than in turn.
+    """Refuses strategies other than round robin.
 
     Raises:
         ArgumentError: It is no strategy.
-        GridError: It is another one.
+        GridError: It is another strategy.
     """
     check_kind(strategy, ShardDistributionStrategy, "`shard_distribution_strategy`")
     if strategy is not ShardDistributionStrategy.ROUND_ROBIN_1D:
@@ -31,14 +31,17 @@ def require_round_robin(strategy: ShardDistributionStrategy) -> None:
 
 
 class ShardMode(enum.Enum):
-    """What the shape of a shard is part of; the numbers are ttnn's, whose later versions know PHYSICAL alone."""
+    """Whether a shard's shape is a part of the stored or of the logical shape; ttnn's numbers.
+
+    Later versions of ttnn have only PHYSICAL.
+    """
 
     PHYSICAL = 0
     LOGICAL = 1
 
 
 def require_physical(mode: ShardMode) -> None:
-    """Refuse shards that are parts of the logical shape, and filled up to whole tiles one by one.
+    """Refuses shards that are parts of the logical shape, each padded to whole tiles.
 
     Raises:
         ArgumentError: It is no mode.

@@ -1,4 +1,4 @@
-"""Shard arithmetic: which part of a tensor lies on which core, as ttnn cuts and deals it.
+"""Shard arithmetic: the shards of a tensor and their cores, as in ttnn.
 
 Leading dimensions fold into the rows: a shape (..., W) is H x W with H the product of all extents but the last.
 """
@@ -46,7 +46,7 @@ def _dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def folded_2d(shape: Iterable[int]) -> tuple[int, int]:
-    """(H, W): all leading dimensions folded into the rows, as sharding and tiling see a tensor."""
+    """(H, W): all leading dimensions folded into the rows."""
     extents = (1, 1, *shape)
     return math.prod(extents[:-1]), extents[-1]
 
@@ -77,7 +77,7 @@ def create_sharded_memory_config(
 
     Raises:
         GridError: The grid does not divide the tensor.
-        ArgumentError: A `CoreRangeSet` without the shard's shape; an argument of another kind.
+        ArgumentError: A `CoreRangeSet` without the shard's shape; an argument of a wrong type.
     """
     shape = whole_numbers(shape, "a shape")
     orientation = orientation or ShardOrientation.ROW_MAJOR
@@ -121,7 +121,7 @@ def _even_shard(
 
 
 def _parts_of(strategy: ShardStrategy, block: tuple[int, int], cores: int) -> tuple[int, int]:
-    """Into how many parts rows and columns are split over so many `cores`, of which a `block` has rows and columns."""
+    """The numbers of parts of rows and columns over `cores` cores; a block sharded grid is `block`."""
     return {ShardStrategy.BLOCK: block, ShardStrategy.HEIGHT: (cores, 1), ShardStrategy.WIDTH: (1, cores)}[strategy]
 
 
@@ -137,7 +137,7 @@ def get_maximal_block_sharding_grid(shape: Iterable[int], core_grid: tuple[int, 
     """The last core ``[x, y]`` of the largest grid of whole-tile blocks within the last core `core_grid`.
 
     Raises:
-        GridError: An argument that is no shape, or names no core.
+        GridError: An argument is no shape, or no core.
     """
     last = core_coord(core_grid)
     columns, rows = maximal_block_sharding_grid(whole_numbers(shape, "a shape"), (last.x, last.y))
@@ -145,7 +145,7 @@ def get_maximal_block_sharding_grid(shape: Iterable[int], core_grid: tuple[int, 
 
 
 def maximal_block_sharding_config(shape: Iterable[int], max_grid: tuple[int, int]) -> MemoryConfig | None:
-    """Block sharding over the maximal grid; None where a shard would not be whole tiles."""
+    """Block sharding over the maximal grid; None if shards would not be whole tiles."""
     height, width = folded_2d(shape)
     if not height or not width or height % TILE_HEIGHT or width % TILE_WIDTH:
         return None
@@ -156,9 +156,9 @@ def maximal_block_sharding_config(shape: Iterable[int], max_grid: tuple[int, int
 def sharded_over(
     shape: Iterable[int], strategy: ShardStrategy, cores: CoreRangeSet, buffer_type: BufferType
 ) -> MemoryConfig:
-    """A config that cuts `shape` into shards of whole tiles over `cores`, of which the unused are left out.
+    """A config that cuts `shape` into shards of whole tiles over `cores`, without unused cores.
 
-    What ``TensorSpec(...).block_sharded(cores)`` of ttnn and its siblings do.
+    It is ttnn's ``TensorSpec(...).block_sharded(cores)``, ``height_sharded`` and ``width_sharded``.
     """
     height, width = folded_2d(shape)
     size = cores.bounding_box().grid_size()
@@ -186,7 +186,7 @@ def _used_cores(strategy: ShardStrategy, cores: CoreRangeSet, used: tuple[int, i
 
 
 def check_sharding(shape: tuple[int, ...], config: MemoryConfig, *, tiled: bool) -> None:
-    """Refuse a config whose shards do not hold a tensor of the stored extents `shape`.
+    """Checks that the shards of a config hold a tensor of the stored extents `shape`.
 
     Raises:
         GridError: No shard spec, shards of partial tiles, or more shards than cores (a TT_FATAL in ttnn).
@@ -194,7 +194,7 @@ def check_sharding(shape: tuple[int, ...], config: MemoryConfig, *, tiled: bool)
     if not config.is_sharded():
         return
     if config.is_nd_sharded():
-        assert config.nd_shard_spec is not None  # or there would be no config
+        assert config.nd_shard_spec is not None  # the constructor requires it
         _check_nd(shape, config.nd_shard_spec, tiled=tiled)
         return
     spec = config.shard_spec
@@ -261,22 +261,22 @@ def shard_cores(shape: tuple[int, ...], config: MemoryConfig) -> tuple[CoreCoord
     )
 
 
-def lie_alike(
+def have_equal_layout(
     first_shape: tuple[int, ...], first: MemoryConfig, second_shape: tuple[int, ...], second: MemoryConfig
 ) -> bool:
-    """Whether two sharded tensors have equal parts on equal cores, whatever the kinds of their shardings are called.
+    """Whether two sharded tensors have equal shards on equal cores; the kinds of sharding may differ.
 
     Args:
-        first_shape: Stored extents of the one.
+        first_shape: Stored extents of the first tensor.
         first: Its config, which fits them.
-        second_shape: Stored extents of the other.
+        second_shape: Stored extents of the second tensor.
         second: Its config.
     """
     return first == second or _placement(first_shape, first) == _placement(second_shape, second)
 
 
 def _placement(shape: tuple[int, ...], config: MemoryConfig) -> tuple[object, ...]:
-    """What shards say of memory: the tensor's rows and columns, those of a shard, and the core of each."""
+    """The layout of shards in memory: rows and columns of the tensor and of a shard, and the core of each shard."""
     shard = config.shard_spec.shape if config.shard_spec else config.shard_shape
     return config.buffer_type, folded_2d(shape), shard, shard_cores(shape, config)
 
@@ -289,25 +289,25 @@ def _dealing_order(grid: CoreRangeSet, orientation: ShardOrientation) -> tuple[C
 
 
 def nd_shard_counts(shape: tuple[int, ...], spec: NdShardSpec) -> tuple[int, ...]:
-    """Shards along each dimension; leading dimensions that the shard lacks fold into its first."""
+    """Shards along each dimension; leading dimensions beyond the shard's rank fold into its first."""
     extents = folded_to(shape, len(spec.shard_shape))
     return tuple(-(-extent // part) for extent, part in zip(extents, spec.shard_shape, strict=True))
 
 
 def folded_to(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
-    """Extents of a tensor seen with `rank` dimensions: leading ones that these lack fold into the first."""
+    """`shape` with its leading dimensions folded to `rank` dimensions."""
     padded = (1,) * (rank - len(shape)) + shape
     return (math.prod(padded[: len(padded) - rank + 1]), *padded[len(padded) - rank + 1 :])
 
 
 def legacy_shard_spec(shape: tuple[int, ...], spec: NdShardSpec) -> ShardSpec | None:
-    """The two-dimensional spec that places a tensor as the ND `spec` does; None where there is none.
+    """The two-dimensional spec with the layout of the ND `spec`; None if there is none.
 
-    The shard's rows must lie together in the folded tensor, every shard must have a core of its own, and blocks must
-    be dealt as rows of the grid.
+    The shard's rows must be contiguous in the folded tensor, every shard must have a core of its own, and blocks must
+    be assigned to cores by rows of the grid.
     """
     extents = folded_to(shape, len(spec.shard_shape))
-    if len(extents) < 2 or not _rows_lie_together(extents[:-1], spec.shard_shape[:-1]):
+    if len(extents) < 2 or not _rows_are_contiguous(extents[:-1], spec.shard_shape[:-1]):
         return None
     height, width = folded_2d(extents)
     shard = folded_2d(spec.shard_shape)
@@ -320,8 +320,11 @@ def legacy_shard_spec(shape: tuple[int, ...], spec: NdShardSpec) -> ShardSpec | 
     return ShardSpec(spec.grid, shard, spec.orientation)
 
 
-def _rows_lie_together(extents: tuple[int, ...], parts: tuple[int, ...]) -> bool:
-    """Whether a block of `parts` is one run of the folded `extents`: whole inside, single outside one cut."""
+def _rows_are_contiguous(extents: tuple[int, ...], parts: tuple[int, ...]) -> bool:
+    """Whether a block of `parts` is contiguous in the folded `extents`: at most one dimension is cut.
+
+    Dimensions inside it are whole, and dimensions outside it have one index.
+    """
     cut = next((index for index, part in enumerate(parts) if part != 1), len(parts) - 1)
     inner_whole = all(part == extent for part, extent in zip(parts[cut + 1 :], extents[cut + 1 :], strict=True))
     return inner_whole and (cut == 0 or extents[cut] % parts[cut] == 0)

@@ -1,4 +1,4 @@
-"""Parts of a chip that run programs of their own: kept and checked; on a CPU all programs run in order."""
+"""Sub-devices: parts of a chip that run their own programs. They are checked; on a CPU all programs run in order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit.specs.cores.cores import CoreRangeSet
 
 @dataclass(frozen=True)
 class SubDeviceId:
-    """The number of a part of a chip (ttnn.SubDeviceId)."""
+    """The number of a sub-device (ttnn.SubDeviceId)."""
 
     number: int
 
@@ -21,14 +21,14 @@ class SubDeviceId:
 
 @dataclass(frozen=True)
 class SubDeviceManagerId:
-    """The number of a division of a chip into parts (ttnn.SubDeviceManagerId)."""
+    """The number of a division of a chip into sub-devices (ttnn.SubDeviceManagerId)."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class SubDevice:
-    """Cores that run programs of their own (ttnn.SubDevice)."""
+    """Cores that run their own programs (ttnn.SubDevice)."""
 
     cores: tuple[CoreRangeSet, ...]
 

@@ -1,1 +1,1 @@
-"""Kernels in the making: their shapes, bodies, fusion, order and DST slots."""
+"""Construction of kernels: iteration space, body, fusion, schedule and DST slots."""

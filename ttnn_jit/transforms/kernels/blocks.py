@@ -1,4 +1,4 @@
-"""DST blocks: how many tiles of a shard one pass through DST takes (ttnn.jit document)."""
+"""DST blocks: the tiles of a shard that one pass through DST processes (ttnn.jit document)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ttnn_jit.specs.cores.sharding import largest_divisor
 
 
 def block_tiles(shard_tiles: Sequence[int], capacity: int, *, unary_chain: bool) -> tuple[int, ...]:
-    """Extents in tiles of one block; leading batch dimensions are taken one by one.
+    """Extents of one block in tiles; its leading batch dimensions have extent 1.
 
     Args:
         shard_tiles: Extents in tiles of one core's shard.
-        capacity: DST tiles at hand.
+        capacity: DST tiles available.
         unary_chain: Whether one slot per tile is enough; otherwise a block is one tile.
     """
     *batch, rows, columns = shard_tiles

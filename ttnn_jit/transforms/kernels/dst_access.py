@@ -1,4 +1,4 @@
-"""Writing the affine loops of one kernel: tiles between circular buffers, DST slots and tile ops."""
+"""Builds the affine loops of one kernel: loads from circular buffers, tile ops on DST slots, stores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.affine import Index, LoadOp, StoreOp
 from ttnn_jit.dialects.builders import affine_loop, constant_number, end_affine_loop, f32_attr, tile_memref
 from ttnn_jit.dialects.ttcore import TileType, tile_type
-from ttnn_jit.dialects.writing.creation import remade
+from ttnn_jit.dialects.writing.creation import clone_with
 from ttnn_jit.dialects.writing.editing import append, erase, insert_before
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.transforms.kernels.index_constants import IndexConstants
@@ -22,16 +22,16 @@ from ttnn_jit.transforms.kernels.kernel_body import TileBody
 from ttnn_jit.transforms.kernels.slots import Step, assign_slots
 
 Tiles = dict[int, SSAValue]
-"""Number of a value in the kernel's graph -> the tile that holds it."""
+"""Number of a value in the kernel's graph -> its tile."""
 
 
 class DstAccess:
-    """Turns one `linalg.generic` over a block into loops: `acquire`, a compute method, `store_result`, `replace`.
+    """Lowers one `linalg.generic` over a block to loops: `acquire`, a compute method, `store_result`, `replace`.
 
     Args:
         compute: The op over one block; its operands are views of circular buffers.
         dtype: Element type of the tiles in DST.
-        constants: Where index constants of the kernel stand.
+        constants: Index constants of the kernel.
     """
 
     def __init__(self, compute: LinalgGenericOp, dtype: DataType, constants: IndexConstants) -> None:
@@ -53,7 +53,7 @@ class DstAccess:
 
     @property
     def peak(self) -> int:
-        """DST tiles that the kernel holds at once, per tile of the block."""
+        """The most DST tiles that are live at once, per tile of the block."""
         return self._slots.peak
 
     def acquire(self, extents: tuple[int, ...]) -> None:
@@ -63,7 +63,7 @@ class DstAccess:
         self._dst = acquire.result
 
     def compute_in_nests(self) -> None:
-        """Writes a unary chain: a nest that loads the block, then one nest per op."""
+        """Builds a unary chain: a nest that loads the block, then one nest per op."""
         for step in self._slots.steps:
             for number, slot in step.loads:
                 self._load_block(number, slot)
@@ -75,7 +75,7 @@ class DstAccess:
         self._load_copied_input()
 
     def compute_in_one_nest(self) -> None:
-        """Writes all ops into one nest, every input loaded right before the op that reads it."""
+        """Builds one nest with all ops; each input is loaded right before the op that reads it."""
         nest = self._nest(self._compute.location)
         tiles: Tiles = {}
         for step in self._slots.steps:
@@ -90,9 +90,9 @@ class DstAccess:
         self._load_copied_input()
 
     def accumulate(self, loops: Sequence[scf.ForOp]) -> None:
-        """Writes an op that accumulates: its slot filled before the reduction `loops`, read and written inside them.
+        """Builds an accumulating op: its slot is filled before the reduction `loops`, loaded and stored inside them.
 
-        The tiles that it reads come straight from their buffers; what follows goes behind the loops.
+        Its operands are read directly from their buffers. Later ops are inserted after the loops.
         """
         (op,) = (op for op in self._body.ops if isinstance(op, d2m.AccumulatingOp))
         slot = self._slots.result_slot
@@ -109,18 +109,18 @@ class DstAccess:
         self._insertion_point = loops[0]
 
     def store_result(self) -> None:
-        """Writes the nest that stores the result to the output's buffer."""
+        """Builds the nest that stores the result to the output's buffer."""
         nest = self._nest(self._compute.location)
         nest.store_output(nest.load(self._slots.result_slot))
         self._end(nest)
 
     def replace(self) -> None:
-        """Puts the loops in the place of the `linalg.generic`."""
+        """Replaces the `linalg.generic` by the loops."""
         if self._insertion_point is self._compute:
             self._put_before(self._compute)
         else:
             block = self._insertion_point.parent_block()
-            assert block is not None, "a linalg.generic and its loops stand in their kernel"
+            assert block is not None, "a linalg.generic has a block"
             block.insert_ops_after(self._new_ops, self._insertion_point)
         erase(self._compute)
 
@@ -182,7 +182,7 @@ class _Nest:
         return self._add(LoadOp.make(self._dst, (slot, *self._indices), self._location)).results[0]
 
     def store(self, tile: SSAValue, slot: Index) -> None:
-        """Puts a tile into a slot, widened to what DST holds."""
+        """Stores a tile to a slot, widened to DST's element type."""
         tile = self._converted(tile, self._dst_tile)
         self._add(StoreOp.make(tile, self._dst, (slot, *self._indices), self._location))
 
@@ -191,28 +191,28 @@ class _Nest:
         return self._add(LoadOp.make(*self._access(number), self._location)).results[0]
 
     def store_output(self, tile: SSAValue) -> None:
-        """Puts a tile into the output's buffer, narrowed to what that holds."""
+        """Stores a tile to the output's buffer, narrowed to its element type."""
         buffer, indices = self._access(-1)
         assert isinstance(buffer.type, MemRefType)
         tile = self._converted(tile, buffer.type.element_type)
         self._add(StoreOp.make(tile, buffer, indices, self._location))
 
     def fill(self, number: SSAValue) -> SSAValue:
-        """A tile of one number."""
+        """A tile filled with one number."""
         assert isinstance(self._dst_tile, TileType)
         return self._add(d2m.TileFillOp.make(number, self._dst_tile, self._location)).results[0]
 
     def accumulated(self, op: d2m.AccumulatingOp, numbers: Mapping[SSAValue, int], slot: Index) -> SSAValue:
-        """The result of `op` on tiles of buffers and the accumulator in a slot."""
+        """The result of `op` on tiles of buffers and the accumulator in `slot`."""
         read = [self.load_input(numbers[value]) if value in numbers else value for value in op.operands[:-1]]
-        return self._add(remade(op, [*read, self.load(slot)])).results[0]
+        return self._add(clone_with(op, [*read, self.load(slot)])).results[0]
 
     def apply(self, op: Operation, numbers: Mapping[SSAValue, int], tiles: Tiles) -> SSAValue:
-        """The result of `op` on `tiles`; operands that are no tiles stay."""
+        """The result of `op` on `tiles`; operands that are no tiles are unchanged."""
         operands = [tiles[numbers[value]] if value in numbers else value for value in op.operands]
-        # What a broadcast copies keeps the type that it has in DST; other ops say themselves what they round to.
+        # A broadcast keeps the element type of DST; other ops have the type to which they round.
         result_type = operands[0].type if isinstance(op, d2m.TileBcastOp) else op.results[0].type
-        return self._add(remade(op, operands, (result_type,))).results[0]
+        return self._add(clone_with(op, operands, (result_type,))).results[0]
 
     def end(self) -> Operation:
         """Closes the loops and returns the outermost."""
@@ -224,9 +224,9 @@ class _Nest:
         return self._loops[0]
 
     def _access(self, number: int) -> tuple[SSAValue, list[Index]]:
-        """A buffer's view and the indices of the tile that belongs to the loops' indices."""
+        """A buffer's view, and the indices of its tile in the current iteration."""
         results = self._compute.indexing_maps.data[number].data.results
-        # A block has one tile along a dimension that is reduced.
+        # A block has one tile along a reduction dimension.
         indices: list[Index] = [
             self._index_of.get(result.position, 0) if isinstance(result, AffineDimExpr) else 0 for result in results
         ]

@@ -1,7 +1,7 @@
-"""Kernels that hold the same are lowered once: what the layers of a model are made of.
+"""Equal kernels, such as those of a model's layers, are lowered once.
 
-A compile that shows its stages to nobody needs of a kernel what the code generator reads in it. Kernels whose types,
-maps, ops and numbers are equal, and whose operands are alike one tensor or several, are read alike.
+The code generator reads two kernels alike if their types, maps, ops and constants are equal, and if the same of their
+operands are one tensor. Sharing is for compiles that show no stage after fusion.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ttnn_jit.transforms.kernels.kernel_body import generics
 
 @dataclass(frozen=True)
 class ShareEqualKernels(ModulePass):
-    """Marks every kernel that equals an earlier one: `GenericOp.lowered_as` is that, and the mark is in no text.
+    """Sets `GenericOp.canonical_kernel` of each kernel that equals an earlier one to that one; no text shows it.
 
-    Passes behind this leave such a kernel as it is, and the code generator reads the other in its place.
+    Later passes leave such a kernel unchanged, and the code generator reads the earlier one instead.
     """
 
     name = "share-equal-kernels"
@@ -35,18 +35,18 @@ class ShareEqualKernels(ModulePass):
         for generic in generics(op):
             first = first_of.setdefault(contents.of(generic), generic)
             if first is not generic:
-                generic.lower_as(first)
+                generic.set_canonical_kernel(first)
 
 
 class _Contents:
-    """What kernels hold, as values that can be compared; attributes are numbered, for each is hashed once so."""
+    """The contents of kernels as comparable values; attributes are numbered, so that each is hashed once."""
 
     def __init__(self) -> None:
         self._number_of: dict[Attribute, int] = {}
-        self._number_by_id: dict[int, int] = {}  # of attributes that the module keeps
+        self._number_by_id: dict[int, int] = {}  # ids of attributes, which the module keeps alive
 
     def of(self, generic: d2m.GenericOp) -> Hashable:
-        """Everything but locations in source and the tensors themselves."""
+        """Everything of a kernel but locations and tensors."""
         content: list[Hashable] = []
         self._add(generic, content, {})
         return tuple(content)

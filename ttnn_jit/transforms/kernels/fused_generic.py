@@ -1,4 +1,4 @@
-"""Building one `d2m.generic` out of several whose values feed each other."""
+"""Fuses several `d2m.generic` ops, producers and consumers, into one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.builders import linalg_yield
 from ttnn_jit.dialects.locations import fused_location
 from ttnn_jit.dialects.writing.creation import empty_block
-from ttnn_jit.dialects.writing.editing import append, erase, insert_before, replace_uses, take_ops
+from ttnn_jit.dialects.writing.editing import append, detach_all, erase, insert_before, replace_uses
 from ttnn_jit.transforms.kernels.kernel_body import linalg_of
 from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, kernel_op
 
@@ -20,12 +20,12 @@ _Key = tuple[SSAValue, AffineMapAttr]
 
 
 def fuse(group: Sequence[d2m.GenericOp], *, share_inputs: bool, keep_wide: bool) -> d2m.GenericOp:
-    """The one kernel that does the work of `group`, in the place of its last member; the others are erased.
+    """Fuses `group` into one kernel, which replaces its last member; all members are erased.
 
     Args:
-        group: Kernels in program order; all but the last are read by members only.
-        share_inputs: Whether a tensor that is read several times in the same way is one input, or one per use.
-        keep_wide: Whether a tile that a member narrows only to store it, and another widens again, stays wide.
+        group: Kernels in program order; only members read the results of all but the last.
+        share_inputs: Whether reads of one tensor by equal maps share one input; otherwise each has its own.
+        keep_wide: Whether a narrowing for a store and the widening after its load are elided between members.
     """
     if len(group) == 1 and not (share_inputs and _reads_twice(group[0])):
         return group[0]
@@ -42,7 +42,7 @@ def _operand_keys(kernel: d2m.GenericOp) -> list[_Key]:
 
 
 class _Fusion:
-    """One fused kernel under construction: inputs are collected as the members' ops are moved over."""
+    """One fused kernel under construction: inputs are collected while the members' ops are moved."""
 
     def __init__(self, group: Sequence[d2m.GenericOp], *, share_inputs: bool, keep_wide: bool) -> None:
         self._group = group
@@ -55,7 +55,7 @@ class _Fusion:
         self._body = empty_block()
 
     def build(self) -> d2m.GenericOp:
-        """Builds the kernel, puts it in the place of the last member and erases the members."""
+        """Builds the kernel, replaces the last member by it and erases the members."""
         produced: dict[SSAValue, SSAValue] = {}
         for member in self._group:
             produced[member.results[0]] = self._move_ops(member, produced)
@@ -84,7 +84,7 @@ class _Fusion:
             elif self._keep_wide:
                 _skip_rounding(argument, tile)
             replace_uses(argument, tile)
-        *ops, terminator = take_ops(block)
+        *ops, terminator = detach_all(block)
         assert isinstance(terminator, YieldOp), "the body of a linalg.generic ends with linalg.yield"
         result = terminator.operands[0]
         erase(terminator)
@@ -113,7 +113,7 @@ class _Fusion:
 
 
 def _skip_rounding(argument: SSAValue, value: SSAValue) -> None:
-    """Replaces a widening of `argument` by the wide value that its producer narrowed to `value`, unasked."""
+    """Replaces a widening of `argument` by the value that its producer narrowed to `value`, unless the user cast it."""
     narrowing = value.owner
     if not isinstance(narrowing, d2m.TileTypecastOp) or narrowing.is_called:
         return

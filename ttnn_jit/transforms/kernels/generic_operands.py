@@ -1,4 +1,4 @@
-"""Taking inputs out of a `d2m.generic` and the `linalg.generic` inside it."""
+"""Erases inputs of a `d2m.generic` and of the `linalg.generic` inside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.transforms.kernels.kernel_ops import compute_properties, kernel_pr
 def erase_inputs(generic: d2m.GenericOp, body: LinalgGenericOp, numbers: Collection[int]) -> None:
     """Erases the inputs with these numbers: operand, map, circular buffer, wait, and the tile in `body`.
 
-    The tiles must be unused; `body` stands at the top of the region, its operands in the generic's order.
+    The tiles must be unused. `body` must be at the top of the region, with its operands in the generic's order.
     """
     maps = tuple(m for number, m in enumerate(generic.indexing_maps.data) if number not in numbers)
     for op in (generic, body):

@@ -1,4 +1,4 @@
-"""The index constants of a kernel: one `arith.constant` per number, at the top of its region."""
+"""The index constants of a kernel: one `arith.constant` per value, at the top of its region."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit.dialects.writing.editing import append, insert_before
 
 
 class IndexConstants:
-    """Constants that stand first in `block`; those already there are used again."""
+    """Constants at the start of `block`; existing ones are reused."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
@@ -33,7 +33,7 @@ class IndexConstants:
         return self._values[number]
 
     def append(self, constant: Operation) -> None:
-        """Puts another constant behind those at the top of the block."""
+        """Inserts a constant after those at the start of the block."""
         following = self._block.first_op if self._last is None else self._last.next_op
         if following is None:
             append(self._block, (constant,))

@@ -1,7 +1,7 @@
-"""Iteration spaces of elementwise kernels: which tile of each operand belongs to which tile of the result.
+"""Iteration spaces of elementwise kernels: the tile of each operand for each tile of the result.
 
-Tensors are seen as matrices of 32x32 tiles. Where all leading dimensions agree they fold into the rows, and the space
-is two-dimensional; otherwise they stay, one dimension each, before tile rows and tile columns.
+Tensors are matrices of 32x32 tiles. If all leading dimensions agree, they are folded into the rows, and the space is
+two-dimensional. Otherwise each stays a dimension, before tile rows and tile columns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
 class TileBroadcast(enum.Enum):
-    """How the elements of one tile spread over a tile: the first row down, the first column across, or one element."""
+    """The part of an operand's tile that is broadcast over a tile: its first row, first column or first element."""
 
     ROW = "row"
     COL = "col"
@@ -26,12 +26,12 @@ class TileBroadcast(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TileAccess:
-    """How an operand is read.
+    """The access of an operand.
 
     Attributes:
         tiles: Its extents in tiles, one per dimension of the space.
-        varies: Per dimension, whether its index follows the loop; False reads index 0.
-        broadcast: How elements spread within a tile, None if they do not.
+        varies: Per dimension, whether the loop's index is its index; otherwise its index is 0.
+        broadcast: Broadcast within a tile, or None.
     """
 
     tiles: tuple[int, ...]
@@ -41,7 +41,7 @@ class TileAccess:
 
 @dataclass(frozen=True, slots=True)
 class IterationSpace:
-    """The loops of a kernel over whole tensors: `tiles` are the result's extents, `operands` how each is read."""
+    """The loops of a kernel over whole tensors: extents of the result in tiles, and the access of each operand."""
 
     tiles: tuple[int, ...]
     operands: tuple[TileAccess, ...]
@@ -56,7 +56,7 @@ def iteration_space(
     Args:
         operand_shapes: Logical extents in elements of each operand, which is broadcast to the result.
         result_shape: Logical extents in elements of the result.
-        fold: Whether leading dimensions fold into the rows where they can; they never do where they cannot.
+        fold: Whether leading dimensions are folded into the rows if all operands allow it.
     """
     rank = max(2, len(result_shape))
     result = padded(result_shape, rank)
@@ -70,7 +70,7 @@ def iteration_space(
 def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[int, int]) -> tuple[int, ...]:
     """The maximal grid of a kernel whose operands are not sharded, one extent per dimension of its space.
 
-    A shape that is no whole number of tiles stays on one core, and so do leading batch dimensions.
+    A shape that is not made of whole tiles has one core. Leading batch dimensions are not distributed.
 
     Args:
         result_shape: Logical extents of the result.
@@ -85,13 +85,13 @@ def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[i
 
 
 def padded(shape: Sequence[int], rank: int) -> tuple[int, ...]:
-    """`shape` with leading extents of 1 up to a rank."""
+    """`shape` with extents of 1 in front, up to `rank`."""
     return (1,) * (rank - len(shape)) + tuple(shape)
 
 
 def tiles_of(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The extents of a matrix, or of several, in tiles."""
-    # A tensor without elements has one tile without elements, so that every loop and buffer has a size.
+    """The extents in tiles of a tensor of matrices."""
+    # An empty dimension counts as one tile, so that every loop and buffer has a size.
     tiles = (*shape[:-2], -(-shape[-2] // TILE_HEIGHT), -(-shape[-1] // TILE_WIDTH))
     return tuple(max(1, extent) for extent in tiles)
 

@@ -1,4 +1,4 @@
-"""Accessors for the parts of a `d2m.generic`, and the graph of its tile ops."""
+"""Accessors of the parts of a `d2m.generic`, and the graph of its tile ops."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ttnn_jit.transforms.kernels.tile_graph import TileGraph
 
 
 def generics(module: ModuleOp) -> Iterator[d2m.GenericOp]:
-    """Every kernel of the module's functions that is lowered, in program order."""
+    """The canonical kernels of the module's functions (`GenericOp.canonical_kernel`), in program order."""
     for block in function_blocks(module):
         for generic in generics_in(block):
-            if generic.lowered_as is generic:
+            if generic.canonical_kernel is generic:
                 yield generic
 
 
@@ -39,23 +39,23 @@ def linalg_of(generic: d2m.GenericOp) -> LinalgGenericOp:
     """The `linalg.generic` that holds the kernel's tile ops, at the top of the region or inside its loops.
 
     Raises:
-        CompileError: There is none: the stage that lowers it has run already, or never ran.
+        CompileError: There is none: the stage that lowers it has run, or the stage that makes it has not.
     """
     op = generic.body.block.last_op
     while op is not None:
-        if type(op) is LinalgGenericOp:  # nothing derives from these, and isinstance asks every base
+        if type(op) is LinalgGenericOp:  # it has no subclasses, and isinstance is slower
             return op
         op = op.body.block.last_op if type(op) is scf.ForOp else op.prev_op
     raise CompileError("this d2m.generic holds no linalg.generic", location=location_of(generic))
 
 
 def operation_names(ops: Iterable[Operation]) -> tuple[str, ...]:
-    """The names of the operations among `ops`, which the user called; the casts and broadcasts of passes have none."""
-    return tuple(name for op in ops if (name := d2m.called(op)) is not None)
+    """The names of the user's operations among `ops`; casts and broadcasts that passes insert have none."""
+    return tuple(name for op in ops if (name := d2m.source_operation(op)) is not None)
 
 
 def tile_dtypes(values: Iterable[SSAValue]) -> list[DataType]:
-    """The element types of the tiles among `values`, in the order in which they are met."""
+    """The element types of the tiles among `values`, in order."""
     found: list[DataType] = []
     last: Attribute | None = None
     for value in values:
@@ -68,9 +68,9 @@ def tile_dtypes(values: Iterable[SSAValue]) -> list[DataType]:
 
 
 def dst_dtype(dtypes: Sequence[DataType]) -> DataType:
-    """What DST must hold for a kernel over tiles of `dtypes`, inputs first: its widest float, or the integers it reads.
+    """The element type in DST of a kernel over tiles of `dtypes`, inputs first: its widest float, or its integer type.
 
-    A cast from or to integers ends a kernel, where it is stored.
+    A cast from or to integers is always the last op of a kernel.
     """
     first = dtypes[0]
     if first.is_integer or len(dtypes) == 1:
@@ -86,7 +86,8 @@ def _accumulates(kind: type[Operation]) -> bool:
 def tiles_read(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:
     """The numbers of the tiles that `op` reads in DST, in operand order; other operands have none.
 
-    What accumulates has its accumulator alone there, which is no value of the graph: the slot of the result.
+    An accumulating op reads only its accumulator in DST. The accumulator is no value of the graph: it is in the slot of
+    the result.
     """
     if _accumulates(type(op)):
         return ()
@@ -99,10 +100,10 @@ class TileBody:
     """A block of tile ops as a graph.
 
     Attributes:
-        ops: The ops that make tiles, in the block's order; constants, conversions and the terminator are left out.
+        ops: The ops that make tiles, in order, without constants, conversions and the terminator.
         graph: Op number i is ``ops[i]``; input number i is the block's argument i.
-        scalars: The other ops but the terminator: constants.
-        numbers: The number in the graph of every tile of the block.
+        scalars: The constants.
+        numbers: Tile of the block -> its number in the graph.
     """
 
     ops: tuple[Operation, ...]
@@ -116,7 +117,7 @@ class TileBody:
 
         Args:
             block: The body.
-            dst_tile: What DST holds, where the casts to it and from it are conversions on the way and no ops.
+            dst_tile: DST's tile type, if casts to and from it are conversions of loads and stores rather than ops.
         """
         inputs: Sequence[SSAValue] = block.args[:-1]
         numbers: dict[SSAValue, int] = {value: number for number, value in enumerate(inputs)}
@@ -147,7 +148,7 @@ class TileBody:
 
 
 def _is_conversion(op: Operation, dst_tile: TileType, yielded: SSAValue) -> bool:
-    """Whether a cast widens to what DST holds anyway, or narrows what is stored next."""
+    """Whether a cast widens to DST's type, or narrows the result for its store."""
     if not isinstance(op, d2m.TileTypecastOp):
         return False
     return op.result.type == dst_tile or (op.result is yielded and op.result.has_one_use())

@@ -1,4 +1,4 @@
-"""Making `d2m.generic` and `linalg.generic`, the properties of one shape of kernel built once."""
+"""Builds `d2m.generic` and `linalg.generic`; the properties of equal kernel shapes are cached."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from ttnn_jit.transforms.kernels.iteration_space import TileBroadcast
 Maps = tuple[AffineMapAttr, ...]
 """Indexing maps, one per input and then the output's."""
 
-Kinds = tuple[str, ...]
+IteratorTypes = tuple[str, ...]
 """``parallel`` or ``reduction``, per dimension."""
 
 
-Follows = tuple[int | None, ...]
-"""Per dimension of an operand, the loop whose index it has; None where that is 0. The last two are those of tiles."""
+OperandLoops = tuple[int | None, ...]
+"""Per dimension of an operand, the loop that indexes it; None for index 0. The last two are tile rows and columns."""
 
 
 @memoized
-def index_map(follows: Follows, loops: int) -> AffineMapAttr:
-    """The indexing map of such an operand in a kernel of so many loops."""
+def index_map(follows: OperandLoops, loops: int) -> AffineMapAttr:
+    """The indexing map of an operand in a kernel of `loops` loops."""
     results = (AffineConstantExpr(0) if loop is None else AffineDimExpr(loop) for loop in follows)
     return AffineMapAttr(AffineMap(loops, 0, tuple(results)))
 
 
 @dataclass(frozen=True)
 class KernelShape:
-    """What a `d2m.generic` says besides its ops.
+    """The parameters of a `d2m.generic` besides its ops.
 
     Attributes:
-        grid: The cores that it runs on.
+        grid: The grid of cores that it runs on.
         maps: Indexing maps.
         buffers: The circular buffers, one per input and then the output's.
-        kinds: None: all dimensions are parallel.
-        broadcasts: Per input of an elementwise kernel, how the elements of a tile spread over it.
+        kinds: Iterator types; None if all dimensions are parallel.
+        broadcasts: Per input of an elementwise kernel, its broadcast within a tile.
     """
 
     grid: GridAttr
     maps: Maps
     buffers: tuple[d2m.CBType, ...]
-    kinds: Kinds | None = None
+    kinds: IteratorTypes | None = None
     broadcasts: tuple[TileBroadcast | None, ...] = ()
 
     @property
@@ -66,8 +66,8 @@ def kernel_op(
 ) -> d2m.GenericOp:
     """A `d2m.generic` of this shape with one output.
 
-    Its region waits for every input and reserves the output, and holds a `linalg.generic` of this body, which ends with
-    `linalg.yield`.
+    Its region waits for every input, reserves the output, and contains a `linalg.generic` with this body, which ends
+    with `linalg.yield`.
     """
     block = empty_block(shape.buffers)
     *waited, reserved = block.args
@@ -89,29 +89,29 @@ def kernel_op(
     )
 
 
-def kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
-    """The properties of `kernel_op`; not to be changed."""
-    return _made_once(_kernel_properties, (grid, *maps), grid, maps, kinds)
+def kernel_properties(grid: GridAttr, maps: Maps, kinds: IteratorTypes | None = None) -> dict[str, Attribute]:
+    """The properties of a `kernel_op`; callers must not mutate them."""
+    return _cached_by_id(_kernel_properties, (grid, *maps), grid, maps, kinds)
 
 
-def compute_properties(maps: Maps, kinds: Kinds | None = None) -> dict[str, Attribute]:
-    """The properties of the `linalg.generic` in it; not to be changed."""
-    return _made_once(_compute_properties, maps, maps, kinds)
+def compute_properties(maps: Maps, kinds: IteratorTypes | None = None) -> dict[str, Attribute]:
+    """The properties of its `linalg.generic`; callers must not mutate them."""
+    return _cached_by_id(_compute_properties, maps, maps, kinds)
 
 
 _Properties = dict[str, Attribute]
-_KNOWN: dict[tuple[object, ...], tuple[tuple[Attribute, ...], _Properties]] = {}
-_MOST_KNOWN = 4096
+_CACHE: dict[tuple[object, ...], tuple[tuple[Attribute, ...], _Properties]] = {}
+_MAX_CACHED = 4096
 
 
-def _made_once(make: Callable[..., _Properties], parts: tuple[Attribute, ...], *arguments: Any) -> _Properties:
-    """What `make` gives, found again by the identity of `parts`, which are held: maps are slow to hash."""
+def _cached_by_id(make: Callable[..., _Properties], parts: tuple[Attribute, ...], *arguments: Any) -> _Properties:
+    """The result of `make`, cached by the ids of `parts`, which the cache keeps alive: maps are slow to hash."""
     key = make, arguments[-1], *map(id, parts)
-    known = _KNOWN.get(key)
+    known = _CACHE.get(key)
     if known is None:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        known = _KNOWN[key] = parts, make(*arguments)
+        if len(_CACHE) >= _MAX_CACHED:
+            _CACHE.clear()
+        known = _CACHE[key] = parts, make(*arguments)
     return known[1]
 
 
@@ -119,7 +119,7 @@ _COMPUTE_THREAD = ArrayAttr([d2m.ThreadAttr("compute")])
 
 
 @memoized
-def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Properties:
+def _kernel_properties(grid: GridAttr, maps: Maps, kinds: IteratorTypes | None) -> _Properties:
     rank = maps[0].data.num_dims
     return {
         "block_factors": ArrayAttr([IntegerAttr(1, i64)] * rank),
@@ -132,7 +132,7 @@ def _kernel_properties(grid: GridAttr, maps: Maps, kinds: Kinds | None) -> _Prop
 
 
 @memoized
-def _compute_properties(maps: Maps, kinds: Kinds | None) -> _Properties:
+def _compute_properties(maps: Maps, kinds: IteratorTypes | None) -> _Properties:
     kinds = kinds or ("parallel",) * maps[0].data.num_dims
     return {
         "indexing_maps": ArrayAttr(maps),

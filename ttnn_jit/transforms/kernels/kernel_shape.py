@@ -1,4 +1,4 @@
-"""The shape of an unfused kernel, from the tensors it reads and writes: grid, maps, buffers."""
+"""The shape of an unfused kernel, from its operands and result: grid, maps, buffers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.transforms.kernels.iteration_space import IterationSpace, TileAccess, core_grid, iteration_space
-from ttnn_jit.transforms.kernels.kernel_ops import Follows, KernelShape, index_map
+from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, OperandLoops, index_map
 
 
 @memoized
@@ -52,12 +52,12 @@ def elementwise_space(inputs: tuple[TensorSpec, ...], output: TensorSpec, *, fol
     return iteration_space(tuple(tuple(spec.shape) for spec in inputs), tuple(output.shape), fold=fold)
 
 
-def _follows(access: TileAccess) -> Follows:
+def _follows(access: TileAccess) -> OperandLoops:
     return tuple(dim if follows else None for dim, follows in enumerate(access.varies))
 
 
 def _shard(access: TileAccess, grid: GridAttr) -> tuple[int, ...]:
-    """One core's part in tiles; a dimension that is broadcast is whole on every core."""
+    """One core's shard in tiles; a broadcast dimension is whole on every core."""
     return tuple(
         -(-tiles // cores) if follows else tiles
         for tiles, cores, follows in zip(access.tiles, grid.data, access.varies, strict=True)

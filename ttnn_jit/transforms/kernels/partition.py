@@ -1,7 +1,7 @@
-"""Which ops become one kernel: the fusion rules as named predicates, and the partition they give.
+"""The partition of ops into kernels, and the fusion rules as named predicates.
 
-On targets that fuse over trees only, ops are taken in program order and every producer joins its consumer unless a
-predicate fails. On targets that fuse over values with several users, a group is a value's whole cone: every op all of
+On targets that fuse trees only, ops are visited in program order, and each producer is fused with its consumer unless a
+predicate fails. On targets that fuse values with several users, a group is the whole cone of a value: all ops all of
 whose users are in the group. Both take time linear in the number of ops.
 """
 
@@ -19,7 +19,7 @@ from ttnn_jit.transforms.kernels.tile_graph import TileGraph
 
 
 class Predicate(enum.Enum):
-    """Why a producer stays out of its consumer's kernel."""
+    """The reason why a producer is not fused with its consumer."""
 
     NOT_ELEMENTWISE = "not_elementwise"
     NOT_HOISTED = "not_hoisted"
@@ -37,16 +37,16 @@ class FusionNode:
     """One unfused kernel.
 
     Attributes:
-        operands: Tile operands in order: the number of the node that makes the value, or a negative number that
-            stands for a tensor made elsewhere (one number per tensor).
-        operand_spaces: For each operand, the iteration space that the node reads it in.
-        space: The iteration space that the node writes its result in.
-        users: Number of uses of the result, by nodes and by anything else; a node that reads it twice counts twice.
-        returned: Whether anything but a node reads the result, above all the function's return.
-        wide: Whether a tensor that the node reads or writes has elements wider than 16 bits.
-        hoisted: Whether the op carries the attribute that asks for a kernel.
+        operands: Tile operands in order: the number of the node that defines the value, or a negative number for a
+            tensor that no node defines (one number per tensor).
+        operand_spaces: For each operand, the iteration space of the read.
+        space: The iteration space of the result.
+        users: Number of uses of the result, by nodes and others; a node that reads it twice counts twice.
+        returned: Whether anything but a node reads the result, such as the function's return.
+        wide: Whether an operand or the result has elements wider than 16 bits.
+        hoisted: Whether the op carries the attribute ``ttnn.hoist_generic_via_d2m``.
         elementwise: Whether all loops are parallel.
-        integers: What type of integers it computes with; None of floats.
+        integers: The integer type that it computes with; None for floats.
     """
 
     operands: tuple[int, ...]
@@ -72,7 +72,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Groups of nodes, each in program order with the node that makes the group's result last; and the refusals."""
+    """Groups of nodes in program order, each ending with the node that defines its result; and the refusals."""
 
     groups: tuple[tuple[int, ...], ...]
     refusals: tuple[Refusal, ...]
@@ -82,7 +82,7 @@ Failure = tuple[Predicate, str]
 
 
 def partition(nodes: Sequence[FusionNode], target: SystemDesc) -> Partition:
-    """The kernels that `target`'s rules make of `nodes`, which are in program order."""
+    """The partition of `nodes`, which are in program order, by the rules of `target`."""
     if target.fuses_multi_user_values:
         return _partition_cones(nodes, target)
     joined, refusals = _join_trees(range(len(nodes)), nodes, target)
@@ -91,7 +91,7 @@ def partition(nodes: Sequence[FusionNode], target: SystemDesc) -> Partition:
 
 @dataclass(frozen=True, slots=True)
 class _Tree:
-    """What the predicates ask of a group that is a tree."""
+    """The properties of a tree of nodes that the predicates read."""
 
     inputs: int
     wide: bool
@@ -103,7 +103,7 @@ class _Tree:
         return tiles_needed(self.operand_needs, self.tiles_read)
 
     def with_operand(self, producer: _Tree) -> _Tree:
-        """The tree after `producer` has taken the place of one of its inputs."""
+        """The tree with `producer` fused in place of one of its inputs."""
         return _Tree(
             self.inputs - 1 + producer.inputs,
             self.wide or producer.wide,
@@ -115,7 +115,7 @@ class _Tree:
 def _join_trees(
     members: Iterable[int], nodes: Sequence[FusionNode], target: SystemDesc
 ) -> tuple[dict[int, int], list[Refusal]]:
-    """Producer -> consumer for every pair that becomes one kernel, and the refused pairs."""
+    """Producer -> consumer for each fused pair, and the refused pairs."""
     joined: dict[int, int] = {}
     refusals: list[Refusal] = []
     trees: dict[int, _Tree] = {}
@@ -202,7 +202,7 @@ def _users(nodes: Sequence[FusionNode]) -> list[list[tuple[int, int]]]:
 def _cone_roots(
     nodes: Sequence[FusionNode], users: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[list[int], list[Refusal]]:
-    """For every node, the node whose kernel computes it, structural predicates alone; and the refused pairs."""
+    """For each node the root of its cone, by the structural predicates alone; and the refused pairs."""
     roots = list(range(len(nodes)))
     refusals: list[Refusal] = []
     for producer in reversed(range(len(nodes))):
@@ -229,7 +229,7 @@ def _cone_failure(cone: tuple[int, ...], nodes: Sequence[FusionNode], target: Sy
 
 
 def _tile_graph_of(group: Sequence[int], nodes: Sequence[FusionNode]) -> TileGraph:
-    """The graph of a group of nodes in program order, its inputs distinct tensors in order of first use."""
+    """The graph of a group of nodes in program order; its inputs are distinct tensors in order of first use."""
     members = {member: op for op, member in enumerate(group)}
     inputs: dict[int, int] = {}
     for member in group:
@@ -250,7 +250,7 @@ def _split_cone(
     target: SystemDesc,
     failure: Failure,
 ) -> tuple[dict[int, int], list[Refusal]]:
-    """The trees of a cone that is too large for one kernel: values with several users are stored."""
+    """Splits a cone that is too large for one kernel into trees: values with several users are stored."""
     predicate, detail = failure
     joined, refusals = _join_trees(cone, nodes, target)
     reason = f"with all values that have several users: {detail}"
@@ -269,7 +269,7 @@ def _roots(joined: dict[int, int], count: int) -> list[int]:
 
 
 def _groups(roots: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Nodes by root, in program order, groups in the order of their roots."""
+    """Nodes grouped by root, in program order; groups in the order of their roots."""
     groups: dict[int, list[int]] = {root: [] for node, root in enumerate(roots) if node == root}
     for node, root in enumerate(roots):
         groups[root].append(node)

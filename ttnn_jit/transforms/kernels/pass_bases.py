@@ -1,4 +1,4 @@
-"""What passes have in common that go from function to function, or from kernel to kernel."""
+"""Base classes of passes that run on each function or on each kernel."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from ttnn_jit.transforms.kernels.kernel_body import generics
 
 @dataclass(frozen=True)
 class FunctionPass(ModulePass):
-    """Changes one function after the other."""
+    """A pass that runs on each function."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Changes every function of the module `op`."""
+        """Runs on each function of the module `op`."""
         target = system_desc_of(op)
         for block in function_blocks(op):
             self.change(block, target)
 
     @abstractmethod
     def change(self, block: Block, target: SystemDesc) -> None:
-        """Changes the body of one function of a module for `target`."""
+        """Transforms the body of one function of a module for `target`."""
 
 
 @dataclass(frozen=True)
 class KernelPass(ModulePass):
-    """Changes one kernel after the other, of those that are lowered."""
+    """A pass that runs on each canonical kernel (`GenericOp.canonical_kernel`)."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Changes every kernel of the module `op`."""
+        """Runs on each such kernel of the module `op`."""
         target = system_desc_of(op)
         for generic in generics(op):
             self.change(generic, target)
 
     @abstractmethod
     def change(self, generic: d2m.GenericOp, target: SystemDesc) -> None:
-        """Changes one kernel of a module for `target`."""
+        """Transforms one kernel of a module for `target`."""

@@ -1,9 +1,9 @@
-"""The order of a kernel's ops that needs the fewest DST tiles.
+"""Schedules a kernel's ops so that the fewest DST tiles are live.
 
 Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions" (1970), for ops with any number of
-operands, whose inputs are loaded right before the op that reads them: the operand whose subtree needs most tiles is
-computed first. On trees the order is optimal; on graphs with shared values it is a heuristic, and the
-source order stays unless the new one needs fewer tiles.
+operands whose inputs are loaded right before the op that reads them: the operand whose subtree needs most tiles is
+computed first. The order is optimal for trees and a heuristic for graphs with shared values; the source order is kept
+unless the new one needs fewer tiles.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ttnn_jit.transforms.kernels.tile_graph import TileGraph
 
 
 def tiles_needed(operand_needs: Iterable[int], tiles_read: int) -> int:
-    """DST tiles that an op's whole subtree needs, computed in the best order.
+    """DST tiles that the subtree of an op needs in the best order.
 
     Args:
         operand_needs: For each operand that an op of the kernel computes, the tiles that its subtree needs.
         tiles_read: Distinct tiles that the op itself reads, loaded inputs included.
     """
     held = [need + before for before, need in enumerate(sorted(operand_needs, reverse=True))]
-    # The result of an op that reads one tile takes that tile's place.
+    # The result of an op that reads one tile overwrites that tile.
     own = tiles_read + 1 if tiles_read > 1 else tiles_read
     return max(own, *held) if held else own
 
@@ -54,10 +54,10 @@ def _largest_need_first(graph: TileGraph) -> tuple[int, ...]:
 
 
 def _postorder(visit_order: list[list[int]], root: int) -> tuple[int, ...]:
-    """Every op after its operands, the root's subtree first; a loop, because trees may be thousands of ops deep."""
+    """Every op after its operands, the root's subtree first; iterative, for trees may be thousands of ops deep."""
     order: list[int] = []
     entered = [False] * len(visit_order)
-    # Ops that the result does not need keep their position after it: a body edited by hand may have some.
+    # Dead ops, which a hand-edited body may have, keep their order after the root's subtree.
     stack = [(op, False) for op in reversed(range(len(visit_order))) if op != root]
     if root >= 0:
         stack.append((root, False))

@@ -1,12 +1,12 @@
-"""DST slots of a scheduled kernel: the counting model and the stack policy of the ttnn.jit document's listing.
+"""Allocates DST slots of a scheduled kernel by the stack policy of the ttnn.jit document's listing.
 
 Free slots are a stack with slot 0 on top. The input tiles of an op are loaded right before it, left to right, each
-into the top slot; the result of an op that reads two or more tiles takes the next; then the slots of the operands
-that die are pushed back, the right one first. An op that reads one tile writes that tile's slot. Of twelve policies
-simulated this one alone gives the listing's slots for the 8-to-1 add tree.
+into the top slot. The result of an op that reads two or more tiles takes the next slot; then the slots of operands
+whose live range ends are pushed back, the rightmost first. An op that reads one tile overwrites its slot. Of twelve
+simulated policies only this one gives the listing's slots for the 8-to-1 add tree.
 
-An input that several ops read is loaded for each of them: its tile stays in the circular buffer, whereas keeping it in
-a slot between uses would take that slot from other tiles.
+An input that several ops read is loaded again for each: its tile stays in the circular buffer, and no slot is occupied
+between the uses.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ttnn_jit.transforms.kernels.tile_graph import TileGraph
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One op: the inputs loaded before it as (value, slot), where its operands lie, and where its result goes."""
+    """One op: the inputs loaded before it as (value, slot), the slots of its operands, and the slot of its result."""
 
     op: int
     loads: tuple[tuple[int, int], ...]
@@ -28,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class SlotAssignment:
-    """Slots of a whole kernel; `peak` is the number of DST tiles that it needs."""
+    """The slots of a kernel; `peak` is the number of DST tiles that it needs."""
 
     steps: tuple[Step, ...]
     result_slot: int
@@ -37,7 +37,7 @@ class SlotAssignment:
 
 @memoized(maxsize=16)
 def assign_slots(graph: TileGraph, order: tuple[int, ...]) -> SlotAssignment:
-    """The slots of `graph`'s ops when they run in `order`; the stages of one compile ask several times for the same."""
+    """The slots of `graph`'s ops scheduled in `order`; cached, for several stages of a compile need them."""
     stack = _SlotStack()
     slot_of: dict[int, int] = {}
     uses_left = graph.use_counts()
@@ -62,13 +62,13 @@ def assign_slots(graph: TileGraph, order: tuple[int, ...]) -> SlotAssignment:
         steps.append(Step(op, loads, operand_slots, result_slot))
         if not uses_left[result]:
             stack.push(slot_of.pop(result))
-    # A kernel that only copies loads its input for the store alone.
+    # A kernel that only copies loads its input for the store.
     result_slot = slot_of[graph.result] if graph.result in slot_of else stack.pop()
     return SlotAssignment(tuple(steps), result_slot, stack.peak)
 
 
 class _SlotStack:
-    """Free slots, lowest on top; slots that were never used lie below in ascending order."""
+    """A stack of free slots; the slots that were never used are at the bottom, in ascending order."""
 
     def __init__(self) -> None:
         self._freed: list[int] = []

@@ -1,4 +1,4 @@
-"""A kernel's body without its arithmetic: which tile each op reads. What scheduling, slots and fusion reason about."""
+"""The data flow graph of a kernel's tiles, for scheduling, slot allocation and fusion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TileGraph:
     Attributes:
         inputs: Number of input tiles; they are the values 0 to ``inputs - 1``.
         operands: For op number i, whose result is value ``inputs + i``, the tiles that it reads in operand order.
-            Scalars are left out, and every op comes after the ops that it reads.
+            Scalars are left out. The order is topological.
         result: The value that the kernel stores.
     """
 
@@ -22,14 +22,14 @@ class TileGraph:
 
     @property
     def is_unary_chain(self) -> bool:
-        """Whether one tile runs through all ops, so that a kernel can take a block of tiles at a time."""
+        """Whether each op reads only the tile of the previous one, so that a kernel can process blocks of tiles."""
         first, *rest = self.operands or ((0,),)
         expected = [(self.inputs + op,) for op in range(len(rest))]
         return len(first) == 1 and rest == expected
 
     @property
     def source_order(self) -> tuple[int, ...]:
-        """The ops as the user wrote them."""
+        """The ops in the user's order."""
         return tuple(range(len(self.operands)))
 
     def use_counts(self) -> list[int]:

@@ -1,7 +1,7 @@
-"""Init calls of a kernel's tile ops: where they stand.
+"""Inserts and erases the `d2m.tile_init` ops of a kernel.
 
-A core's engines are set up for a tile op before it runs. Where an op has a nest of loops of its own, as in a unary
-chain, once before the nest is enough; in a nest of several ops each must be set up again for every tile.
+A core's engines are set up for a tile op before it runs. An op in a loop nest of its own, as in a unary chain, needs
+one set-up before the nest. In a nest of several ops each op is set up again for every tile.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _computes(kind: type[Operation]) -> bool:
 
 
 def insert_tile_inits(region: Region) -> None:
-    """Puts ``d2m.tile_init`` before the nest of every op that has one of its own, else before the op."""
+    """Inserts ``d2m.tile_init`` before each op, or before its nest if that has no other op."""
     for nest, ops in _nests(region.block):
         if len(ops) == 1:
             _insert_before(nest, ops[0])
@@ -42,9 +42,9 @@ def erase_tile_inits(region: Region) -> None:
 
 
 def _nests(block: Block) -> Iterator[tuple[ForOp, list[Operation]]]:
-    """Every outermost affine loop that computes, and the tile ops in it."""
+    """Every outermost affine loop with tile ops, and these ops."""
     for op in ops_of(block):
-        if type(op) is scf.ForOp:  # nothing derives from loops, and isinstance asks every base
+        if type(op) is scf.ForOp:  # it has no subclasses, and isinstance is slower
             yield from _nests(op.body.block)
         elif type(op) is ForOp:
             ops: list[Operation] = []

@@ -1,1 +1,1 @@
-"""The passes: one file each, named as the pass is."""
+"""The passes, one per file; a file has the name of its pass."""

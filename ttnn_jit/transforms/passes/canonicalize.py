@@ -19,14 +19,12 @@ from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
 
 @dataclass(frozen=True)
 class Canonicalize(FunctionPass):
-    """Erases ops without users and ops that give back their operand bit for bit (any NaN equals any NaN).
+    """Erases dead ops and folds identities: ops whose result is an operand bit for bit (any NaN equals any NaN).
 
-    A product whose factors have nothing to contract becomes zeros.
-
-    ``x * 1``, ``x / 1``, ``x + -0.0`` and ``x - 0.0`` are such ops under IEEE numerics. Under device numerics a bf16
-    result is no copy of a function argument, whose denormals it flushes and whose NaN it turns into infinity; it is
-    one of an op's result, where both have happened already. What the function returns is never folded, because a
-    result has memory of its own.
+    ``x * 1``, ``x / 1``, ``x + -0.0`` and ``x - 0.0`` are identities under IEEE numerics. Under device numerics they
+    are none for a bf16 function argument, since the op flushes denormals and turns NaN into infinity; they are for an
+    op's result, to which this has been done already. Returned values are never folded, because a result has its own
+    buffer. A contraction of no terms is replaced by zeros.
     """
 
     name = "canonicalize"
@@ -34,13 +32,13 @@ class Canonicalize(FunctionPass):
     def change(self, block: Block, target: SystemDesc) -> None:
         """Simplifies one function."""
         for op in ops_of(block):
-            zeros_for_no_terms(op)
+            fold_empty_contraction(op)
             fold(op, target.numerics)
-        erase_unread(block)
+        erase_dead_ops(block)
 
 
 def fold(op: Operation, numerics: Numerics) -> None:
-    """Replaces the result of `op` by the operand that it equals, if there is one."""
+    """Replaces the result of `op` by the operand that it equals, if any."""
     copied = copied_operand(op)
     if copied is None or copied.type != op.results[0].type or not _is_exact(copied, numerics):
         return
@@ -48,19 +46,19 @@ def fold(op: Operation, numerics: Numerics) -> None:
         replace_uses(op.results[0], copied)
 
 
-def zeros_for_no_terms(op: Operation) -> None:
-    """Replaces a contraction whose sums have no terms by zeros: no loop runs over none of them."""
+def fold_empty_contraction(op: Operation) -> None:
+    """Replaces a contraction whose sums have no terms by zeros, for loops have at least one iteration."""
     if not isinstance(op, ContractionOp) or op.terms:
         return
     (result,) = op.results
-    assert isinstance(result.type, TensorType), "as its verifier says"
+    assert isinstance(result.type, TensorType), "its verifier checks it"
     zeros = ttir.FullOp.make(0.0, result.type, op.location)
     insert_before(zeros, op)
     replace_uses(result, zeros.result)
 
 
 def copied_operand(op: Operation) -> SSAValue | None:
-    """The operand whose value `op` gives back, by the rules of float arithmetic; None if there is none."""
+    """The operand that equals the result of `op` in float arithmetic; None if there is none."""
     operation = operation_of(op)
     laws = operation.laws if operation is not None else None
     if laws is None or laws.neutral is None:
@@ -85,8 +83,8 @@ def _is_exact(value: SSAValue, numerics: Numerics) -> bool:
     return isinstance(value.owner, ttir.TensorElementwiseOp)
 
 
-def erase_unread(block: Block) -> None:
-    """Erases ops without side effects whose results nobody reads, last first."""
+def erase_dead_ops(block: Block) -> None:
+    """Erases dead ops, last first."""
     for op in reversed(ops_of(block)):
         if op.results and all(result.first_use is None for result in op.results) and has_no_effects(op):
             erase(op)

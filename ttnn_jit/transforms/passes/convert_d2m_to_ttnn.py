@@ -41,9 +41,9 @@ from ttnn_jit.transforms.kernels.tile_inits import insert_tile_inits
 
 @dataclass(frozen=True)
 class ConvertD2MToTTNN(ModulePass):
-    """Takes every kernel's region into a function of its own and leaves its launch.
+    """Outlines every kernel's region into a function and replaces the kernel by a launch.
 
-    In place of ``%r = d2m.generic {...} ins(%a, %b) outs(%out) {region}`` in ``@f``::
+    ``%r = d2m.generic {...} ins(%a, %b) outs(%out) {region}`` in ``@f`` becomes::
 
         %r = "ttnn.generic"(%a, %b, %out) <{program = #ttnn.program<{
                cbs = [{access = #ttcore.buffer_access<stream>, dtype = #ttcore.supportedDataTypes<bf16>,
@@ -54,17 +54,17 @@ class ConvertD2MToTTNN(ModulePass):
         func.func private @f_kernel0(%arg0: !d2m.cb<...>, %arg1: ..., %arg2: ...)
             attributes {block_factors, d2m.kernel, grid, indexing_maps, iterator_types, threads, ...} {region; return}
 
-    There is one circular buffer per tensor, inputs then output; a page is one tile. A buffer whose tensor is sharded in
-    L1 as the kernel is cut is that shard, an ``alias``. Every other one streams: it has room for two fillings
-    of DST, one that is computed with and one that arrives, and for no more than one core's part. Compile-time arguments
-    are the buffers' indices, common runtime arguments the tensors' addresses, in the same order. The kernel function
-    keeps the generic's properties and discardable attributes, so that nothing of the earlier stage is lost, and gains
-    ``d2m.tile_init`` where a chip would set up its engines: before a nest of loops that holds one tile op, else before
-    each op in it. Tensors keep their layouts. ``d2m.empty`` stays: it allocates the output.
+    There is one circular buffer per tensor, inputs then output; a page is one tile. If a tensor is sharded in L1 over
+    the kernel's grid, its buffer is an ``alias`` of the shard. Other buffers are a ``stream``: they are
+    double-buffered, with twice the tiles of one pass through DST, but no more than one core's shard. Compile-time
+    arguments are the buffers' indices, common runtime arguments the tensors' addresses, in the same order. The kernel
+    function keeps the generic's properties and discardable attributes, and gets ``d2m.tile_init`` where a chip sets up
+    its engines: before a loop nest with a single tile op, else before each op. Tensors keep their layouts.
+    ``d2m.empty`` stays: it allocates the output.
 
     Attributes:
-        math_fidelity: Name of the MathFidelity that the program descriptors carry.
-        fp32_dest_acc: Whether they carry ``fp32_dest_acc_en``.
+        math_fidelity: Name of the MathFidelity in the program descriptors.
+        fp32_dest_acc: Whether they have ``fp32_dest_acc_en``.
     """
 
     name = "convert-d2m-to-ttnn"
@@ -81,7 +81,7 @@ class ConvertD2MToTTNN(ModulePass):
             op.body.block.insert_ops_after(outlining.kernels, function)
 
     def _dst_capacity(self, module: ModuleOp) -> Callable[[d2m.GenericOp, Iterable[d2m.CBType]], int]:
-        """From a kernel and its buffers to the tiles that DST holds for it; what accumulates does so in f32."""
+        """A function from a kernel and its buffers to its DST capacity in tiles; accumulation is in f32."""
         target = system_desc_of(module)
 
         def capacity(generic: d2m.GenericOp, buffers: Iterable[d2m.CBType]) -> int:
@@ -91,12 +91,12 @@ class ConvertD2MToTTNN(ModulePass):
         return capacity
 
     def _configuration(self) -> dict[str, Attribute]:
-        """What a program descriptor says of how to compute where its kernel does not say it itself."""
+        """The compute configuration of program descriptors whose kernels have none of their own."""
         return _computing(self.math_fidelity, fp32_dest_acc=self.fp32_dest_acc)
 
 
 class _Outlining:
-    """The kernels of one function, moved out one after the other."""
+    """The outlining of the kernels of one function."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _Outlining:
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if isinstance(op, ttir.TensorOp):
-            # What no kernel of ours holds is an operation of ttnn's, a launch of its own.
+            # An operation outside kernels is a ttnn op, a launch of its own.
             return values.replaced(op, counterpart(ttnn.OP_OF[op.operation], op, values.operands(op)))
         if isinstance(op, ttir.FullOp):
             return values.replaced(op, *_created(op))
@@ -127,7 +127,7 @@ class _Outlining:
             op.result_types,
             op.location,
         )
-        if op.lowered_as is op:
+        if op.canonical_kernel is op:
             self.kernels.append(_kernel_function(op, symbol))
         return values.replaced(op, launch)
 
@@ -159,7 +159,7 @@ class _Outlining:
 
 
 def _own_configuration(generic: d2m.GenericOp, configuration: Mapping[str, Attribute]) -> Mapping[str, Attribute]:
-    """`configuration`, or what the product that the kernel computes says."""
+    """The compute configuration of the kernel's matrix product, or else `configuration`."""
     if all(kind.data == "parallel" for kind in generic.iterator_types):
         return configuration
     products = (op.precision for op in generic.body.walk() if isinstance(op, d2m.TileContractOp))
@@ -177,7 +177,7 @@ def _computing(math_fidelity: str, *, fp32_dest_acc: bool) -> dict[str, Attribut
 
 
 def _created(op: ttir.FullOp) -> tuple[Operation, ...]:
-    """A tensor of one number, and the device on which it is made."""
+    """The `ttnn.full` in place of a `ttir.full`, and its device."""
     device = ttnn.GetDeviceOp.make(op.location)
     spec = spec_of(op.result.type)
     return device, ttnn.FullOp.make(device.results[0], op.fill_value.value.data, spec, op.result.type, op.location)
@@ -203,7 +203,7 @@ def _tile_of(buffer: d2m.CBType) -> TileType:
 
 
 def _shards(tensor: Attribute, buffer: d2m.CBType, grid: GridAttr) -> tuple[CoreCoord, ...]:
-    """The cores whose L1 holds the parts of `tensor` that a kernel over `grid` reads; none where it holds others."""
+    """The cores whose shards of `tensor` are those of a kernel over `grid`; empty if the shards differ."""
     assert isinstance(tensor, TensorType)
     layout = tensor.encoding
     if (
@@ -221,7 +221,7 @@ def _shards(tensor: Attribute, buffer: d2m.CBType, grid: GridAttr) -> tuple[Core
 
 @memoized
 def _buffer_descriptor(buffer: d2m.CBType, streamed: int | None) -> DictionaryAttr:
-    """What a program descriptor lists of a circular buffer; at most `streamed` pages, None for a shard in place."""
+    """The descriptor of a circular buffer of at most `streamed` pages; None: it aliases a shard."""
     tile = _tile_of(buffer)
     part = math.prod(buffer.underlying.get_shape())
     return DictionaryAttr(

@@ -17,7 +17,7 @@ from ttnn_jit.dialects.declared_ops import TypecastOp
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
 from ttnn_jit.dialects.ttcore import TileType, tile_type
 from ttnn_jit.dialects.ttnn import HOIST
-from ttnn_jit.dialects.writing.creation import empty_block, remade
+from ttnn_jit.dialects.writing.creation import clone_with, empty_block
 from ttnn_jit.dialects.writing.editing import append, erase, ops_of
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.strided_walk import NotStridedError, walk
@@ -38,20 +38,21 @@ from ttnn_jit.transforms.kernels.reducing_generics import (
 )
 
 NOT_HOISTED = "d2m.not_hoisted"
-"""Unit attribute of a generic whose op lacked `ttnn.hoist_generic_via_d2m`: it is never fused."""
+"""Unit attribute of a generic whose op had no `ttnn.hoist_generic_via_d2m`: it is never fused."""
 
 
 @dataclass(frozen=True)
 class ConvertTTIRToD2M(FunctionPass):
     """Every compute op becomes a kernel: grid, indexing maps, circular buffers and one tile op.
 
-    Under IEEE numerics tiles of floats are widened to f32 on the way in and rounded on the way out by
-    ``d2m.tile_typecast``; under device numerics the tile op's result type is the rounding, unless `fp32_dest_acc` asks
-    for the casts. Integers are exact in their own type.
+    Under IEEE numerics ``d2m.tile_typecast`` widens input tiles of floats to f32 and rounds output tiles. Under device
+    numerics the tile op rounds to its result type, unless `fp32_dest_acc` is set. Integers are computed in their own
+    type.
 
     Attributes:
         max_grid: Last core coordinate (x, y) of an interleaved tensor's grid; None means the target's whole grid.
-        fp32_dest_acc: Tile ops compute on f32 tiles under device numerics too; casts at the stores round as a device.
+        fp32_dest_acc: Tile ops compute on f32 tiles under device numerics too; casts before stores round as a device
+            does.
     """
 
     name = "convert-ttir-to-d2m"
@@ -65,7 +66,7 @@ class ConvertTTIRToD2M(FunctionPass):
         last_core = (self.max_grid[0], self.max_grid[1]) if self.max_grid else (columns - 1, rows - 1)
         in_float32 = self.fp32_dest_acc or target.numerics is Numerics.IEEE
         conversion = _Conversion(last_core, in_float32, target.fuses_movement, _shapes_not_to_fold(block))
-        erase_unread_copies(rebuild(block, conversion.rewrite))
+        erase_dead_copies(rebuild(block, conversion.rewrite))
 
 
 @dataclass(frozen=True)
@@ -96,19 +97,19 @@ class _Conversion:
         return values.replaced(op, empty, generic)
 
     def _reduced(self, op: ttir.ReductionOp, values: ValueMap) -> Iterable[Operation] | None:
-        """A kernel with a reduction loop; on chips where their rules allow."""
+        """A kernel with a reduction loop; on chips only if their rules allow it."""
         if not self.fuses_movement and not chips_reduce(op):
             return None
         return values.replaced(op, *reducing_generic(op, values[op.operands[0]], self.last_core))
 
     def _contracted(self, op: ttir.ContractionOp, values: ValueMap) -> Iterable[Operation] | None:
-        """A kernel with a reduction loop for products of matrices; on chips where their rules allow."""
+        """A kernel with a reduction loop for matrix products; on chips only if their rules allow it."""
         if not contracts_matrices(op) or (not self.fuses_movement and not chips_contract(op)):
             return None
         return values.replaced(op, *contracting_generic(op, values.operands(op), self.last_core))
 
     def _moved(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
-        """A kernel that copies a view: of what the operand is a view of itself, if loops can walk that."""
+        """A kernel that copies a view, composed with the view that the operand copies if loops can walk that."""
         operand, result = values[op.operands[0]], op.results[0].type
         source, access = _walkable(operand, op.parts[0].access)
         if not is_walkable(spec_of(source.type), access):
@@ -123,12 +124,12 @@ class _Conversion:
         return values.replaced(op, *made, view, *self._copy(view.result, result, op))
 
     def _through_views(self, op: ttir.MovementOp, values: ValueMap) -> Iterable[Operation]:
-        """The op, reading views where kernels would copy them for it."""
+        """The op with views as operands in place of the copies of views."""
         operands = ((viewed(operand), operand) for operand in values.operands(op))
-        return values.replaced(op, remade(op, [view.result if view else operand for view, operand in operands]))
+        return values.replaced(op, clone_with(op, [view.result if view else operand for view, operand in operands]))
 
     def _copy(self, source: SSAValue, result: Attribute, op: Operation) -> tuple[Operation, d2m.GenericOp]:
-        """A kernel that gives back what it reads."""
+        """A kernel that copies its input."""
         read, written = spec_of(source.type), spec_of(result)
         shape = kernel_shape((read,), written, self.last_core, fold=written.shape not in self.not_to_fold)
         empty = d2m.EmptyOp.make(result, op.location)
@@ -138,16 +139,16 @@ class _Conversion:
 
 
 def _walkable(operand: SSAValue, access: Access) -> tuple[SSAValue, Access]:
-    """`operand` and `access`, or what a kernel copied to make it, and the access to that, if loops can walk it."""
+    """The source of the view that `operand` copies, and the composed access; the arguments if loops cannot walk it."""
     copied = viewed(operand)
     if copied is None:
         return operand, access
-    through = access.after(copied.access)
+    through = access.compose(copied.access)
     return (copied.input, through) if is_walkable(spec_of(copied.input.type), through) else (operand, access)
 
 
 def viewed(value: SSAValue) -> d2m.ViewLayoutOp | None:
-    """The view that a kernel copies to make `value`; None if it computes, or reads no view."""
+    """The view of which `value` is a copy by a kernel; None if the kernel computes, or reads no view."""
     kernel = value.owner
     if not isinstance(kernel, d2m.GenericOp) or not _only_copies(kernel):
         return None
@@ -160,7 +161,7 @@ def _only_copies(kernel: d2m.GenericOp) -> bool:
 
 
 def is_walkable(source: TensorSpec, access: Access) -> bool:
-    """Whether loops with strides meet the elements of `source` that `access` names."""
+    """Whether strided loops can walk the elements of `source` that `access` selects."""
     if math.prod(access.extents) == 0:
         return True
     try:
@@ -170,8 +171,8 @@ def is_walkable(source: TensorSpec, access: Access) -> bool:
     return True
 
 
-def erase_unread_copies(block: Block) -> None:
-    """Erases kernels that copy what nobody reads, and views and empty tensors that nobody reads then."""
+def erase_dead_copies(block: Block) -> None:
+    """Erases unused copies, and then unused views and empty tensors."""
     for op in reversed(ops_of(block)):
         if not op.results or op.results[0].first_use is not None:
             continue
@@ -184,7 +185,7 @@ def _input_specs(op: Operation) -> tuple[TensorSpec, ...]:
 
 
 def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
-    """Result shapes of which one op needs its leading dimensions: the others keep theirs too, so that all can fuse."""
+    """Result shapes that some op cannot fold: other ops do not fold them either, so that all can be fused."""
     shapes = set()
     for op in ops_of(block):
         if isinstance(op, ttir.TensorElementwiseOp):
@@ -203,7 +204,7 @@ def _tile_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, 
 def _tile_ops(
     op: Operation, operation: ops.Operation, shape: KernelShape, body: Block, *, in_float32: bool
 ) -> list[Operation]:
-    """The ops of `body`: what it takes to read the operands, the tile op, and what it takes to yield the result."""
+    """The ops of `body`: casts and broadcasts of the operands, the tile op, and the cast of the result."""
     *inputs, output = body.args
     compute_type = _compute_type(dtype_of(inputs[0].type), dtype_of(output.type), in_float32=in_float32)
     tile_ops: list[Operation] = []
@@ -229,8 +230,8 @@ def _tile_ops(
 
 
 def _compute_type(read: DataType, result: DataType, *, in_float32: bool) -> TileType:
-    """What a tile op results in, before it is cast to `result`."""
-    if read.is_integer:  # whose operations are exact in their own type
+    """The result type of a tile op, before the cast to `result`."""
+    if read.is_integer:  # exact in their own type
         return tile_type(read)
     return tile_type(COMPUTE_TYPE if in_float32 or result.is_integer else result)
 

@@ -1,4 +1,4 @@
-"""convert-ttnn-to-ttir: the same graph without devices."""
+"""convert-ttnn-to-ttir: ops of TTNN become ops of TTIR, without devices."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
 
 @dataclass(frozen=True)
 class ConvertTTNNToTTIR(FunctionPass):
-    """Every compute op becomes its TTIR namesake, ``ttnn.full`` becomes ``ttir.full``; what is about memory goes.
+    """Every compute op becomes its TTIR namesake, and ``ttnn.full`` becomes ``ttir.full``.
 
-    That is ``ttnn.get_device`` and ``ttnn.deallocate``. Discardable attributes stay, above all
-    ``ttnn.hoist_generic_via_d2m``. Under device numerics every product of matrices says how exactly it is computed: as
-    the options say, where it does not say so itself.
+    ``ttnn.get_device`` and ``ttnn.deallocate`` are erased. Discardable attributes stay, such as
+    ``ttnn.hoist_generic_via_d2m``. Under device numerics each matrix product gets an explicit precision: its own or
+    that of the options.
 
     Attributes:
-        math_fidelity: Name of the MathFidelity of products that name none.
-        fp32_dest_acc: Whether those that ask nothing add up in float32; results of float32 always do.
+        math_fidelity: Name of the MathFidelity of products without one.
+        fp32_dest_acc: Whether products without a precision accumulate in float32; those with float32 results always do.
     """
 
     name = "convert-ttnn-to-ttir"
@@ -59,7 +59,7 @@ class ConvertTTNNToTTIR(FunctionPass):
 
 
 def _require_no_device(op: Operation) -> None:
-    """Refuses a call that hands a device on, which TTIR has not."""
+    """Refuses a call with a device as argument, since TTIR has no devices."""
     if isinstance(op, CallOp) and any(isinstance(value.type, ttnn.DeviceType) for value in (*op.operands, *op.results)):
         raise CompileError(
             f"`func.call` hands a device to @{op.callee.root_reference.data}, and there is none in TTIR",
@@ -83,7 +83,7 @@ def _to_ttir(
 
 
 def without_device(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    """What takes the place of an op that is about memory: nothing, or a tensor of one number of no device."""
+    """The replacement of ops with devices or memory: nothing, or a `ttir.full`."""
     if isinstance(op, ttnn.FullOp):
         properties = {"fill_value": op.fill_value, "shape": ttir.full_shape(op.shape.data)}
         return values.replaced(op, counterpart(ttir.FullOp, op, (), properties))

@@ -1,4 +1,4 @@
-"""cse: equal values are computed once."""
+"""cse: common subexpression elimination."""
 
 from __future__ import annotations
 
@@ -16,28 +16,27 @@ from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
 
 @dataclass(frozen=True)
 class CSE(FunctionPass):
-    """An op without side effects that repeats an earlier one is replaced by it.
+    """Replaces an op without side effects by an equal earlier op.
 
-    On targets that fuse over trees only, ops tagged ``ttnn.hoist_generic_via_d2m`` stay: one value with two users
-    instead of two values would have to be stored between kernels. A value that the function returns stays too: two
-    results that the user wrote apart are two tensors.
+    On targets that fuse trees only, ops tagged ``ttnn.hoist_generic_via_d2m`` stay: one value with two users would have
+    to be stored between kernels. Returned values stay too: two results are two tensors.
     """
 
     name = "cse"
 
     def change(self, block: Block, target: SystemDesc) -> None:
-        """Eliminates repetitions in one function."""
-        eliminate_repetitions(block, keep_tagged=not target.fuses_multi_user_values)
+        """Eliminates common subexpressions in one function."""
+        eliminate_common_subexpressions(block, keep_tagged=not target.fuses_multi_user_values)
 
 
 _Operands = tuple[type[Operation], tuple[SSAValue, ...]]
 _Attributes = tuple[tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
 
 
-def eliminate_repetitions(block: Block, *, keep_tagged: bool) -> None:
-    """Replaces every repeated op of `block` by its first occurrence.
+def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
+    """Replaces each op of `block` that equals an earlier one by that one.
 
-    Attributes are compared where another op of its class has the same operands: hashing them costs more than all else.
+    Attributes, which are slow to hash, are compared only for ops of one class with equal operands.
     """
     first_of: dict[_Operands, Operation] = {}
     by_attributes: dict[_Operands, dict[_Attributes, Operation]] = {}

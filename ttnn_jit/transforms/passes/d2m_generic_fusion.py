@@ -20,20 +20,20 @@ from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
 from ttnn_jit.transforms.passes.convert_ttir_to_d2m import NOT_HOISTED
 
 NOT_FUSED = "d2m.not_fused"
-"""On a kernel whose result another kernel reads: for each such kernel, the predicate that kept the two apart."""
+"""On a producer: for each kernel that reads its result, the predicate that prevented fusion."""
 
 
 @dataclass(frozen=True)
 class D2MGenericFusion(FunctionPass):
-    """Groups of kernels become one, by the predicates of transforms/kernels/partition.py.
+    """Fuses groups of kernels by the predicates of transforms/kernels/partition.py.
 
-    The inputs of a fused kernel are the tensors that its ops read in source order: one per use on targets that fuse
-    over trees only (a function argument that is read twice has two circular buffers), one per tensor on the others.
-    Ops stay in source order. For every pair that stays apart the surviving producer carries ``d2m.not_fused``.
+    The inputs of a fused kernel are the tensors that its ops read, in source order: on targets that fuse trees only,
+    one per use (a function argument that is read twice has two circular buffers), on the others one per tensor. Ops
+    stay in source order. For every pair that is not fused, the producer's kernel has the attribute ``d2m.not_fused``.
 
     Attributes:
-        fuse: False leaves one kernel per op, to compare with.
-        fp32_dest_acc: A value between two ops of a kernel is not rounded, under device numerics too.
+        fuse: False leaves one kernel per op, for comparison.
+        fp32_dest_acc: Values between ops of a kernel are not rounded, under device numerics too.
     """
 
     name = "d2m-generic-fusion"
@@ -64,7 +64,7 @@ def fuse_block(block: Block, target: SystemDesc, *, keep_wide: bool) -> None:
 
 
 def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
-    """The kernels of one block as the partition sees them."""
+    """The kernels of one block as nodes of the partition."""
     number_of: dict[SSAValue, int] = {kernel.results[0]: number for number, kernel in enumerate(kernels)}
     return [_fusion_node(kernel, number_of) for kernel in kernels]
 
@@ -81,7 +81,7 @@ def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> Fusio
     dtype = dst_dtype(dtypes)
     users = [use.operation for use in kernel.results[0].uses]
     return FusionNode(
-        # Tensors made elsewhere need only be told apart: negative numbers do that.
+        # Tensors that no node defines get distinct negative numbers.
         operands=tuple(number_of.setdefault(value, -len(number_of) - 1) for value in kernel.operands[:-1]),
         operand_spaces=spaces[:-1],
         space=spaces[-1],

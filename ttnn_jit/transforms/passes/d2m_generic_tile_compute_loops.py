@@ -28,7 +28,7 @@ from ttnn_jit.transforms.kernels.pass_bases import KernelPass
 class D2MGenericTileComputeLoops(KernelPass):
     """Every ``linalg.generic`` over a shard becomes ``scf.for`` loops around one over a block (blocks.py).
 
-    A block of a unary chain is as large as DST; any other kernel takes one tile at a time.
+    A block of a unary chain fills DST; any other kernel processes one tile at a time.
     """
 
     name = "d2m-generic-tile-compute-loops"
@@ -41,14 +41,14 @@ class D2MGenericTileComputeLoops(KernelPass):
         shard = _shard_extents(whole)
         block = block_tiles(shard, dst_capacity(tiles, body, target), unary_chain=tiles.graph.is_unary_chain)
         parent = whole.parent_block()
-        assert parent is not None, "a linalg.generic stands in its kernel"
+        assert parent is not None, "a linalg.generic has a block"
         parent.detach_op(whole)
         constants = IndexConstants(generic.body.block)
         nest = _Nest(parent, shard, block, constants, whole)
         reduced = [dim for dim, kind in enumerate(whole.iterator_types) if kind.data is IteratorType.REDUCTION]
         nest.enter(dim for dim in range(len(shard)) if dim not in reduced)
         *inputs, output = zip(whole.operands, whole.indexing_maps.data, strict=True)
-        written = [nest.view(*output)] if reduced else []  # the output's part is one for all of a reduction loop
+        written = [nest.view(*output)] if reduced else []  # the subview of the output is invariant in reduction loops
         nest.enter(reduced)
         views = [nest.view(*operand) for operand in inputs]
         whole.operands = [*views, *(written or [nest.view(*output)])]
@@ -57,12 +57,12 @@ class D2MGenericTileComputeLoops(KernelPass):
 
 
 def dst_capacity(tiles: TileBody, block: Block, target: SystemDesc) -> int:
-    """DST tiles at hand for a kernel's body: fewer if it computes with elements wider than 16 bits."""
+    """DST tiles available to a kernel's body: fewer if it computes with elements wider than 16 bits."""
     return target.dst_capacity(wide=tiles.dtype(block).is_wide)
 
 
 def _shard_extents(whole: LinalgGenericOp) -> tuple[int, ...]:
-    """Of one core's loops, in tiles."""
+    """Extents of one core's loops in tiles."""
     output = whole.indexing_maps.data[-1].data
     if len(output.results) == output.num_dims and all(isinstance(each, AffineDimExpr) for each in output.results):
         return _extents(whole.operands[-1])
@@ -80,7 +80,7 @@ def _extents(value: SSAValue) -> tuple[int, ...]:
 
 
 class _Nest:
-    """The loops over blocks, as they are entered, and the parts of buffers that a block reads or writes."""
+    """The loops over blocks that are open, and the subviews of buffers that a block reads or writes."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _Nest:
         self._loops: list[scf.ForOp] = []
 
     def enter(self, dims: Iterable[int]) -> None:
-        """Puts a loop for each of `dims` inside those that are there."""
+        """Opens a loop for each of `dims` inside the open loops."""
         for dim in dims:
             upper, step = self._constants.value(self._shard[dim]), self._constants.value(self._block[dim])
             loop = scf_loop(self._zero, upper, step, self._location)
@@ -109,7 +109,7 @@ class _Nest:
             self._indices[dim] = self.innermost.args[0]
 
     def view(self, operand: SSAValue, indexing_map: AffineMapAttr) -> SSAValue:
-        """The part of `operand` that one block reads or writes; dimensions that are broadcast stay at index 0."""
+        """The subview of `operand` that one block reads or writes; broadcast dimensions have index 0."""
         results = indexing_map.data.results
         dims = [result.position if isinstance(result, AffineDimExpr) else None for result in results]
         offsets = [self._constants.value(0) if dim is None else self._indices[dim] for dim in dims]
@@ -121,6 +121,6 @@ class _Nest:
         return view.results[0]
 
     def end(self) -> None:
-        """Ends the loops that were entered."""
+        """Closes the open loops."""
         for loop in self._loops:
             end_scf_loop(loop)

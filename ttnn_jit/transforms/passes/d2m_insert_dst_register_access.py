@@ -1,4 +1,4 @@
-"""d2m-insert-dst-register-access: tile ops read and write slots of DST, inside affine loops over a block."""
+"""d2m-insert-dst-register-access: lowers tile ops to affine loops over a block, with loads and stores of DST slots."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ttnn_jit.transforms.passes.d2m_generic_tile_compute_loops import dst_capaci
 
 @dataclass(frozen=True)
 class D2MInsertDstRegisterAccess(KernelPass):
-    """The last stage before code generation, and all that code generation reads.
+    """The last stage before code generation, which reads nothing else.
 
-    ``d2m.acquire_dst`` stands before the loops over a block. A unary chain has one nest that loads the block into DST,
+    ``d2m.acquire_dst`` comes before the loops over a block. A unary chain has one nest that loads the block into DST,
     one nest per op, and one that stores. Any other kernel has one nest in which each input tile is loaded right before
-    the op that reads it, and one that stores. Where there is a reduction loop they stand around it: before it the
-    accumulator's slot is filled by ``d2m.tile_fill``, in it loaded and stored, and what joins it comes straight from
-    circular buffers; behind it the slot is stored to the output.
+    the op that reads it, and one that stores. A reduction kernel has a prologue and an epilogue: before the reduction
+    loop ``d2m.tile_fill`` fills the accumulator's slot; the loop loads and stores the slot and reads operands directly
+    from circular buffers; after the loop the slot is stored to the output.
 
-    DST holds tiles of one element type, the widest of the kernel. A narrower tile is widened by a
-    ``d2m.tile_typecast`` between its load from a circular buffer, or the op that makes it, and its store to DST, and
-    narrowed between the load from DST and the store to the output's buffer, as unpacker and packer do on a chip. The
-    casts that `convert-ttir-to-d2m` wrote are the same conversions, so they leave no ops of their own.
+    DST holds tiles of one element type, the widest of the kernel. As the unpacker does on a chip, a
+    ``d2m.tile_typecast`` widens a narrower tile before its store to DST; as the packer does, another one narrows it
+    before its store to the output's buffer. The casts that `convert-ttir-to-d2m` inserted are these conversions, and
+    leave no ops of their own.
 
-    Slots are those of transforms/kernels/slots.py. An index that is a slot of an input or of the final result is a
-    literal, that of an intermediate result a constant of the region, as in the ttnn.jit document's listing.
+    Slots are those of transforms/kernels/slots.py. As in the ttnn.jit document's listing, the slot of an input or of
+    the final result is a literal index, and that of an intermediate result a constant of the region.
     """
 
     name = "d2m-insert-dst-register-access"
@@ -74,7 +74,7 @@ class D2MInsertDstRegisterAccess(KernelPass):
 
 
 def _reduction_loops(compute: LinalgGenericOp) -> list[scf.ForOp]:
-    """The loops around `compute` that are reduced, outermost first: the innermost ones."""
+    """The reduction loops around `compute`, outermost first; they are the innermost loops."""
     loops: list[scf.ForOp] = []
     for kind in compute.iterator_types:
         if kind.data is IteratorType.REDUCTION:

@@ -1,4 +1,4 @@
-"""d2m-op-scheduler: tile ops in the order that needs the fewest DST tiles."""
+"""d2m-op-scheduler: schedules tile ops to need the fewest DST tiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block
 
 from ttnn_jit.dialects import d2m
-from ttnn_jit.dialects.writing.editing import append, take_ops
+from ttnn_jit.dialects.writing.editing import append, detach_all
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.kernels.kernel_body import TileBody, linalg_of
@@ -21,19 +21,19 @@ DST_PEAK = "d2m.dst_peak"
 """On a kernel: the DST tiles that its schedule needs."""
 
 DST_PEAK_SOURCE_ORDER = "d2m.dst_peak_source_order"
-"""On a kernel: the DST tiles that the user's order of ops would need."""
+"""On a kernel: the DST tiles that the source order would need."""
 
 
 @dataclass(frozen=True)
 class D2MOpScheduler(KernelPass):
-    """Reorders the tile ops of every kernel (transforms/kernels/schedule.py); results do not change, bit for bit.
+    """Reorders the tile ops of every kernel (transforms/kernels/schedule.py); results are equal bit for bit.
 
-    Both peaks are recorded on the kernel as ``d2m.dst_peak`` and ``d2m.dst_peak_source_order``.
+    The kernel gets both peaks as attributes, ``d2m.dst_peak`` and ``d2m.dst_peak_source_order``.
     """
 
     name = "d2m-op-scheduler"
 
-    def change(self, generic: d2m.GenericOp, target: SystemDesc) -> None:  # noqa: ARG002 - alike for all
+    def change(self, generic: d2m.GenericOp, target: SystemDesc) -> None:  # noqa: ARG002 - one schedule for all targets
         """Schedules one kernel and records its peaks."""
         block = linalg_of(generic).body.block
         tiles = TileBody.of(block)
@@ -50,7 +50,7 @@ class D2MOpScheduler(KernelPass):
 def _reorder(block: Block, tiles: TileBody, order: Sequence[int]) -> None:
     terminator = block.last_op
     assert terminator is not None, "the body of a linalg.generic ends with linalg.yield"
-    take_ops(block)
+    detach_all(block)
     append(block, (*tiles.scalars, *(tiles.ops[number] for number in order), terminator))
 
 

@@ -1,4 +1,4 @@
-"""d2m-scalarize-const-tensors: tensors of one number become scalars of the tile ops that read them."""
+"""d2m-scalarize-const-tensors: constant tensors become scalar operands of tile ops."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
 
 @dataclass(frozen=True)
 class D2MScalarizeConstTensors(FunctionPass):
-    """An input made by ``ttir.full`` leaves the kernel: no circular buffer, no input, no obstacle to blocking.
+    """Replaces a kernel's input that ``ttir.full`` defines by an ``arith.constant`` in the kernel's body.
 
-    The number is an ``arith.constant`` in the kernel's body: an f32, rounded to the tensor's element type, or an i32.
+    The constant is an f32, rounded to the tensor's element type, or an i32. The input's circular buffer is erased, and
+    it no longer prevents blocking.
     """
 
     name = "d2m-scalarize-const-tensors"
 
-    def change(self, block: Block, target: SystemDesc) -> None:  # noqa: ARG002 - alike for all
+    def change(self, block: Block, target: SystemDesc) -> None:  # noqa: ARG002 - the same for all targets
         """Scalarizes in one function."""
         for generic in generics_in(block):
             scalarize(generic)
@@ -38,7 +39,7 @@ class D2MScalarizeConstTensors(FunctionPass):
 def scalarize(generic: d2m.GenericOp) -> None:
     """Moves the constant inputs of one kernel into its body.
 
-    Where all are constant, the first stays a tensor: a kernel computes with a tile.
+    If all inputs are constant, the first stays a tensor: a kernel computes with at least one tile.
     """
     inputs = generic.operands[:-1]
     constants = [number for number, value in enumerate(inputs) if isinstance(value.owner, ttir.FullOp)]
@@ -68,7 +69,7 @@ def _rounded(full: ttir.FullOp) -> FloatAttr | IntegerAttr:
 
 
 def _replace_tile(tile: SSAValue, scalar: SSAValue) -> None:
-    """Replaces `tile` by `scalar`, through broadcasts and casts, which keep a single number."""
+    """Replaces `tile`, and broadcasts and casts of it, by `scalar`."""
     for use in list(tile.uses):
         op = use.operation
         if isinstance(op, d2m.TileBcastOp | d2m.TileTypecastOp):

@@ -1,4 +1,4 @@
-"""inline: calls become the bodies of what they call."""
+"""inline: replaces calls by the bodies of their callees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.argument_notes import updates_of
 from ttnn_jit.dialects.functions import (
     MAX_OPERATIONS,
-    callees_first,
+    call_graph_post_order,
     calls_of,
     entry_point,
     functions_of,
@@ -29,10 +29,9 @@ from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
 
 @dataclass(frozen=True)
 class Inline(ModulePass):
-    """Every `func.call` becomes the ops of the function that it calls; private functions that were called go.
+    """Replaces every `func.call` by the ops of its callee; private functions without callers are erased.
 
-    An op keeps its location, and has that of the call behind it. What the module computes in the end is what it would
-    compute if the bodies had stood there: fusion knows no calls.
+    An inlined op has its own location with the call as call site. Fusion treats inlined ops like any others.
     """
 
     name = "inline"
@@ -42,19 +41,19 @@ class Inline(ModulePass):
         functions = [function for function in functions_of(op) if not is_kernel(function)]
         called = {call.callee.root_reference.data for function in functions for call in calls_of(function)}
         gone = [function for function in functions if function.sym_name.data in called and _is_private(function)]
-        _inline_into([function for function in functions if function not in gone], callees_first(op, functions))
+        _inline_into([function for function in functions if function not in gone], call_graph_post_order(op, functions))
         for function in gone:
             op.body.block.erase_op(function)
 
 
-def leave_entry_point(module: ModuleOp, name: str | None = None) -> None:
-    """Leave of `module` the entry point `name`, or the one that there is, with its calls inlined.
+def reduce_to_entry_point(module: ModuleOp, name: str | None = None) -> None:
+    """Reduces `module` to the entry point `name`, or to the only one, with its calls inlined.
 
     Raises:
         CompileError: There is no such entry point, or there are several and no name; or a call cannot be inlined.
     """
     entry = entry_point(module, name)
-    _inline_into([entry], callees_first(module, (entry,)))
+    _inline_into([entry], call_graph_post_order(module, (entry,)))
     for op in ops_of(module.body.block):
         if isinstance(op, FuncOp) and op is not entry:
             module.body.block.erase_op(op)
@@ -65,7 +64,7 @@ def _is_private(function: FuncOp) -> bool:
 
 
 def _inline_into(callers: Iterable[FuncOp], functions: Sequence[FuncOp]) -> None:
-    """Inline the calls in `callers`; `functions` are these and what they call, each behind what it calls itself."""
+    """Inlines the calls in `callers`; `functions` are these and all that they reach, in post-order of calls."""
     _require_inlinable(functions)
     bodies = {function.sym_name.data: function.body.block for function in functions}
     for caller in callers:
@@ -74,7 +73,7 @@ def _inline_into(callers: Iterable[FuncOp], functions: Sequence[FuncOp]) -> None
 
 
 def _require_inlinable(functions: Iterable[FuncOp]) -> None:
-    """Refuses a call of what writes into its arguments, and calls that multiply without bound."""
+    """Refuses calls of functions that update their arguments, and calls that expand to too many operations."""
     counts: dict[str, int] = {}
     callees: dict[str, FuncOp] = {}
     for function in functions:
@@ -103,19 +102,19 @@ def _require_pure(call: CallOp, callee: FuncOp) -> None:
 
 
 class _Activation:
-    """A body that is being copied in the place of a call.
+    """A body that is being copied in place of a call.
 
     Args:
         call: The call.
-        values: What there is around it: value of that body -> its copy.
-        bodies: Of the functions, by their names.
-        location: Of the call, and of the calls that led to it.
+        values: Value of the calling body -> its copy.
+        bodies: Function name -> body.
+        location: The location of the call, with its call stack.
 
     Attributes:
-        call: As given.
-        location: As given.
+        call: The call.
+        location: The location of the call, with its call stack.
         values: Value of the body -> its copy.
-        ops: Those of the body that are left.
+        ops: The ops of the body that are not copied yet.
     """
 
     def __init__(
@@ -130,7 +129,7 @@ class _Activation:
 
 
 def _inlined(bodies: Mapping[str, Block], op: Operation, values: ValueMap) -> Iterable[Operation] | None:
-    """What takes the place of a call: copies, and in the place of calls among these, copies again."""
+    """The ops that replace a call: copies of the callee's ops, with nested calls replaced likewise."""
     if not isinstance(op, CallOp):
         return None
     copies: list[Operation] = []

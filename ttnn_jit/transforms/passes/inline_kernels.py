@@ -1,4 +1,4 @@
-"""The inverse of convert-d2m-to-ttnn: kernel functions back into their launches, for a host program to be run."""
+"""The inverse of convert-d2m-to-ttnn: inlines kernel functions into their launches, so that a host program can run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ttnn_jit.transforms.passes.convert_ttnn_to_ttir import without_device
 
 
 def inline_kernels(module: ModuleOp) -> None:
-    """Replaces every `ttnn.generic` of `module` by the `d2m.generic` that it launches, and drops the kernel functions.
+    """Replaces every `ttnn.generic` of `module` by the `d2m.generic` that it launches, and erases the kernel functions.
 
-    Nothing is deallocated: codegen finds out by itself how long memory is used.
+    Deallocations are erased: codegen computes live ranges itself.
 
     Raises:
         CompileError: A launch names a function that is no kernel of the module.
@@ -48,7 +48,7 @@ def inline_kernels(module: ModuleOp) -> None:
 
 
 def _refusal(launch: ttnn.GenericOp, reason: str) -> CompileError:
-    """The error of a launch whose kernel cannot be put in its place."""
+    """The error of a launch whose kernel cannot be inlined."""
     return CompileError(f"`ttnn.generic` launches @{launch.kernel}, which {reason}", location=location_of(launch))
 
 

@@ -1,4 +1,4 @@
-"""ttcore-register-device: a module gets the target that a file describes."""
+"""ttcore-register-device: sets the target of a module from a file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ttnn_jit.specs.target import read_target
 
 @dataclass(frozen=True)
 class TTCoreRegisterDevice(ModulePass):
-    """Every stage after it obeys the rules of the description in the file; without a file nothing changes.
+    """Sets the system description of the module, which later stages follow; without a file it does nothing.
 
     Attributes:
-        system_desc_path: The file, as `SYSTEM_DESC_PATH` names one.
+        system_desc_path: Path of the file, in the format of `SYSTEM_DESC_PATH`.
     """
 
     name = "ttcore-register-device"
@@ -25,6 +25,6 @@ class TTCoreRegisterDevice(ModulePass):
     system_desc_path: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
-        """Replaces the description that stands on the module `op`."""
+        """Replaces the description of the module `op`."""
         if self.system_desc_path:
             set_system_desc(op, read_target(self.system_desc_path))

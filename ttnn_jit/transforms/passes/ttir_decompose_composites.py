@@ -1,4 +1,4 @@
-"""ttir-decompose-composites: operations that are written in terms of others, in these terms."""
+"""ttir-decompose-composites: decomposes composite operations."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ttnn_jit.dialects.declared_ops import CompositeOp, MovementOp, ReductionOp
 from ttnn_jit.dialects.function_builder import TTIR, FunctionBuilder, Operand, TensorOperand, specs_of
 from ttnn_jit.dialects.layout import dtype_of, spec_of, tensor_type
 from ttnn_jit.dialects.ttnn import HOISTED
-from ttnn_jit.dialects.writing.creation import remade
-from ttnn_jit.dialects.writing.editing import erase, insert_before, ops_of, take_ops
+from ttnn_jit.dialects.writing.creation import clone_with
+from ttnn_jit.dialects.writing.editing import detach_all, erase, insert_before, ops_of
 from ttnn_jit.ops import COPY, Elementwise, Movement, Reduction, Routine, Typecast
 from ttnn_jit.ops import Operation as Declared
 from ttnn_jit.ops.families.decomposition import Decomposed
@@ -30,11 +30,11 @@ from ttnn_jit.transforms.unpacked_operands import unpack_block_floats
 
 @dataclass(frozen=True)
 class TTIRDecomposeComposites(FunctionPass):
-    """Every composite becomes what its declaration says, with float32 between the ops.
+    """Replaces every composite by the decomposition of its declaration, with float32 intermediates.
 
-    Every reduction becomes reductions of one dimension each, the last one first, with float32 between them. What lies
-    between is in no L1 but in shards, for a chip streams it. Operations
-    on block floats become casts, and operations on what these unpack to (`ttnn_jit.transforms.unpacked_operands`).
+    A reduction of several dimensions becomes reductions of one dimension each, the last dimension first, with float32
+    intermediates. Intermediates that are not sharded are in DRAM, since a chip streams them. Operations on block floats
+    become casts and operations on unpacked elements (`ttnn_jit.transforms.unpacked_operands`).
     """
 
     name = "ttir-decompose-composites"
@@ -57,23 +57,23 @@ def _rewrite(op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         results = [*builder.decomposed(op.operation, operands, op.statics, None)]
     for value, result in zip(op.results, results, strict=True):
         values[value] = builder.finished(result, spec_of(value.type))
-    return take_ops(builder.block)
+    return detach_all(builder.block)
 
 
 def _as_read(spec: TensorSpec) -> TensorSpec:
-    """A tensor as operations read it: block floats are unpacked on the way, and lie in no shards then."""
+    """The spec of an operand as operations read it: block floats are unpacked, and then not sharded."""
     return spec.with_(memory_config=DRAM_MEMORY_CONFIG) if spec.dtype.is_block_float else spec
 
 
 def _is_kept(op: ReductionOp) -> bool:
-    """Whether it reduces one dimension, of floats."""
+    """Whether it reduces a single dimension of floats."""
     return len(op.axes) == 1 and not dtype_of(op.operands[0].type).is_integer
 
 
 class DecompositionBuilder(FunctionBuilder):
-    """Writes the ops that `op` stands for; results are float32, but for integers and what moves, casts or is a routine.
+    """Builds the ops to which `op` decomposes, with its location.
 
-    All of them stand where `op` does.
+    Results are float32, except for integers and for results of movements, casts and routines.
     """
 
     def __init__(self, op: Operation) -> None:
@@ -81,13 +81,13 @@ class DecompositionBuilder(FunctionBuilder):
         self._location = op.location
 
     def location_attribute(self, location: Location | None) -> LocationAttr:  # noqa: ARG002 - one for all
-        """That of the op that is decomposed."""
+        """The location of the decomposed op."""
         return self._location
 
     def results(
         self, operation: Declared, operands: Sequence[Operand], attributes: Sequence[Any], *_: Any, **__: Any
     ) -> tuple[TensorOperand, ...]:
-        """What a call of `operation` gives."""
+        """The results of `operation`."""
         if isinstance(operation, Reduction):
             return (self.reduced(operation, operands, attributes, COMPUTE_TYPE),)
         specs = specs_of(operands)
@@ -100,7 +100,7 @@ class DecompositionBuilder(FunctionBuilder):
         return self._write(called, own, operands, *map(streamed, found))
 
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
-        """A tensor of one number, which is float32 unless it is an integer."""
+        """A tensor filled with one number, float32 unless it is an integer."""
         if not spec.dtype.is_integer:
             number, spec = as_float32(number), spec.with_(dtype=COMPUTE_TYPE)
         return super().filled(number, streamed(spec), location)
@@ -108,7 +108,7 @@ class DecompositionBuilder(FunctionBuilder):
     def reduced(
         self, operation: Reduction, operands: Sequence[Operand], statics: Sequence[Any], dtype: DataType
     ) -> TensorOperand:
-        """What a reduction over any dimensions stands for."""
+        """The result of a reduction over any dimensions, as reductions of one dimension each."""
         (tensor,) = (each for each in operands if isinstance(each, tuple))
         _, (axes, keepdim) = operation.canonicalized([tensor[1]], statics)
         of_integers = operation.of_integers if tensor[1].dtype.is_integer else None
@@ -116,7 +116,7 @@ class DecompositionBuilder(FunctionBuilder):
             shape = tuple(tensor[1].shape)
             own = dtype if axis == axes[0] or of_integers is not None else COMPUTE_TYPE
             (spec,) = operation.results([tensor[1]], ((axis,), keepdim))
-            in_columns = axis < len(shape) - 1 and shape[axis] > 0  # a loop of none is the innermost
+            in_columns = axis < len(shape) - 1 and shape[axis] > 0  # an empty loop is the innermost
             written = of_integers[in_columns] if of_integers else operation
             (tensor,) = self._write(written, ((axis,), keepdim), (tensor,), streamed(spec.with_(dtype=own)))
         return tensor
@@ -129,7 +129,7 @@ class DecompositionBuilder(FunctionBuilder):
         )
 
     def rounded(self, operand: TensorOperand, dtype: DataType, location: Location | None) -> TensorOperand:  # noqa: ARG002
-        """`operand` as elements of `dtype`; block floats, which lie in tiles, are rounded to where it is written."""
+        """`operand` as elements of `dtype`; of block floats `operand` itself, which is rounded when it is packed."""
         spec = operand[1]
         if dtype in {spec.dtype, *BLOCK_FLOATS}:
             return operand
@@ -137,7 +137,7 @@ class DecompositionBuilder(FunctionBuilder):
         return self.finished(operand, wanted), wanted
 
     def finished(self, operand: TensorOperand, wanted: TensorSpec) -> SSAValue:
-        """The value of the last op, of the type that is wanted: it rounds to it; a copy where no op may."""
+        """The final value with the spec `wanted`: the last op rounds to it, or else a copy does."""
         last = self.block.last_op
         result, spec = operand
         is_last = last is not None and [*last.results] == [result] and result.first_use is None
@@ -149,14 +149,14 @@ class DecompositionBuilder(FunctionBuilder):
 
 
 def _retyped(last: Operation, wanted: TensorSpec) -> SSAValue:
-    """`last` again, with a result of another type."""
-    again = remade(last, last.operands, (tensor_type(wanted),))
+    """A copy of `last` with another result type."""
+    again = clone_with(last, last.operands, (tensor_type(wanted),))
     insert_before(again, last)
     erase(last)
     return again.results[0]
 
 
 def streamed(spec: TensorSpec) -> TensorSpec:
-    """The tensor outside of L1, if it is not sharded."""
+    """The spec outside L1, unless it is sharded."""
     own = spec.memory_config
     return spec if own.is_sharded() else spec.with_(memory_config=DRAM_MEMORY_CONFIG)

@@ -33,7 +33,7 @@ from ttnn_jit.runtime.tensors.tensor import (
     write_elements,
 )
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
-from ttnn_jit.specs.open_values import kept
+from ttnn_jit.specs.mutable_values import frozen
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.calling.eager_precision import with_eager_precision
 from ttnn_jit.ttnn.calling.eager_warm_calls import allows_warm_calls, make_warm_call, view_call
@@ -112,7 +112,7 @@ class TtnnOperation(WarmCalls):
             ArgumentError: The arguments do not fit the operation or each other.
             DeallocatedError: A tensor was deallocated.
         """
-        args, kwargs = tuple(map(kept, args)), {name: kept(value) for name, value in kwargs.items()}
+        args, kwargs = tuple(map(frozen, args)), {name: frozen(value) for name, value in kwargs.items()}
         if (found := in_program(self, args, kwargs)) is not NotImplemented:
             return found
         self._check_depth(args, kwargs)
@@ -249,7 +249,7 @@ class TtnnOperation(WarmCalls):
         device = implicit_cpu_device()
         if output is not None and output.device() is not None:
             raise ArgumentError(
-                f"{self.__name__}: `output_tensor` lies on {output.device()}, the operands on the host",
+                f"{self.__name__}: `output_tensor` is on {output.device()}, the operands on the host",
                 help="move these to it: `tensor.to(device)`",
             )
         on_device = map_leaves(
@@ -346,7 +346,7 @@ def _is_tensor(value: Any) -> bool:
 def _check_device(name: str, output: Any, device: Device) -> None:
     check_tensor(output, f"{name}: `output_tensor`")
     if output.device() is not device:
-        raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
+        raise ArgumentError(f"{name}: `output_tensor` is not on {device}")
 
 
 def _checked_write(name: str, target: Tensor, given: Tensor) -> Tensor:
@@ -369,7 +369,7 @@ def _is_unaliased(target: Tensor | None, bound: BoundCall) -> bool:
 
 
 def _check_elements(name: str, bound: BoundCall) -> None:
-    assert bound.operation.check is not None, "the operation says what it refuses"
+    assert bound.operation.check is not None, "the operation declares a check"
     try:
         bound.operation.check(
             *(None if each is None else elements_of(each, name) for each in bound.operands), *bound.attributes
@@ -393,7 +393,7 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
             )
         if other is not device:
             raise ArgumentError(
-                f"{name}: the tensors lie on different devices, {device} and {other}", help=ONE_DEVICE_HELP
+                f"{name}: the tensors are on different devices, {device} and {other}", help=ONE_DEVICE_HELP
             )
     assert device is not None
     return device

@@ -56,7 +56,7 @@ class EagerOps(HostOps[Tensor]):
         made: Tensor = call(*arguments, memory_config=config)
         return made
 
-    def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
+    def with_layout(self, tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
         """A copy of `tensor` with `spec` on `device`, or `tensor` itself if it is that already."""
         return storage.stored_as(tensor, checked(spec), device, name)
 

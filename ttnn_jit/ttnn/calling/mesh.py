@@ -110,7 +110,7 @@ class MeshDevice(Device):
     def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:  # noqa: ARG002 - as a device has it
         """Refuse the allocation: each device allocates its own tensor."""
         raise ArgumentError(
-            f"a tensor of one device cannot lie on {self}",
+            f"a tensor of one device cannot be on {self}",
             help="use `ttnn.to_device(tensor, mesh)`, which copies to all",
         )
 
@@ -149,7 +149,7 @@ class MeshTensor(Tensor):
     def memory(self, operation: str) -> Buffer:
         """Refuse the access: each device has its own buffer."""
         raise ArgumentError(
-            f"{operation}: the tensor lies on the {len(self.tensors)} devices of a mesh",
+            f"{operation}: the tensor is on the {len(self.tensors)} devices of a mesh",
             help="take one of `ttnn.get_device_tensors(tensor)`, or pass `mesh_composer=` to `ttnn.to_torch`",
         )
 
@@ -187,7 +187,7 @@ class MeshTensor(Tensor):
 
     def _repr_html_(self) -> str:
         """The representation in notebooks: that of the first tensor."""
-        return f"<div>{len(self.tensors)} tensors, of which the first is{self.tensors[0]._repr_html_()}</div>"
+        return f"<div>{len(self.tensors)} tensors; the first is{self.tensors[0]._repr_html_()}</div>"
 
     def __repr__(self) -> str:
         return f"MeshTensor({len(self.tensors)} x {self.tensors[0]!r})"
@@ -204,7 +204,7 @@ def on_every_device(
     every = leaves([*args, *kwargs.values()])
     given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
     if any(tensor.mesh is not mesh for tensor in given):
-        raise ArgumentError("the tensors lie on different meshes")
+        raise ArgumentError("the tensors are on different meshes")
     if given and (others := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
         raise ArgumentError(
             f"a call mixes a tensor of {mesh} with {' and '.join(sorted(others))}",

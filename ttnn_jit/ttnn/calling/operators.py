@@ -26,7 +26,7 @@ from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 _TRUTH = (
     "a ttnn tensor is true whatever its elements are, as any object of Python's is to `if`, `and`, `or`, `not`, `in`, "
     "`max` and `min`; write `x is None`, `ttnn.where`, `ttnn.logical_and` or `ttnn.maximum`, or ask `ttnn.to_torch(x)` "
-    "(this is said once)"
+    "(this warning appears once)"
 )
 
 

@@ -68,5 +68,5 @@ def get_memory_view(device: Device, buffer_type: BufferType = BufferType.DRAM) -
         case _:
             raise ArgumentError(
                 f"get_memory_view: no tensor is in {buffer_type.name}",
-                help="ask for `ttnn.BufferType.DRAM`, `L1` or `TRACE`",
+                help="pass `ttnn.BufferType.DRAM`, `L1` or `TRACE`",
             )

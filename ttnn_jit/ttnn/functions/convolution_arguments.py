@@ -149,7 +149,7 @@ class ConvolutionCallArguments(ConvolutionArguments):
         """
         if self.conv_config is None:
             return Conv2dConfig()
-        config = self.conv_config.kept()
+        config = self.conv_config.frozen()
         check_shard_layout(config)
         return config
 

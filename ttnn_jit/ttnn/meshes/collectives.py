@@ -291,7 +291,7 @@ def _over_one_device(
     if device is None:
         raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
     if mesh_device is not None and mesh_device is not device:
-        raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor lies on {device}")
+        raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
     count = _devices_along(name, device, cluster_axis)
     if count > 1:
         along = "" if cluster_axis is None else f" along axis {cluster_axis}"

@@ -48,7 +48,7 @@ def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence
         raise ArgumentError(f"from_host_shards: {len(tensors)} tensors are given for a mesh of {shape.mesh_size()}")
     for tensor in tensors:
         if tensor.device() is not None:
-            raise ArgumentError("from_host_shards: a shard lies on a device", help="use `ttnn.from_device` first")
+            raise ArgumentError("from_host_shards: a shard is on a device", help="use `ttnn.from_device` first")
     return _single("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
 
 
@@ -83,7 +83,7 @@ def distribute_tensor(tensor: Tensor, mapper: TensorToMesh, mesh_device: Device 
         ShapeError: The tensor has no such equal parts.
     """
     if tensor.device() is not None:
-        raise ArgumentError(f"distribute_tensor takes a tensor on the host, and this one lies on {tensor.device()}")
+        raise ArgumentError(f"distribute_tensor takes a tensor on the host, and this one is on {tensor.device()}")
     config = tensor.memory_config()
     return from_torch(
         to_torch(tensor),

@@ -157,5 +157,5 @@ def _python_numbers(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> li
                 help="give the numbers row by row in one list, and the shape beside it",
             )
     if dtype.is_integer and all(isinstance(number, int) for number in data):
-        return [dtype.whole(number, f"a number of {name}") for number in data]
+        return [dtype.checked_integer(number, f"a number of {name}") for number in data]
     return [float(number) for number in data]

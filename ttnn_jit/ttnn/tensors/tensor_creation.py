@@ -83,7 +83,7 @@ def full(
 
 def _as_element(value: Number, dtype: DataType, name: str) -> float:
     if dtype.is_integer:
-        return dtype.whole(int(value) if isinstance(value, float) and value.is_integer() else value, name)
+        return dtype.checked_integer(int(value) if isinstance(value, float) and value.is_integer() else value, name)
     try:
         return float(value)
     except OverflowError as error:

@@ -329,7 +329,7 @@ def _cached(path: Path, expected: _Expected) -> Tensor | None:
     try:
         return _as_expected(path, _read(path), expected)
     except DamagedFileError as error:
-        warn_user(f"as_tensor: {path} is made anew: {error.message}")
+        warn_user(f"as_tensor: {path} is rewritten: {error.message}")
         return None
 
 
@@ -342,12 +342,12 @@ def _as_expected(path: Path, contents: _Contents, expected: _Expected) -> Tensor
     for field in ("shape", "dtype", "layout"):
         wanted, has = getattr(expected, field), getattr(contents.specs[0], field)
         if wanted is not None and wanted != has:
-            raise _mismatch(path, f"a tensor whose {field} is {_shown(has)}, and {_shown(wanted)} is asked for")
+            raise _mismatch(path, f"a tensor whose {field} is {_shown(has)}, but {_shown(wanted)} is requested")
     if None not in (expected.source, contents.source) and expected.source != contents.source:
-        raise _mismatch(path, f"a tensor made of {contents.source}, and one of {expected.source} is asked for")
+        raise _mismatch(path, f"a tensor made of {contents.source}, but one of {expected.source} is requested")
     mesh = expected.mesh if isinstance(expected.mesh, MeshDevice) else None
     if contents.mesh != (None if mesh is None else list(mesh.shape)):
-        raise _mismatch(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
+        raise _mismatch(path, f"tensors of a mesh {contents.mesh}, but {mesh} is requested")
     return _on_host(contents, mesh, expected.memory_config)
 
 
@@ -358,5 +358,5 @@ def _shown(value: object) -> str:
 def _mismatch(path: Path, what: str) -> TensorFileError:
     return TensorFileError(
         f"as_tensor: {path} holds {what}",
-        help="the file stays as it is: pass another `cache_file_name`, or remove the file to have it made anew",
+        help="the file stays as it is: pass another `cache_file_name`, or remove the file to rewrite it",
     )

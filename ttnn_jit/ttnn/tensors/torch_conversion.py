@@ -126,7 +126,7 @@ def check_torch(value: object, name: str) -> None:
     """
     require_torch(
         name,
-        "give numpy arrays to a jitted function, or make tensors by `ttnn.full` and its kin; or `pip install torch`",
+        "give numpy arrays to a jitted function, or use `ttnn.full` and the like; or `pip install torch`",
     )
     import torch
 

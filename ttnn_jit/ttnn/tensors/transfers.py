@@ -52,7 +52,7 @@ def to_device(
     _check_queues(device, "to_device", cq_id, queue_id)
     if memory_config is None and tensor.memory_config() == HOST_MEMORY_CONFIG:
         memory_config = DRAM_MEMORY_CONFIG
-    return _ops.laid_out(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_device")
+    return _ops.with_layout(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_device")
 
 
 @host_function(over_meshes=True, without_effect={"every call waits for its work": "blocking"})
@@ -98,7 +98,7 @@ def to_memory_config(
         _check_output(_ops, output_tensor, spec, device)
         _overwrite(output_tensor, tensor, "to_memory_config")
         return output_tensor
-    return _ops.laid_out(tensor, spec, device, "to_memory_config")
+    return _ops.with_layout(tensor, spec, device, "to_memory_config")
 
 
 def _check_output(ops: HostOps[Tensor], output: Tensor, spec: TensorSpec, device: Device) -> None:
@@ -219,7 +219,7 @@ def _in_layout(ops: HostOps[Tensor], tensor: Tensor, layout: Layout, memory_conf
     unsharded = TensorSpec(tensor.shape, tensor.dtype, layout, own.unsharded)
     config = _resharded(own, tensor.spec, unsharded) if memory_config is None else memory_config
     spec = unsharded.with_(memory_config=config)
-    return ops.laid_out(tensor, spec, tensor.device(), "to_layout")
+    return ops.with_layout(tensor, spec, tensor.device(), "to_layout")
 
 
 def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> MemoryConfig:
@@ -290,7 +290,7 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
         return tensor
     if tensor.device() is not None:
         raise ArgumentError(
-            f"to_dtype takes a tensor on the host, and this one lies on {tensor.device()}",
+            f"to_dtype takes a tensor on the host, and this one is on {tensor.device()}",
             help="use `ttnn.typecast`, or `ttnn.from_device` first",
         )
     return typecast(tensor, dtype)
@@ -305,7 +305,7 @@ def reallocate(_ops: HostOps[Tensor], tensor: Tensor, memory_config: MemoryConfi
         GridError, L1CapacityError: The copy does not fit beside the tensor, which then stays allocated.
     """
     device = _device_of(tensor, "reallocate")
-    moved = _ops.laid_out(tensor, tensor.spec.with_(memory_config=memory_config), device, "reallocate")
+    moved = _ops.with_layout(tensor, tensor.spec.with_(memory_config=memory_config), device, "reallocate")
     _ops.free(tensor)
     return moved
 
@@ -328,7 +328,7 @@ def clone(
     """A copy (ttnn.clone)."""
     if dtype is not None and dtype is not input.dtype:
         return typecast(input, dtype, memory_config)
-    return _ops.laid_out(input, input.spec.with_(memory_config=memory_config), input.device(), "clone")
+    return _ops.with_layout(input, input.spec.with_(memory_config=memory_config), input.device(), "clone")
 
 
 @host_function()
