@@ -14,19 +14,19 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class HostIsa:
-    """What generated text and the assembler must know of a host.
+    """The properties of a host that code generation and the assembler depend on.
 
     Attributes:
         name: Part of every cache key of native code, and of messages.
         cpu: LLVM's name of the CPU model to generate for.
         features: LLVM's feature string, ``+avx2,-sse4a``.
         lanes: Float32 lanes of a vector.
-        avx512: Whether the AVX-512 F, DQ, BW, VL instructions are there.
-        avx512_bf16: Whether ``vcvtneps2bf16`` is there.
-        avx512_vbmi: Whether its permutations of bytes are there.
-        avx2: Whether the 256-bit permutations of AVX2 are there.
-        neon: Whether the Advanced SIMD instructions of aarch64 are there.
-        triple: LLVM's target triple; empty for that of this process.
+        avx512: Whether it has AVX-512 F, DQ, BW and VL.
+        avx512_bf16: Whether it has ``vcvtneps2bf16``.
+        avx512_vbmi: Whether it has the byte permutations of AVX-512 VBMI.
+        avx2: Whether it has the 256-bit permutations of AVX2.
+        neon: Whether it has the Advanced SIMD instructions of aarch64.
+        triple: LLVM's target triple; empty for the triple of this process.
     """
 
     name: str

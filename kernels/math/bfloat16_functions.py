@@ -48,7 +48,7 @@ GELU_COMPLEMENT = (
 GELU_LIMIT = 13.75
 LN2 = 0.6931471805599453
 LOG10_OF_2 = 0.30102999566398120
-NEAR_ZERO = 2.0**-8  # of log1p: 1 and such a number have a factor of 1
+NEAR_ZERO = 2.0**-8  # the sum of 1 and a smaller number has a factor of 1 in log1p
 # log(1 + r) / r on [-1/32, 1/16], for log1p.
 LOG1P = (1.0, -0.5001548528671265, 0.3245154917240143)
 # log(1 + r) / r on [-1/32, 1/16].
@@ -208,24 +208,24 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return exponent, index, self.fma(mantissa, self.lookup(FACTOR, index), self.const(-1.0))
 
     def log_bfloat16(self, a: Value) -> Value:
-        """By a table of logarithms."""
+        """A table of logarithms of factors, and a polynomial."""
         exponent, index, r = self._reduced_from_one(a)
         high = self.fma(exponent, self.const(LN2), self.lookup(LOG_OF_FACTOR, index))
         return self.fma(r, self.polynomial(r, LOG), high)
 
     def log2_bfloat16(self, a: Value) -> Value:
-        """By a table of logarithms."""
+        """A table of logarithms of factors, and a polynomial."""
         exponent, index, r = self._reduced_from_one(a)
         return self.fma(r, self.polynomial(r, LOG2), self.add(exponent, self.lookup(LOG2_OF_FACTOR, index)))
 
     def log10_bfloat16(self, a: Value) -> Value:
-        """By a table of logarithms."""
+        """A table of logarithms of factors, and a polynomial."""
         exponent, index, r = self._reduced_from_one(a)
         high = self.fma(exponent, self.const(LOG10_OF_2), self.lookup(LOG10_OF_FACTOR, index))
         return self.fma(r, self.polynomial(r, LOG10), high)
 
     def log1p_bfloat16(self, a: Value) -> Value:
-        """By the table of `log_bfloat16`; the residue of arguments near 0 is the argument."""
+        """The table of `log_bfloat16`; for arguments near 0 the residue is the argument."""
         exponent, index, r = self._reduced_from_one(self.add(a, self.const(1.0)))
         r = self.select(self.lt(self.abs(a), self.const(NEAR_ZERO)), a, r)
         high = self.fma(exponent, self.const(LN2), self.lookup(LOG_OF_FACTOR, index))
@@ -276,7 +276,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return self.mul(a, self._sigmoid_by(self.mul(a, inner), GELU_TANH))
 
     def sin_bfloat16(self, a: Value) -> Value:
-        """By reduction to [-pi/2, pi/2]."""
+        """Reduction to [-pi/2, pi/2] and an odd polynomial."""
         magic = self.const(ROUNDING_MAGIC)
         shifted = self.fma(a, self.const(INVERSE_PI), magic)
         near = self._sine_bfloat16(a, self.sub(shifted, magic), shifted, SIN)
@@ -294,7 +294,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return self.rarely(far, near, Trigonometry.cos_far, magnitude)
 
     def tan_bfloat16(self, a: Value) -> Value:
-        """By reduction to [-pi/4, pi/4], -1 / tan where it is odd."""
+        """Reduction to [-pi/4, pi/4]; -1 / tan of the residue for odd multiples of pi / 2."""
         magic = self.const(ROUNDING_MAGIC)
         shifted = self.fma(a, self.const(INVERSE_HALF_PI), magic)
         multiple = self.sub(shifted, magic)
@@ -316,7 +316,7 @@ class Bfloat16Functions(Logarithm, Trigonometry):
         return self.times_sign_of(self.tan_far(self.abs(a)), a)
 
     def atan_bfloat16(self, a: Value) -> Value:
-        """By an odd polynomial on [0, 1], and pi / 2 less that of 1 / a beyond."""
+        """An odd polynomial on [0, 1]; beyond, pi / 2 minus the polynomial of 1 / a."""
         magnitude = self.abs(a)
         steep = self.gt(magnitude, self.const(1.0))
         z = self.select(steep, self.div(self.const(1.0), magnitude), magnitude)

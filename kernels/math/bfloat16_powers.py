@@ -37,7 +37,7 @@ class Bfloat16Power:
 
     @property
     def bias(self) -> int:
-        """What is added to sign * bits."""
+        """The summand of sign * bits."""
         return (self.root - self.sign) * _BIAS << MANTISSA_BITS
 
     @property

@@ -165,7 +165,7 @@ class Gamma(Logarithm, Trigonometry):
         square = self.mul(inverse, inverse)
         far = self.fma(inverse, self.const(-0.5), self.log(x))
         far = self.fma(self.neg(square), self.polynomial(square, DIGAMMA_TAIL), far)
-        value = self.select(self.lt(x, self.const(FAR)), near, far)  # of x + 1 where x is below 1
+        value = self.select(self.lt(x, self.const(FAR)), near, far)  # digamma(x + 1) if x is below 1
         positive = self.select(below_one, self.sub(value, inverse), value)
         next_one = self.select(below_one, value, self.add(value, inverse))
         reflected = self.fma(self._cotangent_of_pi_times(x), self.const(PI_HIGH), next_one)

@@ -23,7 +23,7 @@ class Hyperbolic(Logarithm, Power):
     """sinh to atanh, tanhshrink, softplus, log_sigmoid, logaddexp."""
 
     def sinh(self, a: Value) -> Value:
-        """By an odd polynomial below 1, else exp(|a|) / 2 - exp(-|a|) / 2."""
+        """An odd polynomial below 1, else exp(|a|) / 2 - exp(-|a|) / 2."""
         x = self.abs(a)
         half = self._half_exp(x)
         square = self.mul(x, x)

@@ -110,7 +110,7 @@ class Trigonometry(Primitives):
         high = self.int_or(self.shift_left(high, two), self.shift_right_zero(low, self.int_const(30)))
         r, r_low = self._times_pi(*self._as_float_pair(high, self.shift_left(low, two)))
         half = self.const(0.5)
-        not_a_number = self.sub(x, x)  # of infinity; 0 of all else
+        not_a_number = self.sub(x, x)  # NaN for infinity, else 0
         return self.tangent(self.add(self.mul(r, half), not_a_number), self.mul(r_low, half), quarters)
 
     def _times_pi(self, fraction: Value, rest: Value) -> tuple[Value, Value]:
@@ -136,7 +136,7 @@ class Trigonometry(Primitives):
         one = self.int_const(1)
         high = self.int_or(self.shift_left(high, one), self.shift_right_zero(low, self.int_const(31)))
         r, r_low = self._times_pi(*self._as_float_pair(high, self.shift_left(low, one)))
-        not_a_number = self.sub(x, x)  # of infinity; 0 of all else
+        not_a_number = self.sub(x, x)  # NaN for infinity, else 0
         return self._sine(self.add(self.add(r, r_low), not_a_number), half_turns)
 
     def _turns(self, x: Value) -> tuple[Int, Int]:

@@ -52,7 +52,7 @@ _PAUSES: dict[str, tuple[str, tuple[Value, ...]]] = {
     **dict.fromkeys(("x86_64", "amd64"), ("llvm.x86.sse2.pause", ())),
     **dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", (i32(1),))),
 }
-"""By architecture, the intrinsic of the spin-wait hint, and its arguments."""
+"""The intrinsic of the spin-wait hint and its arguments, by architecture."""
 
 
 class _Function(FunctionBuilder):
