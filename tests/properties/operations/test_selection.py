@@ -59,7 +59,7 @@ def test_every_executor_and_frontend_gives_what_torch_does(operation, index, dty
     shapes, statics = operation.examples[index]
     xs = [*operands(operation, shapes, statics, dtype)]
     names = [parameter.name for parameter in operation.attributes]
-    keywords = {**dict(zip(names, statics, strict=True)), **operation.chosen_by}
+    keywords = {**dict(zip(names, statics, strict=True)), **operation.fixed_keywords}
     call, parameters = getattr(ttnn, operation.name), [parameter.name for parameter in operation.operands]
 
     def program(*tensors):

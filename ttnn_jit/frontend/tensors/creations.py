@@ -87,7 +87,9 @@ class _ProgramOps(HostOps[ProgramTensor]):
             write(self._emitter, draw, after, "a draw")
         return made if config is None else self.laid_out(made, made.spec.with_(memory_config=config))
 
-    def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> ProgramTensor:
+    def with_memory_config(
+        self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig
+    ) -> ProgramTensor:
         """A result that says where it would lie eagerly, as those of `memory_config=` do."""
         tensor: ProgramTensor = call(*arguments)
         tensor.requested = checked(tensor.spec.with_(memory_config=config))

@@ -204,7 +204,7 @@ def update(
     Raises:
         CompileError: That operand is no tensor, or the result does not fit into it.
     """
-    target: Any = emitter.operand(overloads[0].argument_written(args, kwargs))
+    target: Any = emitter.operand(overloads[0].written_argument(args, kwargs))
     if not is_proxy(target):
         argument = overloads[0].operands[overloads[0].written_operand].name
         raise CompileError(
@@ -255,7 +255,7 @@ def into_several(
         return write(emitter, target, each.operand, name, in_place=False)
 
     found = emitter.emit(overloads, args, kwargs, options)
-    return emitter.checked(outputs.given, f"ttnn.{overloads[0].name}", found, written)
+    return emitter.checked(outputs.selected, f"ttnn.{overloads[0].name}", found, written)
 
 
 def updating(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:

@@ -21,10 +21,10 @@ def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequen
 
     What has no such type stays as it is, for the operation to refuse.
     """
-    numbers = operands[operation.dtype_from :]
+    numbers = operands[operation.dtype_operand :]
     if operation.promotes and (dtype := _common_type(numbers)) is not None:
         numbers = [cast(each, dtype) if isinstance(each, tuple) else each for each in numbers]
-    return [*_masks(operands[: operation.dtype_from], numbers, cast), *numbers]
+    return [*_masks(operands[: operation.dtype_operand], numbers, cast), *numbers]
 
 
 def _common_type(operands: Sequence[Operand]) -> DataType | None:

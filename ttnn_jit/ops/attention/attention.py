@@ -247,12 +247,12 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions "
         "up to their own if `is_causal`, and within a window."
     ),
-    imitates=SINK_AS_IN_TTNN,
+    vendor_quirk=SINK_AS_IN_TTNN,
     decompose=_whole,
     canonicalize=_check,
     result=as_queries,
     golden=_whole_in_torch,
-    rounds_steps=True,
+    rounds_intermediates=True,
     aten="scaled_dot_product_attention",
     examples=(
         (((2, 4, 5, 32), (2, 2, 7, 32), (2, 2, 7, 16), (2, 1, 5, 7), None), (False, 0.5, None)),
@@ -295,7 +295,7 @@ JOINT_SCALED_DOT_PRODUCT_ATTENTION = MacroOperation(
     ),
     summary="Attention among the positions of two sequences, one behind the other: that of each.",
     decompose=_joint,
-    collected_in=tuple,
+    result_container=tuple,
     takes_dtypes=FLOATS,
     golden=_joint_in_torch,
 )

@@ -70,7 +70,7 @@ FILL_CACHE = MacroOperation(
     parameters=(CACHE, INPUT, Parameter("batch_idx", DIMENSION, aliases=("batch_index",))),
     summary="A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written.",
     decompose=_filled,
-    written_as=("fill_cache", "kv_cache.fill_cache_for_user_"),
+    in_place_synonyms=("fill_cache", "kv_cache.fill_cache_for_user_"),
     golden=_filled_in_torch,
     examples=((((3, 2, 8, 5), (1, 2, 7, 5)), (1,)), (((1, 1, 64, 32), (1, 1, 33, 32)), (0,))),
 )
@@ -121,7 +121,7 @@ UPDATE_CACHE = MacroOperation(
         "`input` [1, heads, users, channels]; it is written."
     ),
     decompose=_updated,
-    written_as=("update_cache", "kv_cache.update_cache_for_token_"),
+    in_place_synonyms=("update_cache", "kv_cache.update_cache_for_token_"),
     golden=_updated_in_torch,
     examples=((((3, 2, 8, 5), (1, 2, 32, 5), None), (7, 4)), (((2, 1, 64, 32), (1, 1, 2, 32), None), (0, 0))),
 )
@@ -173,7 +173,7 @@ PAGED_UPDATE_CACHE = MacroOperation(
         "left out where there is none; it is written."
     ),
     decompose=_updated_by_index,
-    written_as=("experimental.paged_update_cache",),
+    in_place_synonyms=("experimental.paged_update_cache",),
     golden=_by_index_in_torch,
     examples=(
         (((3, 2, 8, 5), (1, 3, 4, 5), None, None), ((0, 7, 3),)),
@@ -209,7 +209,7 @@ PAGED_FILL_CACHE = MacroOperation(
     ),
     summary="A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written.",
     decompose=_filled_pages,
-    written_as=("experimental.paged_fill_cache",),
+    in_place_synonyms=("experimental.paged_fill_cache",),
     golden=_filled_pages_in_torch,
 )
 

@@ -223,7 +223,7 @@ ROTARY_EMBEDDING_LLAMA_FUSED_QK = MacroOperation(
     ),
     summary="`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other.",
     decompose=_queries_and_keys,
-    collected_in=tuple,
+    result_container=tuple,
     golden=_queries_and_keys_in_torch,
 )
 

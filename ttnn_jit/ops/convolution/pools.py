@@ -193,7 +193,7 @@ def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
 
 def _reached(torch: Any, x: Any, pool: Pool, number: float) -> Any:
     """Padded images with `number` behind them, as far as windows reach."""
-    reach = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
+    reach = zip(pool.windows.covered_extents(pool.counts), x.shape[2:], strict=True)
     down, across = (max(0, wanted - own) for wanted, own in reach)
     return torch.nn.functional.pad(x, (0, across, 0, down), value=number)
 

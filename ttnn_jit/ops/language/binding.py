@@ -107,7 +107,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         for each, named in _tensors_of(operand, value, what):
             dtype = dtype_of(each)
             found.append(_Operand(operand, operand.kind.bind(each, dtype, named), dtype, named))
-    in_order = [*found[operation.dtype_from :], *found]
+    in_order = [*found[operation.dtype_operand :], *found]
     first = next((each.dtype for each in in_order if each.dtype is not None), None)
     if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
@@ -173,10 +173,10 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     given = dict(zip(names, args, strict=False))
     candidates: dict[str, tuple[str, ...]] = {}
     for keyword, value in kwargs.items():
-        meant = operation.named_by.get(keyword, ())
-        if not meant or meant[0] not in operation.chosen_by:
+        meant = operation.keyword_parameters.get(keyword, ())
+        if not meant or meant[0] not in operation.fixed_keywords:
             candidates[keyword] = meant
-        elif value != operation.chosen_by[meant[0]]:
+        elif value != operation.fixed_keywords[meant[0]]:
             raise ArgumentError(f"`{operation.name}` has no form for {keyword}={value!r}")
     for keyword in sorted(candidates, key=lambda keyword: len(candidates[keyword])):
         if not (meant := candidates[keyword]):

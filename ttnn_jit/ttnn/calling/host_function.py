@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, user_location
 from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, is_compiled, told
 from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
-from ttnn_jit.ops.traced_calls import in_program, in_trace, with_elements
+from ttnn_jit.ops.traced_calls import flat_arguments, redirect_to_program, redirect_to_trace
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native.generated import define
@@ -141,7 +141,7 @@ class HostFunction:
 
     def run(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that may be one of a program, whose arguments may need binding, of which observers are told."""
-        for taken in (in_trace, in_program) if self.in_programs else ():
+        for taken in (redirect_to_trace, redirect_to_program) if self.in_programs else ():
             if (found := taken(call, args, kwargs)) is not NotImplemented:
                 return found
         kwargs = self._own_keywords(args, kwargs)
@@ -173,7 +173,7 @@ class HostFunction:
         Raises:
             ArgumentError: The device of a tensor lacks it.
         """
-        values = with_elements([*args, *kwargs.values()])
+        values = flat_arguments([*args, *kwargs.values()])
         devices = {value.device() for value in values if isinstance(value, Tensor)}
         own = {each.name for each in self.parameters}
         for name in QUEUE_KEYWORDS:

@@ -43,7 +43,7 @@ class HostKind(Kind):
     """What an annotation says: one of several alternatives, in the order in which they are tried.
 
     Attributes:
-        alternatives: Without None, which `has_none` says.
+        alternatives: Without None, which `accepts_none` says.
     """
 
     alternatives: tuple[Alternative, ...] = ()
@@ -54,7 +54,7 @@ class HostKind(Kind):
         Raises:
             ArgumentError: It is none of the alternatives.
         """
-        if value is None and self.has_none:
+        if value is None and self.accepts_none:
             return None
         for alternative in self.alternatives:
             if (bound := alternative.bind(value, what)) is not NOT_TAKEN:
@@ -136,7 +136,7 @@ def kind_of(annotation: str, module: str) -> HostKind:
     texts = _OR.split(annotation)
     alternatives = tuple(_alternative(text, module) for text in texts if text != "None")
     wanted = " or ".join(each.wanted for each in alternatives)
-    return HostKind(annotation, wanted, has_none="None" in texts, alternatives=alternatives)
+    return HostKind(annotation, wanted, accepts_none="None" in texts, alternatives=alternatives)
 
 
 def _alternative(text: str, module: str) -> Alternative:

@@ -115,7 +115,7 @@ def _requested(
     operands = tensors.input, tensors.weight, tensors.bias, *attributes, given.compute_config
     if memory_config is None:
         return operation(*operands, memory_config=given.memory_config)
-    return given.ops.requested(operation, operands, memory_config)
+    return given.ops.with_memory_config(operation, operands, memory_config)
 
 
 def _with_others(given: ConvolvingArguments, value: Any, tensors: Operands, extents: Any) -> Any:
