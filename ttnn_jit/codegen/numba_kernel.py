@@ -1,10 +1,9 @@
-"""A kernel's body as Python loops, and what numba makes of them: the second backend.
+"""The numba backend: a kernel's body as Python loops, which numba compiles.
 
 The source computes the scheduled module op by op, one element at a time, with functions from libm
 (`ttnn_jit.kernels.numba.scalar_math`); it shares no vectors, chunks or math functions with the LLVM backend. numba
-compiles it without fast math or contraction. Only the LLVM text of numba's result is used, and assembled like that of
-other
-kernels: stored programs need no numba, and calls cost the same for both backends.
+compiles it without fast math or contraction. Its LLVM text is assembled like that of other kernels, so that stored
+programs need no numba and calls cost the same for both backends.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
     """Launches and buffers of a scheduled module and, by name, the source of its kernels.
 
     Raises:
-        CompileError: The module holds what is no scheduled kernel.
+        CompileError: The module holds an op that is no scheduled kernel.
     """
     host = host_plan(module, None)
     bodies = [kernel_source(launch.bound.kernel) for launch in host.launches]
     names = [f"py_{hashlib.sha256(source.text.encode()).hexdigest()[:16]}" for source in bodies]
-    # 0 picoseconds: nothing is predicted of libm's functions, so these kernels run whole.
+    # 0 picoseconds: the cost of libm's functions is unknown, so these kernels are not split among threads.
     plan = program_plan(host, [(name, 0, ()) for name in names])
     return host, plan, dict(zip(names, bodies, strict=True))
 
@@ -56,7 +55,7 @@ def kernel_source(kernel: Kernel) -> PythonSource:
 
 
 class _SourceWriter:
-    """Writes one kernel; stream k is ``x<k>`` if it is read and ``y<k>`` if it is written, buffers are ``b<k>``."""
+    """Emits one kernel: stream k is ``x<k>`` if it is read and ``y<k>`` if it is written, buffers are ``b<k>``."""
 
     def __init__(self, kernel: LoopNest | Contract) -> None:
         self._kernel = kernel
@@ -85,18 +84,18 @@ class _SourceWriter:
         elements = [f"{name}[{self._index(k)}]" for k, name in enumerate(self._names)]
         if isinstance(kernel, Contract):
             contracted = kernel.contracted
-            lines = in_loops(self._beside(1, contracted.count), chain(kernel, self._builder, elements))
+            lines = in_loops(self._loops_except(1, contracted.count), chain(kernel, self._builder, elements))
             return [f"# {rows_text(is_short=contracted.is_short)}", *lines]
         if body.reduced is None:
             for stage in kernel.all_of(NestStage):
                 stage.write(self._builder, [elements[k] for k in stage.operands])
             return in_loops(range(self._loops), self._builder.lines)
         memory, rows = SweepWriter(kernel, self._builder, elements, body.reduced.loop).text()
-        lines = in_loops(self._beside(body.reduced.loop, 1), rows)
+        lines = in_loops(self._loops_except(body.reduced.loop, 1), rows)
         return [f"# {rows_text(is_short=body.reduced.is_short)}", *memory, *lines]
 
-    def _beside(self, first: int, count: int) -> list[int]:
-        """The loops but for `count` from `first` on."""
+    def _loops_except(self, first: int, count: int) -> list[int]:
+        """All loops except `count` loops from `first` on."""
         return [loop for loop in range(self._loops) if not first <= loop < first + count]
 
     def _pointers(self) -> list[str]:
@@ -108,7 +107,7 @@ class _SourceWriter:
         return lines
 
     def _params(self) -> list[str]:
-        """The extents of the loops, the innermost first, and the strides that the access kinds leave open."""
+        """The extents of the loops, the innermost first, and the strides that the accesses do not imply."""
         lines = [f"n{loop} = params[{loop}]" for loop in range(self._loops)]
         for k, stream in enumerate(self._body.streams):
             first = self._loops * (k + 1)

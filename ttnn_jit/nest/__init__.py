@@ -1,5 +1,5 @@
-"""What loop nests are made of: the types that passes which choose loops share with writers of loops.
+"""The types of a loop nest, shared by the passes that choose loops and the writers that emit them.
 
-`streams.py` has a kernel's operands, `buffers.py` what sweeps keep on the stack, and `limits.py` the extents and sizes
-that a writer of loops is made for, and that a plan must keep to.
+`streams.py` describes a kernel's operands, `buffers.py` the stack buffers of sweeps, and `limits.py` the extents and
+sizes that writers support and plans must respect.
 """

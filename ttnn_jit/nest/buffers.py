@@ -1,4 +1,4 @@
-"""What a kernel that sweeps over rows or columns keeps on the stack."""
+"""Stack buffers of kernels that sweep over rows or columns."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.tensor_spec import DataType
 
 MAX_STACK_BYTES = 1 << 19
-"""Of the buffers of a kernel: they are on the stack of the thread that runs it."""
+"""Limit for all buffers of a kernel; they lie on the stack of the thread that runs it."""
 
 LEVELS = 52
-"""Of neighbouring blocks: more than 2**63 elements have."""
+"""Levels of the pairwise fold over blocks: enough for 2**63 elements."""
 
 COLUMNS = 512
-"""Columns of a block in a kernel of columns: 64 KB of chains."""
+"""Columns of a block in a column kernel: 64 KB of chains."""
 
 LEVEL_BYTES = 4 * LEVELS * COLUMNS
-"""Of the results of blocks of columns that wait for their neighbours, for every reduction."""
+"""Bytes per reduction for block results of columns that wait for their partner in the pairwise fold."""
 
 
 class BufferKind(enum.Enum):
-    """What a buffer of a kernel holds: values of a row, one of a row, a block of what is reduced, or its result."""
+    """Contents of a buffer: a row of values, one value per row, a block of terms to reduce, or a block's result."""
 
     ROW = SHORT_ROW, "a row"
     ELEMENT = 1, "an element"
@@ -31,28 +31,28 @@ class BufferKind(enum.Enum):
 
     @property
     def count(self) -> int:
-        """Elements of a buffer in a kernel of rows."""
+        """Elements of a buffer in a row kernel."""
         return self.value[0]
 
     @property
     def text(self) -> str:
-        """For a reader."""
+        """The name shown in dumps."""
         return self.value[1]
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of a kernel's own, on the stack."""
+    """Kernel-local memory on the stack."""
 
     kind: BufferKind
     dtype: DataType
 
     @property
     def row_bytes(self) -> int:
-        """Its size in a kernel of rows."""
+        """Bytes in a row kernel."""
         return self.kind.count * self.dtype.itemsize
 
     @property
     def column_bytes(self) -> int:
-        """Its size in a kernel of columns."""
+        """Bytes in a column kernel."""
         return COLUMNS * (CHAINS if self.kind is BufferKind.TERMS else 1) * self.dtype.itemsize

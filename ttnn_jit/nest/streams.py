@@ -1,4 +1,4 @@
-"""The operands of a kernel, as its loops meet them."""
+"""The operands of a kernel, as its loops access them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class InnerAccess(enum.Enum):
     """How a stream is accessed along the innermost dimension."""
 
     CONTIGUOUS = "contiguous"  # stride 1: vector loads and stores
-    SCALAR = "scalar"  # stride 0: one load a row, copied to all lanes; written, of a row of one element
-    STRIDED = "strided"  # any other stride: one load and one store an element
-    FOLDED = "folded"  # written, one number: what all elements of a row are reduced to
+    SCALAR = "scalar"  # stride 0: one load per row, broadcast to all lanes; a write has rows of one element
+    STRIDED = "strided"  # any other stride: one load and one store per element
+    FOLDED = "folded"  # written: the one number that a row is reduced to
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Stream:
         nontemporal: Its stores bypass the caches, which saves reading each line before it is written and does not evict
             other data. Only for a contiguous stream each of whose rows begins at a multiple of 64 bytes: an unaligned
             store faults. Code generators ignore it on aarch64 unless two stores make a pair.
-        forwarded: Scratch memory between two stages of a kernel that holds registers as they are: chunks of the same
-            size on both sides, lanes in the body's order. Only for a contiguous stream.
+        forwarded: Scratch memory between two stages that holds registers unchanged: both sides use chunks of the same
+            size, and lanes keep the body's order. Only for a contiguous stream.
     """
 
     dtype: DataType

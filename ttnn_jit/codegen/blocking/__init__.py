@@ -1,1 +1,1 @@
-"""Steps of the host's compile that run a producer inside of its consumer's loops, or a body in parts."""
+"""Steps of the host's compile that compute a producer inside its consumer's loops, or split a body into parts."""

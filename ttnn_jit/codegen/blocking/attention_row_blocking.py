@@ -1,9 +1,9 @@
-"""Attention row blocking: two products with a pass over rows between them run block of rows by block of rows.
+"""Attention row blocking: two products with a row pass between them run one block of rows at a time.
 
-So runs attention, whose scores and probabilities are as large as positions by positions for every head, and are read
-once, by the next launch, row by row: a block of their rows lies in a cache. A row is computed as it is without blocks.
-Bound: the bytes of the block, instead of those of all rows, written and read; the products of the columns that take
-part (codegen/blocking/masked_block_skipping.py).
+Attention has this shape. Its scores and probabilities are positions by positions per head, and the next launch reads
+each of them once, row by row, so a block of rows stays in a cache. Each row is computed as without blocks. Bound: the
+bytes of one block, instead of all rows, written and read; products of the unmasked columns only
+(codegen/blocking/masked_block_skipping.py).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from ttnn_jit.codegen.blocking.masked_block_skipping import unmasked_columns
 from ttnn_jit.codegen.schedules.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.schedules.host_plan import (
-    Again,
     Blocks,
     HostLaunch,
     HostPlan,
     LaunchIndices,
+    RepeatedRounds,
     Rounds,
     launch_indices,
 )
@@ -37,20 +37,20 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 # --- Cost -------------------------------------------------------------------------------------------------------------
 
 BLOCK_BYTES = 1 << 20
-"""Of rows that are kept at a time, where that leaves no more than `MOST_BLOCKS`: what a core's second cache holds."""
+"""Bytes of a block of rows, about a core's L2 cache, unless that makes more than `MOST_BLOCKS` blocks."""
 MOST_BLOCKS = 256
-"""About as many at most, and at least one for each head."""
+"""The approximate maximum number of blocks; each head has at least one."""
 _ROWS = 32
-"""Of which a block has a multiple: a product packs its second operand anew for each."""
+"""The rows of a block are a multiple of this, since a product packs its second operand again for each block."""
 
 
 def least_bytes() -> float:
-    """Of all rows that run in blocks: fewer stay in the last cache, and each block is a launch with its own start."""
+    """The least bytes of all rows for which blocks pay; fewer stay in the last-level cache anyway."""
     return SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
 def _rows_per_block(scores: _Scores) -> int | None:
-    """The rows of a block; None where blocks do not pay."""
+    """The rows of a block; None where blocking is not profitable."""
     bytes_of_row = sum(each.spec.padded_shape[-1] * each.spec.dtype.itemsize for each in scores.kept)
     if scores.count * bytes_of_row < least_bytes():
         return None
@@ -60,13 +60,13 @@ def _rows_per_block(scores: _Scores) -> int | None:
 
 @dataclass(frozen=True)
 class _Scores:
-    """What rows three launches have.
+    """The rows that three launches share.
 
     Attributes:
-        heads: Loops around the rows of one head: how often each runs, and how many rows one step of it passes.
-        rows: Of one head; no block has rows of two.
-        columns: Of a row.
-        kept: What is read by the next of the launches alone, row by row.
+        heads: Loops around the rows of one head: the extent of each, and the rows that one of its steps advances.
+        rows: Rows of one head; a block never spans two heads.
+        columns: Columns of a row.
+        kept: The intermediate values, each read only by the next launch, row by row.
     """
 
     heads: tuple[tuple[int, int], ...]
@@ -76,7 +76,7 @@ class _Scores:
 
     @property
     def count(self) -> int:
-        """Of all rows."""
+        """The number of rows of all heads."""
         return math.prod(count for count, _ in self.heads) * self.rows
 
 
@@ -84,7 +84,7 @@ class _Scores:
 
 
 def block_attention_rows(plan: HostPlan) -> HostPlan:
-    """Every product, pass over its rows, and product of what that leaves, in blocks of rows."""
+    """The plan with each product, row pass and product of its result in blocks of rows."""
     launches = list(plan.launches)
     readers, _ = launch_indices(launches)
     renamed: dict[PlanValue, PlanValue] = {}
@@ -101,7 +101,7 @@ def block_attention_rows(plan: HostPlan) -> HostPlan:
 
 
 def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
-    """Whether launches are a product, a pass over rows, and a product."""
+    """Whether three launches are a product, a row pass and a product."""
     first, between, last = (launch.bound.kernel for launch in group)
     passes = isinstance(between, LoopNest) and between.body.reduced is not None
     return (
@@ -112,7 +112,7 @@ def _may_run_in_blocks(group: Sequence[HostLaunch]) -> bool:
 def _scores_of(
     group: Sequence[HostLaunch], index: int, readers: LaunchIndices, returned: Container[PlanValue]
 ) -> _Scores | None:
-    """What three launches have, of which the first stands at `index`; None if they do not meet rows in one order."""
+    """The rows of the three launches from `index` on; None if they do not visit rows in one order."""
     first, between, last = (launch.bound for launch in group)
     kept = [each.outputs[0].value for each in (first, between) if len(each.outputs) == 1]
     own = range(index, index + len(group))
@@ -129,7 +129,7 @@ def _scores_of(
 
 
 def _loops_around_rows(group: Sequence[HostLaunch], total: int, rows: int) -> tuple[tuple[int, int], ...]:
-    """The loops over heads that those of all launches are made of; none where one has rows in several loops."""
+    """The loops over heads that refine those of all launches; empty where a launch has its rows in several loops."""
     spans = {total, rows}
     for launch in group:
         extents = launch.bound.loops.extents[: _outer_loops(launch.bound.loops, total)]
@@ -146,7 +146,7 @@ def _has_packed_rows(product: BoundKernel) -> bool:
 
 
 def _rows_of(nest: LaunchLoops) -> tuple[int, int]:
-    """How many heads, and rows of one, a product has: its loops before those of a row."""
+    """The number of heads of a product and the rows of each: the extents of the loops around a row."""
     outer = [extent for index, extent in enumerate(nest.extents[:-1]) if _loop(nest, index) not in nest.reduced]
     return (math.prod(outer[:-1]), outer[-1]) if outer else (0, 0)
 
@@ -156,13 +156,13 @@ def _loop(nest: LaunchLoops, index: int) -> int:
 
 
 def _differs_by_head(nest: LaunchLoops) -> bool:
-    """Whether the operand that no row moves through is another for each head, so that none is packed twice for long."""
+    """Whether the operand that is invariant in rows differs by head, so that little is packed twice."""
     along = max(index for index, _ in enumerate(nest.extents[:-1]) if _loop(nest, index) not in nest.reduced)
     return any(not strides[along] and any(strides[:along]) for strides in nest.strides)
 
 
 def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> int:
-    """The elements from a row of a value to the next, where all launches meet its rows one after the other; else 0."""
+    """The stride between rows of a value, in elements, if all launches visit its rows in sequence; else 0."""
     spans = set()
     for launch in group:
         nest = launch.bound.loops
@@ -174,14 +174,14 @@ def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> i
 
 
 def _span(nest: LaunchLoops, strides: Sequence[int], depth: int) -> int:
-    """The stride of the last outer loop, where the others follow it and a row lies within it; else 0."""
+    """The stride of the last outer loop, if the outer loops are dense over it and a row fits within it; else 0."""
     span = strides[depth - 1]
     inner = sum((extent - 1) * stride for extent, stride in zip(nest.extents[depth:], strides[depth:], strict=True))
     return span if span > inner and min(strides[depth:], default=0) >= 0 else 0
 
 
 def _outer_loops(nest: LaunchLoops, total: int) -> int:
-    """How many loops, the outermost ones, have so many indices together, and may be cut; 0 if none."""
+    """The number of outermost loops whose extents multiply to `total` and that may be split; 0 if there are none."""
     count = 1
     for index, extent in enumerate(nest.extents):
         if _loop(nest, index) in nest.uncut:
@@ -197,22 +197,22 @@ def _outer_loops(nest: LaunchLoops, total: int) -> int:
 
 @dataclass(frozen=True)
 class _Part:
-    """Some rows of a head.
+    """A range of rows of a head.
 
     Attributes:
-        first: Of them.
-        count: How many there are.
-        columns: The first of the columns that take part, and how many they are; None: all do.
+        first: The first row.
+        count: The number of rows.
+        columns: The first unmasked column and the number of unmasked columns; None: no column is masked.
     """
 
     first: int
     count: int
     columns: tuple[int, int] | None = None
 
-    def apart(self, other: _Part) -> tuple[int, ...] | None:
-        """How much later the rows and columns of another part begin, and how many more columns it has.
+    def offset_to(self, other: _Part) -> tuple[int, ...] | None:
+        """The offsets of another part's first row and first column, and how many more columns it has.
 
-        None where they are not to be compared: they have another number of rows, or one of them has all columns.
+        None where the parts are not comparable: their row counts differ, or one of them has all columns.
         """
         if self.count != other.count or (self.columns is None) is not (other.columns is None):
             return None
@@ -221,14 +221,14 @@ class _Part:
 
 
 def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> list[_Part]:
-    """The blocks of a head; if not all columns take part, last rows first.
+    """The blocks of a head; with masked columns, the last rows come first.
 
-    The first one has as many rows as any: it writes all that the others read, or did not write.
+    The first block has the largest number of rows: it writes every element that later blocks read without writing it.
     """
     rows, every = scores.rows, (0, scores.columns)
     plain = [_Part(row, min(size, rows - row)) for row in range(0, rows, size)]
     if rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
-        return plain  # which end, not begin, at whole tiles
+        return plain  # the ends of blocks, not their beginnings, are aligned to tiles
     unmasked = unmasked_columns(group, launches)
     if unmasked((0, 1)) == every == unmasked((rows - 1, 1)):
         return plain
@@ -239,12 +239,12 @@ def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Se
 def _in_blocks(
     group: Sequence[HostLaunch], scores: _Scores, parts: Sequence[_Part], kept: Mapping[PlanValue, PlanValue]
 ) -> list[HostLaunch]:
-    """The launches block by block; what is `kept` is in memory as another value, of one block."""
+    """The launches block by block; values in `kept` are replaced by buffers of one block."""
     met = sum(part.count * (part.columns or (0, scores.columns))[1] for part in parts)
     *producers, consumer = (launch.name for launch in group)
     count, share = len(parts) * scores.count // scores.rows, met / (scores.rows * scores.columns)
     blocks = Blocks(tuple(producers), consumer, "rows", parts[0].count, count, share)
-    # The very first block has all columns, so that none that is read is not written.
+    # The very first block has all columns, so that every column that is read was written.
     first = [replace(parts[0], columns=None), *parts[1:]]
     return [
         replace(
@@ -258,18 +258,18 @@ def _in_blocks(
 
 
 def _with_values(bound: BoundKernel, others: Mapping[PlanValue, PlanValue]) -> BoundKernel:
-    """A kernel with other values in the place of some."""
+    """A kernel with some of its values replaced."""
     return bound.with_operands([Operand(others.get(each.value, each.value), each.view) for each in bound.operands])
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows that a kernel meets.
+    """The rows that a kernel visits.
 
     Attributes:
-        bound: What meets them.
-        count: Of all.
-        kept: Values of which a block is in memory.
+        bound: The kernel with its operands.
+        count: The number of rows.
+        kept: Values of which only a block is in memory.
     """
 
     bound: BoundKernel
@@ -279,25 +279,25 @@ class _Rows:
     def of_heads(
         self, heads: Sequence[tuple[int, int]], start: int, first: Sequence[_Part], others: Sequence[_Part]
     ) -> Rounds:
-        """The rounds of heads, from row `start` on, of which the first one has other parts than the others."""
+        """The rounds of all heads from row `start` on; the first head is split into other parts than the rest."""
         if not heads:
             return tuple(self._of_head(start, first))
         (count, span), *inner = heads
         if first == others:
-            return (Again(count, self._moves(span), self.of_heads(inner, start, first, others)),)
+            return (RepeatedRounds(count, self._moves(span), self.of_heads(inner, start, first, others)),)
         rest = self.of_heads(inner, start + span, others, others)
-        return (*self.of_heads(inner, start, first, others), Again(count - 1, self._moves(span), rest))
+        return (*self.of_heads(inner, start, first, others), RepeatedRounds(count - 1, self._moves(span), rest))
 
-    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | Again]:
-        """The rounds of one head; of parts from one of which to the next it is as far, one is repeated."""
-        for alike in _evenly_apart(parts):
+    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | RepeatedRounds]:
+        """The rounds of one head; evenly spaced parts become one repeated part."""
+        for alike in _evenly_spaced(parts):
             nest, *following = (self._nest(start, part) for part in alike)
             if following:
                 steps, growth = (
                     tuple(map(int.__sub__, after, before))
                     for after, before in ((following[0].offsets, nest.offsets), (following[0].extents, nest.extents))
                 )
-                yield Again(len(alike), steps, (nest,), growth if any(growth) else ())
+                yield RepeatedRounds(len(alike), steps, (nest,), growth if any(growth) else ())
             else:
                 yield nest
 
@@ -311,7 +311,7 @@ class _Rows:
         return replace(nest, extents=(*(1,) * (depth - 1), part.count, *inner), offsets=tuple(offsets))
 
     def _moves(self, rows: int) -> tuple[int, ...]:
-        """Per operand, the elements from one row to what is so many rows behind it."""
+        """Per operand, the distance in elements between a row and the one `rows` rows later."""
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
         indices = [*map(int, np.unravel_index(rows, nest.extents[:depth]))]
         operands = zip(self.bound.operands, nest.strides, strict=True)
@@ -321,10 +321,10 @@ class _Rows:
         )
 
 
-def _evenly_apart(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
-    """Parts in order, together where each is as far behind the one before; two that differ in their columns are not."""
+def _evenly_spaced(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
+    """Parts in order, grouped into runs of equal distance; parts with different column ranges stay apart."""
     while parts:
-        apart, alike = next(itertools.groupby(itertools.starmap(_Part.apart, itertools.pairwise(parts))), (None, ()))
+        apart, alike = next(itertools.groupby(itertools.starmap(_Part.offset_to, itertools.pairwise(parts))), (None, ()))
         following = len([*alike]) if apart else 0
         count = 1 + following if apart and (following > 1 or not any(apart[1:])) else 1
         yield parts[:count]
@@ -332,11 +332,11 @@ def _evenly_apart(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
 
 
 def _loop_of_columns(bound: BoundKernel, kept: Container[PlanValue]) -> int:
-    """Which loop, of those that blocks do not cut, walks the columns of what is kept."""
+    """The index of the loop over columns of the kept values, among the loops that blocks do not split."""
     writes = isinstance(bound.kernel, Contract) and bound.outputs[0].value in kept
     return len(bound.loops.extents) - 1 - (0 if writes else bound.loops.reduced[0])
 
 
 def _rows_as_stored(spec: TensorSpec, count: int) -> TensorSpec:
-    """So many rows of a tensor, as far apart as they are in it."""
+    """`count` rows of a tensor, with the row stride of the whole."""
     return TensorSpec((count, tuple(spec.shape)[-1]), spec.dtype, spec.layout, spec.memory_config.unsharded)

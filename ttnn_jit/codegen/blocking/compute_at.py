@@ -1,8 +1,8 @@
-"""Block floats that a launch's own loops unpack, and pack, for a block of tiles at a time: no other launches do it.
+"""`compute_at` for block floats: a launch's own loops unpack and pack them, one block of tiles at a time.
 
-What converts a stream runs at the loop of its one neighbour that goes from block to block: strips of tiles of a loop
-over elements, rows of tiles of sweeps over rows. A block is in a scratch buffer of the thread's. Block floats are
-converted as the launches do that are left out, so that no result changes.
+The conversion of a stream moves into the block loop of its only producer or consumer: strips of tiles for loops over
+elements, rows of tiles for sweeps over rows. A block lies in a scratch buffer of the thread. The conversion is that of
+the launches it replaces, so that no result changes.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from ttnn_jit.runtime.plans.host_costs import last_cache_bytes
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 _OWN_LOOPS = (0, 1)
-"""Columns, and rows of a tile or of a row of tiles: what is converted at a time."""
+"""The loops that one conversion covers: columns, and rows of a tile or of a row of tiles."""
 
 Conversions = Mapping[PlanValue, Sequence[HostLaunch]]
-"""What packs and unpacks, by what it reads and by what it writes."""
+"""The packing and unpacking launches by the value that they read or write."""
 
 
 def convert_in_loops(plan: HostPlan) -> HostPlan:
-    """The launches without those that unpack for loops or sweeps of one launch alone, or pack what it writes."""
+    """The plan with conversions that serve a single launch moved into the loops of that launch."""
     conversions = _conversions_by_value(plan.launches)
     if plan.isa is None or not conversions:
         return plan
@@ -47,7 +47,7 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     for launch in plan.launches:
         blocks = _blocks_of(launch)
         found = _found_around(launch, blocks, conversions, converted, readers) if blocks else {}
-        if blocks and found and blocks.pays(found):
+        if blocks and found and blocks.is_profitable(found):
             joined[id(launch)] = compute_at(launch, found, blocks, plan.isa)
             converted |= {id(conversion) for conversion, _ in found.values()}
     launches = (joined.get(id(each), each) for each in plan.launches if id(each) not in converted)
@@ -64,13 +64,13 @@ def _conversions_by_value(launches: Sequence[HostLaunch]) -> Conversions:
 
 
 _Found = Mapping[int, tuple[HostLaunch, Packed]]
-"""By index of a stream: what converts it, and how it is stored."""
+"""By stream index: the converting launch, and the storage format."""
 
 
 def _found_around(
     consumer: HostLaunch, blocks: _Blocks, conversions: Conversions, taken: Container[int], readers: Readers
 ) -> _Found:
-    """The conversions that a launch can do itself: what unpacks for it alone, and what alone reads, to pack it."""
+    """The conversions that a launch can absorb: unpacking that serves it alone, packing that alone reads its result."""
     inputs, outputs = consumer.bound.inputs, consumer.bound.outputs
     found: dict[int, tuple[HostLaunch, Packed]] = {}
     values = dict.fromkeys(each.value for each in consumer.bound.operands)
@@ -92,10 +92,10 @@ def _found_around(
 
 
 def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIsa) -> HostLaunch:
-    """The launch with conversions in its loop from block to block."""
+    """The launch with the conversions in its loop over blocks."""
     bound, body = consumer.bound, consumer.bound.body
     made = with_packed(bound, {stream: packed for stream, (_, packed) in found.items()}, blocks.nest)
-    # A block is read, or packed, right behind.
+    # The stage reads, or the conversion packs, a block right behind the other.
     streams = tuple(replace(each, nontemporal=False) for each in made.kernel.streams)
     whole = replace(made.body, streams=streams, joined=True)
     conversions = conversions_of(whole, [body.streams[stream].dtype for stream in found])
@@ -112,7 +112,7 @@ def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIs
 
 
 def _blocks_of(launch: HostLaunch) -> _Blocks | None:
-    """The loops of a launch from block to block; None if it has none."""
+    """The loops of a launch over blocks; None if it has none."""
     bound, nest = launch.bound, launch.bound.loops
     match launch.bound.kernel:
         case LoopNest() as loops if loops.one_loop and _walks_storage(bound):
@@ -126,11 +126,11 @@ def _blocks_of(launch: HostLaunch) -> _Blocks | None:
 
 @dataclass(frozen=True)
 class _Strips:
-    """A loop over all that is stored, strip by strip.
+    """A loop over all stored elements, strip by strip.
 
     Attributes:
-        bound: Its kernel.
-        nest: Rows of tiles, tiles in a row, and in each its rows and columns.
+        bound: The kernel with its operands.
+        nest: Loops over rows of tiles, tiles in a row, and the rows and columns of a tile.
     """
 
     bound: BoundKernel
@@ -141,14 +141,14 @@ class _Strips:
 
     @property
     def count(self) -> int:
-        """Of strips."""
+        """The number of strips."""
         rows, tiles = self.nest.extents[:2]
         return rows * -(-tiles // TILES)
 
     def strides(self, stream: int, conversion: BoundKernel) -> Strides | None:
-        """Of a packed stream; None where it is not of as many elements as the loop walks, in the same order.
+        """The strides of a packed stream; None unless it has the loop's elements in the same order.
 
-        Tiles that are not whole are packed without what a loop leaves in their padding.
+        Packing a partial tile ignores what the loop leaves in its padding.
         """
         shapes = {tuple(each.view.spec.padded_shape) for each in conversion.operands}
         is_whole = conversion.loops.extents[-2:] == (TILE_HEIGHT, TILE_WIDTH) and len(shapes) == 1
@@ -161,17 +161,17 @@ class _Strips:
         along = self.bound.kernel.streams[stream].access is InnerAccess.CONTIGUOUS
         return (*in_tiles([(TILE_HEIGHT, 0), (0, TILE_WIDTH)], shapes.pop()[-1]), 0, 0) if along else None
 
-    def pays(self, found: _Found) -> bool:
-        """Whether strips fit a stack, and streams are few that come from memory as they are.
+    def is_profitable(self, found: _Found) -> bool:
+        """Whether strips fit the stack and few streams come from memory unconverted.
 
-        That is as fast as rows are long, and strips have short ones.
+        Such streams profit from long rows, and strips have short ones.
         """
         nbytes = sum(each.view.spec.nbytes for stream, each in enumerate(self.bound.operands) if stream not in found)
         fit = strips_fit_stack([self.bound.kernel.streams[stream] for stream in found])
         return fit and nbytes <= SHARE_OF_LAST_CACHE * last_cache_bytes()
 
     def stage(self, whole: KernelBody, isa: HostIsa) -> Stage:
-        """What runs between conversions."""
+        """The stage between the conversions."""
         behind = itertools.count(len(whole.streams))
         numbers = tuple(next(behind) if each.dtype.is_block_float else k for k, each in enumerate(whole.streams))
         streams = tuple(replace(each, nontemporal=False) for each in self.bound.kernel.streams)
@@ -181,12 +181,12 @@ class _Strips:
 
 @dataclass(frozen=True)
 class _RowsOfTiles:
-    """Sweeps over rows, a row of tiles after the other.
+    """Sweeps over rows, one row of tiles at a time.
 
     Attributes:
-        bound: Their kernel.
-        nest: Its loops, that of rows cut.
-        sweeps: Over the rows of one.
+        bound: The kernel with its operands.
+        nest: Its loops, with the row loop split.
+        sweeps: The sweeps over the rows of one row of tiles.
     """
 
     bound: BoundKernel
@@ -197,18 +197,18 @@ class _RowsOfTiles:
 
     @property
     def size(self) -> int:
-        """Of a row of tiles."""
+        """Elements of a row of tiles."""
         return self.nest.extents[-2]
 
     @property
     def count(self) -> int:
-        """Of rows of tiles."""
+        """The number of rows of tiles."""
         return math.prod(self.nest.extents[:-2])
 
     def strides(self, stream: int, conversion: BoundKernel) -> Strides | None:
-        """Of a packed stream; None where its rows are not those of tiles, from their first on.
+        """The strides of a packed stream; None unless its rows are those of its tiles, from the first one on.
 
-        What is written has no padding: all columns of its tiles are the row's, and all rows.
+        A written stream has no padding: its tiles hold the row's columns and rows only.
         """
         (source,), (result,) = conversion.inputs, conversion.outputs
         packs = result.view.spec.dtype.is_block_float
@@ -220,12 +220,12 @@ class _RowsOfTiles:
         fills = math.prod(self.nest.extents) == spec.items * spec.dtype.traits.elements
         return in_tiles(moves, width) if fills or not packs else None
 
-    def pays(self, found: _Found) -> bool:
-        """Whether rows fit a stack."""
+    def is_profitable(self, found: _Found) -> bool:
+        """Whether rows of tiles fit the stack."""
         return rows_fit_stack([self.bound.kernel.streams[stream] for stream in found])
 
     def stage(self, _: KernelBody, __: HostIsa) -> LoopNest:
-        """What runs between conversions."""
+        """The stage between the conversions."""
         return replace(self.sweeps, body=replace(self.bound.body, rank=1))
 
 
@@ -233,7 +233,7 @@ _Blocks = _Strips | _RowsOfTiles
 
 
 def _walks_storage(bound: BoundKernel) -> bool:
-    """Whether it is one loop over all that is stored."""
+    """Whether the kernel is one loop over all stored elements."""
     return (
         bound.loops.rank == 0
         and not any(bound.loops.offsets)
@@ -243,7 +243,7 @@ def _walks_storage(bound: BoundKernel) -> bool:
 
 
 def _strips_of(bound: BoundKernel) -> LaunchLoops:
-    """Rows of tiles, tiles in a row, and in each its rows and columns."""
+    """The loops over rows of tiles, tiles in a row, and the rows and columns of a tile."""
     *batch, height, width = (1, 1, *bound.outputs[0].view.spec.padded_shape)
     extents = (math.prod(batch) * (height // TILE_HEIGHT), width // TILE_WIDTH, TILE_HEIGHT, TILE_WIDTH)
     dense = (TILE_HEIGHT * width, TILE_WIDTH, width, 1)
@@ -252,7 +252,7 @@ def _strips_of(bound: BoundKernel) -> LaunchLoops:
 
 
 def _in_rows_of_tiles(nest: LaunchLoops) -> LaunchLoops | None:
-    """The loops with that of rows cut into rows of tiles; None where a row of tiles would have rows of the next."""
+    """The loops with the row loop split into rows of tiles; None where the split would not align with tiles."""
     *outer, columns = nest.extents
     rows = outer.pop() if outer else 1
     if rows > TILE_HEIGHT and rows % TILE_HEIGHT:

@@ -1,11 +1,10 @@
-"""Copies that a product alone reads as its rows, made a block at a time within the product's loop over them.
+"""Copies that only a product reads, as its rows, computed one block at a time inside the product's row loop.
 
-Windows of few channels, which no loops of a product walk, and images that are padded would be written to memory, and
-read from there. A block of them stays in a cache between the launches that copy it and the one that multiplies it; the
-number around padded images is written once. Bits are those of the whole: an element of a product depends on its row and
-its column alone.
+Without blocks, windows of few channels, which no product loop can walk, and padded images would go through memory. A
+block of them stays in a cache between the launches that copy it and the one that multiplies it; the padding value is
+written once. The bits are those of the whole, since an element of a product depends only on its row and column.
 
-Bound: that of the product; a launch more for each block, and for each its copy.
+Bound: that of the product, plus two launches per block.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.copy_folding import only_copies, only_moves
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
-from ttnn_jit.codegen.schedules.host_plan import Again, Blocks, HostLaunch, HostPlan, Rounds, launch_indices
+from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan, RepeatedRounds, Rounds, launch_indices
 from ttnn_jit.codegen.schedules.kernel import Contract
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -32,24 +31,24 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 # --- Cost -------------------------------------------------------------------------------------------------------------
 
 MOST_BYTES = 1 << 20
-"""Of a block of rows, which stays in a core's second cache; up to twice as many are left whole
+"""Bytes of a block of rows, which stays in a core's L2 cache; up to twice as many are not split
 (benchmarks/kernels/convolution.py)."""
 
 SHARE = 3
-"""Of the last cache: images, what they are copied from, and what is made of them (convolution.py)."""
+"""Tensors that share the last-level cache: the images, the source of the copy and the result (convolution.py)."""
 
 MOST_BLOCKS = 64
-"""Of a copy: a launch costs a microsecond."""
+"""Most blocks of a copy: a launch costs a microsecond."""
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """Blocks of a tensor.
+    """A split of a tensor into blocks.
 
     Attributes:
-        axis: The dimension that is cut, counted from the last one, which is -1.
-        count: Of blocks, which are alike and at least two.
-        unit: What there are blocks of.
+        axis: The dimension that is split, counted from the last one, which is -1.
+        count: The number of blocks, at least two, of equal size.
+        unit: The name of what a block holds, for reports.
     """
 
     axis: int
@@ -58,9 +57,9 @@ class _Cut:
 
 
 def _worthwhile(copied: TensorSpec, *, padded: bool) -> Iterator[_Cut]:
-    """The blocks that pay, the best first: images of several, or of one matrix, those of the most rows that fit first.
+    """The profitable splits, the best first: by images, or else by rows of one matrix, the most rows that fit first.
 
-    Where these are too many, blocks of more rows follow.
+    Where that makes too many blocks, splits into larger blocks follow.
     """
     images, *_ = extents = tuple(copied.shape)
     if padded:
@@ -81,7 +80,7 @@ def _worthwhile(copied: TensorSpec, *, padded: bool) -> Iterator[_Cut]:
 
 
 def block_copies(plan: HostPlan) -> HostPlan:
-    """The launches with copies made block by block that a product alone reads, as its rows."""
+    """The plan with copies that only a product reads, as its rows, split into blocks."""
     if plan.isa is None:
         return plan
     launches: list[HostLaunch] = []
@@ -98,7 +97,7 @@ def block_copies(plan: HostPlan) -> HostPlan:
 
 
 def _copies_for(product: HostLaunch, before: Sequence[HostLaunch]) -> list[HostLaunch]:
-    """The last launches, which copy what a product has as its left operand alone, numbers around it first; or none."""
+    """The launches before a product that only write its left operand, the padding fill first."""
     if not isinstance(product.bound.kernel, Contract):
         return []
     left = product.bound.inputs[product.bound.product.contracted.left].value
@@ -106,12 +105,12 @@ def _copies_for(product: HostLaunch, before: Sequence[HostLaunch]) -> list[HostL
     are_copies = [bool(each.bound.inputs) for each in reversed(found)]
     moves = all(only_moves(each.bound) or not each.bound.inputs for each in found)
     alone = [each.value for each in product.bound.inputs].count(left) == 1
-    # What copies write over stays so for all blocks.
+    # The padding that the copies write around stays valid for all blocks.
     return found[::-1] if moves and alone and any(are_copies) and are_copies == sorted(are_copies) else []
 
 
 def _in_blocks(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunch) -> list[HostLaunch]:
-    """Copies and product in the first blocks that pay and that loops walk, or as they are."""
+    """Copies and product in the first profitable split that loops can walk; unchanged if there is none."""
     for cut in _worthwhile(copied.view.spec, padded=not only_copies(copies[0].bound)):
         try:
             return _repeated(copies, copied, product, cut)
@@ -121,10 +120,10 @@ def _in_blocks(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunc
 
 
 def _repeated(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunch, cut: _Cut) -> list[HostLaunch]:
-    """Launches whose loops are those of a block, and that are repeated.
+    """Launches with the loops of one block, repeated for every block.
 
     Raises:
-        NotStridedError: No loops walk a block, or none walk the blocks; or they are no blocks of what is copied.
+        NotStridedError: No loops walk a block or the sequence of blocks, or they are not blocks of the copied value.
     """
     whole = copied.view.spec
     extents = _divided(tuple(whole.shape), cut.axis, cut.count)
@@ -144,10 +143,10 @@ def _repeated(copies: Sequence[HostLaunch], copied: Operand, product: HostLaunch
 
 
 def _divided(extents: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
-    """Extents of which that of `axis` is divided.
+    """The extents with that of `axis` divided by `count`.
 
     Raises:
-        NotStridedError: It is no multiple.
+        NotStridedError: The extent is no multiple of `count`.
     """
     found = list(extents)
     if found[axis] % count:
@@ -158,15 +157,15 @@ def _divided(extents: Sequence[int], axis: int, count: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a launch does for blocks.
+    """A launch that is split into blocks.
 
     Attributes:
-        launch: What does it for all.
-        copied: The value that is made block by block.
-        block: The value that is in memory instead.
-        axis: The dimension that blocks cut of what operands are broadcast to, counted from the last one.
-        axis_of_copied: Likewise, of the value.
-        count: Of blocks.
+        launch: The launch for the whole.
+        copied: The value that is computed block by block.
+        block: The buffer of one block that replaces it.
+        axis: The split dimension of the shape that operands broadcast to, counted from the last one.
+        axis_of_copied: The split dimension of the copied value, counted likewise.
+        count: The number of blocks.
     """
 
     launch: HostLaunch
@@ -177,12 +176,12 @@ class _Part:
     count: int
 
     def moves(self, operand: Operand) -> bool:
-        """Whether an operand is another for each block; others are broadcast along these."""
+        """Whether an operand differs by block; other operands are broadcast along blocks."""
         own, whole = operand.view.shape, self.launch.bound.outputs[0].view.shape
         return len(own) >= -self.axis and own[self.axis] == whole[self.axis]
 
     def access(self, operand: Operand) -> Access:
-        """From the elements of the first block of an operand that moves."""
+        """The access of the first block of an operand that moves."""
         whole = operand.access
         return Access(_divided(whole.extents, self.axis, self.count), whole.coordinates)
 
@@ -203,9 +202,9 @@ class _Part:
         return Operand(block, View(block.spec, access if operand.view.access else None))
 
     def address(self, operand: Operand, first: int) -> Expr:
-        """Where elements of an operand lie, by the number of a block and indices in it, numbered from `first` on.
+        """The address of an operand's element by block number and the indices within the block, dims from `first` on.
 
-        Of what is copied, as if its blocks lay one after the other.
+        The copied value is addressed as if its blocks lay one after the other.
         """
         if not self.moves(operand):
             return Const(0)
@@ -222,10 +221,10 @@ class _Part:
 
 
 def _rounds(parts: Sequence[_Part]) -> list[Rounds]:
-    """Per launch, its loops in the loops over blocks that all launches agree in.
+    """Per launch, its loops inside the loops over blocks, which all launches share.
 
     Raises:
-        NotStridedError: There are none, or blocks are not those of what is copied.
+        NotStridedError: No loops are shared, or the blocks are not those of the copied value.
     """
     extents, addresses = [parts[0].count], list[Expr]()
     operands = [(part, operand) for part in parts for operand in part.launch.bound.operands]
@@ -243,5 +242,5 @@ def _rounds(parts: Sequence[_Part]) -> list[Rounds]:
     found: list[Rounds] = [()] * len(parts)
     for loop in reversed(range(depth)):
         steps = [tuple(each[loop] for each in moves[id(part)]) for part in parts]
-        found = [(Again(walked.extents[loop], *inner),) for inner in zip(steps, found, strict=True)]
+        found = [(RepeatedRounds(walked.extents[loop], *inner),) for inner in zip(steps, found, strict=True)]
     return found

@@ -17,16 +17,16 @@ from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.specs.tensor_spec import DataType
 
 MAX_STAGE_INPUTS = 8
-"""Contiguous streams that a stage reads from memory: hardware prefetchers follow no more."""
+"""Most contiguous streams that a stage reads from memory, which hardware prefetchers can follow."""
 
 MAX_STAGE_INSTRUCTIONS = {1: 24, 2: 50}
-"""Instructions of a stage's chunk, by the vectors in it. In a longer stage the reorder buffer holds too few chunks to
-hide the latency of their chains; a chunk of two vectors has two independent chains, and may be longer."""
+"""Most instructions of a stage's chunk, by the number of vectors in it. In a longer stage the reorder buffer holds too
+few chunks to hide the latency of their chains; a chunk of two vectors has two independent chains and may be longer."""
 
 MIN_INSTRUCTIONS_PER_CUT = 6
-"""Instructions of a vector, on either side of a cut, that repay the store and load of one tile that crosses it. For n
-tiles it is multiplied by n squared: where many are live, the body is no single chain and gains less. Tiles that both
-sides load from the same input cost nothing."""
+"""Least instructions per vector on each side of a cut that pay for storing and loading one tile that crosses it. With n
+crossing tiles it is multiplied by n squared: a body with many live tiles is no single chain and gains less. Tiles that
+both sides load from the same input cost nothing."""
 
 
 def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) -> LoopNest | None:
@@ -34,27 +34,27 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
 
     Args:
         body: The kernel.
-        instructions: Of a chunk, by step.
-        vectors: In a chunk.
+        instructions: Instructions of a chunk, by step.
+        vectors: Vectors in a chunk.
     """
     if body.rank or any(stream.access is InnerAccess.STRIDED for stream in body.streams):
         return None
-    # For few elements another loop costs more compile time than it saves, unless fused kernels had that loop already.
+    # Another loop over few elements costs more compile time than it saves, unless fused kernels had that loop already.
     longest = MAX_STAGE_INSTRUCTIONS[vectors] if body.size_class is SizeClass.LARGE or body.joined else math.inf
     if longest == math.inf and not _exceeds_caches(body):
         return None
     groups = list(_groups(body, instructions, longest, MIN_INSTRUCTIONS_PER_CUT * vectors))
     if len(groups) < 2:
         return None
-    scratches, crossing = _scratches(body, groups, forwarded=keeps_pairs(body, vectors))
+    scratches, crossing = _scratches(body, groups, forwarded=requires_pair_order(body, vectors))
     streams = (*body.streams, *scratches)
     stages = tuple(StageWriter(body, streams, crossing).stage(group) for group in groups)
     block = MANY_STREAMS_BLOCK if _reads_many_streams(body) else CHAIN_BLOCK
     return LoopNest(body, Loops.BLOCKS, stages, scratches, block)
 
 
-def keeps_pairs(body: KernelBody, vectors: int) -> bool:
-    """Whether vectors are even and odd elements, so that every stage must use the same order."""
+def requires_pair_order(body: KernelBody, vectors: int) -> bool:
+    """Whether the vectors of a chunk hold even and odd elements, an order that every stage must then share."""
     return vectors == 2 and body.is_all_bfloat16
 
 
@@ -70,7 +70,7 @@ def _exceeds_caches(body: KernelBody) -> bool:
 def _scratches(
     body: KernelBody, groups: Sequence[Sequence[int]], *, forwarded: bool
 ) -> tuple[tuple[Stream, ...], dict[int, int]]:
-    """Scratch buffers, and for every step whose tile crosses groups its buffer's number, which follows the streams'.
+    """Scratch buffers, and the buffer number of every step whose tile crosses groups, counted from behind the streams.
 
     Buffers are reused: a chain of any length needs two.
     """
@@ -97,7 +97,7 @@ def _scratches(
 
 
 def _groups(body: KernelBody, instructions: Mapping[int, int], longest: float, fewest: int) -> Iterator[list[int]]:
-    """The steps in order, without loads; a new group where a stage would get too many inputs or too long a chain."""
+    """The steps in order, without loads, grouped into stages that have neither too many inputs nor too long a chain."""
     from_memory = _exceeds_caches(body)
     crossing = _crossing(body)
     left = sum(instructions.values())
@@ -128,7 +128,7 @@ def _streams_read(body: KernelBody, index: int) -> set[int]:
 
 
 def _crossing(body: KernelBody) -> list[int]:
-    """For every step, how many tiles, inputs' aside, are made before it and used by itself or later ones."""
+    """For every step, the number of live tiles before it that are not inputs."""
     last: dict[int, int] = {}
     for index, step in enumerate(body.steps):
         last |= {operand: index for operand in operands_of(step) if not isinstance(body.steps[operand], Load)}

@@ -1,4 +1,4 @@
-"""Which part of a kernel is a function of one bfloat16, and may be looked up (kernels/vectors/lookup_table.py)."""
+"""The part of a kernel that is a function of one bfloat16 and may become a table (kernels/vectors/lookup_table.py)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LookupSplit:
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """Names of those whose results are looked up."""
+        """The names of the operations whose results are looked up."""
         steps = (step for step in self.function.steps if isinstance(step, Apply))
         return tuple(operation_of_tile(step.tile_name).name for step in steps)
 
@@ -41,13 +41,13 @@ class LookupSplit:
 
     @property
     def looks_up_loaded_elements(self) -> bool:
-        """Whether the elements that are looked up are loaded, and not computed by the rest."""
+        """Whether the index of the lookup is a loaded element, not one that the rest computes."""
         (operand,) = (step.operand for step in self.rest.steps if isinstance(step, LookUp))
         return isinstance(self.rest.steps[operand], Load)
 
 
 def lookup_candidates(body: KernelBody) -> Iterator[LookupSplit]:
-    """The largest parts of `body` that take one bfloat16 tile to another, no two of which share a step."""
+    """The largest disjoint parts of `body` that map one bfloat16 tile to another."""
     taken: set[int] = set()
     streams = _streams_of(body)
     for last in reversed(range(len(body.steps))):
@@ -82,7 +82,7 @@ def _is_bfloat16(body: KernelBody, index: int) -> bool:
 
 
 def _between(body: KernelBody, root: int, last: int) -> set[int] | None:
-    """The steps from the tile of `root` to that of `last`, if they read no other tile and nobody else reads them."""
+    """The steps from `root` to `last`, if they read no other tile and no other step reads theirs."""
     found: set[int] = set()
     wanted = [last]
     while wanted:
@@ -128,7 +128,7 @@ def best_lookup(body: KernelBody, isa: HostIsa) -> tuple[LookupSplit, VectorLoop
 
 
 def looking_up(split: LookupSplit, isa: HostIsa) -> VectorLoop:
-    """The loop of what is left when a part is looked up."""
+    """The loop of the rest, with the lookup in the part's place."""
     beside = split.looks_up_loaded_elements and not split.is_whole
     unroll = 2 if beside or isa.lanes < _MIN_CHUNK_ELEMENTS else 1
     return vector_loop(split.rest, isa, unroll)
@@ -142,7 +142,7 @@ def _is_profitable(split: LookupSplit, function: VectorLoop) -> bool:
 
 
 def _lookup_overhead(split: LookupSplit, lanes: int) -> float:
-    """The cost of lookups beside other steps, relative to a loop of lookups alone."""
+    """The cost of lookups among other steps, relative to a loop of lookups alone."""
     return (
         _OVERHEAD_BESIDE_TWO_VECTORS
         if split.looks_up_loaded_elements and lanes >= _MIN_CHUNK_ELEMENTS
@@ -151,14 +151,14 @@ def _lookup_overhead(split: LookupSplit, lanes: int) -> float:
 
 
 _BREAK_EVEN_INSTRUCTIONS = {16: 24, 8: 22, 4: 16}
-"""By lanes: instructions of a vector from which on looking up is faster, with part of the table in the second cache.
+"""By lanes: least instructions per vector for which a lookup is faster, with part of the table in the L2 cache.
 This and the next three are fitted by benchmarks/kernels/choices.py, `lookup table`, and
 benchmarks/kernels/vector_math.py.
 """
 _OVERHEAD_BESIDE_OTHER_STEPS = 1.25
-"""Of lookups of elements that the loop computes."""
+"""Relative cost of lookups whose index the loop computes."""
 _OVERHEAD_BESIDE_TWO_VECTORS = 0.85
-"""Of lookups of loaded elements in chunks of two vectors, whose arithmetic overlaps with the lookups."""
+"""Relative cost of lookups of loaded elements in chunks of two vectors: arithmetic overlaps with the lookups."""
 _MIN_CHUNK_ELEMENTS = 16
-"""Elements of a chunk that is looked up. Smaller chunks are slower; larger ones are faster only where loaded elements
-are looked up beside other steps."""
+"""Least elements of a chunk with lookups. Smaller chunks are slower; larger ones are faster only where loaded elements
+are looked up among other steps."""

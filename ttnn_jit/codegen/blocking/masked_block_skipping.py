@@ -1,12 +1,12 @@
-"""Masked-block skipping: columns of scores that a mask hides from all rows of a block are not computed.
+"""Masked-block skipping: score columns that a mask hides from all rows of a block are not computed.
 
-Where all scores of some columns are what a pass over rows does not notice (-infinity under a softmax), and what it
-makes of them is 0, the product after it adds nothing for them. They are not computed at all. The bits of the others
-stay: chains of a row's reductions begin anew every `CHAINS` columns, so that parts begin and end there; beyond the
-first `BLOCK` columns they only end there.
+If all scores of some columns are neutral in the row pass (-infinity under a softmax) and it maps them to 0, the second
+product adds nothing for them, so they are skipped. The bits of the other columns do not change: the chains of a row's
+reductions restart every `CHAINS` columns, so that a range begins and ends there; behind the first `BLOCK` columns it
+only ends there.
 
-A row's own numbers (its largest score, the sum of its exponentials) are taken to be finite and not 0, and values of
-keys to be finite: else a row is NaN where a key that it does not see is met, and need not be where none is.
+The analysis assumes that a row's own results (its largest score, the sum of its exponentials) are finite and not 0, and
+that the values of keys are finite. Otherwise a row that includes a masked key is NaN, and one that skips it may not be.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.ops.families.reduction import BLOCK, CHAINS, SHORT_ROW
 
 Part = tuple[int, int]
-"""The first of some columns, and how many they are."""
+"""A range of columns: the first one, and their number."""
 
 
 def unmasked_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> Callable[[Part], Part]:
-    """From some rows of a head to the columns that take part: of a product, a pass over its rows, and a product.
+    """A function from a range of rows of a head to its range of unmasked columns.
 
     Args:
-        group: The three.
-        launches: All of the program.
+        group: A product, a row pass and a product.
+        launches: All launches of the program.
     """
     columns = group[0].bound.loops.extents[-1]
     if columns > SHORT_ROW or not _meet_columns(group, columns):
@@ -52,7 +52,7 @@ def unmasked_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]
 
 
 def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
-    """Whether the pass reduces the columns of the first product, and the second adds up what it makes along them."""
+    """Whether the row pass reduces the columns of the first product, and the second product contracts them."""
     _, between, last = (launch.bound for launch in group)
     factors = {last.inputs[k].value for k in last.product.factors}
     along = [each.loops.extents[-1 - loop] for each in (between, last) for loop in each.loops.reduced]
@@ -60,7 +60,7 @@ def _meet_columns(group: Sequence[HostLaunch], columns: int) -> bool:
 
 
 def _take_no_part(group: Sequence[HostLaunch], ranges: ValueRanges, rows: Part, columns: Part) -> bool:
-    """Whether the result is the same without some columns of some rows of every head."""
+    """Whether the result does not depend on a range of columns in a range of rows of every head."""
     first, between = (launch.bound for launch in group[:2])
     box = [(0, extent - 1) for extent in first.loops.extents]
     box[-1] = columns[0], sum(columns) - 1
@@ -74,12 +74,12 @@ def _take_no_part(group: Sequence[HostLaunch], ranges: ValueRanges, rows: Part, 
 
 
 def _least(most: int, holds: Callable[[int], bool]) -> int:
-    """The least number up to `most` from which on `holds` does; it is taken to hold of `most`."""
+    """The least number for which `holds` is true, by bisection; `holds(most)` is assumed."""
     return bisect_left(range(most), True, key=holds) if holds(most - 1) else most
 
 
 def _is_not_noticed(launch: HostLaunch, box: Box, ranges: ValueRanges, known: Mapping[PlanValue, Range]) -> bool:
-    """Whether a pass over rows is the same without these columns, for which it stores 0."""
+    """Whether a row pass does not depend on these columns and stores 0 for them."""
     body = launch.bound.body
     wide = wide_steps(body)
 

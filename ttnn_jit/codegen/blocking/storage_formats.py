@@ -1,7 +1,7 @@
-"""Streams of block floats that a kernel meets as they are stored, packed: no other launch unpacks, or packs them.
+"""Block-float streams that a kernel accesses in their storage format, without launches that unpack or pack them.
 
-Weights are read as they are stored, at every call: a product unpacks its factors as it packs them into panels. Block
-floats are converted as the launches do that are left out, so that no result changes.
+A product unpacks weights as it packs its factors into panels, at every call. The conversion is that of the launches it
+replaces, so that no result changes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Packed:
     """A stream in its storage format.
 
     Attributes:
-        operand: The tensor of block floats.
-        strides: Per loop, in what strides of its tiles count.
+        operand: The block-float tensor.
+        strides: Per loop, in the unit of its tile strides.
         access: Along the innermost loop.
     """
 
@@ -54,7 +54,7 @@ def with_packed(bound: BoundKernel, packed: Mapping[int, Packed], nest: LaunchLo
 def moves_of(nest: LaunchLoops, index: int, width: int) -> list[tuple[int, int]] | None:
     """Per loop, the rows and columns by which an operand moves in a matrix of `width` columns.
 
-    None if it begins elsewhere than at its start, or goes beyond a row's end.
+    None if the operand has an offset, or crosses the end of a row.
     """
     moves = [divmod(stride, width) for stride in nest.strides[index]]
     along = sum((extent - 1) * column for extent, (_, column) in zip(nest.extents, moves, strict=True))
@@ -75,7 +75,7 @@ def are_whole(moves: Sequence[tuple[int, int]]) -> bool:
 
 
 def unpack_in_products(plan: HostPlan) -> HostPlan:
-    """The launches without those that unpack block floats which products alone read, as one of their factors."""
+    """The plan without launches that unpack block floats for products only, as one of their factors."""
     if plan.isa is None:
         return plan
     launches = plan.launches
@@ -88,7 +88,7 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
 
 
 def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:
-    """The launches with what `unpacking` unpacks unpacked by its readers; as they are, where one cannot."""
+    """The launches without `unpacking`, whose readers unpack instead; unchanged where one of them cannot."""
     value = unpacking.bound.outputs[0].value
     others = [launch for launch in launches if launch is not unpacking]
     readers = [launch for launch in others if any(each.value is value for each in launch.bound.inputs)]
@@ -100,7 +100,7 @@ def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[Hos
 
 
 def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None:
-    """The launch of a product that reads what is packed; None if it is none, or walks it otherwise than by tiles."""
+    """The product that reads the packed tensor itself; None if `reader` is no product, or does not walk it by tiles."""
     bound, (packed,) = reader.bound, unpacking.bound.inputs
     read = [k for k, each in enumerate(bound.inputs) if each.value is unpacking.bound.outputs[0].value]
     if len(read) != 1 or not _is_factor(bound, read[0]):
@@ -121,7 +121,7 @@ def _unpacked_by(reader: HostLaunch, unpacking: HostLaunch) -> HostLaunch | None
 
 
 def _is_factor(bound: BoundKernel, index: int) -> bool:
-    """Whether a stream is one factor of a product, and nothing else."""
+    """Whether a stream is exactly one factor of a product and has no other use."""
     if not isinstance(bound.kernel, Contract) or bound.kernel.factors.count(index) != 1:
         return False
     loads = {k for k, step in enumerate(bound.steps) if isinstance(step, Load) and step.stream == index}
@@ -130,11 +130,11 @@ def _is_factor(bound: BoundKernel, index: int) -> bool:
 
 
 def _strides_of_factor(bound: BoundKernel, index: int, packed: TensorSpec) -> Strides | None:
-    """The strides of a factor in packed tiles; None if it is not walked from its start, row by row of tiles.
+    """The strides of a factor in packed tiles; None unless its rows of tiles are walked in order from its start.
 
-    The loops of a right operand walk columns and rows of tiles, those of a left one rows, and terms along these. No
-    pair of terms, and no step of the loop around them, may be in two tiles; nor may rows that are in several loops end
-    inside of one. A right operand of one tile's columns has the strides of a column, which is none.
+    The loops of a right operand walk columns and rows of tiles; those of a left operand walk rows, and terms along
+    them. Neither a pair of terms nor a step of the loop around them may span two tiles, and rows that several loops
+    walk may not end inside a tile. A right operand with the columns of one tile has column stride 0.
     """
     nest, contracted, width = bound.loops, bound.product.contracted, packed.padded_shape[-1]
     moves = moves_of(nest, index, width)

@@ -1,4 +1,4 @@
-"""How LLVM compiles a kernel: all but large ones skip its optimiser, which costs them more than it saves."""
+"""The compile tier of a kernel: all but large kernels skip LLVM's optimiser, which costs them more than it saves."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from ttnn_jit.nest.streams import InnerAccess
 
 
 def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, Constants]:
-    """The tier of the loop, and its constants that are in registers there.
+    """The tier of the loop, and the constants that it keeps in registers.
 
-    An unoptimised loop compiles faster, and runs about as fast if its constants are in registers, or if it is so long
-    that memory operands hardly count. Fast instruction selection saves more compile time for more run time, which small
-    kernels hardly notice on hosts with many registers (benchmarks/kernels/choices.py: `unoptimised`, `fast isel`).
+    An unoptimised loop compiles faster. It runs about as fast if its constants are in registers, or if it is so long
+    that memory operands hardly count. Fast instruction selection trades more run time for less compile time, which
+    hardly matters for small kernels on hosts with many registers (benchmarks/kernels/choices.py: `unoptimised`, `fast
+    isel`).
     """
     constants = _unoptimised(body, direct, isa) if body.size_class is not SizeClass.LARGE else None
     if constants is None:
@@ -25,8 +26,8 @@ def tier_of(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> tuple[Tier, C
 
 
 def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> Constants | None:
-    """The constants in registers of a compile without optimiser; None if the loop would run much slower."""
-    # Only the optimiser keeps registers from being spilled around calls of rare paths on the common path.
+    """The constants to keep in registers without the optimiser; None if the loop would run much slower without it."""
+    # Without the optimiser the common path spills registers around calls of rare paths.
     if isa.neon or not _is_narrow(body) or direct.module.calls_functions:
         return None
     if not body.rank and isa.registers >= REGISTERS_TO_SPARE:
@@ -37,12 +38,12 @@ def _unoptimised(body: KernelBody, direct: VectorLoop, isa: HostIsa) -> Constant
 
 
 def _is_narrow(body: KernelBody) -> bool:
-    """Whether few streams are read, none of them strided: without optimiser all loads come first and spill."""
+    """Whether the body reads few streams, none strided; without the optimiser all loads come first and spill."""
     inputs = sum(not stream.written for stream in body.streams)
     return inputs <= MAX_STAGE_INPUTS and all(stream.access is not InnerAccess.STRIDED for stream in body.streams)
 
 
 _MAX_CONSTANTS_IN_REGISTERS = 24
-"""Of 32 registers; the others hold values."""
+"""Most constants in 32 registers; the other registers hold values."""
 _LINES_OF_A_LONG_BODY = 150
-"""Instructions of a chunk from which on constants in memory hardly count."""
+"""Least instructions of a chunk for which constants in memory hardly count."""

@@ -1,8 +1,8 @@
-"""Between which numbers lies what launches load and compute over a part of their loops, whatever the arguments are.
+"""Value-range analysis: bounds of what launches load and compute over a part of their loops, for all arguments.
 
-Tensors that a routine without operands makes, the positions of a causal mask say, are known; of what is computed from
-them, an operation that is monotone is computed where its operands are least and largest. Interval arithmetic, after
-Moore, "Interval Analysis", 1966, over the operations' own bodies.
+The results of routines without operands are known, such as the positions of a causal mask. A monotone operation on
+them is evaluated at the ends of its operands' ranges. This is interval arithmetic (Moore, "Interval Analysis", 1966)
+over the operations' own bodies.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _LEAST = float(np.finfo(np.float32).smallest_subnormal)
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers between two, infinities among them.
+    """A closed interval of numbers, infinities included.
 
     Attributes:
-        low: The least; above `high` if there is no number.
-        high: The largest.
-        nan: Whether NaN is one of them.
-        zero: Whether 0 is one of them, if it lies between the others.
+        low: The least number; above `high` if the interval is empty.
+        high: The largest number.
+        nan: Whether NaN is possible.
+        zero: Whether 0 is possible, if it lies within the interval.
     """
 
     low: float
@@ -45,12 +45,12 @@ class Range:
     zero: bool = True
 
     def is_only(self, number: float) -> bool:
-        """Whether there is no other."""
+        """Whether `number` is the only possible value."""
         return self.low == self.high == number and not self.nan
 
     @property
     def ends(self) -> list[float]:
-        """What a monotone operation has its extremes of: the ends on either side of 0, 0, and NaN."""
+        """The points at which a monotone operation takes its extremes: the ends on either side of 0, 0, and NaN."""
         inner = [each for each in (-_LEAST, 0.0, _LEAST) if self.low < each < self.high]
         return [self.low, *(each for each in inner if each or self.zero), self.high, *([math.nan] * self.nan)]
 
@@ -59,15 +59,15 @@ ANYTHING = Range(-math.inf, math.inf, nan=True)
 FINITE_NOT_ZERO = Range(-_MOST, _MOST, zero=False)
 
 Box = Sequence[tuple[int, int]]
-"""Of every loop, outermost first, its first and its last index."""
+"""The first and the last index of every loop, outermost first."""
 
 
 class ValueRanges:
-    """The ranges of what launches compute.
+    """The ranges of values that launches compute.
 
     Args:
-        launches: Those that write what others read.
-        numerics: How results are rounded.
+        launches: The launches whose results others read.
+        numerics: The rounding of results.
     """
 
     def __init__(self, launches: Iterable[HostLaunch], numerics: Numerics) -> None:
@@ -78,10 +78,10 @@ class ValueRanges:
         self._results: dict[tuple[Step, tuple[Range, ...]], Range] = {}
 
     def stored(self, launch: HostLaunch, box: Box, known: Mapping[PlanValue, Range]) -> Range:
-        """Of what a launch with one output stores."""
+        """The range of the elements that a launch with one output stores."""
         own = self.steps(launch, box, known, lambda _: None)
         stores = [step for step in launch.bound.steps if isinstance(step, Store)]
-        return own[stores[0].operand] if stores else ANYTHING  # one that repacks has none
+        return own[stores[0].operand] if stores else ANYTHING  # a repacking copy has no body
 
     def steps(
         self,
@@ -90,13 +90,13 @@ class ValueRanges:
         known: Mapping[PlanValue, Range],
         assumed: Callable[[int], Range | None],
     ) -> list[Range]:
-        """Of every step of a launch.
+        """The range of every step of a launch.
 
         Args:
             launch: A launch.
             box: The part of its loops.
             known: Ranges of tensors that it reads.
-            assumed: Of the index of a step, its range; None: it is computed.
+            assumed: From the index of a step to its assumed range; None: the range is computed.
         """
         found: list[Range] = []
         for index, step in enumerate(launch.bound.steps):
@@ -122,7 +122,7 @@ class ValueRanges:
         return self._results[key]
 
     def _function(self, step: Apply | Cast) -> Callable[..., Any] | None:
-        """From tiles to the rounded result; None if it is not monotone."""
+        """The operation with its rounding as a function of tiles; None if it is not monotone."""
 
         def rounded(value: Any) -> Any:
             return self._math.round_to(value, step.dtype, self._numerics)
@@ -167,7 +167,7 @@ class ValueRanges:
 
 
 def _of_ends(function: Callable[..., Any], operands: Sequence[Range]) -> Range:
-    """Of a monotone function's results."""
+    """The range of a monotone function's results."""
     ends = np.meshgrid(*(np.array(each.ends, np.float32) for each in operands), indexing="ij")
     with NumpyVector.quiet():
         results = np.asarray(function(*ends), np.float32)
@@ -178,7 +178,7 @@ def _of_ends(function: Callable[..., Any], operands: Sequence[Range]) -> Range:
 
 
 def _same_elements(nest: LaunchLoops, stream: int, box: Box, other: LaunchLoops, written: int) -> Box | None:
-    """The part of another nest's loops in which it writes what a stream reads in `box`; None if it is not known."""
+    """The part of another nest's loops that writes what a stream reads in `box`; None if it is not known."""
     strides = other.strides[written]
     order = sorted(range(len(strides)), key=lambda loop: -strides[loop])
     digits = [loop for loop in order if other.extents[loop] > 1]
@@ -186,7 +186,7 @@ def _same_elements(nest: LaunchLoops, stream: int, box: Box, other: LaunchLoops,
     spans = [weight * extent for weight, extent in zip(weights, extents, strict=True)]
     inner = zip(weights, [*weights, 1][1:], [*spans, 1][1:], strict=True)
     if min(spans, default=1) < 1 or any(weight % next_one or weight < span for weight, next_one, span in inner):
-        return None  # its indices are no digits of what lies where
+        return None  # its indices are not the digits of an address
     start = nest.offsets[stream] - other.offsets[written]
     moves = [(1, start, start)]
     moves += [(step, first * step, last * step) for step, (first, last) in zip(nest.strides[stream], box, strict=True)]
@@ -205,9 +205,9 @@ def _same_elements(nest: LaunchLoops, stream: int, box: Box, other: LaunchLoops,
 def _digits(
     step: int, first: int, last: int, weights: Sequence[int], extents: Sequence[int]
 ) -> list[tuple[int, int]] | None:
-    """From and to which digits multiples of `step` go that lie between two numbers; None if they leave them.
+    """The first and last digits of the multiples of `step` between two numbers; None if others lie between.
 
-    A digit beyond its extent is of padding.
+    A digit beyond its extent belongs to padding.
     """
     if min(step, first) < 0 or (weights and last >= weights[0] * extents[0]) or (last and not weights):
         return None

@@ -1,1 +1,1 @@
-"""Bodies of kernels: steps over one element of each stream, and how they are written, for LLVM and for numba."""
+"""Kernel bodies: steps over one element of each stream, and their emission for LLVM and for numba."""

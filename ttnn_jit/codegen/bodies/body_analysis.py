@@ -10,16 +10,16 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 
 OPERATION_OF_TILE = {operation.tile_name: operation for operation in DECLARED if isinstance(operation, Elementwise)}
-"""Name of a tile op, without its dialect -> the operation."""
+"""From the name of a tile op, without its dialect, to the operation."""
 
 
 def operation_of_tile(tile_name: str) -> Elementwise:
-    """The operation, declared or a user's, that a step names."""
+    """The operation of a step, declared or a user's."""
     return OPERATION_OF_TILE.get(tile_name) or user_operation.of_tile_name(tile_name)
 
 
 REDUCTION_OF_TILE = {operation.tile_name: operation for operation in OPERATIONS if isinstance(operation, Reduction)}
-"""The reduction that a step names."""
+"""From the name of a tile op to the reduction."""
 
 
 def emission_order(body: KernelBody) -> list[int]:
@@ -36,7 +36,7 @@ def emission_order(body: KernelBody) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class BothSigns:
-    """The steps that compute f(x) and f(-x) for the same f and x, which share work; `argument` makes x."""
+    """The steps that compute f(x) and f(-x) for the same f and x and share work; the step `argument` computes x."""
 
     argument: int
     plain: int
@@ -44,7 +44,7 @@ class BothSigns:
 
 
 def both_signs(body: KernelBody) -> dict[int, BothSigns]:
-    """The pair of every step that belongs to one; bfloat16 results are left out, for their own bodies are shorter."""
+    """The pair of every step that has one; steps with bfloat16 results have shorter bodies of their own."""
     found: dict[tuple[str, int], dict[bool, int]] = {}
     for index, step in enumerate(body.steps):
         if isinstance(step, Apply) and step.dtype.is_compute_type and _has_both_signs(step):
@@ -104,11 +104,11 @@ def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
 
 
 _MIN_ROUNDINGS = 3
-"""Roundings from which on one check for NaN at the end is faster (benchmarks/kernels/choices.py: `NaN at the end`)."""
+"""Least roundings for which one NaN check at the end is faster (benchmarks/kernels/choices.py: `NaN at the end`)."""
 
 
 def propagates_nan(body: KernelBody) -> bool:
-    """Whether every NaN that device numerics would replace propagates to the one result: one check is enough."""
+    """Whether every NaN that device numerics would replace propagates to the only result, where one check suffices."""
     rounds = 0
     for step in body.steps:
         match step:

@@ -1,7 +1,7 @@
 """The steps of a kernel's body over SIMD registers, as LLVM text.
 
 A step's tile becomes one SSA value per vector, so DST slots are registers and a fused kernel reads and writes memory
-once. Constants stand in the text as splats, which LLVM keeps in memory operands or registers as it sees fit.
+once. Constants are splats, which LLVM keeps in memory operands or registers.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from ttnn_jit.specs.target import Numerics
 
 
 class BodyEmitter:
-    """Writes the steps of a chunk of `unroll` vectors, each step for all of them before the next.
+    """Emits the steps of a chunk of `unroll` vectors, each step for all vectors before the next step.
 
     Attributes:
-        instructions: By step, the number in a chunk, without rare paths; complete after a call.
+        instructions: Instructions of a chunk by step, without rare paths; complete after a call.
     """
 
     def __init__(self, body: KernelBody, builder: LlvmVector, unroll: int) -> None:
@@ -74,7 +74,7 @@ class BodyEmitter:
         return [self._builder.new(type_, "element") for type_ in types]
 
     def _with_one_nan_check(self, inputs: Sequence[Chunk]) -> LlvmValue:
-        """The bits of the single result, checked for NaN once instead of after every op, for they propagate to it."""
+        """The bits of the only result, checked for NaN once instead of after every op, since NaN propagates to it."""
         careful = self._conversions
         self._conversions = Bfloat16Conversions(self._builder, careful.numerics, careful.interleaved, leaves_nan=True)
         bits = self._single_result(inputs)
@@ -99,7 +99,7 @@ class BodyEmitter:
                 case Store():
                     results[step.stream] = self._narrowed(step.stream, values[step.operand])
                 case Accumulate():
-                    values[index] = values[step.operand]  # the loop reduces what is stored of it
+                    values[index] = values[step.operand]  # the loop reduces the stored tile
                 case Product():
                     raise AssertionError("a product is no vector code")
                 case _:

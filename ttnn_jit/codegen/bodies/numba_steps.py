@@ -22,7 +22,7 @@ from ttnn_jit.kernels.numba.python_scalar import INDENT, PythonScalar
 
 
 def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
-    """The statements that `write` adds to the builder, which does not keep them."""
+    """The statements that `write` emits, removed from the builder."""
     before, builder.lines = builder.lines, []
     write()
     written, builder.lines = builder.lines, before
@@ -30,7 +30,7 @@ def statements(builder: PythonScalar, write: Callable[[], None]) -> list[str]:
 
 
 def in_loops(loops: Sequence[int], lines: Sequence[str]) -> list[str]:
-    """`lines` in loops, the innermost of which comes first."""
+    """`lines` within loops; `loops` lists the innermost one first."""
     heads = [f"{INDENT * depth}for i{loop} in range(n{loop}):" for depth, loop in enumerate(reversed(loops))]
     return [*heads, *(INDENT * len(heads) + line for line in lines)]
 
@@ -67,7 +67,7 @@ def _written(
 
 
 def _applied(step: Apply, values: Sequence[str], builder: PythonScalar) -> Any:
-    """What an op computes, before it is rounded."""
+    """The result of an op before rounding."""
     arithmetic = builder.arithmetic(step.dtype.compute)
     operation = operation_of_tile(step.tile_name)
     builder.lines.append(f"# tile_op {operation.name}" if operation.body else f"# {step.tile_name}")

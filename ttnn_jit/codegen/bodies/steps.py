@@ -90,9 +90,9 @@ class LookUp:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """The tile of an earlier step reduced along the loop that is, as the operation of `tile_name` says, in float32.
+    """The float32 reduction of an earlier step's tile along the reduced loop, by the operation of `tile_name`.
 
-    It is one element for all of that loop, and there only when the loop has ended.
+    The result is one element, available when the loop has ended.
     """
 
     operand: int
@@ -103,12 +103,12 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The products of two loaded tiles added up, in float32, along the loops that are contracted (contraction.py).
+    """The float32 sum of products of two loaded tiles along the contracted loops (contraction.py).
 
-    It is one element for all of these loops, and there only when they have ended.
+    The result is one element, available when these loops have ended.
 
     Attributes:
-        multiplication: How a chip multiplies; None: exactly.
+        multiplication: The precision of a chip's multiplications; None: exact.
     """
 
     left: int
@@ -128,12 +128,12 @@ Step = Load | Apply | Cast | LookUp | Accumulate | Product | Store
 
 
 class SizeClass(enum.Enum):
-    """How many elements a launch processes: bounds what compiling the kernel may cost.
+    """The number of elements of a launch by class, which bounds the compile time of the kernel.
 
     Attributes:
         SMALL: At most four tiles.
         MEDIUM: More.
-        LARGE: At least 65,536, the number of bfloat16 values, from which on lookup tables and loop fission may pay.
+        LARGE: At least 65,536, the number of bfloat16 values: lookup tables and loop fission may be profitable.
     """
 
     SMALL = "small"
@@ -156,9 +156,9 @@ class Reduced:
     """The loop that a body reduces.
 
     Attributes:
-        loop: 0 for the innermost one, whose elements are rows; 1 for the one around it, which holds columns.
+        loop: 0 for the innermost loop, which reduces rows; 1 for the one around it, which reduces columns.
         moving: Per stream, whether it moves along that loop.
-        is_short: Whether its launches have rows of at most `SHORT_ROW` elements.
+        is_short: Whether rows have at most `SHORT_ROW` elements.
     """
 
     loop: int
@@ -167,7 +167,7 @@ class Reduced:
 
 
 MANY_STREAMS = 12
-"""Of rows: more have their addresses in memory, and what is left of a row is copied with a call for each of them."""
+"""Most streams whose addresses stay in registers; with more, the tail of a row is copied by a call per stream."""
 
 TWO_VECTORS = 32
 """Elements of a chunk of two of the widest vectors."""
@@ -175,18 +175,18 @@ TWO_VECTORS = 32
 
 @dataclass(frozen=True, slots=True)
 class KernelBody:
-    """What a kernel computes of one element of each stream, without extents.
+    """The computation of a kernel on one element of each stream, without extents.
 
     Attributes:
         streams: The distinct inputs, then the outputs: dtype, and access along the innermost dimension.
         rank: Loops around the innermost one.
-        steps: In execution order. An int operand is the index of the step whose tile it is; `slot` is the DST slot
+        steps: In execution order. An int operand is the index of the step that computes it; `slot` is the DST slot
             that the step writes, None if it writes none.
-        numerics: How results are rounded.
-        size_class: Of its launches.
-        joined: Whether loop fusion made it of several of the target's kernels.
+        numerics: The rounding of results.
+        size_class: The size class of its launches.
+        joined: Whether loop fusion made it from several of the target's kernels.
         reduced: The loop that `Accumulate` reduces; None if there is none.
-        has_tails: Of rows of more than `MANY_STREAMS`: whether they are no whole chunks of two vectors.
+        has_tails: With more than `MANY_STREAMS`: whether rows are not whole chunks of two vectors.
     """
 
     streams: tuple[Stream, ...]
@@ -219,7 +219,7 @@ class KernelBody:
 
     @property
     def slots(self) -> tuple[tuple[tuple[int, ...], int], ...]:
-        """For every op with two tile operands or more: the slots that it reads, and the one that it writes."""
+        """For every op with at least two tile operands: the slots that it reads, and the slot that it writes."""
         found = []
         for step in self.steps:
             if isinstance(step, Apply) and len(read := operands_of(step)) > 1:
@@ -247,7 +247,7 @@ class KernelBody:
 
 
 def contracted_streams(steps: Sequence[Step]) -> tuple[int, int]:
-    """The numbers of the streams that are contracted: both tiles are loaded."""
+    """The stream numbers of the two contracted operands."""
     step = next(step for step in steps if isinstance(step, Product))
     left, right = steps[step.left], steps[step.right]
     assert isinstance(left, Load), "it is loaded"

@@ -1,1 +1,1 @@
-"""Steps of the host's compile that make one launch of several."""
+"""Steps of the host's compile that fuse launches."""

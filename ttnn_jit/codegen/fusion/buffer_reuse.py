@@ -1,6 +1,6 @@
-"""Values that lie in one buffer one after the other: what a value is last read of serves the next of its spec.
+"""Buffer reuse: a value takes the buffer of a value of equal spec whose live range has ended.
 
-So a program of many layers needs the memory of one, and finds what it writes in the cache.
+A program of many layers so needs the memory of one layer, and its writes hit the cache.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 def buffer_of(
     runs: Sequence[Collection[PlanValue]], specs: Mapping[PlanValue, TensorSpec]
 ) -> dict[PlanValue, PlanValue]:
-    """Of each value with a spec, the first of those that lie where it does.
+    """From each value with a spec to the value that first had its buffer.
 
     Args:
-        runs: The values that each launch reads or writes, in the order in which launches run.
-        specs: Of the values that live from their first launch to their last one.
+        runs: The values that each launch reads or writes, in execution order.
+        specs: The specs of the values that live only from their first to their last launch.
     """
     last = {value: run for run, touched in enumerate(runs) for value in touched if value in specs}
     free: defaultdict[TensorSpec, list[PlanValue]] = defaultdict(list)

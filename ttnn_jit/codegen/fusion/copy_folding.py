@@ -1,8 +1,8 @@
-"""Copies folded into what reads them, or into what writes them: launches that only move elements.
+"""Copy folding: launches that only move elements are folded into their readers or their writer.
 
-What a kernel reads through a copy has the bits that the copy has, so that no result changes; nor does what it writes in
-another shape. A tensor that all its readers read through is in no memory: windows of a pool, slices, transposed
-operands of a product.
+Reading through a copy gives the bits of the copy, and writing in another shape keeps them, so that no result changes. A
+copy that all its readers read through is never materialized: windows of a pool, slices, transposed operands of a
+product.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ttnn_jit.specs.access.access import reshaped
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 
 _MIN_TERMS = 16
-"""Of the innermost contracted loop of a product: fewer are packed one by one, for which a copy pays."""
+"""Least terms of the innermost contracted loop of a product: fewer are packed one by one, so that a copy pays."""
 
 SHORT_RUN = 128
-"""Elements of an innermost loop below which starting it costs as much as running it."""
+"""Elements of an innermost loop below which its start costs as much as its iterations."""
 _FEW = 8
-"""A copy is small if its reader has so many times its elements: making it costs next to nothing."""
+"""A copy is small if its reader visits at least this many times its elements."""
 
 
 def only_copies(bound: BoundKernel) -> bool:
-    """Whether a kernel writes all of a tensor, and computes nothing."""
+    """Whether a kernel writes a whole tensor and computes nothing."""
     return only_moves(bound) and bound.outputs[0].view.access is None
 
 
@@ -79,7 +79,7 @@ def read_through_copies(plan: HostPlan) -> HostPlan:
 def _folded(
     copy: HostLaunch, launches: Sequence[HostLaunch | None], index: int, readers: LaunchIndices, writers: LaunchIndices
 ) -> dict[int, HostLaunch] | None:
-    """By index, the later launches that read through `copy`; None if one of its readers cannot."""
+    """The later launches, by index, rewritten to read through `copy`; None if one of its readers cannot."""
     value = copy.bound.outputs[0].value
     later = {each: launch for each in readers[value] if each > index and (launch := launches[each]) is not None}
     if not later or max(writers[value]) > index:
@@ -99,21 +99,21 @@ def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
     found = _changed(bound, inputs, bound.outputs)
     if found is None or _is_cut_short(found, bound, copy.bound):
         return None
-    if not _is_as_good(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
+    if not _keeps_locality(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
         return None
     return HostLaunch((*copy.ops, *reader.ops), found)
 
 
 def _is_cut_short(bound: BoundKernel, before: BoundKernel, copy: BoundKernel) -> bool:
-    """Whether reading through a small copy, of numbers repeated for a group, makes short runs of longer ones."""
+    """Whether reading through a small copy with repeated elements shortens the runs of the innermost loop."""
     run, small = bound.loops.extents[-1], math.prod(copy.loops.extents) * _FEW <= math.prod(before.loops.extents)
     return small and run < SHORT_RUN <= before.loops.extents[-1]
 
 
-def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int]) -> bool:
-    """Whether these streams are read as their cache lines lie; a product packs them along either of its loops.
+def _keeps_locality(bound: BoundKernel, before: BoundKernel, streams: Sequence[int]) -> bool:
+    """Whether these streams are still read along their cache lines; a product packs along either of its loops.
 
-    A product must not get more loops around it in which one operand stays: it is packed again for each of their steps.
+    A product must not get more outer loops in which an operand is invariant: it is packed again in each of their steps.
     """
     if isinstance(bound.kernel, Contract):
         near = all(1 in bound.loops.strides[k][-3:] for k in streams)
@@ -123,7 +123,7 @@ def _is_as_good(bound: BoundKernel, before: BoundKernel, streams: Sequence[int])
 
 
 def _packed_again(bound: BoundKernel) -> int:
-    """The loops around a product, and around its rows, in which one of its operands stays."""
+    """The number of loops around a product and its rows in which one of its operands is invariant."""
     product = bound.product
     read = [bound.loops.strides[k] for k in product.factors]
     around = len(bound.loops.extents) - 1 - product.contracted.count - product.contracted.row_loops
@@ -134,7 +134,7 @@ def _packed_again(bound: BoundKernel) -> int:
 
 
 def write_for_copies(plan: HostPlan) -> HostPlan:
-    """The launches without copies of one shape to another that the launch before can write for."""
+    """The plan without reshaping copies whose result the launch before can write itself."""
     found: list[HostLaunch] = []
     writers_found: LaunchIndices = defaultdict(list)  # of those found
     _, writers = launch_indices(plan.launches)
@@ -161,7 +161,7 @@ def _note_written(writers_found: LaunchIndices, launch: HostLaunch, index: int) 
 
 
 def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> HostLaunch | None:
-    """The launch that writes what `copy` would have; None if another op reads what it writes, or it is no reshape."""
+    """The launch that writes the result of `copy`; None if its own result is read too, or it is no reshape."""
     (source,), (target,), (output, *more) = copy.bound.inputs, copy.bound.outputs, writer.bound.outputs
     access = source.view.access
     if more or access is None or output.view.access is not None or len(readers(source.value)) != 1:

@@ -1,4 +1,4 @@
-"""Which arguments a program may write where they lie: those that nothing reads behind the write."""
+"""In-place updates: the arguments whose memory a program may write, since nothing reads the old value afterwards."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class InPlace:
-    """An argument whose new value may be made in its memory, as far as other arguments lie elsewhere.
+    """An argument whose new value may be computed in its memory, provided that no other argument overlaps it.
 
     Attributes:
         argument: Its index.
-        copy: The launch that copies it to where the new value is made, of which parts are written then; in its own
-            memory there is nothing to copy. None if there is none.
+        copy: The launch that copies the argument before parts of the copy are overwritten; an in-place update skips it.
+            None if there is no such copy.
     """
 
     argument: int
@@ -26,10 +26,11 @@ class InPlace:
 
 
 def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
-    """The arguments that may be written where they lie.
+    """The arguments that may be updated in place.
 
-    The new value has the argument's addresses. One launch makes it, element by element, or one copies the argument and
-    others write parts of the copy. Reads of the argument come before, or are of the very element that is written.
+    The new value has the argument's layout. One launch computes it element by element, or one copies the argument and
+    others overwrite parts of the copy. Every read of the argument comes before the write, or reads the very element
+    that is written.
     """
     launches = plan.launches
     readers, writers = launch_indices(launches)
@@ -52,7 +53,7 @@ def _only_copies(kernel: Kernel) -> bool:
 
 
 def _is_elementwise(bound: BoundKernel, old: PlanValue) -> bool:
-    """Whether a kernel makes one tensor of elements, and reads `old` only where it writes."""
+    """Whether a kernel computes one tensor element by element, and reads of `old` only the element that it writes."""
     if len(bound.outputs) != 1 or not bound.is_map:
         return False
     nest = bound.loops

@@ -1,7 +1,7 @@
-"""Loop fusion: kernels that the target's rules keep apart, and that the host runs as one loop.
+"""Loop fusion: the host runs kernels as one loop that the target's rules keep apart.
 
-Every step of a kernel is rounded as its target says, stored tiles included, so that a consumer that takes a tile from
-its producer's registers reads the bits that it would have loaded. A tensor that nothing else reads is never stored.
+Every step of a kernel is rounded by its target's rules, stored tiles included, so that a consumer that takes a tile
+from its producer's registers gets the bits that it would have loaded. A tensor without other readers is not stored.
 Bound: the bytes of the distinct tensors that enter and leave the loop.
 """
 
@@ -27,12 +27,12 @@ from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.target import PRESETS
 
 _MAX_LIVE_TILES = PRESETS["cpu"].dst_tiles
-"""Live tiles of a loop: the limit of the ``cpu`` target."""
+"""Most live tiles of a loop: the limit of the ``cpu`` target."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Space:
-    """Equal for tensors whose elements are traversed in the same order; padding is met or not, as loops like."""
+    """An iteration space, equal for tensors that are traversed in one order; loops may include padding or not."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
@@ -40,13 +40,13 @@ class _Space:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The rows of a reduction."""
+    """The iteration space of a reduction."""
 
     shape: tuple[int, ...]
     axis: int
 
     def holds(self, space: _Space | Operation | int) -> bool:
-        """Whether the elements of `space` are those of the rows, or one of each row."""
+        """Whether `space` has the elements of the reduced rows, or one element per row."""
         row = without_axes(self.shape, (self.axis,), keep=True)
         return isinstance(space, _Space) and space.shape in (self.shape, row)
 
@@ -56,16 +56,16 @@ class _FusedLoop:
     """Launches that run as one loop.
 
     Attributes:
-        number: Grows in program order.
-        launches: In the order in which they run.
-        spaces: Over which elements they run that reduce nothing.
-        frames: Over which elements those run that reduce, and which dimension they reduce.
-        contractions: How many of them contract.
-        reads: What it reads of other loops.
-        producers: Other loops that write what this one reads.
-        within: A loop that fits, and holds all of this one; None: none is known.
-        readers: How many other loops, of those met so far, read what this one writes.
-        joined: What `launch` gave.
+        number: Increases in program order.
+        launches: The launches in execution order.
+        spaces: The iteration spaces of launches that reduce nothing.
+        frames: The iteration spaces of launches that reduce, with the reduced dimension.
+        contractions: The number of contractions among them.
+        reads: The values of other loops that it reads.
+        producers: The loops that write those values.
+        within: A known legal loop that contains all of this one; None if there is none.
+        readers: The number of loops found so far that read the values of this one.
+        joined: The memoized result of `launch`.
     """
 
     number: int
@@ -81,11 +81,11 @@ class _FusedLoop:
 
     @property
     def kernels(self) -> list[BoundKernel]:
-        """What they run."""
+        """The kernels of the launches."""
         return [launch.bound for launch in self.launches]
 
     def launch(self, readers: Readers) -> HostLaunch:
-        """All of them as one."""
+        """The launches fused into one."""
         if self.joined is None:
             self.joined = self.launches[0] if len(self.launches) == 1 else self._as_one(readers)
         return self.joined
@@ -97,9 +97,9 @@ class _FusedLoop:
 
 
 def join_loops(plan: HostPlan) -> HostPlan:
-    """Launches that feed each other as one. They write the same tensors, except those that only a joined one reads."""
-    # Fusing never lowers the number of live tiles, so elementwise loops that fit in the end did so at every step; to
-    # check each step of a long one would take quadratic time.
+    """The plan with producers and consumers fused; tensors that only a fused launch reads are no longer written."""
+    # Fusing never lowers the number of live tiles, so an elementwise loop that fits in the end fit at every step. To
+    # check every step of a long loop would take quadratic time.
     readers = plan.readers
     found = _joined_where(plan.launches, lambda _: True, {})
     fitting = [loop for loop in found if _fits(loop, readers)]
@@ -122,13 +122,13 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
     if bound.loops.extents[-1] < min(
         SHORT_RUN, *(each.loops.extents[-1] for each in loop.kernels if each.axis is not None)
     ):
-        return False  # what is joined cuts its columns into short runs
+        return False  # fusion would split its columns into short runs
     strided = any(stream.access is InnerAccess.STRIDED for stream in body.streams)
     return not strided and fits_stack(body, body.reduced)
 
 
 class _Writers:
-    """Which loop writes a value: a union-find over the numbers of loops, each of which is one's last launch."""
+    """From a value to the loop that writes it: a union-find over the numbers of loops' last launches."""
 
     def __init__(self) -> None:
         self.loops: dict[int, _FusedLoop] = {}
@@ -136,7 +136,7 @@ class _Writers:
         self._joined_into: dict[int, int] = {}
 
     def loop_of(self, value: PlanValue) -> _FusedLoop | None:
-        """The loop that writes `value`; None if none does that others may be joined with."""
+        """The loop that writes `value`; None if no fusible loop does."""
         if value not in self._written:
             return None
         number, _ = self._written[value]
@@ -148,15 +148,15 @@ class _Writers:
         return self.loops[number]
 
     def is_read_as_written(self, operand: Operand) -> bool:
-        """Whether the elements of what one of the loops writes are met in the order in which it writes them."""
+        """Whether an operand is read in the order in which one of the loops writes it."""
         return self._written[operand.value][1] == operand
 
     def write(self, number: int, bound: BoundKernel) -> None:
-        """Note what the launch `number` writes."""
+        """Record the values that the launch `number` writes."""
         self._written.update((output.value, (number, output)) for output in bound.outputs)
 
     def join(self, last: _FusedLoop, into: _FusedLoop) -> None:
-        """Note that a loop is a part of another now."""
+        """Record that a loop is now a part of another."""
         del self.loops[last.number]
         self._joined_into[last.number] = into.number
 
@@ -164,7 +164,7 @@ class _Writers:
 def _joined_where(
     launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop], bool], within: Mapping[int, _FusedLoop]
 ) -> list[_FusedLoop]:
-    """The loops of `launches` after fusing producers into consumers wherever `allowed` holds."""
+    """The loops of `launches` after fusing producers into consumers wherever `allowed` is true."""
     writers = _Writers()
     for number, launch in enumerate(launches):
         bound = launch.bound
@@ -175,8 +175,8 @@ def _joined_where(
         elif bound.axis is not None:
             frames = frozenset([_Frame(bound.shape, bound.axis)])
         else:
-            op = launch.ops[-1]  # before it, what it reads through
-            own = op if isinstance(bound.kernel, LoopNest) else number  # what has no steps joins nothing
+            op = launch.ops[-1]  # the copies that it reads through come before it
+            own = op if isinstance(bound.kernel, LoopNest) else number  # a kernel without steps is not fused
             spaces = frozenset(_space(each.view) if is_elementwise(op) else own for each in bound.outputs)
         written = [(each, loop) for each in bound.inputs if (loop := writers.loop_of(each.value)) is not None]
         reads, producers = tuple(operand for operand, _ in written), {loop for _, loop in written}
@@ -190,16 +190,16 @@ def _joined_where(
         for producer in found.producers:
             producer.readers += 1
         writers.loops[number] = found
-        # What converts block floats joins nothing, and waits for nothing that its readers do not.
+        # Conversions of block floats are not fused and depend on nothing that their readers do not depend on.
         if not isinstance(bound.kernel, Copy) or not bound.kernel.repacks:
             writers.write(number, bound)
     return [*writers.loops.values()]
 
 
 def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLoop, _FusedLoop] | None:
-    """The last producer of a loop not met before, and the two as one.
+    """The last unvisited producer of a loop, and the two fused.
 
-    None if it has none, if another loop needs that one where it is, or if the two run over other elements.
+    None if there is none, if another loop depends on it in between, or if their iteration spaces differ.
     """
     last = max(reader.producers, key=lambda loop: loop.number, default=None)
     if last is None or last.readers or not _are_fusible(last, reader):
@@ -216,7 +216,7 @@ def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLo
 
 
 def _are_fusible(one: _FusedLoop, other: _FusedLoop) -> bool:
-    """Whether one loop can meet the elements of both in the order of each."""
+    """Whether one loop can visit the elements of both in the order of each."""
     spaces, frames = one.spaces | other.spaces, one.frames | other.frames
     contractions = one.contractions + other.contractions
     if contractions > 1 or (contractions and frames):
@@ -231,7 +231,7 @@ def _space(view: View) -> _Space:
 
 
 def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue], bool]) -> BoundKernel:
-    """The steps of all kernels; a tensor is loaded once, and stored only if others read it."""
+    """A kernel with the steps of all; it loads a tensor once, and stores it only if other launches read it."""
     steps: list[Step] = []
     tile_of: dict[Operand, int] = {}
     stored: dict[Operand, int] = {}
@@ -253,7 +253,7 @@ def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue],
     inputs = tuple(operand for operand in read if operand not in stored)
     outputs = tuple(output for output in stored if is_read(output.value))
     streams = {operand: k for k, operand in enumerate((*inputs, *outputs))}
-    # A load's stream is still one of its own kernel's.
+    # A load still names the stream number of its own kernel.
     loaded = {tile_of[operand]: streams[operand] for operand in inputs}
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[output], streams[output]) for output in outputs]

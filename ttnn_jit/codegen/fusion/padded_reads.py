@@ -1,10 +1,10 @@
-"""Padded tensors that are in no memory: what reads one runs in parts, by which of its operands are inside.
+"""Padded tensors that are never materialized: their readers are split by which operands read padding.
 
-Windows of a pool or of a depthwise convolution reach beyond a tensor at its edges alone. The launch is cut along its
-loops where an operand begins or ends to read padding; a part reads the tensor itself, or, in the padding's place, one
-row of the number around it. There is neither a copy nor a mask, and bits are those of the whole.
+Windows of a pool or of a depthwise convolution read padding only at the edges of a tensor. The launch is split along
+its loops where an operand begins or ceases to read padding. Each part reads the tensor itself or one row of the padding
+value, so that there is neither a copy nor a mask, and the bits are those of the whole.
 
-Bound: the bytes of the tensor and of the result; a launch for each part, nine of windows that reach beyond all edges.
+Bound: the bytes of the tensor and of the result; one launch per part, nine for windows that cross all edges.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 LEAST_ELEMENTS = 1024
-"""Of a part, on average: with fewer, launches cost more than a copy of the tensor (convolution.py)."""
+"""Least elements of a part on average; with fewer, launches cost more than a copy of the tensor (convolution.py)."""
 
 MOST_PARTS = 32
-"""Of a launch: a compile of each costs some hundred microseconds."""
+"""Most parts of a launch; each costs some hundred microseconds to compile."""
 
 Ranges = tuple[range, ...]
 
 
 @dataclass(frozen=True)
 class _Padded:
-    """A tensor in another that has one number around it.
+    """A tensor padded with one number.
 
     Attributes:
-        op: What pads it.
+        op: The operation that pads it.
         value: The padded tensor.
-        spec: Its.
-        number: Around it.
-        inner: The tensor; its elements, in order.
-        ranges: Where they are, per dimension of the padded one.
+        spec: The spec of the padded tensor.
+        number: The padding value.
+        inner: The tensor that is padded, with its elements in order.
+        ranges: Per dimension of the padded tensor, the range of the inner elements.
     """
 
     op: Operation
@@ -65,14 +65,14 @@ class _Padded:
 
 
 def read_without_padding(plan: HostPlan) -> HostPlan:
-    """The launches without those that pad what elementwise ones read, which are cut where they meet padding."""
+    """The plan without launches that pad for elementwise readers; the readers are split where they read padding."""
     found: list[Sequence[HostLaunch]] = [(launch,) for launch in plan.launches]
     readers, writers = launch_indices(plan.launches)
     untouched = set(range(len(found)))
     for value, indices in writers.items():
         padded = _padded([plan.launches[index] for index in indices], value)
         if padded is None or value in plan.results or not untouched.issuperset((*indices, *readers[value])):
-            continue  # or a launch of these is cut for another one
+            continue  # or another split changed one of these launches
         cut = _all_cut(padded, [plan.launches[index] for index in readers[value]])
         if cut is None:
             continue
@@ -85,7 +85,7 @@ def read_without_padding(plan: HostPlan) -> HostPlan:
 
 
 def _padded(writers: Sequence[HostLaunch], value: PlanValue) -> _Padded | None:
-    """What these launches, all that write `value`, pad; None if they do anything else."""
+    """The padding that these launches, all writers of `value`, perform; None if they do anything else."""
     op = writers[0].ops[-1]
     if not isinstance(op, MovementOp) or op.background is None or any(each.ops[-1] is not op for each in writers):
         return None
@@ -100,7 +100,7 @@ def _padded(writers: Sequence[HostLaunch], value: PlanValue) -> _Padded | None:
 
 
 def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch, list[Sequence[HostLaunch]]] | None:
-    """The launch that writes a row of padding, and every reader's parts; None if one runs whole, or there is none."""
+    """The launch that writes a row of padding, and the parts of each reader; None if a reader cannot be split."""
     if not readers:
         return None
     row = Operand.new(TensorSpec(tuple(padded.spec.shape)[-1:], padded.spec.dtype))
@@ -114,10 +114,10 @@ def _all_cut(padded: _Padded, readers: Sequence[HostLaunch]) -> tuple[HostLaunch
 
 
 def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLaunch]:
-    """The launch in parts, the largest first.
+    """The parts of the launch, the largest first.
 
     Raises:
-        NotStridedError: It cannot be cut, or into too many.
+        NotStridedError: It cannot be split, or has too many parts.
     """
     bound = launch.bound
     if not isinstance(bound.kernel, LoopNest) or not bound.is_map:
@@ -140,10 +140,10 @@ def _runs(extent: int, cuts: set[int]) -> list[range]:
 
 
 def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
-    """Where along a dimension of a kernel an operand begins or ends to read padding.
+    """The indices along a dimension of a kernel at which an operand begins or ceases to read padding.
 
     Raises:
-        NotStridedError: Of one, that depends on several dimensions.
+        NotStridedError: For an operand, they depend on several dimensions.
     """
     found = set()
     for operand in bound.inputs:
@@ -160,10 +160,10 @@ def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
 
 
 def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:
-    """What an expression is at 0 of a dimension, and what it grows by along it.
+    """The value of an expression at index 0 of a dimension, and its slope along the dimension.
 
     Raises:
-        NotStridedError: It falls, or depends on another dimension.
+        NotStridedError: The slope is negative, or the expression depends on another dimension.
     """
     if not is_affine(expr) or len(dims_of(expr)) > 1:
         raise NotStridedError
@@ -175,7 +175,7 @@ def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:
 
 
 def _part_of(operand: Operand, ranges: Ranges) -> Operand:
-    """An operand in a part of a kernel; it stays where it is broadcast."""
+    """The operand of a part of a kernel; a broadcast dimension is not split."""
     access = operand.access
     own = ranges[len(ranges) - len(access.extents) :]
     kept = [part if extent != 1 else range(1) for extent, part in zip(access.extents, own, strict=True)]
@@ -185,7 +185,7 @@ def _part_of(operand: Operand, ranges: Ranges) -> Operand:
 
 
 def _without_padding(padded: _Padded, row: Operand, operand: Operand) -> Operand:
-    """What is all inside, or all padding, as elements of the tensor or of the row."""
+    """An operand that is entirely inside, or entirely padding, as elements of the tensor or of the padding row."""
     access = operand.access
     first = (0,) * len(access.extents)
     if any(evaluated(access.coordinates[axis], first) not in padded.ranges[axis] for axis in padded.axes):

@@ -1,4 +1,4 @@
-"""Copies whose elements are permuted or repeated in registers: transposes, rows backwards, every second one."""
+"""Copies by vector shuffles: transposes, reversed rows, every second element, repeated elements."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ttnn_jit.runtime.memory.buffer import POOLED_RESULT_BYTES
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 MOST_REPEATED = 8
-"""How often an element is repeated by shuffles: more often, vectors are made of a few elements each."""
+"""Most repetitions of an element by shuffles; with more, a vector holds only a few distinct elements."""
 _BLOCK = (0, 1)
-"""Rows and columns of a block, which threads do not cut."""
+"""The loops over rows and columns of a block, which threads do not split."""
 
 
 def move_in_registers(plan: HostPlan) -> HostPlan:
-    """The launches, with what is only copied moved by vectors of what is read and of what is written."""
+    """The plan with copies that load and store whole vectors and shuffle in registers."""
     isa = plan.isa
     if isa is None:
         return plan
@@ -63,7 +63,7 @@ def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
 
 
 def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: bool | None = None) -> HostLaunch:
-    """The launch as a copy through registers; None leaves its stores as they are."""
+    """The launch as a copy through registers; `nontemporal` None keeps the kind of its stores."""
     body = launch.bound.body
     read, written = body.streams
     written = written if nontemporal is None else replace(written, nontemporal=nontemporal)
@@ -72,7 +72,7 @@ def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: b
 
 
 def _of_rows_that_follow(nest: LaunchLoops, most: int) -> int | None:
-    """The loop along which rows that are written, of fewer elements than a vector's `most`, follow each other."""
+    """The loop along which written rows of fewer than `most` elements, those of a vector, are contiguous."""
     row = nest.extents[-1]
     if row * 2 > most or row & (row - 1):
         return None
@@ -81,7 +81,7 @@ def _of_rows_that_follow(nest: LaunchLoops, most: int) -> int | None:
 
 
 def _with_next_to_block(nest: LaunchLoops, loop: int) -> LaunchLoops:
-    """The loops, `loop` directly around the two of a block."""
+    """The loops with `loop` moved directly around the two of a block."""
     order = [*(k for k in range(nest.rank - 1) if k != loop), loop, nest.rank - 1, nest.rank]
     strides = tuple(tuple(own[k] for k in order) for own in nest.strides)
     return replace(nest, extents=tuple(nest.extents[k] for k in order), strides=strides)
@@ -102,13 +102,13 @@ def _repeating(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
 
 
 def _specs(bound: BoundKernel) -> tuple[TensorSpec, TensorSpec]:
-    """What is read, and what is written."""
+    """The specs of the input and of the output."""
     (read,), (written,) = bound.inputs, bound.outputs
     return read.view.spec, written.view.spec
 
 
 def _passes_caches(bound: BoundKernel, lanes: int, *, far: bool) -> bool:
-    """Whether what is `far` is stored past the caches: its vectors are whole lines where they are written."""
+    """Whether stores to memory (`far`) bypass the caches: the written vectors are whole cache lines."""
     written, nest = bound.outputs[0].view.spec, bound.loops
     begins = (*nest.strides[1][:-1], nest.offsets[1], nest.extents[-1])
     are_lines = lanes * written.dtype.itemsize == LINE and not any(step % lanes for step in begins)
@@ -116,5 +116,5 @@ def _passes_caches(bound: BoundKernel, lanes: int, *, far: bool) -> bool:
 
 
 def _power_below(extent: int, most: int) -> int:
-    """The greatest power of 2 that is neither above `extent` nor above `most`, which is one."""
+    """The greatest power of 2 that exceeds neither `extent` nor the power of 2 `most`."""
     return min(most, 1 << extent.bit_length() - 1)

@@ -1,8 +1,7 @@
-"""Reshape propagation: elementwise launches take the shapes of their neighbours, so that they may be one loop.
+"""Reshape propagation: elementwise launches take the shapes of their producers and readers, so that they can fuse.
 
-A program may keep a reduced dimension, or put it back by a reshape, before or after other operations on a row's
-results; it may leave broadcasting to an operation, or repeat elements first. The loops are the same, and so are the
-bits.
+A program may keep a reduced dimension or restore it by a reshape, before or after other operations on a row's results.
+It may leave broadcasting to an operation or repeat elements first. The loops and the bits are the same.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ttnn_jit.specs.access.strided_walk import NotStridedError
 
 
 def propagate_reshapes(plan: HostPlan) -> HostPlan:
-    """Elementwise launches that broadcast what they read repeated, and write in the shape of their readers."""
+    """The plan with elementwise launches that broadcast repeated operands and write in the shape of their readers."""
     launches = [_with_inputs_broadcast(launch) for launch in plan.launches]
     readers, _ = launch_indices(launches)
     for index, launch in reversed([*enumerate(launches)]):
@@ -44,7 +43,7 @@ def _with_inputs_broadcast(launch: HostLaunch) -> HostLaunch:
 
 
 def _broadcast(view: View) -> View:
-    """A view without the repetition that broadcasting makes."""
+    """A view without repetitions that broadcasting replaces."""
     if view.access is None:
         return view
     access = view.access.simplified
@@ -61,7 +60,7 @@ def _broadcast(view: View) -> View:
 
 
 def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> HostLaunch:
-    """The launch over the elements of the one reshape through which all that read its result do so."""
+    """The launch with the shape of the reshape through which all its readers read; unchanged if there is none."""
     if not _runs_in_any_shape(launch) or launch.bound.outputs[0].view.access is not None:
         return launch
     (output,) = launch.bound.outputs
@@ -73,7 +72,7 @@ def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> H
 
 
 def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
-    """How these launches read a value; None if not all do so in one way, or if a copy does."""
+    """The access by which these launches read a value; None if accesses differ, or a copy reads it."""
     if any(only_copies(launch.bound) for launch in readers):
         return None
     found = {each.view.access for launch in readers for each in launch.bound.inputs if each.value is value}
@@ -81,13 +80,13 @@ def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
 
 
 def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
-    """Whether it is a reshape in which only dimensions of extent 1 come or go."""
+    """Whether an access is a reshape that only adds or drops dimensions of extent 1."""
     longer, shorter = ([extent for extent in extents if extent != 1] for extents in (access.extents, shape))
     return longer == shorter and access == reshaped(shape, access.extents)
 
 
 def _through(access: Access, operand: Operand, shape: Sequence[int]) -> Operand:
-    """An operand that is broadcast to `shape`, as it is over the elements of `access` to that shape."""
+    """An operand that broadcasts to `shape`, viewed through `access` to that shape."""
     own = operand.access
     missing = len(shape) - len(own.extents)
     spread = tuple(Const(0) if extent == 1 else Dim(missing + axis) for axis, extent in enumerate(own.extents))

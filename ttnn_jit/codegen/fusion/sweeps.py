@@ -1,11 +1,11 @@
-"""Sweeps: the loops over a row of a kernel that reduces a loop, one after the other.
+"""Sweeps: the successive loops over a row in a kernel that reduces a loop.
 
-A reduction's result is there when its loop has ended, so that what depends on it is computed in a later sweep over the
-same row, which the caches still hold. What one element of a row's results is made of, such as a mean, is a sweep over
-one element. Values that cross sweeps are kept in a row buffer; a tensor's elements are loaded again instead.
+A reduction's result is complete when its loop ends, so that steps that depend on it run in a later sweep over the same
+row, which the caches still hold. Steps on a row's results, such as a mean, are a sweep over one element. Values that
+are live across sweeps are kept in a row buffer; elements of a tensor are loaded again instead.
 
-Where the loop around the innermost one is reduced, rows are columns: a block of elements that lie beside each other is
-what an element is above, and values that cross sweeps are not kept.
+If the loop around the innermost one is reduced, rows are columns: a block of adjacent elements takes the part of one
+element above, and values that are live across sweeps are computed again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
 
 def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
-    """Whether the buffers of a body that reduces fit on a thread's stack."""
-    sweeps, buffers = swept(body)
+    """Whether the buffers of a reducing body fit a thread's stack."""
+    sweeps, buffers = split_into_sweeps(body)
     in_rows = reduced.loop == 0
     if any(buffer.kind is BufferKind.ROW for buffer in buffers) and not (in_rows and reduced.is_short):
         return False
@@ -31,23 +31,23 @@ def fits_stack(body: KernelBody, reduced: Reduced) -> bool:
     return held + folds * (4 * LEVELS if in_rows else LEVEL_BYTES) <= MAX_STACK_BYTES
 
 
-def swept(
+def split_into_sweeps(
     body: KernelBody, *, reads_bf16: bool = True, in_registers: bool = False
 ) -> tuple[tuple[Sweep, ...], tuple[Buffer, ...]]:
-    """The sweeps of a body that reduces a loop, in execution order, and buffers, numbered after the body's streams.
+    """The sweeps of a reducing body in execution order, and the buffers, numbered behind the body's streams.
 
     Args:
-        body: Of the kernel.
-        reads_bf16: Whether bfloat16 is reduced where it is read.
-        in_registers: Whether what a sweep over a row computes is reduced in its loop.
+        body: The kernel's body.
+        reads_bf16: Whether reductions read bfloat16 tensors directly.
+        in_registers: Whether a sweep over a row reduces the values it computes within its loop.
     """
     assert body.reduced is not None, "it reduces a loop"
     order, in_rows = _Order(body), body.reduced.loop == 0
-    kept = _Kept(body, order, reads_bf16=reads_bf16, in_registers=in_registers and in_rows)
+    kept = _SweepBuffers(body, order, reads_bf16=reads_bf16, in_registers=in_registers and in_rows)
     sweeps = []
     for number in sorted(set(order.sweep.values())):
         whole_row = number % 2 == 0
-        group = [index for index, own in order.sweep.items() if own == number and index not in kept.reduced_alone]
+        group = [index for index, own in order.sweep.items() if own == number and index not in kept.dead_casts]
         streams = _streams(body, kept.buffers, whole_row=whole_row)
         rank = 2 if whole_row and not in_rows else 0
         stage = StageWriter(body, streams, kept.crossing, kept.stored, kept.folded, not in_rows, rank).stage(group)
@@ -55,15 +55,15 @@ def swept(
     return tuple(sweeps), tuple(kept.buffers)
 
 
-class _Kept:
-    """Where what sweeps read of earlier ones is kept, and what they reduce.
+class _SweepBuffers:
+    """The buffers between sweeps, and the reductions of each sweep.
 
     Attributes:
-        buffers: Numbered after the body's streams.
-        crossing: By step whose tile a later sweep needs, its buffer.
-        stored: By reduction whose operand its own sweep stores, the buffer.
-        folded: Those of them that the sweep's loop reduces.
-        reduced_alone: Casts of bfloat16 that is reduced where it is read, which nothing else needs.
+        buffers: The buffers, numbered behind the body's streams.
+        crossing: The buffer of each step whose tile a later sweep reads.
+        stored: The buffer of each reduction whose operand its own sweep stores.
+        folded: The reductions among those that the sweep's loop reduces.
+        dead_casts: Casts of bfloat16 that is reduced as it is read; they have no other reader.
     """
 
     def __init__(self, body: KernelBody, order: _Order, *, reads_bf16: bool, in_registers: bool) -> None:
@@ -78,10 +78,10 @@ class _Kept:
         }
         self.stored: dict[int, int] = {}
         self.folded: set[int] = set()
-        self.reduced_alone: set[int] = set()
+        self.dead_casts: set[int] = set()
         steps = enumerate(body.steps)
         self._terms = {index: self._source_of(index, step) for index, step in steps if isinstance(step, Accumulate)}
-        self.reduced_alone -= {
+        self.dead_casts -= {
             operand
             for index, step in enumerate(body.steps)
             for operand in operands_of(step)
@@ -89,7 +89,7 @@ class _Kept:
         }
 
     def folds(self, group: Sequence[int]) -> tuple[Fold, ...]:
-        """What a group of steps reduces."""
+        """The reductions of a group of steps."""
         reductions = [(index, step) for index in group if isinstance(step := self._body.steps[index], Accumulate)]
         return tuple(
             Fold(step.tile_name, self._terms[index], self.crossing[index], index in self.folded)
@@ -102,10 +102,10 @@ class _Kept:
         return len(self._body.streams) + len(self.buffers) - 1
 
     def _source_of(self, index: int, step: Accumulate) -> int:
-        """The number of the stream or buffer that a reduction is made of."""
+        """The number of the stream or buffer that a reduction reads."""
         body, sweep, operand = self._body, self._order.sweep, step.operand
         in_rows = body.reduced is not None and body.reduced.loop == 0
-        words = _held_words(body, operand) if in_rows else None
+        words = _held_in_bf16(body, operand) if in_rows else None
         if self._in_registers and words is None and sweep.get(operand) == sweep[index]:
             self.folded.add(index)
             self.stored[index] = self._buffer(BufferKind.FOLDED, index)
@@ -114,14 +114,14 @@ class _Kept:
         if held is not None:
             return held
         if self._reads_bf16 and words is not None:
-            self.reduced_alone.add(operand)
+            self.dead_casts.add(operand)
             return words
         self.stored[index] = self._buffer(BufferKind.TERMS, index)
         return self.stored[index]
 
 
 def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, int]) -> int | None:
-    """The number of the stream or row buffer that holds what is reduced, in float32, one element beside the other."""
+    """The number of the contiguous stream or row buffer that holds the reduced operand in float32, if there is one."""
     step = body.steps[operand]
     if not body.dtype_of(operand).is_compute_type:
         return None
@@ -130,8 +130,8 @@ def _held(body: KernelBody, operand: int, order: _Order, crossing: Mapping[int, 
     return step.stream if body.streams[step.stream].access is InnerAccess.CONTIGUOUS else None
 
 
-def _held_words(body: KernelBody, operand: int) -> int | None:
-    """The number of the stream that holds what is reduced in bfloat16, one element beside the other."""
+def _held_in_bf16(body: KernelBody, operand: int) -> int | None:
+    """The number of the contiguous stream that holds the reduced operand in bfloat16, if there is one."""
     step = body.steps[operand]
     if not isinstance(step, Cast) or not step.dtype.is_compute_type:
         return None
@@ -143,7 +143,7 @@ def _held_words(body: KernelBody, operand: int) -> int | None:
 
 
 def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) -> list[Stream]:
-    """The kernel's streams and its buffers as a sweep accesses them."""
+    """The kernel's streams and buffers with the accesses of a sweep."""
     in_columns = body.reduced is not None and body.reduced.loop == 1
     if not in_columns and not whole_row:
         every: list[Stream | Buffer] = [*body.streams, *buffers]
@@ -154,7 +154,7 @@ def _streams(body: KernelBody, buffers: Iterable[Buffer], *, whole_row: bool) ->
 
 
 def wide_steps(body: KernelBody) -> list[bool]:
-    """Per step of a body that reduces, whether it differs along the row."""
+    """Per step of a reducing body, whether it varies along the row."""
     assert body.reduced is not None, "it reduces a loop"
     wide: list[bool] = []
     for step in body.steps:
@@ -165,12 +165,12 @@ def wide_steps(body: KernelBody) -> list[bool]:
 
 
 class _Order:
-    """In which sweep each step but a load is computed: even numbers run over the row, odd ones over one element.
+    """The sweep of each step but loads: even sweeps run over the row, odd ones over one element.
 
     Attributes:
-        sweep: By step, in an order in which operands come first.
-        wide: As `wide_steps` has it.
-        crossing: The steps whose tiles a later sweep needs.
+        sweep: The sweep of each step, operands first.
+        wide: The result of `wide_steps`.
+        crossing: The steps whose tiles a later sweep reads.
     """
 
     def __init__(self, body: KernelBody) -> None:
@@ -192,12 +192,12 @@ class _Order:
         return first + (first + parity) % 2
 
     def _after(self, operand: int) -> int:
-        """The first sweep in which the tile of an earlier step is there."""
+        """The first sweep that can read the tile of an earlier step."""
         own = self.sweep[operand]
         return own + 1 if isinstance(self._steps[operand], Accumulate) else own
 
     def _postpone(self) -> None:
-        """Moves steps that read tensors alone to the first sweep that needs them, which loads these again."""
+        """Sinks steps that read only tensors to the first sweep that needs them, which loads the tensors again."""
         users: dict[int, list[int]] = {}
         for index in self.sweep:
             for operand in operands_of(self._steps[index]):

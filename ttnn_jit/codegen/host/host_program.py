@@ -17,7 +17,7 @@ from ttnn_jit.codegen.reading.host_kernels import kernels_of
 from ttnn_jit.codegen.reading.kernel_reader import launches_of
 from ttnn_jit.codegen.reading.module_reader import ModuleReader
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
-from ttnn_jit.codegen.schedules.host_plan import Again, HostLaunch, HostPlan, Rounds
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, RepeatedRounds, Rounds
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.codegen.writing.llvm_kernel import LlvmKernel, kernel_of
@@ -36,12 +36,12 @@ from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 @dataclass(frozen=True)
 class GeneratedProgram:
-    """What codegen makes of a module.
+    """The result of codegen for a module.
 
     Attributes:
         plan: Buffers and launches.
-        kernels: By name, every kernel of the plan.
-        host: For every launch, what it runs and how.
+        kernels: Every kernel of the plan, by name.
+        host: The schedule of every launch.
     """
 
     plan: ProgramPlan
@@ -53,7 +53,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
     """Plan and kernels of the module's one function, as ``d2m-insert-dst-register-access`` left it.
 
     Raises:
-        CompileError: The module holds what is no scheduled kernel.
+        CompileError: The module holds an op that is no scheduled kernel.
     """
     host = host_plan(module, isa)
     launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
@@ -66,7 +66,7 @@ def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
     """The launches of a scheduled module after all steps; without `isa`, another compiler chooses their vectors.
 
     Raises:
-        CompileError: The module holds what is no scheduled kernel.
+        CompileError: The module holds an op that is no scheduled kernel.
     """
     plan = _initial_plan(the_function(module), ModuleReader(system_desc_of(module).numerics), isa)
     for step in HOST_STEPS:
@@ -90,7 +90,7 @@ def _initial_plan(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -
 
 
 def _read(launches: Sequence[HostLaunch], results: Iterable[PlanValue]) -> tuple[HostLaunch, ...]:
-    """The launches of which a result, or one that is read itself, reads something: texts may hold others."""
+    """The launches that results depend on; a module's text may hold others."""
     read, kept = {*results}, []
     for launch in reversed(launches):
         if any(output.value in read for output in launch.bound.outputs):
@@ -116,15 +116,14 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     """Buffers and launches of a program.
 
     Args:
-        host: Its launches.
-        named: Of every launch, its kernel's name, the picoseconds that it is predicted to take for an element, and the
-            kernel's panels, as `Launch` has them.
+        host: The plan of its launches.
+        named: Per launch, the kernel's name, its predicted picoseconds per element, and its panels as in `Launch`.
     """
     groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_index)]
     written = _written(launch.bound for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
     between = {value: value.spec for value in written if value not in outputs}
-    # What the next round of blocks reads must outlive this one: two rounds say what all of them need.
+    # Values that the next round of blocks reads must outlive this round; two rounds show the live ranges of all.
     runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
     buffers = buffer_of([tuple(each.value for each in launch.bound.operands) for _, launch in runs], between)
     order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
@@ -157,7 +156,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
 
 
 def _blocks_or_index(each: tuple[int, HostLaunch]) -> object:
-    """Equal for launches that run block by block together."""
+    """A key that is equal for launches of the same blocks."""
     launch_index, launch = each
     return launch.blocks or launch_index
 
@@ -172,22 +171,22 @@ def _launch(
 
 
 def _runs(
-    launch: Launch, nest: LaunchLoops, rounds: Rounds, around: tuple[Again, ...] = ()
+    launch: Launch, nest: LaunchLoops, rounds: Rounds, around: tuple[RepeatedRounds, ...] = ()
 ) -> tuple[Launch | Repeat, ...]:
-    """What a launch of a kernel over `nest` runs, in the repeats `around` it."""
+    """The plan's launches of a kernel over `nest`, within the repeats `around` it."""
     steps = tuple(each.steps for each in around)
     growth = tuple(each.growth[::-1] or (0,) * len(nest.extents) for each in around)
     grown = growth if any(map(any, growth)) else ()
     return tuple(
         Repeat(each.count, _runs(launch, nest, each.rounds, (*around, each)))
-        if isinstance(each, Again)
+        if isinstance(each, RepeatedRounds)
         else replace(launch, params=each.params, offsets=each.offsets, steps=steps, growth=grown)
         for each in rounds or (nest,)
     )
 
 
 def _round_by_round(of_each_launch: Iterable[Sequence[Launch | Repeat]]) -> Iterator[Launch | Repeat]:
-    """What launches run, all of them for the first round first."""
+    """The rounds of several launches, interleaved: the first round of each comes first."""
     for own in zip(*of_each_launch, strict=True):
         repeats = [each for each in own if isinstance(each, Repeat)]
         if repeats:

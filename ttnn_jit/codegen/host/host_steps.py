@@ -1,7 +1,7 @@
-"""The host's own compile, in order, on one page: from the launches of a scheduled module to the loops of each.
+"""The steps of the host's compile in order: from the launches of a scheduled module to the loops of each.
 
-Every step is a function from a plan to a plan. `plan.launches[k].remark` says what came of it, as do the stage
-``host`` and `explain()`.
+Every step is a function from a plan to a plan. `plan.launches[k].remark`, the stage ``host`` and `explain()` report the
+result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from ttnn_jit.codegen.blocking.attention_row_blocking import block_attention_rows
 from ttnn_jit.codegen.blocking.compute_at import convert_in_loops
 from ttnn_jit.codegen.blocking.copy_blocks import block_copies
-from ttnn_jit.codegen.blocking.fission import fission_of, keeps_pairs
+from ttnn_jit.codegen.blocking.fission import fission_of, requires_pair_order
 from ttnn_jit.codegen.blocking.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
@@ -22,7 +22,7 @@ from ttnn_jit.codegen.fusion.loop_fusion import join_loops
 from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
-from ttnn_jit.codegen.fusion.sweeps import swept
+from ttnn_jit.codegen.fusion.sweeps import split_into_sweeps
 from ttnn_jit.codegen.reading.contracting import epilogue
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
 from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Kernel, LoopNest, Loops, Table
@@ -38,15 +38,15 @@ from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 HostStep = Callable[[HostPlan], HostPlan]
 
 _KEPT = 256
-"""Bodies whose loops are kept for other programs; a loop nest holds all lines of its loops."""
+"""Bodies whose schedules are cached for other programs; a loop nest holds the text of its loops."""
 
 
 _VECTORS_OF_CHAINS = 2
-"""Of a chunk: where they are all chains of a reduction, these stay in registers; more than two would not leave room."""
+"""Vectors of a chunk that hold the chains of a reduction in registers; more than two would spill."""
 
 
 def choose_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
-    """What is computed as one loop, as sweeps where it reduces, and as a loop behind a product."""
+    """Schedule one loop for a body, sweeps for a reducing body, and an epilogue loop for a product."""
     match kernel:
         case LoopNest():
             return _loop_nest(kernel.body, isa)
@@ -60,17 +60,17 @@ def choose_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
 def _loop_nest(body: KernelBody, isa: HostIsa | None) -> LoopNest:
     if body.reduced is None:
         return LoopNest.over_elements(body, vector_loop(body, isa) if isa else None)
-    if isa is None:  # one element at a time, whichever loop it is
-        sweeps, buffers = swept(replace(body, reduced=replace(body.reduced, loop=0)), reads_bf16=False)
+    if isa is None:  # one element at a time, whatever the loop
+        sweeps, buffers = split_into_sweeps(replace(body, reduced=replace(body.reduced, loop=0)), reads_bf16=False)
         return LoopNest(body, Loops.ROWS, sweeps, buffers)
-    sweeps, buffers = swept(body, in_registers=isa.lanes * _VECTORS_OF_CHAINS == CHAINS)
+    sweeps, buffers = split_into_sweeps(body, in_registers=isa.lanes * _VECTORS_OF_CHAINS == CHAINS)
     in_rows = body.reduced.loop == 0
     stages = (_sweep(each, isa, not in_rows or number == 0) for number, each in enumerate(sweeps))
     return LoopNest(body, Loops.ROWS if in_rows else Loops.COLUMNS, tuple(stages), buffers)
 
 
 def _sweep(sweep: Sweep, isa: HostIsa, prefetches: bool) -> Sweep:
-    """A sweep with its loop over vectors; later ones over a row find in the first cache what they read."""
+    """A sweep with its loop over vectors; later sweeps over a row read from the L1 cache."""
     folds = any(fold.in_registers for fold in sweep.folds)
     vectors = _VECTORS_OF_CHAINS if folds else None if sweep.whole_row else 1
     return replace(sweep, stage=sweep.stage.vectorized(isa, vectors, prefetches=prefetches))
@@ -83,7 +83,7 @@ def _product(body: KernelBody, contracted: ContractedLoops, isa: HostIsa | None)
 
 @memoized(maxsize=_KEPT)
 def tabulate(kernel: Kernel, isa: HostIsa | None) -> Kernel:
-    """A function of 16-bit elements as look-ups, where a table pays for a loop over many elements."""
+    """Replace a function of 16-bit elements by a lookup table where that is profitable."""
     if isa is None or not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
         return kernel
     best = best_lookup(kernel.body, isa) if kernel.body.size_class is SizeClass.LARGE else None
@@ -97,21 +97,21 @@ def tabulate(kernel: Kernel, isa: HostIsa | None) -> Kernel:
 
 @memoized(maxsize=_KEPT)
 def split_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
-    """Loop fission: a long body, or one that reads many inputs from memory, as several loops."""
+    """Loop fission: split a long body, or one that reads many inputs from memory, into several loops."""
     if not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
         return kernel
     vectors = direct.loop.unroll
     parts = fission_of(kernel.body, direct.instructions, vectors)
     if parts is None:
         return kernel
-    own = vectors if keeps_pairs(kernel.body, vectors) else None
+    own = vectors if requires_pair_order(kernel.body, vectors) else None
     stages = (each.vectorized(isa, own, fences=False) for each in parts.all_of(NestStage))
     return replace(parts, stages=tuple(stages))
 
 
 @memoized(maxsize=_KEPT)
 def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
-    """How much LLVM does for what is left as one loop."""
+    """Choose the compile tier of a kernel that is one loop."""
     if isa is None or not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
         return kernel
     tier, constants = tier_of(kernel.body, direct, isa)
@@ -139,11 +139,11 @@ HOST_STEPS: tuple[HostStep, ...] = (
     convert_in_loops,
     block_attention_rows,
 )
-"""The compile. A step that chooses vectors, or what is done with them, gives a plan without `isa` back."""
+"""The steps in order. Steps that choose vectors return a plan without `isa` unchanged."""
 
 
 def chosen(body: KernelBody, isa: HostIsa) -> Kernel:
-    """The loop nest of a body by itself, after all steps."""
+    """The schedule of a single body after all steps."""
     kernel: Kernel = LoopNest(body)
     for step in KERNEL_STEPS:
         kernel = step(kernel, isa)
@@ -151,6 +151,6 @@ def chosen(body: KernelBody, isa: HostIsa) -> Kernel:
 
 
 def forget_loops() -> None:
-    """Choose anew from here on: a measurement changed what choices depend on."""
+    """Drop cached schedules after a measurement changed the costs that they depend on."""
     for memo in (_loop_nest, _product, tabulate, split_loops, choose_tier):
         memo.cache_clear()

@@ -1,4 +1,4 @@
-"""The launches of a host program as text: what runs as one loop, over what, in which sweeps and steps."""
+"""The launches of a host program as text: their loops, sweeps and steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ttnn_jit.nest.buffers import Buffer
 
 
 def host_text(plan: HostPlan) -> str:
-    """What codegen makes of a scheduled module before it writes any kernel, a block of lines for each launch."""
+    """The host plan before kernels are emitted, with a block of lines per launch."""
     names: dict[PlanValue, str] = {}
     return "".join(f"{line}\n" for number, own in enumerate(plan.launches) for line in _launch(number, own, names))
 
@@ -43,7 +43,7 @@ def _bytes_met(bound: BoundKernel, operand: Operand, strides: Sequence[int]) -> 
 
 
 def loops_text(nest: LaunchLoops) -> str:
-    """The extents of a launch's loops, outermost first, and which of them are reduced, or walked as a whole."""
+    """The extents of a launch's loops, outermost first, with marks for reduced and unsplittable loops."""
     said = dict.fromkeys(nest.reduced, " reduced") | dict.fromkeys(nest.whole, " whole")
     return " x ".join(f"{extent}{said.get(nest.rank - index, '')}" for index, extent in enumerate(nest.extents))
 

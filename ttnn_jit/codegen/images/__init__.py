@@ -1,1 +1,1 @@
-"""What LLVM makes of a kernel's text."""
+"""Images: the native code that LLVM makes of a kernel's text."""

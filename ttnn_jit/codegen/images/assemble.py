@@ -37,12 +37,12 @@ def assembly(module: LlvmModule, isa: HostIsa) -> str:
 
 
 def parsed(module: LlvmModule, isa: HostIsa, context: Any = None) -> Any:
-    """LLVM's own form of `module`, verified.
+    """The verified LLVM module of the text `module`.
 
     Args:
         module: The text.
-        isa: What it is for.
-        context: LLVM's context that it lies in, by default the one that modules of this process share.
+        isa: The target.
+        context: The LLVM context of the module, by default the one that modules of this process share.
 
     Raises:
         InternalError: LLVM rejects the text.
@@ -65,7 +65,7 @@ def _target_lines(isa: HostIsa) -> str:
 
 
 def new_target_machine(isa: HostIsa, *, fast_isel: bool) -> Any:
-    """What encodes for `isa`, for one thread at a time."""
+    """A target machine for `isa`, for one thread at a time."""
     # The small code model keeps constants in memory operands; the JIT default would move each through a register.
     _initialize()
     target = llvm.Target.from_triple(elf_triple(isa.triple or llvm.get_default_triple()))

@@ -1,8 +1,8 @@
-"""Modules that LLVM assembles in several threads at once, while the compiler goes on.
+"""LLVM assembles modules in several threads while the compiler goes on.
 
-LLVM takes no lock of Python's meanwhile, and none of llvmlite's, which lets one thread in at a time: modules that share
-no context, assembled by target machines of their own, have nothing in common. Everything else that is asked of LLVM is
-asked under that lock, by the thread that compiles.
+The threads take neither Python's lock nor llvmlite's, which admits one thread at a time: modules without a common
+context, assembled by separate target machines, share no state. The compiling thread makes all other calls of LLVM under
+that lock.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ttnn_jit.runtime.native.image import image_of
 from ttnn_jit.runtime.native.threads import thread_count
 
 SHARED_CHARACTERS = 1 << 15
-"""Of text from which on threads share the work: they take longer to start than less takes to assemble."""
+"""Least characters of text for which threads are started; less text assembles faster than a thread starts."""
 
 
 class AssemblyThreads:
-    """Modules on their way to images, the longest first."""
+    """Modules in assembly, the longest first."""
 
     def __init__(self, modules: Mapping[str, LlvmModule], isa: HostIsa) -> None:
         ordered = sorted(modules.items(), key=lambda item: -len(item[1].text))
@@ -41,14 +41,14 @@ class AssemblyThreads:
         self._isa = isa
         self._threads = [threading.Thread(target=self._work, args=(_machines(isa, i + 1),)) for i in range(count)]
         for thread in self._threads:
-            thread.daemon = True  # a process that ends while it compiles does not wait
+            thread.daemon = True  # a process that exits while it compiles does not wait
             thread.start()
 
     def images(self, signatures: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
-        """Every symbol and its image, as they are done; the caller's thread takes its share.
+        """Every symbol with its image, in order of completion; the caller's thread assembles too.
 
         Args:
-            signatures: Of those that are kernels (`launch_bounds.Signature`), JSON values.
+            signatures: The signatures of the kernels among them (`launch_bounds.Signature`), as JSON values.
 
         Raises:
             InternalError: LLVM cannot assemble a module.
@@ -65,7 +65,7 @@ class AssemblyThreads:
                 yield job.symbol, job.image(signatures.get(job.symbol))
 
     def abandon(self) -> None:
-        """Begin with no further module, and wait for those that are under way: a fork must not fall into them."""
+        """Start no further module and wait for those in progress, as a fork must not happen during assembly."""
         with interrupts_postponed():
             for job in self._taken():
                 job.free()
@@ -85,7 +85,7 @@ class AssemblyThreads:
 
 
 class _Job:
-    """A module, then its object file in LLVM's memory, then its image."""
+    """The assembly of one module: its object file in LLVM's memory, then its image."""
 
     def __init__(self, symbol: str, module: LlvmModule, isa: HostIsa) -> None:
         self.symbol = symbol
@@ -97,17 +97,17 @@ class _Job:
         self._error = ctypes.c_char_p()
 
     def run(self, machines: Mapping[bool, Any]) -> None:
-        """Assemble; one call, without Python's lock."""
+        """Assemble in one call, without Python's lock."""
         self._object = _emit()(machines[self._fast_isel], self._module, 1, ctypes.byref(self._error))
         self.free()
 
     def free(self) -> None:
-        """Give LLVM back what the module took."""
+        """Free the module's LLVM objects."""
         ffi.lib.LLVMPY_DisposeModule(self._module)
         ffi.lib.LLVMPY_ContextDispose(self._context)
 
     def image(self, signature: Any) -> bytes:
-        """The image, once."""
+        """The image; may be called once."""
         self.is_read = True
         if not self._object:
             raise InternalError(
@@ -129,9 +129,10 @@ def _machines(isa: HostIsa, thread: int) -> Mapping[bool, Any]:  # noqa: ARG001 
 
 
 def _own(llvm_object: Any) -> Any:
-    """The address of an object of LLVM's, which llvmlite frees no more.
+    """Take an LLVM object from llvmlite, which then does not free it, and return its address.
 
-    It would free a module and its context when the collector finds them, in any order, and twice if an interrupt comes.
+    llvmlite would free a module and its context when the garbage collector finds them, in any order, and twice after an
+    interrupt.
     """
     address = llvm_object._as_parameter_
     llvm_object.detach()

@@ -1,4 +1,4 @@
-"""Images of kernels and of the rare paths that they call: assembled once in a process, and kept by symbol."""
+"""Images of kernels and of the rare paths that they call, assembled once per process and cached by symbol."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ttnn_jit.process.progress import LONG, counted
 from ttnn_jit.runtime.plans.launch_bounds import Signature
 
 IMAGES: dict[str, bytes] = {}
-"""By symbol, which contains a hash of the text: many shapes share a kernel, and many kernels a rare path."""
+"""Images by symbol, which contains a hash of the text: shapes share kernels, and kernels share rare paths."""
 
 _RARE_PATHS: dict[str, tuple[str, ...]] = {}
-"""By kernel name, the symbols of the rare paths that it calls."""
+"""The symbols of the rare paths that each kernel calls, by kernel name."""
 
 
 class KernelImages:
-    """The images of kernels, each after those of its rare paths; begun when this is made, where there is none yet.
+    """The images of kernels, each after those of its rare paths; assembly of missing images starts at construction.
 
     Args:
-        names: The kernels'.
-        modules: Their LLVM modules, by name; read only if there is no image yet.
-        signatures: The launches that they accept.
+        names: The names of the kernels.
+        modules: Their LLVM modules by name, read only for missing images.
+        signatures: The signatures of the kernels.
         isa: The instruction set to assemble for.
     """
 
@@ -46,7 +46,7 @@ class KernelImages:
         self._threads = AssemblyThreads(wanted, isa) if wanted else None
 
     def finished(self) -> dict[str, bytes]:
-        """All of them, by symbol, once they are made.
+        """All images by symbol; waits for their assembly.
 
         Raises:
             InternalError: LLVM rejects a text.
@@ -58,6 +58,6 @@ class KernelImages:
         return {symbol: IMAGES[symbol] for name in self._names for symbol in (*_RARE_PATHS[name], name)}
 
     def abandon(self) -> None:
-        """Make no more of them."""
+        """Stop assembly."""
         if self._threads:
             self._threads.abandon()

@@ -1,1 +1,1 @@
-"""From a scheduled module to kernels: everything that codegen reads off the IR."""
+"""Reading: from the IR of a scheduled module to kernels; no other room of codegen reads IR."""

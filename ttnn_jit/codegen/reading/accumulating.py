@@ -1,4 +1,4 @@
-"""The tile ops that accumulate, by family: the steps that they are, and the loops of the kernel around them."""
+"""Accumulating tile ops by family: their steps, and the loops of the kernel around them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 class OperationFamily(NamedTuple):
-    """How the tile ops of a family are read.
+    """The functions that read the tile ops of a family.
 
     Attributes:
-        steps: Of an op, the steps whose tiles it reads beside its accumulator with their element types, the numbers
-            that it reads, and the number of its first step: its steps, of which the last one makes its result. Raises
-            CompileError if no kernel accumulates that.
-        operands: Of a generic, the op, the dimension that is reduced, and the operands, inputs first and one output:
-            these as views over common dimensions. Raises CompileError if maps, extents and what the op does to its
-            tiles do not fit each other, or padding takes part.
+        steps: Takes an op, the steps of its operands other than the accumulator with their element types, its scalar
+            operands, and the number of its first step. Gives its steps, the last of which computes its result. Raises
+            CompileError if no kernel implements the accumulation.
+        operands: Takes a generic, the op, the reduced dimension, and the operands, inputs first and one output. Gives
+            them as views over common dimensions. Raises CompileError if maps, extents and the op's tile semantics are
+            inconsistent, or padding would contribute.
     """
 
     steps: Callable[[Any, Sequence[tuple[int, DataType]], Sequence[Constant], int], list[Step]]
@@ -31,7 +31,7 @@ class OperationFamily(NamedTuple):
 
 
 def operation_family(op: AccumulatingOp) -> OperationFamily:
-    """The family of an op."""
+    """The operation family of an op."""
     if isinstance(op, TileReduceOp):
         return OperationFamily(reducing_steps, reduced_operands)
     return OperationFamily(contracting_steps, contracted_operands)

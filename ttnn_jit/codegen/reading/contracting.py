@@ -24,7 +24,7 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 def contracting_kernels(op: ContractionOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launch of a contraction, over the contracted dimension and then the result's."""
+    """The launch of a contraction; the contracted dimension comes first, then those of the result."""
     left, right, result = (reader.operand(value) for value in (*op.operands, op.results[0]))
     named, extents = op.operation.extents([left.view.shape, right.view.shape], op.statics)
     domain = {label: extents.get(label, 1) for label in (named.contracted, *named.result)}
@@ -49,7 +49,7 @@ def contracting_steps(
     numbers: Sequence[Constant],
     following: int,  # noqa: ARG001
 ) -> list[Step]:
-    """As `OperationFamily.steps` says."""
+    """See `OperationFamily.steps`."""
     if numbers:
         raise refusal(op, "it multiplies by a number")
     (left, first), (right, second) = tiles
@@ -59,7 +59,7 @@ def contracting_steps(
 def contracted_operands(
     generic: GenericOp, op: TileContractOp, dim: int, operands: Sequence[Operand]
 ) -> ReducedOperands:
-    """As `OperationFamily.operands` says: the contracted dimension first, then the result's."""
+    """See `OperationFamily.operands`; the contracted dimension comes first, then those of the result."""
     left, right, result = operands
     rows, columns, written = (followed(each.data) for each in generic.indexing_maps)
     if rows[-2:] != (written[-2], dim) or columns[-2:] != (dim, written[-1]):
@@ -75,7 +75,7 @@ def contracted_operands(
 
 
 def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Operand:
-    """An operand whose dimensions are named as those of a domain, or not: broadcast along the others."""
+    """An operand broadcast to a domain; its dimensions are named by the domain's labels."""
     shape = operand.view.shape
     kept = {label for label, extent in zip(own, shape, strict=True) if label in domain and extent == domain[label]}
     dim_of = {label: dim for dim, label in enumerate(domain)}
@@ -85,7 +85,7 @@ def _spread(operand: Operand, own: Labels, domain: Mapping[Hashable, int]) -> Op
 
 
 def epilogue(body: KernelBody) -> Stage:
-    """What a body that contracts does with the result, as rows of float32 in a buffer after its streams."""
+    """The stage of a contracting body behind its product, whose float32 rows are in a buffer behind the streams."""
     (product,) = (index for index, step in enumerate(body.steps) if isinstance(step, Product))
     streams = [*body.streams, Stream(COMPUTE_TYPE, InnerAccess.CONTIGUOUS)]
     writer = StageWriter(body, streams, {product: len(body.streams)}, rank=1)

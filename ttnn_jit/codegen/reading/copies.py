@@ -16,10 +16,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launches that `op` stands for, by operand: one, or two where loops only walk a dense copy of it.
+    """The launches of `op`: per operand one launch, or two if only a dense copy of the operand is strided.
 
     Raises:
-        CompileError: No loops walk that either.
+        CompileError: Even a dense copy is not strided.
     """
     result, numerics = reader.operand(op.results[0]), reader.numerics
     whole = tuple(result.view.spec.shape)
@@ -35,7 +35,7 @@ def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
 
 
 def filling_kernels(op: FullOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launch that writes a tensor of one number."""
+    """The launch that fills a tensor with one number."""
     return [_fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
 
 
@@ -44,7 +44,7 @@ def _fill(target: Operand, number: float, numerics: Numerics) -> BoundKernel:
 
 
 def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundKernel]:
-    """The launches that write what is around the one block that `op` moves; none if that is all of the result."""
+    """The launches that fill the result around the block that `op` moves; none if the block is the whole result."""
     background = op.background
     if background is None:
         return []
@@ -56,10 +56,10 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundK
 
 
 def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
-    """The launch that makes a tensor of a view.
+    """The launch that materializes a view.
 
     Raises:
-        CompileError: No loops walk what it names.
+        CompileError: The view is not strided.
     """
     tensor = reader.value(view.result)
     copy = Operand(tensor, View(tensor.spec))
@@ -70,10 +70,10 @@ def copy_of(view: ViewLayoutOp, reader: ModuleReader) -> BoundKernel:
 
 
 def copies_of(source: Operand, access: Access, target: Operand, numerics: Numerics) -> list[BoundKernel]:
-    """The launches that write what `access` names of `source`.
+    """The launches that copy the elements of `source` through `access`.
 
     Raises:
-        NotStridedError: No loops walk it, nor a dense copy.
+        NotStridedError: Neither the access nor a dense copy of it is strided.
     """
     try:
         return [kernel_over((source.through(access),), (target,), COPY, numerics)]

@@ -1,4 +1,4 @@
-"""Whether the loops of a kernel that was read meet every tile of its operands once, as maps, kinds and grid say."""
+"""Checks that a kernel's loops visit every tile of its operands once, as its maps, iterator types and grid state."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.specs.tiles import tile_extents
 
 LoopsOf = dict[int, tuple[Index, Index]]
-"""Dimension of a kernel -> the block loop along it, and the loop within the block."""
+"""From a dimension of a kernel to the block loop along it and the loop within the block."""
 
 
 def check_accesses(generic: GenericOp, accesses: Sequence[BufferAccess], *, reorders: bool) -> LoopsOf:
-    """The loops along the dimensions; `accesses` begin with the store of an output.
+    """The loops along the dimensions; the first of `accesses` is the store of an output.
 
     Raises:
-        CompileError: Two accesses have others along one dimension, or a map names dimensions in another order.
+        CompileError: Two accesses use different loops along one dimension, or a map permutes dimensions.
     """
     found: LoopsOf = {}
     for access in accesses:
@@ -38,10 +38,10 @@ def check_accesses(generic: GenericOp, accesses: Sequence[BufferAccess], *, reor
 
 
 def check_shards(generic: GenericOp, windows: Sequence[Window], specs: Sequence[TensorSpec]) -> None:
-    """Refuses operands with more tiles than the shards of all cores hold.
+    """Refuse operands with more tiles than the shards of all cores hold.
 
     Raises:
-        CompileError: One has, or the grid has not one extent per dimension of the output.
+        CompileError: An operand has more tiles, or the grid does not have one extent per dimension of the output.
     """
     written = generic.indexing_maps.data[-1].data.results
     if len(generic.grid.data) != len(written):
@@ -61,10 +61,11 @@ def check_shards(generic: GenericOp, windows: Sequence[Window], specs: Sequence[
 
 
 def reduced_dimension(generic: GenericOp, accumulation: Accumulation, loops_of: LoopsOf) -> int:
-    """The one dimension that is reduced.
+    """The reduced dimension.
 
     Raises:
-        CompileError: There is none, or another loop than its own runs between the filling of the slot and the op.
+        CompileError: There is none, or a loop of another dimension runs between the initialization of the slot and the
+            op.
     """
     reduced = [dim for dim, kind in enumerate(generic.iterator_types) if kind.data == "reduction"]
     if len(reduced) != 1:
@@ -84,7 +85,7 @@ def _moving(loops_of: Mapping[int, tuple[Index, Index]], dims: Sequence[int] | s
 
 
 def tile_broadcast(read: TensorSpec, written: TensorSpec) -> str | None:
-    """What of its tiles an elementwise kernel must spread over those of the result; None if nothing."""
+    """The broadcast within tiles that an elementwise kernel must apply to an operand; None if there is none."""
     matrices = ((1, 1, *spec.shape)[-2:] for spec in (read, written))
     rows_and_columns = tuple(own != full for own, full in zip(*matrices, strict=True))
     return {(True, True): "scalar", (True, False): "row", (False, True): "col"}.get(rows_and_columns)

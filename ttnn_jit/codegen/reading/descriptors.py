@@ -1,4 +1,4 @@
-"""Program descriptors as plain values, from the host program that ``convert-d2m-to-ttnn`` left."""
+"""Program descriptors as plain values, from the host program of ``convert-d2m-to-ttnn``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def program_descriptors(module: ModuleOp, *, with_source: bool = False) -> list[
     """Per kernel launch: circular buffers (access, dtype, page size in bytes, count), kernel symbol, arguments.
 
     Args:
-        module: Of which ``convert-d2m-to-ttnn`` made a host program.
-        with_source: Whether to add the kernels' text.
+        module: A module behind ``convert-d2m-to-ttnn``.
+        with_source: Whether to add the text of the kernels.
     """
     # The top level alone: kernel functions hold most of the module's ops and no launch.
     functions = functions_of(module)
@@ -41,7 +41,7 @@ def _of_function(function: FuncOp) -> Iterator[dict[str, Any]]:
 
 
 def _hidden_inputs(launch: GenericOp, names: Mapping[SSAValue, str]) -> dict[str, dict[str, str]]:
-    """Under ``hidden_inputs``, by index among the tensors of a launch, which of them are no arguments of the call."""
+    """Under ``hidden_inputs``, the names of a launch's tensors that are not call arguments, by index."""
     hidden = {str(index): names[value] for index, value in enumerate(launch.operands) if value in names}
     return {"hidden_inputs": hidden} if hidden else {}
 

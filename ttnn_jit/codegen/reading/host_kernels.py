@@ -1,4 +1,4 @@
-"""Kernels of the ops that no `d2m.generic` holds, by family: what the host runs for an operation of its own launch."""
+"""Kernels of ops outside `d2m.generic`, by family; each op is a launch of its own."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _KERNELS_OF: dict[type[Operation], Callable[[Any, ModuleReader], Sequence[BoundK
     ContractionOp: contracting_kernels,
     TypecastOp: packing_kernels,
 }
-"""Base of a family's op classes -> the launches of one of its ops, in order."""
+"""From the base class of a family's ops to the function that gives the launches of an op, in order."""
 
 
 def kernels_of(op: Operation, reader: ModuleReader) -> Sequence[BoundKernel] | None:
-    """The launches of an op, in order, the last of which writes its results; None: its family has no kernels."""
+    """The launches of an op in order; the last one writes its results. None if its family has no kernels."""
     kernels = next((each for family, each in _KERNELS_OF.items() if isinstance(op, family)), None)
     return kernels and kernels(op, reader)

@@ -1,4 +1,4 @@
-"""How many init calls a core executes for the tile ops of a kernel, from the trip counts of its loops."""
+"""The number of init calls that a core executes for the tile ops of a kernel, from the trip counts of its loops."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class InitCalls:
     """Init calls on one core.
 
     Attributes:
-        every_run: With one before each run of a tile op.
-        hoisted: With one before a nest that has one tile op, as ``convert-d2m-to-ttnn`` puts them.
+        every_run: With an init call before each run of a tile op.
+        hoisted: With init calls hoisted out of nests with one tile op, as ``convert-d2m-to-ttnn`` places them.
     """
 
     every_run: int = 0
@@ -34,7 +34,7 @@ class InitCalls:
 
 
 def init_calls(block: Block, trips: int = 1) -> InitCalls:
-    """Those of `block`, of a scheduled kernel, which runs `trips` times."""
+    """The init calls of `block` of a scheduled kernel, executed `trips` times."""
     found = InitCalls()
     for op in block.ops:
         if isinstance(op, scf.ForOp):
@@ -47,7 +47,7 @@ def init_calls(block: Block, trips: int = 1) -> InitCalls:
 
 
 def _runs_of_tile_ops(loop: ForOp) -> Iterator[int]:
-    """For each tile op in the nest of `loop`, how often it runs when the nest does."""
+    """The number of runs of each tile op in the nest of `loop`, per execution of the nest."""
     trips = len(range(*affine_bounds(loop)))
     for op in loop.body.block.ops:
         if isinstance(op, ForOp):

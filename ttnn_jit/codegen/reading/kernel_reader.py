@@ -1,9 +1,9 @@
-"""From a scheduled ``d2m.generic`` to a `KernelBody`: everything that codegen knows of a kernel is read here.
+"""From a scheduled ``d2m.generic`` to a `KernelBody`, by symbolic execution.
 
-The loop nests of a generic are executed once, symbolically: a slot holds the step that last wrote it. A tile loaded
-from DST does not leave its slot: an op reads the slot when it runs, as on the chip, so that slots matter. Nests that
-touch only equal tiles may run tile by tile, one after the other, and so become one list of steps. What does not make
-one pass over the tiles of every operand is refused; nothing is guessed.
+The loop nests of a generic are executed once; a slot holds the step that last wrote it. A tile loaded from DST stays in
+its slot: an op reads the slot when it runs, as on the chip, so that slots matter. Nests that access only equal tiles
+may be interleaved tile by tile, and so become one list of steps. A generic that does not make exactly one pass over the
+tiles of every operand is refused.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
 
 
 def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operation, BoundKernel]]:
-    """The launch that `generic` describes, after those that copy views of its inputs which no loops walk together.
+    """The launch of `generic`, preceded by copies of input views that are not strided together.
 
     Args:
-        generic: A scheduled one, or one that is lowered as another.
-        reader: Of its module.
+        generic: A scheduled generic, or one that is lowered as another.
+        reader: The reader of its module.
 
     Raises:
         CompileError: As for `read_kernels`.
@@ -123,13 +123,13 @@ def _kernel(
 
 
 def _streamed_inputs(generic: GenericOp) -> tuple[SSAValue, ...]:
-    """Of which each is a stream; two factors are two, though they be one tensor: its rows, and its columns."""
+    """The inputs, one per stream; the factors of a product are two streams even if they are one tensor."""
     return tuple(dict.fromkeys(generic.inputs) if is_elementwise(generic) else generic.inputs)
 
 
 @dataclass
 class _Reader:
-    """Executes a generic's region symbolically, once."""
+    """Executes a generic's region once, symbolically."""
 
     generic: GenericOp
     steps: list[Step] = field(default_factory=list)
@@ -140,7 +140,7 @@ class _Reader:
         self.accumulation: Accumulation | None = None
         self.dst_shapes: dict[AcquireDstOp, tuple[int, ...]] = {}
         self.dst_loops: tuple[Index, ...] | None = None
-        self.within: tuple[AcquireDstOp, tuple[Index, ...]] | None = None  # met last, and seen to lie in DST
+        self.within: tuple[AcquireDstOp, tuple[Index, ...]] | None = None  # the last one, known to be in DST
         self.open: list[LoopIndex] = []
         self.nest: list[LoopIndex] = []
         self.depth = 0
@@ -316,7 +316,7 @@ class _Reader:
                 self.steps[index] = Cast(operand, dtype, slot)
             case Apply(tile_name, operands, numbers, dtype, None):
                 self.steps[index] = Apply(tile_name, operands, numbers, dtype, slot)
-            case _:  # a tile that moves on to another slot is known by its first
+            case _:  # a tile that is copied to another slot keeps the name of its first
                 pass
 
     def _apply(self, op: ElementwiseOp) -> None:
@@ -402,7 +402,7 @@ class _Reader:
         return BufferAccess(op, view.operand, loops)
 
     def check(self) -> int | None:
-        """Refuses a generic whose loops do not cover every tile of the operands; the dimension that is reduced."""
+        """Refuse a generic whose loops do not cover every tile of the operands; returns the reduced dimension."""
         generic = self.generic
         if len(self.stores) != len(generic.outputs):
             raise refusal(generic, "it leaves an output unwritten")
@@ -446,7 +446,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Reader, Any], None]] = {
     ElementwiseOp: _Reader._apply,
     AccumulatingOp: _Reader._accumulate,
 }
-"""By an op's class, or the base of its family's."""
+"""Handlers by op class, or by the base class of a family's ops."""
 
 
 @memoized

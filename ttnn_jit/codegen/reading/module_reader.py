@@ -1,4 +1,4 @@
-"""What codegen keeps while it reads a scheduled module: behind it no step knows the module's values."""
+"""The state of reading a scheduled module; later steps do not see the module's values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,9 @@ from ttnn_jit.specs.target import Numerics
 class ModuleReader:
     """The reading of one module.
 
-    Args:
-        numerics: Of its target.
-
     Attributes:
-        numerics: As given.
-        readings: What was read in kernels before.
+        numerics: The numerics of the module's target.
+        readings: The kernels read so far.
     """
 
     def __init__(self, numerics: Numerics) -> None:
@@ -31,13 +28,13 @@ class ModuleReader:
         self._values: dict[SSAValue, PlanValue] = {}
 
     def value(self, value: SSAValue) -> PlanValue:
-        """The tensor that a value of the module is."""
+        """The plan value of a value of the module."""
         if value not in self._values:
             self._values[value] = PlanValue(spec_of(value.type))
         return self._values[value]
 
     def operand(self, value: SSAValue) -> Operand:
-        """The tensor behind the views that `value` is of, and all of them as one; loops meet no padding, nor masks."""
+        """The tensor behind a chain of views, with the views composed; loops visit neither padding nor masks."""
         access: Access | None = None
         while isinstance(owner := value.owner, ViewLayoutOp | MaskOp):
             if isinstance(owner, ViewLayoutOp):

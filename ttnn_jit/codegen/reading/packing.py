@@ -1,4 +1,4 @@
-"""Kernels of casts to and from block floats, which no `d2m.generic` holds: tiles are packed, unpacked and copied."""
+"""Kernels of casts to and from block floats, which are outside `d2m.generic`: they pack, unpack and copy tiles."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _OWN_LOOPS = (0, 1)
 
 
 def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launches of a cast between block floats and floats; what is packed has zeros around its elements.
+    """The launches of a cast between block floats and floats; packed tiles are padded with zeros.
 
     Raises:
-        CompileError: Neither is a type of block floats, or both are, or the other is not in tiles.
+        CompileError: Not exactly one type is a block float, or the other tensor is not in tiles.
     """
     source, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if source.view.spec.dtype.is_block_float is result.view.spec.dtype.is_block_float:
@@ -40,9 +40,9 @@ def packing_kernels(op: TypecastOp, reader: ModuleReader) -> list[BoundKernel]:
 
 
 def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[BoundKernel]:
-    """The launches that pack `source`: of whole tiles, and of those at its edges.
+    """The launches that pack `source`: whole tiles, and the partial tiles at its edges.
 
-    Elements that do not lie in rows of tiles are copied first.
+    A source whose elements are not in rows of tiles is copied first.
     """
     if not result.view.spec.volume:
         return [repacking_whole(source, result, numerics)]
@@ -56,7 +56,7 @@ def packed_into(source: Operand, result: Operand, numerics: Numerics) -> list[Bo
 
 
 def _parts(spec: TensorSpec) -> list[Part]:
-    """The blocks of a tensor in tiles that whole tiles make up, and those of which no tile is whole."""
+    """The blocks of a tensor that consist of whole tiles, and those that consist of partial tiles."""
     rank = len(spec.padded_shape)
     *batch, height, width = (*(1,) * (rank - len(spec.shape)), *spec.shape)
     blocks = itertools.product(_lengths(height, TILE_HEIGHT), _lengths(width, TILE_WIDTH))
@@ -67,7 +67,7 @@ def _parts(spec: TensorSpec) -> list[Part]:
 
 
 def _lengths(extent: int, of_tile: int) -> list[tuple[int, int]]:
-    """Where the whole tiles of an extent begin and how long they are; the same of the rest."""
+    """The start and length of the whole tiles of an extent, and of the rest."""
     whole = extent - extent % of_tile
     return [each for each in ((0, whole), (whole, extent - whole)) if each[1]]
 
@@ -76,7 +76,7 @@ def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -
     """The launch that packs a block of `source`.
 
     Raises:
-        NotStridedError: Its elements do not lie in rows of tiles.
+        NotStridedError: The elements are not in rows of tiles.
     """
     missing = len(part.origin) - len(source.view.shape)
     block = Access(part.access.extents, part.result_access.coordinates[missing:])
@@ -87,16 +87,16 @@ def _packing(source: Operand, result: Operand, part: Part, numerics: Numerics) -
 
 
 def repacking(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
-    """The launch that packs what `source` reads into `result`.
+    """The launch that packs `source` into `result`.
 
     Raises:
-        NotStridedError: It does not lie in rows of tiles.
+        NotStridedError: The elements of `source` are not in rows of tiles.
     """
     return _repacking(source, result, numerics, tile_loops_of(source.view, result.view))
 
 
 def repacking_whole(source: Operand, result: Operand, numerics: Numerics) -> BoundKernel:
-    """The launch that unpacks, or copies, all tiles: rows of them, tiles in a row, and in each its rows and columns."""
+    """The launch that unpacks or copies all tiles, over rows of tiles, tiles, and rows and columns of a tile."""
     tiled = next(each.view.spec for each in (source, result) if each.view.spec.dtype.is_block_float)
     *batch, height, width = tiled.padded_shape
     rows, columns = math.prod(batch) * (height // TILE_HEIGHT), width // TILE_WIDTH
@@ -148,7 +148,7 @@ def packing_source(kernel: Copy) -> str:
 
 
 def _converting(kernel: Copy, addresses: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What a kernel that packs or unpacks says above its loops, and inside."""
+    """The lines of a packing or unpacking kernel above its loops, and those inside."""
     packs = kernel.move is Repack.PACKED
     dense, tiles = (0, 1) if packs else (1, 0)
     elements, packed = kernel.streams[dense].dtype, kernel.streams[tiles].dtype

@@ -1,4 +1,4 @@
-"""What the symbolic execution of a kernel knows of its values."""
+"""The symbolic values of a kernel's execution."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Whatever tile lies in a DST slot when it is read."""
+    """The tile that a DST slot holds at the time of the read."""
 
     dst: AcquireDstOp
     number: int
@@ -59,7 +59,7 @@ class BufferAccess:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A tile of one number, and the loops in which it was put into a slot."""
+    """A tile filled with one number, and the loops around its write to a slot."""
 
     number: Constant
     loops: tuple[LoopIndex, ...] = ()
@@ -67,7 +67,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Accumulation:
-    """The op that accumulates: its slot, its step, the loops in which the slot was filled, and those around the op."""
+    """The accumulating op: its slot, its step, the loops around the slot's initialization, and those around the op."""
 
     op: AccumulatingOp
     slot: Slot
@@ -88,11 +88,11 @@ def covers(index: Index, step: int, extent: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a kernel's region says.
+    """The result of reading a kernel's region.
 
     Attributes:
-        steps: What it does to a tile of each stream.
-        accumulated: The op that accumulates, and the dimension along which it does; None where none is reduced.
+        steps: The steps on one tile of each stream.
+        accumulated: The accumulating op and the reduced dimension; None if no dimension is reduced.
     """
 
     steps: Sequence[Step]

@@ -1,4 +1,4 @@
-"""The operands of a kernel with a reduction loop: views over common dimensions, and padding that is masked."""
+"""The operands of a kernel with a reduction loop: views over common dimensions, with masked padding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.specs.target import TILE_HEIGHT
 
 
 class ReducedOperands(NamedTuple):
-    """Inputs and outputs as views that broadcast to each other, and which of their dimensions is reduced."""
+    """Inputs and outputs as views that broadcast to each other, and the reduced dimension."""
 
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
@@ -20,10 +20,10 @@ class ReducedOperands(NamedTuple):
 
 
 def extents_in(generic: GenericOp, operand: Operand, own: Sequence[int | None]) -> tuple[int, ...]:
-    """The extents of an operand in elements, one for each of its `own` dimensions: leading ones of 1 are added.
+    """The extents of an operand in elements, one per dimension in `own`, with leading extents of 1 added.
 
     Raises:
-        CompileError: It has more dimensions than its indexing map.
+        CompileError: The operand has more dimensions than its indexing map.
     """
     shape = operand.view.shape
     if len(shape) > len(own):
@@ -32,20 +32,20 @@ def extents_in(generic: GenericOp, operand: Operand, own: Sequence[int | None]) 
 
 
 def require_extents(generic: GenericOp, name: str, found: Sequence[int], wanted: Sequence[int]) -> None:
-    """Refuses an operand whose extents are not those of the dimensions that its map names.
+    """Refuse an operand whose extents differ from those of the dimensions in its map.
 
     Raises:
-        CompileError: They are others.
+        CompileError: The extents differ.
     """
     if tuple(found) != tuple(wanted):
         raise refusal(generic, f"{name} has extents {list(found)} where its indexing map asks for {list(wanted)}")
 
 
 def require_masked(generic: GenericOp, number: int, extent: int, fill: float) -> None:
-    """Refuses an input whose tiles reach beyond the extent that is reduced, if what lies there would take part.
+    """Refuse an input with padding along the reduced dimension, unless the padding is masked.
 
     Raises:
-        CompileError: It is not read through a mask of this number.
+        CompileError: The input is not read through a mask with the number `fill`.
     """
     if extent and extent % TILE_HEIGHT == 0:
         return

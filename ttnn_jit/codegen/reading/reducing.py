@@ -1,4 +1,4 @@
-"""Kernels that reduce a dimension of a tensor: of a ``d2m.generic``, or of an op that none holds."""
+"""Kernels that reduce a dimension of a tensor: of a ``d2m.generic``, or of an op outside any."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ttnn_jit.specs.tensor_spec import DataType
 
 
 def reducing_kernels(op: ReductionOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launch of an op that reduces one dimension, as `ttir-decompose-composites` leaves them.
+    """The launch of an op that reduces one dimension, as behind `ttir-decompose-composites`.
 
     Raises:
-        CompileError: It reduces several, or no loops walk what it reads.
+        CompileError: The op reduces several dimensions, or its operands are not strided.
     """
     if len(op.axes) != 1:
         raise refusal(op, "it reduces not one dimension", "run the stage `ttir-decompose-composites`")
@@ -43,7 +43,7 @@ def reducing_kernels(op: ReductionOp, reader: ModuleReader) -> list[BoundKernel]
 
 
 def _without(shape: Sequence[int], axis: int) -> Access:
-    """From the elements of rows, of extent 1 along `axis`, to those of a tensor without that dimension."""
+    """The access from elements of rows, with extent 1 along `axis`, to a tensor without that dimension."""
     others = (Dim(dim) for dim in range(len(shape)) if dim != axis)
     return Access(without_axes(shape, (axis,), keep=True), tuple(others))
 
@@ -57,14 +57,14 @@ def _accumulating(tile_name: str, loaded: int, dtype: DataType, following: int) 
 def reducing_steps(
     op: TileReduceOp, tiles: Sequence[tuple[int, DataType]], numbers: Sequence[Constant], following: int
 ) -> list[Step]:
-    """As `OperationFamily.steps` says."""
+    """See `OperationFamily.steps`."""
     if len(tiles) != 1 or list(numbers) != [Constant.of(1.0)]:
         raise refusal(op, "it multiplies elements by another number than 1")
     return _accumulating(op.operation.tile_name, *tiles[0], following)
 
 
 def reduced_operands(generic: GenericOp, op: TileReduceOp, dim: int, operands: Sequence[Operand]) -> ReducedOperands:
-    """As `OperationFamily.operands` says: loops run over the input's dimensions, in its order."""
+    """See `OperationFamily.operands`; the loops run over the input's dimensions in order."""
     source, result = operands
     read, written = (followed(each.data) for each in generic.indexing_maps)
     if read != tuple(range(len(read))):
@@ -86,7 +86,7 @@ def reduced_operands(generic: GenericOp, op: TileReduceOp, dim: int, operands: S
 
 
 def _in_order(source: Operand, result: Operand, axis: int) -> ReducedOperands:
-    """The dimensions of the tensor in memory in their own order, where the input only permutes them."""
+    """The operands with dimensions in the order of the tensor in memory, if the input only permutes them."""
     spec, access = source.view.spec, source.view.access
     order = [] if access is None else [expr.position for expr in access.coordinates if isinstance(expr, Dim)]
     if (

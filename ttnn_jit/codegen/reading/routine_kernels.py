@@ -1,4 +1,4 @@
-"""Kernels of the ops whose loops are routines: the loops around them, as Python for numba."""
+"""Kernels of routines: the loops around a routine, as Python for numba."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launch of a routine; where it updates its first operand, behind launches that copy that.
+    """The launch of a routine, preceded by copies of the first operand if the routine updates it.
 
     Raises:
-        CompileError: No loops with strides walk what it reads.
+        CompileError: The operands are not strided.
     """
     specs = [spec_of(value.type) for value in op.operands]
     loops = op.operation.loops(*(op.operation.loop_shape(tuple(spec.shape)) for spec in specs), *op.statics)
     if op.operation.updates and 0 in loops.extents:
-        return _begun(op, reader)  # nothing is written over it
+        return _begun(op, reader)  # the operand is not updated
     own = op.operands[1:] if op.operation.updates else op.operands
     operands = [reader.operand(value) for value in (*own, *op.results)]
     walked_operands = [each.through(access) for each, access in zip(operands, loops.accesses, strict=True)]
     inputs, outputs = tuple(walked_operands[: len(own)]), tuple(walked_operands[len(own) :])
     begun, walked = _begun(op, reader) if op.operation.updates else [], _nest(op, loops, walked_operands)
-    if not walked.whole:  # no result has an element
+    if not walked.whole:  # the results have no elements
         nothing = copies_of_nothing(inputs, outputs)
         return [*begun, kernel_over(inputs, outputs, nothing, reader.numerics, loops=walked)]
     routine = _routine(op, loops, streams_of(inputs, outputs, walked), reader.numerics)
@@ -57,7 +57,7 @@ def _routine(op: RoutineOp, loops: RoutineLoops, streams: tuple[Stream, ...], nu
 
 
 def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
-    """The launches that make the result the operand that the routine updates."""
+    """The launches that initialize the result with the operand that the routine updates."""
     updated, result = reader.operand(op.operands[0]), reader.operand(op.results[0])
     if op.packs_rows:
         return [repacking_whole(updated, result, reader.numerics)]
@@ -65,7 +65,7 @@ def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
 
 
 def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
-    """Per operand and result, the own loops along which it moves, outermost first; 0 is the innermost."""
+    """Per operand and result, the routine's loops along which it moves, outermost first; 0 is the innermost."""
     last = len(loops.extents) - 1
     own = range(len(loops.extents) - loops.inner, len(loops.extents))
     dims = [{dim for expr in access.coordinates for dim in dims_of(expr)} for access in loops.accesses]
@@ -73,7 +73,7 @@ def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
 
 
 def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> LaunchLoops:
-    """The loops as they are, none merged: the routine counts on their number and order."""
+    """The loops without merging, since the routine relies on their number and order."""
     if any(each.view.spec.volume == 0 for each in operands[-len(op.results) :]):
         return LaunchLoops((0,), ((1,),) * len(operands), (0,) * len(operands))
     addresses = []
@@ -94,7 +94,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> La
 
 
 def _strides(spec: TensorSpec) -> tuple[int, ...]:
-    """Of its dimensions, as launches count them: of block floats, what rows and columns of a tile share of it."""
+    """The strides of its dimensions in launch units; the rows and columns of a block-float tile share its stride."""
     strides = spec.element_strides
     if not spec.dtype.is_block_float:
         return strides
@@ -138,7 +138,7 @@ def routine_source(kernel: Routine) -> str:
 
 
 def _stored(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
-    """The function that makes an element of a number, and what it imports."""
+    """The lines of the function that converts a number to an element, and the names that they import."""
     builder, element = PythonScalar(), "number"
     if not dtype.is_integer:
         number = builder.assign(builder.call("f32", "number"))
@@ -148,7 +148,7 @@ def _stored(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
 
 
 def _packed_elements(dtype: DataType, numerics: Numerics) -> tuple[list[str], set[str]]:
-    """The function that packs rows, and what it imports."""
+    """The lines of the function that packs rows, and the names that they import."""
     bits = "whole_bits(f32(load(element)))"
     lines = [
         "@called",
@@ -166,13 +166,13 @@ def _loops(kernel: Routine) -> Iterator[str]:
     own = list(reversed(range(kernel.own)))
     outer = list(reversed(range(kernel.own, loops)))
     yield from (f"n{loop} = params[{loop}]" for loop in (*outer, *own))
-    for k, moves in enumerate(kernel.moves):  # numba takes time for every statement, also for one that is of no use
+    for k, moves in enumerate(kernel.moves):  # numba takes compile time for every statement, even a useless one
         yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
     arguments: list[str] = []
     for k, (stream, moves) in enumerate(zip(kernel.streams, kernel.moves, strict=True)):
         offset = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
         address = f"pointers[{k}] + {stream.dtype.stride_bytes} * ({offset})"
-        packed = stream.dtype.is_block_float  # whose rows lie at distances of their own
+        packed = stream.dtype.is_block_float  # its rows have their own strides
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
@@ -181,5 +181,5 @@ def _loops(kernel: Routine) -> Iterator[str]:
 
 
 def _constant(value: float) -> str:
-    """The constant in Python: an infinity and NaN as float32's bits."""
+    """The constant as Python text; infinities and NaN as bits of float32."""
     return f"float({str(value)!r})" if isinstance(value, float) and not math.isfinite(value) else repr(value)

@@ -1,1 +1,1 @@
-"""What a launch runs, as values: kernels, stages, the loops around them, and their tensors."""
+"""Schedules as values: kernels, their stages, the loops around them, and their tensors."""

@@ -1,4 +1,4 @@
-"""One launch as codegen sees it: a kernel, what it reads and writes, and the loops over that."""
+"""One launch as codegen sees it: a kernel, its operands, and the loops over them."""
 
 from __future__ import annotations
 
@@ -50,42 +50,42 @@ from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 SHARE_OF_LAST_CACHE = 0.75
-"""Stores are non-temporal in a kernel whose inputs, or whose outputs, exceed this multiple of the last cache, so that
-no result would stay there for the next kernel. Inputs and outputs are not added up: ordinary stores are faster where
-only both together exceed it (benchmarks/kernels/choices.py: `non-temporal stores`)."""
+"""Stores are non-temporal in a kernel whose inputs, or whose outputs, exceed this multiple of the last-level cache, so
+that no result would stay there for the next kernel. Inputs and outputs are not added up: ordinary stores are faster
+where only the sum exceeds it (benchmarks/kernels/choices.py: `non-temporal stores`)."""
 
 
 @dataclass(frozen=True)
 class Operand:
-    """What a kernel reads or writes: a tensor in memory, as a view has it.
+    """An input or output of a kernel: a view of a tensor in memory.
 
     Attributes:
         value: The tensor.
-        view: Which of its elements.
+        view: The view of its elements.
     """
 
     value: PlanValue
     view: View
 
     def __hash__(self) -> int:
-        return hash(self.value)  # few views of one value meet, and steps look operands up often
+        return hash(self.value)  # one value has few views, and steps look operands up often
 
     @property
     def access(self) -> Access:
-        """Which element of the tensor each of its own is."""
+        """The map from the operand's elements to those of the tensor."""
         return self.view.access or Access.identity(self.view.shape)
 
     def viewed(self, access: Access | None) -> Operand:
-        """Other elements of the tensor."""
+        """Another view of the tensor."""
         return Operand(self.value, View(self.view.spec, access))
 
     def through(self, access: Access) -> Operand:
-        """Those of its elements that an access names."""
+        """The view composed with an access."""
         return self.viewed(access if self.view.access is None else access.after(self.view.access))
 
     @staticmethod
     def new(spec: TensorSpec) -> Operand:
-        """All elements of a tensor that the module does not have."""
+        """All elements of a new tensor that the module does not have."""
         return Operand(PlanValue(spec), View(spec))
 
 
@@ -99,11 +99,11 @@ class BoundKernel:
     """One launch: a kernel, the tensors that it reads and writes, and the loops over them.
 
     Attributes:
-        kernel: What runs.
-        inputs: What is read, distinct, in the order of the kernel's streams.
-        outputs: What is written: `d2m.generic`'s results, by position.
-        loops: Those over them: extents, strides and offsets.
-        axis: The dimension that is reduced, of those that `inputs` have together; None if none is.
+        kernel: The kernel.
+        inputs: The distinct inputs, in the order of the kernel's streams.
+        outputs: The outputs: the results of `d2m.generic`, by position.
+        loops: The loops over the operands: extents, strides and offsets.
+        axis: The reduced dimension of the shape that `inputs` broadcast to; None if there is none.
     """
 
     kernel: Kernel
@@ -114,28 +114,28 @@ class BoundKernel:
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        """What is read, then what is written: one for each of the kernel's streams."""
+        """Inputs, then outputs: one operand per stream of the kernel."""
         return (*self.inputs, *self.outputs)
 
     def with_operands(self, operands: Sequence[Operand]) -> BoundKernel:
-        """The same of others, as many."""
+        """The launch with other operands, as many."""
         count = len(self.inputs)
         return replace(self, inputs=tuple(operands[:count]), outputs=tuple(operands[count:]))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents of all operands together."""
+        """The shape that all operands broadcast to."""
         return broadcast_shape(each.view.shape for each in self.operands)
 
     @property
     def is_map(self) -> bool:
-        """Whether every element that it writes is made of one element of each operand."""
+        """Whether every output element depends on one element of each input."""
         kernel = self.kernel
         return isinstance(kernel, Copy) or (isinstance(kernel, LoopNest) and kernel.body.reduced is None)
 
     @property
     def steps(self) -> Sequence[Step]:
-        """What it computes of elements; none of one that converts block floats, or calls a routine."""
+        """The elementwise steps; none for a kernel that converts block floats or calls a routine."""
         if isinstance(self.kernel, LoopNest | Contract):
             return self.kernel.body.steps
         return COPY if isinstance(self.kernel, Copy) and not isinstance(self.kernel.move, Repack) else ()
@@ -148,7 +148,7 @@ class BoundKernel:
 
     @property
     def product(self) -> Contract:
-        """The kernel of a launch that multiplies."""
+        """The kernel of a product's launch."""
         assert isinstance(self.kernel, Contract), "it contracts"
         return self.kernel
 
@@ -163,7 +163,7 @@ class BoundKernel:
 
 
 COPY: Sequence[Step] = (Load(0, None), Store(0, 1))
-"""The steps of a kernel that gives back what it reads."""
+"""The steps of a kernel that copies its input."""
 
 
 def kernel_over(
@@ -176,16 +176,16 @@ def kernel_over(
     axis: int | None = None,
     loops: LaunchLoops | None = None,
 ) -> BoundKernel:
-    """The kernel of `steps`, whose streams are `inputs`, all distinct, and then `outputs`; it reduces `axis`.
+    """A launch of the kernel of `steps`, whose streams are the distinct `inputs` and then `outputs`; it reduces `axis`.
 
-    `loops` are those over the operands, by default such as walk them all.
+    `loops` defaults to loops over all elements of the operands.
 
     Raises:
         NotStridedError: No loops walk all views together.
     """
     if loops is None:
         loops, steps = _loops_and_steps(inputs, outputs, steps, axis)
-    if axis is not None and not loops.reduced:  # no result has an element
+    if axis is not None and not loops.reduced:  # the results have no elements
         return kernel_over(inputs, outputs, copies_of_nothing(inputs, outputs), numerics, loops=loops)
     only_moves = all(isinstance(step, Load | Store) for step in steps)
     streams = streams_of(inputs, outputs, loops, walks_memory=(loops.rank == 0 or only_moves) and not loops.reduced)
@@ -217,7 +217,7 @@ def _loops_and_steps(
 
 
 def _copying(nest: LaunchLoops, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LaunchLoops:
-    """The loops of a kernel that only copies: in blocks if it transposes, or with a short innermost loop around."""
+    """The loops of a copy: blocked if it transposes, or interchanged if the innermost loop is short."""
     if len(inputs) == len(outputs) == 1:
         read, written = inputs[0].view.spec, outputs[0].view.spec
         found = in_transposed_blocks(nest, written.dtype.itemsize, far=is_far_transpose(read, written))
@@ -227,23 +227,23 @@ def _copying(nest: LaunchLoops, inputs: Sequence[Operand], outputs: Sequence[Ope
 
 
 SHARE_OF_TRANSPOSES = 0.25
-"""Transposes whose operands exceed this multiple of the last cache together are stored past it: their lines miss the
-nearer caches one by one, which takes longer than to read them from memory (benchmarks/kernels/choices.py: `far
-transposes`).
+"""Transposes whose operands together exceed this multiple of the last-level cache use non-temporal stores: their lines
+miss the nearer caches one by one, which takes longer than reading them from memory (benchmarks/kernels/choices.py:
+`far transposes`).
 """
 
 
 def is_far_transpose(read: TensorSpec, written: TensorSpec) -> bool:
-    """Whether a transpose of so much walks memory line by line."""
+    """Whether a transpose of these tensors exceeds that share of the last-level cache."""
     return read.nbytes + written.nbytes > SHARE_OF_TRANSPOSES * last_cache_bytes()
 
 
 def _contraction(
     operands: tuple[View, ...], shape: tuple[int, ...], steps: Sequence[Step]
 ) -> tuple[LaunchLoops, Sequence[Step]]:
-    """The loops, and the steps over them: rows beside a single column are columns of the swapped product.
+    """The loops of a contraction and its steps; a product with a single column is computed with its operands swapped.
 
-    It has the same bits, for the factors of a product commute.
+    The bits are the same, since multiplication commutes.
     """
     left, right = contracted_streams(steps)
     nest = contraction_loops_of(operands, shape, left, right)
@@ -258,7 +258,7 @@ def _contraction(
 def streams_of(
     inputs: Sequence[Operand], outputs: Sequence[Operand], loops: LaunchLoops, *, walks_memory: bool = False
 ) -> tuple[Stream, ...]:
-    """A kernel's operands as its loops meet them; what `walks_memory` stores past the caches what they do not hold."""
+    """A kernel's operands as streams; with `walks_memory`, results that exceed the caches get non-temporal stores."""
     read, written = (tuple(each.view.spec for each in operands) for operands in (inputs, outputs))
     far = walks_memory and exceeds_last_cache(read, written)
     return tuple(
@@ -284,12 +284,12 @@ def _contracted(loops: LaunchLoops, steps: Sequence[Step]) -> ContractedLoops:
 
 
 def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
-    """The steps of a kernel without inputs that writes one number."""
+    """The steps of a kernel that fills its output with one number."""
     return (Apply(COPYING.tile_name, (Constant.of(number),), (), dtype, None), Store(0, 0))
 
 
 def copies_of_nothing(inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Step]:
-    """The steps of a kernel of results without elements."""
+    """The steps of a kernel whose results have no elements."""
     if not inputs:
         return filled_with(0, outputs[0].view.spec.dtype)
     casts = [Cast(0, output.view.spec.dtype, None) for output in outputs]
@@ -297,26 +297,26 @@ def copies_of_nothing(inputs: Sequence[Operand], outputs: Sequence[Operand]) -> 
 
 
 def broadcast_shape(shapes: Iterable[Sequence[int]]) -> tuple[int, ...]:
-    """The extents of operands that are broadcast to each other."""
+    """The shape that operands broadcast to."""
     padded = itertools.zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
     extents = [next((extent for extent in column if extent != 1), 1) for column in padded]
     return tuple(reversed(extents))
 
 
 def exceeds_last_cache(read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> bool:
-    """Whether a kernel reads or writes more than the last cache holds."""
+    """Whether a kernel's inputs or outputs exceed the last-level cache."""
     most = max(sum(spec.nbytes for spec in specs) for specs in (read, written))
     return most > SHARE_OF_LAST_CACHE * last_cache_bytes()
 
 
 def _begins_lines(spec: TensorSpec, nest: LaunchLoops, index: int) -> bool:
-    """Whether every row that a kernel writes begins a line of the cache, as a tile of block floats always does."""
+    """Whether every written row begins at a cache line, as a tile of block floats always does."""
     begins = (nest.offsets[index], *nest.strides[index][:-1])
     return spec.dtype.is_block_float or all(begin * spec.dtype.itemsize % LINE == 0 for begin in begins)
 
 
 def _written(spec: TensorSpec, access: InnerAccess, far: bool) -> Stream:
-    # Smaller results may lie in memory of numpy's, which is not aligned.
+    # Smaller results may lie in numpy's memory, which is not aligned.
     in_lines = access is InnerAccess.CONTIGUOUS or spec.dtype.is_block_float
     nontemporal = far and in_lines and spec.nbytes >= POOLED_RESULT_BYTES
     return Stream(spec.dtype, access, written=True, nontemporal=nontemporal)

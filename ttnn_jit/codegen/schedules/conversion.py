@@ -1,4 +1,4 @@
-"""A stage that unpacks block floats to a scratch buffer, or packs what is there."""
+"""A stage that unpacks block floats into a scratch buffer, or packs the buffer."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import Numerics
 
 PICOSECONDS_OF_PACKING = 100
-"""Of an element: about 25 instructions for a group of 16."""
+"""Predicted per element: about 25 instructions for a group of 16."""
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """Block floats of a part of a loop nest, unpacked before other stages or packed behind them.
+    """The conversion of one block-float stream: unpacked before the other stages, or packed behind them.
 
     Attributes:
         stream: The number of the nest's stream.
-        packed: What it is.
-        scratch: What holds the elements.
-        numerics: How they are rounded.
+        packed: The stream in its storage format.
+        scratch: The buffer of its elements.
+        numerics: The rounding of elements.
     """
 
     stream: int
@@ -33,23 +33,23 @@ class Conversion:
     numerics: Numerics
 
     @property
-    def verb(self) -> str:
-        """What becomes of the block floats."""
+    def direction(self) -> str:
+        """The direction of the conversion, for reports."""
         return "packed" if self.packed.written else "unpacked"
 
     @property
     def symbol(self) -> str:
-        """Of its function."""
+        """The symbol of its function."""
         return f"ttnn_jit.{'pack' if self.packed.written else 'unpack'}{self.stream}"
 
     def functions(self, module: ModuleText) -> list[str]:
-        """The definition of its function; `module` gets what it uses."""
+        """The definition of its function; declarations that it uses are added to `module`."""
         read, written = (self.packed.dtype, self.scratch.dtype)[:: -1 if self.packed.written else 1]
         return PackingLoops(self.symbol, read, written, self.numerics, module, is_internal=True).definitions()
 
 
 def conversions_of(body: KernelBody, dtypes: Iterable[DataType]) -> tuple[Conversion, ...]:
-    """The conversions of a body's streams of block floats, whose elements are of these types, in order."""
+    """The conversions of a body's block-float streams, whose elements have the types `dtypes`, in order."""
     packed = ((k, stream) for k, stream in enumerate(body.streams) if stream.dtype.is_block_float)
     return tuple(
         Conversion(k, stream, Stream(dtype, InnerAccess.CONTIGUOUS), body.numerics)

@@ -1,4 +1,4 @@
-"""What a scheduled module's function does on the host, launch by launch: what every step of host_steps.py takes."""
+"""The plan of a scheduled function on the host, launch by launch; each step of host_steps.py takes and gives one."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ttnn_jit.process.dataclass import dataclass
 
 
 @dataclass(frozen=True)
-class Again:
-    """Rounds of a launch, in which it does the same further on, or for more: its part in a `Repeat` of the plan.
+class RepeatedRounds:
+    """Repeated rounds of a launch, its part in a `Repeat` of the plan: each round moves the operands or extends loops.
 
     Attributes:
-        count: Of rounds, at least one.
-        steps: Per operand, the elements from one round to the next.
-        rounds: What a round is; (): its loops, once.
-        growth: Per loop of the kernel, outermost first, how much longer it is in the next round.
+        count: The number of rounds, at least one.
+        steps: Per operand, the offset in elements from one round to the next.
+        rounds: The contents of a round; (): the launch's loops, once.
+        growth: Per loop of the kernel, outermost first, the growth of its extent per round.
     """
 
     count: int
@@ -37,21 +37,21 @@ class Again:
     growth: tuple[int, ...] = ()
 
 
-Rounds = tuple[LaunchLoops | Again, ...]
-"""What a launch runs, one after the other: loops of its kernel that start elsewhere or are shorter, and repeats."""
+Rounds = tuple[LaunchLoops | RepeatedRounds, ...]
+"""The rounds of a launch in order: loops with other offsets or shorter extents, and repeated rounds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """That what makes tensors for others runs for one block after the other; what a block is of stays in a cache.
+    """Producers that run block by block inside a consumer's loop, so that a block stays in a cache.
 
     Attributes:
-        producers: What makes a block for others, by their operations; or packs what these have made.
-        consumer: Likewise, in whose loop it does.
-        loop: What of the consumer's there are blocks of.
-        size: How many a block has at most.
-        count: Of blocks; 0 where the consumer's kernel chooses these.
-        share: Of their elements, what is computed; 1: all.
+        producers: The names of the operations that compute a block, or pack it.
+        consumer: The name of the consumer.
+        loop: The name of the consumer's loop that is split into blocks.
+        size: The most iterations of a block.
+        count: The number of blocks; 0 where the consumer's kernel chooses it.
+        share: The share of elements that is computed; 1: all.
     """
 
     producers: tuple[str, ...]
@@ -63,7 +63,7 @@ class Blocks:
 
     @property
     def remark(self) -> str:
-        """What `explain()` says of it."""
+        """The text for `explain()`."""
         loop = f"({', '.join(self.producers)}) in the loop of ({self.consumer}) over {self.loop}"
         if not self.count:
             return loop
@@ -73,14 +73,14 @@ class Blocks:
 
 @dataclass(frozen=True)
 class HostLaunch:
-    """One launch, or one for each of several blocks.
+    """One launch, or one launch per block.
 
     Attributes:
         ops: The module's ops that it runs, in order.
-        bound: What it reads, computes and writes, over which loops.
-        blocks: The blocks that it runs in, with launches beside it; None: all at once.
-        rounds: What it runs for them, alike in number to the others'; (): its kernel's loops, once.
-        converts: The blocks for which it unpacks, and packs, block floats itself; None: it does not.
+        bound: The kernel with its operands and loops.
+        blocks: The blocks in which it runs together with other launches; None: it is not split.
+        rounds: Its rounds, as many as those of the other launches in its blocks; (): its loops, once.
+        converts: The blocks for which its kernel unpacks or packs block floats itself; None: it does not.
     """
 
     ops: tuple[Operation, ...]
@@ -91,30 +91,30 @@ class HostLaunch:
 
     @property
     def remark(self) -> str:
-        """What became of its loops; "" for one loop over all elements."""
+        """How its loops are scheduled; "" for one loop over all elements."""
         blocks = (each.remark for each in (self.converts, self.blocks) if each)
         return ", ".join(filter(None, (self.bound.kernel.remark, *blocks)))
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """Python names of what it runs; a copy, where it only moves elements."""
+        """The Python names of its operations; "copy" where it only moves elements."""
         names = (name for op in self.ops for name in _names_in(op))
         return tuple(names) or (COPY.name,)
 
     @property
     def name(self) -> str:
-        """Its operations as one name."""
+        """The names of its operations, joined."""
         return " -> ".join(self.operations)
 
 
 LaunchIndices = Mapping[PlanValue, list[int]]
-"""Where launches stand, by a value that they read, or that they write; of others, nowhere."""
+"""The indices of launches by a value that they read or write; empty for other values."""
 
 
 def launch_indices(launches: Sequence[HostLaunch]) -> tuple[LaunchIndices, LaunchIndices]:
-    """The indices of what reads each value, and of what writes it, in order.
+    """The indices of the readers and of the writers of each value, in order.
 
-    Steps that would ask every launch for every value take quadratic time.
+    One pass over the launches: asking every launch for every value would take quadratic time.
     """
     readers, writers = defaultdict[PlanValue, list[int]](list), defaultdict[PlanValue, list[int]](list)
     for index, launch in enumerate(launches):
@@ -125,7 +125,7 @@ def launch_indices(launches: Sequence[HostLaunch]) -> tuple[LaunchIndices, Launc
 
 
 class Caller(enum.Enum):
-    """What reads the values that a function returns."""
+    """The reader of the values that a function returns."""
 
     CALLER = enum.auto()
 
@@ -144,13 +144,13 @@ class HostPlan:
     """The launches of a program, in order.
 
     Attributes:
-        name: Of the function.
-        launches: What runs.
+        name: The name of the function.
+        launches: The launches in execution order.
         arguments: The tensors that the caller passes.
-        results: Those that it gets, arguments among them.
-        updates: Per argument that the function writes into, its index and that of the result that it becomes.
-        written: Every tensor that a kernel of the module writes; where launches were joined, some are in no memory.
-        isa: The vectors that it is made for; None where another compiler chooses.
+        results: The tensors that the caller gets, which may be arguments.
+        updates: Per argument that the function updates, its index and that of the result that replaces it.
+        written: Every tensor that a kernel of the module writes; fusion leaves some of them without memory.
+        isa: The vector ISA of the schedule; None where another compiler chooses.
     """
 
     name: str
@@ -163,9 +163,9 @@ class HostPlan:
 
     @property
     def readers(self) -> Readers:
-        """By value, what reads it: launches, each as its last op, and the caller.
+        """The readers of each value: launches, each named by its last op, and the caller.
 
-        The ops before its last are copies that a launch reads through, as others may too.
+        The ops before the last one are copies that a launch reads through; several launches may share them.
         """
         indices, _ = launch_indices(self.launches)
         returned = set(self.results)
@@ -177,6 +177,6 @@ class HostPlan:
         return read
 
     def with_kernels(self, changed: Callable[[Kernel], Kernel]) -> HostPlan:
-        """Every launch with the kernel that `changed` gives for its own."""
+        """The plan with every kernel replaced by the result of `changed`."""
         made = ((each, replace(each.bound, kernel=changed(each.bound.kernel))) for each in self.launches)
         return replace(self, launches=tuple(replace(launch, bound=bound) for launch, bound in made))

@@ -1,7 +1,7 @@
-"""What a launch runs: loops over elements, a product of matrices, a copy through registers, or a routine.
+"""Kernels: loops over elements, products of matrices, copies through registers, and routines.
 
-A kernel knows no extents: equal ones are one kernel, whatever the shapes. Its kind is its type, which reading gives it;
-how its loops run is chosen by the host's compile (codegen/host/host_steps.py).
+A kernel holds no extents, so that launches of different shapes share it. Reading the module decides its kind, which is
+its type; the host's compile schedules its loops (codegen/host/host_steps.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 class Loops(enum.Enum):
-    """What a loop nest runs its stages over, one part after the other."""
+    """The iteration space of a loop nest's stages, visited part by part."""
 
     ELEMENTS = "all elements"
     BLOCKS = "blocks of elements"
@@ -40,12 +40,12 @@ class Loops(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Memory of a kernel's own, which every launch finds as the first one left it: f(x) of every bfloat16 x.
+    """A lookup table in memory of the kernel: f(x) of every bfloat16 x. The first launch fills it, and it persists.
 
     Attributes:
-        function: What fills it: a loop over bfloat16.
-        operations: Names of those whose results come from it.
-        picoseconds: Predicted of an element of a loop with look-ups.
+        function: The loop over bfloat16 that fills it.
+        operations: The names of the operations whose results it holds.
+        picoseconds: Predicted per element of a loop with lookups.
     """
 
     function: Stage
@@ -58,7 +58,7 @@ class _Computing:
     """A kernel of steps.
 
     Attributes:
-        body: What is computed.
+        body: The steps.
     """
 
     body: KernelBody
@@ -71,14 +71,14 @@ class _Computing:
 
 @dataclass(frozen=True, eq=False)
 class LoopNest(_Computing):
-    """Loops over elements, of which some may be reduced.
+    """Loops over elements, some of which may be reduced.
 
     Attributes:
-        loops: What the stages run over.
-        stages: In execution order; none until they are chosen.
-        scratch: Memory of its own, numbered behind the streams: what crosses stages, strips of tiles, a table.
+        loops: The iteration space of the stages.
+        stages: The stages in execution order; empty until the host's compile schedules them.
+        scratch: Kernel-local memory, numbered behind the streams: values between stages, strips of tiles, a table.
         block: Elements of a block.
-        conversions: What unpacks streams of block floats before the stages, and packs them behind.
+        conversions: The conversions that unpack block-float streams before the stages and pack them behind.
     """
 
     loops: Loops = Loops.ELEMENTS
@@ -94,16 +94,16 @@ class LoopNest(_Computing):
 
     @property
     def one_loop(self) -> VectorLoop | None:
-        """The loop over all elements that is all of it; None if it is several, or has a table."""
+        """Its only loop, over all elements; None if it has several loops, or a table."""
         if self.loops is not Loops.ELEMENTS or self.scratch:
             return None
         return next((stage.loop for stage in self.all_of(Stage)), None)
 
     def all_of(self, kind: type[_T]) -> list[_T]:
-        """Its stages, for what knows this kind alone.
+        """Its stages, all of which must be of one kind.
 
         Raises:
-            InternalError: There is another, which would be left out.
+            InternalError: A stage is of another kind.
         """
         other = next((each for each in self.stages if not isinstance(each, kind)), None)
         if other is not None:
@@ -111,12 +111,12 @@ class LoopNest(_Computing):
         return [each for each in self.stages if isinstance(each, kind)]
 
     def scratch_of(self, kind: type[_T]) -> list[_T]:
-        """What of its scratch is of a kind."""
+        """The scratch memory of one kind."""
         return [each for each in self.scratch if isinstance(each, kind)]
 
     @property
     def remark(self) -> str:
-        """What was chosen, for a reader; "" for one loop over all elements."""
+        """The schedule, for reports; "" for one loop over all elements."""
         match self.loops:
             case Loops.ELEMENTS:
                 return "".join(f"a table of {' -> '.join(table.operations)}" for table in self.tables)
@@ -139,7 +139,7 @@ class LoopNest(_Computing):
 
     @property
     def _conversions(self) -> str:
-        return " and ".join(dict.fromkeys(each.verb for each in self.conversions))
+        return " and ".join(dict.fromkeys(each.direction for each in self.conversions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +147,15 @@ class ContractedLoops:
     """The loops of a product.
 
     Attributes:
-        left: The number of the stream whose rows are multiplied.
-        right: Of that whose columns are.
-        is_short: Whether its launches have rows of at most `SHORT_ROW` terms.
-        count: How many loops are contracted, from the one around the innermost outwards.
-        row_loops: How many loops around those walk rows.
-        tile_rows: Where there are few rows: 1, 2, 4 or 8, at least as many; else 0.
-        has_windows: Whether the left operand is windows, whose terms lie beside each other along the innermost of
+        left: The stream number of the left operand, whose rows are multiplied.
+        right: The stream number of the right operand, whose columns are multiplied.
+        is_short: Whether rows have at most `SHORT_ROW` terms.
+        count: The number of contracted loops, from the one around the innermost outwards.
+        row_loops: The number of loops over rows around those.
+        tile_rows: Rows of the register tile, 1, 2, 4 or 8, if there are few rows; else 0.
+        has_windows: Whether the left operand consists of windows, whose terms are contiguous along the innermost of
             several loops.
-        is_dots: Whether both operands move along the innermost loop, so that each of its steps is a product of one row
-            and one column.
+        is_dots: Whether both operands move along the innermost loop, so that each iteration is a dot product.
     """
 
     left: int
@@ -171,11 +170,11 @@ class ContractedLoops:
 
 @dataclass(frozen=True, eq=False)
 class Contract(_Computing):
-    """A product of two operands, and what becomes of each row of it: one of its steps is a `Product`.
+    """A product of two operands with an epilogue over its rows; one of its steps is a `Product`.
 
     Attributes:
-        contracted: Its loops.
-        epilogue: The steps behind the product, over a row of it; None until it is chosen.
+        contracted: The loops.
+        epilogue: The steps behind the product, over a row of it; None until the host's compile schedules them.
     """
 
     contracted: ContractedLoops
@@ -183,19 +182,19 @@ class Contract(_Computing):
 
     @property
     def factors(self) -> tuple[int, int]:
-        """The numbers of the streams that are multiplied."""
+        """The stream numbers of the factors."""
         return self.contracted.left, self.contracted.right
 
     @property
     def multiplication(self) -> Multiplication | None:
-        """How it multiplies; None: exactly."""
+        """The precision of its multiplications; None: exact."""
         return next(step.multiplication for step in self.body.steps if isinstance(step, Product))
 
     @property
     def in_pairs(self) -> bool:
-        """Whether products are added up in pairs: those of bfloat16 and block floats are.
+        """Whether products are accumulated in pairs, as those of bfloat16 and block floats are.
 
-        Where a part of every product is left out, what remains is added one by one.
+        Products of reduced fidelity, which drop partial products, are accumulated one by one.
         """
         if self.multiplication is not None and self.multiplication.dropped is not None:
             return False
@@ -203,7 +202,7 @@ class Contract(_Computing):
 
     @property
     def remark(self) -> str:
-        """How it multiplies; "" where another compiler chooses."""
+        """The schedule, for reports; "" where another compiler chooses."""
         if self.epilogue is None or self.epilogue.loop is None:
             return ""
         if self.contracted.is_dots:
@@ -213,7 +212,7 @@ class Contract(_Computing):
 
 
 class Repack(enum.Enum):
-    """What becomes of tiles of block floats."""
+    """Copies of block-float tiles."""
 
     PACKED = "block floats packed"
     UNPACKED = "block floats unpacked"
@@ -230,9 +229,9 @@ class Transposed:
     """Blocks of a transpose.
 
     Attributes:
-        lanes: Elements of a vector that is written.
-        columns: That are read at once.
-        rows_per_vector: Iterations of the loop around a block whose short rows a vector has side by side.
+        lanes: Elements of a written vector.
+        columns: Columns that are read at once.
+        rows_per_vector: Iterations of the loop around a block whose short rows share a vector.
     """
 
     lanes: int
@@ -243,11 +242,11 @@ class Transposed:
 
 @dataclass(frozen=True)
 class Stepped:
-    """Rows backwards, or every second element of them.
+    """Reversed rows, or every second element of rows.
 
     Attributes:
         lanes: Elements of a vector.
-        step: From one element that is read to the next.
+        step: The stride of reads, in elements.
     """
 
     lanes: int
@@ -255,17 +254,17 @@ class Stepped:
 
     @property
     def remark(self) -> str:
-        """Which of the two."""
+        """Which of the two, for reports."""
         return "reversed in registers" if self.step < 0 else "every second element, in registers"
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """Every element of rows several times side by side.
+    """Rows whose elements are repeated.
 
     Attributes:
         lanes: Elements of a vector.
-        times: How often an element is repeated.
+        times: Repetitions of each element.
     """
 
     lanes: int
@@ -278,13 +277,13 @@ Move = Repack | Transposed | Stepped | Repeated
 
 @dataclass(frozen=True)
 class Copy:
-    """What moves or converts elements, and computes nothing.
+    """A kernel that moves or converts elements and computes nothing.
 
     Attributes:
-        streams: What is read, and what is written.
-        rank: Loops around the innermost one.
-        numerics: How results are rounded.
-        move: How.
+        streams: The input and the output.
+        rank: The number of loops around the innermost one.
+        numerics: The rounding of results.
+        move: The way in which elements move.
     """
 
     streams: tuple[Stream, ...]
@@ -294,29 +293,29 @@ class Copy:
 
     @property
     def repacks(self) -> bool:
-        """Whether it packs, or unpacks, tiles of block floats."""
+        """Whether it packs or unpacks block floats."""
         return self.move in {Repack.PACKED, Repack.UNPACKED}
 
     @property
     def remark(self) -> str:
-        """How elements are moved."""
+        """The way in which elements move, for reports."""
         return self.move.remark
 
 
 @dataclass(frozen=True)
 class Routine:
-    """Loops around a routine, whose own are the innermost ones (ops/families/routine.py).
+    """Loops around a routine, which has the innermost loops itself (ops/families/routine.py).
 
     Attributes:
         streams: Inputs, then outputs.
-        rank: Loops around the innermost one.
-        numerics: How results are rounded.
-        name: Its operation's in TTIR.
-        own: How many loops are its own.
-        moves: Per stream, the own loops along which it moves, outermost first; 0 is the innermost.
-        constants: Numbers that it gets, as Python writes them: 0.0 and -0.0 are two, and so are 1, 1.0 and True.
-        has_short_rows: Whether its own loops have at most `SHORT_ROW` elements in its launches.
-        native: What it does where that is compiled without numba.
+        rank: The number of loops around the innermost one.
+        numerics: The rounding of results.
+        name: The name of its operation in TTIR.
+        own: The number of loops in the routine.
+        moves: Per stream, the routine's loops along which it moves, outermost first; 0 is the innermost.
+        constants: Its constants as Python literals, so that 0.0 and -0.0 differ, as do 1, 1.0 and True.
+        has_short_rows: Whether its own loops have at most `SHORT_ROW` elements.
+        native: The LLVM loop that implements it without numba; None if there is none.
         writes_rows: Whether it writes whole rows.
         loaded: The stream whose elements it loads as numbers.
     """
@@ -335,7 +334,7 @@ class Routine:
 
     @property
     def remark(self) -> str:
-        """Whose loop it is, or what it does."""
+        """The routine or its native loop, for reports."""
         return self.native.value if self.native else "compiled by numba"
 
 
@@ -347,5 +346,5 @@ def _count(number: int, noun: str) -> str:
 
 
 def rows_text(*, is_short: bool) -> str:
-    """How long the rows are that a kernel is made for."""
+    """The row length class of a kernel, for reports."""
     return f"rows of {'at most' if is_short else 'more than'} {SHORT_ROW} elements"

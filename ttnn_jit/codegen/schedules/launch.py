@@ -34,11 +34,12 @@ class LaunchLoops:
     """The loops of one launch.
 
     Attributes:
-        extents: Of the loops, outermost first, at least one; none is 1 but for a single element.
-        strides: Per operand, the elements between neighbours along each loop; 0 where the operand is broadcast.
-        offsets: Per operand, the offset of the first element that is met.
-        reduced: Which loops are reduced, 0 being the innermost: several of their elements make one of a result.
-        whole: Which others the kernel walks as they are, such as those of a block, a tile, or a routine.
+        extents: The extents of the loops, outermost first; there is at least one loop, and no extent is 1 unless there
+            is a single element.
+        strides: Per operand, its stride along each loop, in elements; 0 where the operand is broadcast.
+        offsets: Per operand, the offset of its first element.
+        reduced: The reduced loops, 0 being the innermost.
+        whole: Other loops that may not be split, such as those of a block, a tile or a routine.
     """
 
     extents: tuple[int, ...]
@@ -49,17 +50,17 @@ class LaunchLoops:
 
     @property
     def uncut(self) -> tuple[int, ...]:
-        """The loops of which no part is run by itself."""
+        """The loops that may not be split."""
         return (*self.reduced, *self.whole)
 
     @property
     def accesses(self) -> tuple[InnerAccess, ...]:
-        """How each operand is accessed along the innermost loop."""
+        """The access of each operand along the innermost loop."""
         return tuple(_ACCESS.get(strides[-1], InnerAccess.STRIDED) for strides in self.strides)
 
     @property
     def rank(self) -> int:
-        """Loops around the innermost one."""
+        """The number of loops around the innermost one."""
         return len(self.extents) - 1
 
     def moves_along(self, loop: int) -> tuple[bool, ...]:
@@ -80,11 +81,11 @@ _ACCESS = {1: InnerAccess.CONTIGUOUS, 0: InnerAccess.SCALAR}
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A tensor in memory, and which of its elements a kernel's operand has.
+    """The elements of a tensor in memory that a kernel's operand has.
 
     Attributes:
         spec: The tensor in memory.
-        access: From the operand's elements to the tensor's; None where they are the same.
+        access: The map from the operand's elements to the tensor's; None for the identity.
     """
 
     spec: TensorSpec
@@ -98,19 +99,19 @@ class View:
 
 @memoized(maxsize=4096)
 def launch_loops_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> LaunchLoops:
-    """The loops over all elements of `outputs`, to whose one shape the inputs are broadcast.
+    """The loops over all elements of `outputs`, which have one shape that the inputs broadcast to.
 
-    One loop where the logical elements of all operands are contiguous; else one loop over the stored elements, padding
-    included, where all are stored alike; else one loop per logical dimension, split where views need it, adjacent loops
-    merged where the strides of every operand allow it.
+    One loop if the logical elements of all operands are contiguous; else one loop over the stored elements, padding
+    included, if all operands have the same layout; else one loop per logical dimension, split where views require it,
+    with adjacent loops merged where the strides of every operand allow it.
 
     Raises:
-        NotStridedError: No loops make strides of all views together.
+        NotStridedError: No loops give strides for all views.
     """
     operands = (*inputs, *outputs)
     shape = outputs[0].shape
     if math.prod(shape) == 0:
-        # A scalar is loaded before the loop: only where there is one.
+        # A scalar is loaded before the loop, which must have an element.
         strides = tuple((0 if math.prod(each.shape) == 1 and each.spec.volume else 1,) for each in operands)
         return LaunchLoops((0,), strides, (0,) * len(operands))
     if any(operand.access is not None for operand in operands):
@@ -125,13 +126,13 @@ def launch_loops_of(inputs: tuple[View, ...], outputs: tuple[View, ...]) -> Laun
 
 @memoized(maxsize=4096)
 def reduction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], axis: int) -> LaunchLoops:
-    """The loops over `shape`, to which the operands are broadcast, of which that over `axis` is reduced.
+    """The loops over `shape`, which the operands broadcast to, with the loop over `axis` reduced.
 
-    It is the innermost one, or, where only another dimension is contiguous, the one around that. Results do not move
-    along a dimension of extent 1; the other loops are as in `launch_loops_of`.
+    The reduced loop is the innermost one or, if only another dimension is contiguous, the one around that. Results do
+    not move along a dimension of extent 1; the other loops are as in `launch_loops_of`.
 
     Raises:
-        NotStridedError: No loops make strides of all views together, or only ones that split the reduced dimension.
+        NotStridedError: No loops give strides for all views without splitting the reduced dimension.
     """
     order = [dim for dim in range(len(shape)) if dim != axis] + [axis]
     extents = tuple(shape[dim] for dim in order)
@@ -157,14 +158,14 @@ def reduction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], axis:
 
 @memoized(maxsize=4096)
 def contraction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], left: int, right: int) -> LaunchLoops:
-    """The loops of a contraction over `shape`, to which the operands are broadcast: its first dimension is contracted.
+    """The loops of a contraction over `shape`, which the operands broadcast to; its first dimension is contracted.
 
-    The innermost first: columns; the contracted loops, which are reduced, one unless an operand splits them; rows, all
-    loops along which operand `right` does not move, one at least, whatever its extent; and the others. Operand `left`
-    does not move along columns, unless every product is one of a row and a column: such are columns together.
+    From the innermost outwards: columns; the contracted loops, one unless an operand splits them; rows, which are the
+    loops in which operand `right` is invariant, at least one of any extent; and the others. Operand `left` is invariant
+    in columns, unless every output element is a dot product of its own: such elements form the columns.
 
     Raises:
-        NotStridedError: No loops make strides of all views together, or only ones that split a pair of bfloat16.
+        NotStridedError: No loops give strides for all views without splitting a pair of bfloat16.
     """
     if math.prod(shape[1:]) == 0:
         return LaunchLoops((0,), ((1,),) * len(operands), (0,) * len(operands))
@@ -183,18 +184,18 @@ def contraction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], lef
     in_pairs = all(operands[k].spec.dtype.is_upper_half for k in (left, right))
     if in_pairs and len(inner) > 1 and inner[-1][0] % 2:
         raise NotStridedError
-    # What is written is never a scalar to the innermost loop.
+    # A written stream is never a scalar along the innermost loop.
     columns = (column is not None and _loops(walked, [column])) or [(1, (1,) * len(operands))]
     reduced = tuple(range(1, 1 + len(inner)))
     return replace(_made_of([*batches, *rows, *inner, *columns], walked.offsets), reduced=reduced)
 
 
 MIN_VECTORIZED_DOTS = 4
-"""Dot products from which on each has a lane of its own: fewer leave most lanes empty."""
+"""Least dot products that are vectorized with one lane each; fewer leave most lanes empty."""
 
 
 def _dots(walked: StridedWalk, operands: Sequence[View], left: int, right: int, contracted: int) -> int | None:
-    """Where there are no columns: the longest loop of many products, if none has several rows."""
+    """The longest loop of many dot products, if there are no columns and no loop leaves an operand invariant."""
     loops = [k for k in range(contracted, len(walked.extents)) if walked.extents[k] > 1]
     # A chip rounds sums across the ends of several contracted loops.
     splits = sum(extent > 1 for extent in walked.extents[:contracted]) > 1
@@ -212,13 +213,13 @@ NO_TILES = LaunchLoops((1, 1, 1, 0), ((0, 0, 0, 1),) * 2, (0, 0), whole=(0, 1))
 
 @memoized(maxsize=4096)
 def tile_loops_of(dense: View, packed: View) -> LaunchLoops:
-    """The loops over the tiles of block floats that are made of `dense`, in blocks of whole tiles or within one.
+    """The loops over the tiles of block floats that are packed from `dense`, by whole tiles or within one.
 
-    The innermost first: columns of a tile, its rows, tiles beside each other, and the others. Strides of what is packed
-    are those of tiles.
+    From the innermost outwards: columns of a tile, rows of a tile, horizontally adjacent tiles, and the others. Strides
+    of the packed operand are tile strides.
 
     Raises:
-        NotStridedError: The elements of a tile do not lie in rows of it.
+        NotStridedError: The elements of a tile do not form rows.
     """
     if not math.prod(packed.shape):
         return NO_TILES
@@ -241,7 +242,7 @@ def tile_loops_of(dense: View, packed: View) -> LaunchLoops:
 
 
 def _address_of_tiles(packed: View) -> Expr:
-    """Where a tile lies, by its indices, in what strides of tiles count."""
+    """The address of a tile by its indices, in the unit of tile strides."""
     *batch, height, width = packed.spec.padded_shape
     steps = dense_strides((*batch, height // TILE_HEIGHT, width // TILE_WIDTH))
     first = [0] * len(steps)
@@ -253,13 +254,13 @@ def _address_of_tiles(packed: View) -> Expr:
 
 
 def row_loops(nest: LaunchLoops, right: int) -> int:
-    """How many loops of a contraction walk rows, from the innermost of them on; operand `right` does not move there."""
+    """The number of row loops of a contraction, in which operand `right` is invariant."""
     strides = nest.strides[right][: -1 - len(nest.reduced)]
     return len(list(itertools.takewhile(lambda stride: not stride, reversed(strides))))
 
 
 _Loop = tuple[int, tuple[int, ...]]
-"""The extent of a loop, and the stride of every operand along it."""
+"""The extent of a loop, and every operand's stride along it."""
 
 
 def _made_of(loops: Sequence[_Loop], offsets: tuple[int, ...]) -> LaunchLoops:
@@ -268,7 +269,7 @@ def _made_of(loops: Sequence[_Loop], offsets: tuple[int, ...]) -> LaunchLoops:
 
 
 def _loops(walked: StridedWalk, chosen: Sequence[int]) -> list[_Loop]:
-    """Some of the loops, without extents of 1, adjacent ones merged where they can be."""
+    """Some of the loops, without extents of 1, with adjacent loops merged where possible."""
     strides = tuple(tuple(own[k] for k in chosen) for own in walked.strides)
     merged = _merged(tuple(walked.extents[k] for k in chosen), strides, walked.offsets)
     found = list(zip(merged.extents, zip(*merged.strides, strict=True), strict=True))
@@ -280,18 +281,18 @@ def _one_loop(operands: Sequence[View]) -> list[_Loop]:
 
 
 MIN_COLUMNS = 16
-"""Elements of rows that are added to each other; shorter ones are gathered along the reduced dimension instead."""
+"""Least elements of rows that are reduced as columns; shorter rows are gathered along the reduced dimension."""
 
 
 def _has_columns(outer: LaunchLoops, along: Sequence[int]) -> bool:
-    """Whether the elements beside each other are of the innermost of the `outer` loops, not `along` the reduced one."""
+    """Whether elements are contiguous along the innermost of the `outer` loops, not `along` the reduced one."""
     strided = any(stride not in {0, 1} for stride in along)
     across = [strides[-1] for strides in outer.strides]
     return strided and outer.extents[-1] >= MIN_COLUMNS and 1 in across and set(across) <= {0, 1}
 
 
 def _address(operand: View, shape: Sequence[int]) -> Expr:
-    """Where the operand has what it broadcasts to an element of `shape`."""
+    """The address of the operand's element that broadcasts to an element of `shape`."""
     spec, access = operand.spec, operand.access
     if access is None:
         return total(times(Dim(axis), stride) for axis, stride in enumerate(broadcast_strides(spec, shape)))
@@ -315,7 +316,7 @@ def broadcast_strides(spec: TensorSpec, shape: Sequence[int]) -> tuple[int, ...]
 
 
 def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LaunchLoops | None:
-    """One loop over the stored elements of `output`, if every operand is stored like it or is a single element."""
+    """One loop over the stored elements of `output`, if every operand has its layout or is a single element."""
     strides = []
     for spec in operands:
         if spec.shape == output.shape and spec.layout is output.layout and spec.strides is None:
@@ -330,22 +331,22 @@ def _stored_run(operands: Sequence[TensorSpec], output: TensorSpec) -> LaunchLoo
 BLOCK = 32
 """Rows and columns of the blocks of transposed loops; both extents are multiples of it."""
 LEAST_BLOCKED_STRIDE = 512
-"""Elements between neighbours along the innermost loop from which on loops are blocked: rows further apart than that
-lie in pages of their own, and share few sets of the first cache (benchmarks/kernels/choices.py: `blocked loops`)."""
+"""Least stride along the innermost loop, in elements, for which loops are blocked: rows at larger strides lie in
+different pages and map to few sets of the L1 cache (benchmarks/kernels/choices.py: `blocked loops`)."""
 
 
 LEAST_TRANSPOSED = 4
-"""Rows, and columns, of a transpose that is done in blocks: a vector of 32-bit elements on every host."""
+"""Least rows and columns of a transpose that is blocked: a vector of 32-bit elements on every host."""
 FEW_MATRICES = 8
-"""In memory, so many are transposed block by block in turn, so that threads have enough parts of them."""
+"""Most matrices in memory that are transposed in an interleaved order of blocks, so that threads have enough parts."""
 
 
 def in_transposed_blocks(nest: LaunchLoops, itemsize: int, *, far: bool) -> LaunchLoops | None:
-    """The loops of a copy that transposes, in blocks of which every line is read and written as a whole; None: no such.
+    """The loops of a transposing copy, blocked to read and write whole cache lines; None if it is no transpose.
 
-    The loops of a block are the innermost ones: along what is written, and around it along what is read. Blocks follow
-    each other along those rows, of what is read or is written, that lie farther apart, which so are few at a time;
-    where operands are `far`, in memory, along what is read, which is prefetched.
+    The innermost loops are those of a block: along the contiguous dimension of the output, and around it along that of
+    the input. Consecutive blocks follow the operand whose rows have the larger stride, so that few of its rows are in
+    use at a time. For operands in memory (`far`) they follow the input, which is prefetched.
     """
     loops = list(zip(nest.extents, zip(*nest.strides, strict=True), strict=True))
     reading, writing = (
@@ -370,7 +371,7 @@ def in_transposed_blocks(nest: LaunchLoops, itemsize: int, *, far: bool) -> Laun
 
 
 def _part(extent: int, wanted: int, line: int) -> int:
-    """How much of a loop is in a block: what is wanted, or a divisor near that of which little is moved twice."""
+    """The extent of a block along a loop: `wanted`, or a nearby divisor of the extent that moves few lines twice."""
     if extent % wanted == 0:
         return wanted
     near = [part for part in range(line, 8 * wanted) if extent % part == 0]
@@ -378,9 +379,9 @@ def _part(extent: int, wanted: int, line: int) -> int:
 
 
 def blocked(nest: LaunchLoops) -> LaunchLoops:
-    """The loops in blocks, where an operand is contiguous along another loop than the innermost: a transpose.
+    """The loops, blocked if an operand is contiguous along another loop than the innermost, as in a transpose.
 
-    Every cache line of it is used as long as it lies in the cache. Bound: a strided load per element.
+    Every cache line of that operand is used while it is in the cache. Bound: a strided load per element.
     """
     last = len(nest.extents) - 1
     across = next((k for k in range(last) if any(_crosses(own, k) for own in nest.strides)), None)
@@ -396,15 +397,16 @@ def blocked(nest: LaunchLoops) -> LaunchLoops:
 
 
 MOST_STEPS, MOST_APART = 8, 32
-"""An innermost loop of fewer steps costs more than its elements; elements further apart share few cache lines."""
+"""Interchange is for innermost loops of fewer iterations, whose start costs more than their elements, and for strides
+up to this many elements, above which cache lines are hardly shared."""
 LEAST_AROUND, MOST_AROUND = 16, 1024
-"""Steps of a loop that is interchanged with it: what they touch stays in the first cache."""
+"""Iterations of the loop that becomes the innermost one: their data stays in the L1 cache."""
 
 
 def interchanged(nest: LaunchLoops) -> LaunchLoops:
-    """The loops with a short innermost one around steps of the next, where operands lie near in these.
+    """The loops with a short innermost loop interchanged with a part of the next one, if strides are small there.
 
-    Bound: a strided load and store per element, instead of a loop entered for a few of them.
+    Bound: a strided load and store per element, instead of the start of a loop for a few elements.
     """
     if nest.rank == 0 or nest.extents[-1] >= MOST_STEPS:
         return nest
@@ -424,7 +426,7 @@ def _crosses(strides: Sequence[int], loop: int) -> bool:
 
 
 def _merged(extents: tuple[int, ...], strides: tuple[tuple[int, ...], ...], offsets: tuple[int, ...]) -> LaunchLoops:
-    """Loops without extents of 1, adjacent ones merged where the outer stride is the inner one times its extent."""
+    """Loops without extents of 1, merged with the next one if the outer stride is the inner stride times its extent."""
     columns = zip(*strides, strict=True) if extents else ()
     loops = [(extent, column) for extent, column in zip(extents, columns, strict=True) if extent != 1]
     merged: list[_Loop] = []

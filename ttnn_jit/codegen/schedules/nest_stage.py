@@ -1,4 +1,4 @@
-"""What a kind of stage says of itself: how its loop is chosen and written, in LLVM text and in Python."""
+"""The interface of a kind of stage: how its loop is scheduled and emitted, as LLVM text and as Python."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from ttnn_jit.kernels.numba.python_scalar import PythonScalar
 
 
 class NestStage:
-    """A loop over the elements of a part of a loop nest; a kind of it is a subclass, in a file of its own.
+    """A loop over the elements of a part of a loop nest. Each kind is a subclass in a file of its own.
 
     Attributes:
-        operands: For each of its streams, the number of the nest's stream, or, above those, of what is in its scratch.
+        operands: Per stream of the stage, the number of the nest's stream or, above those, of its scratch memory.
     """
 
     operands: tuple[int, ...]
 
     @property
     def picoseconds(self) -> float:
-        """Predicted of an element."""
+        """Predicted per element."""
         raise NotImplementedError
 
     def functions(self, name: str, module: ModuleText) -> list[str]:
-        """The definition of its function, which has that name; `module` gets what it uses.
+        """The definition of its function `name`; declarations that it uses are added to `module`.
 
-        It has the form of a kernel (kernels/llvm/kernel_function.py). Over a block or a row it has one loop, and over a
-        strip another around that. Over a block it gets no strides: streams are contiguous or scalars. There is none if
-        it computes nothing.
+        The function has the ABI of a kernel (kernels/llvm/kernel_function.py). It has one loop over a block or a row,
+        and two over a strip. Over a block it gets no strides: streams are contiguous or scalars. A stage that computes
+        nothing has no function.
         """
         raise NotImplementedError
 
     def write(self, builder: PythonScalar, elements: Sequence[str]) -> None:
-        """Adds the Python statements for one element to `builder`; `elements` are where it is, by stream."""
+        """Emit the Python statements for one element to `builder`; `elements` has an expression per stream."""
         raise NotImplementedError
 
     def lines(self) -> Iterator[str]:
-        """What it computes, for a reader of the stage ``host``."""
+        """Its computation as lines of the dump ``host``."""
         raise NotImplementedError
 
     def vectorized(self, isa: HostIsa | None, vectors: int | None = None, **options: bool) -> Self:
-        """The stage with its loop chosen, if there is a choice, for vectors as `vector_loop` takes them."""
+        """The stage with its loop scheduled for vectors; the arguments are those of `vector_loop`."""
         del isa, vectors, options
         return self

@@ -1,4 +1,4 @@
-"""The tensors of a program as codegen knows them: what launches read and write."""
+"""The values of a plan: the tensors that launches read and write."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 @dataclass(frozen=True, eq=False)
 class PlanValue:
-    """A tensor: an argument, or what launches write. Two are one only if they are one object.
+    """A tensor: an argument, or the result of launches. Values compare by identity.
 
     Attributes:
-        spec: Its shape, element type and layout.
+        spec: Shape, element type and layout.
     """
 
     spec: TensorSpec

@@ -1,4 +1,4 @@
-"""A group of a body's steps as a body of its own, which loads what others computed and stores what others need."""
+"""A group of a body's steps as a body of its own, with loads and stores for the tiles that cross stages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Stage(NestStage):
     """Steps for every element of a part of a loop nest.
 
     Attributes:
-        body: What it computes.
-        operands: As `NestStage` has them.
-        loop: Over vectors of these elements; None where another compiler chooses, or nothing is computed.
+        body: The steps.
+        operands: As in `NestStage`.
+        loop: The loop over vectors; None if another compiler chooses it, or there are no steps.
     """
 
     body: KernelBody
@@ -35,23 +35,23 @@ class Stage(NestStage):
 
     @property
     def picoseconds(self) -> float:
-        """Of its loop; of another compiler's nothing is predicted."""
+        """Predicted per element of its loop; 0 if another compiler chooses the loop."""
         return self.loop.picoseconds if self.loop else 0
 
     def functions(self, name: str, module: ModuleText) -> list[str]:
-        """Its loop's."""
+        """The definition of its loop."""
         return [self.loop.define(name, module)] if self.loop else []
 
     def write(self, builder: PythonScalar, elements: Sequence[str]) -> None:
-        """Those of its steps."""
+        """Emit its steps."""
         write_steps(self.body, builder, elements)
 
     def lines(self) -> Iterator[str]:
-        """Its steps."""
+        """The lines of its steps."""
         return steps_text(self.body.steps, self.operands)
 
     def vectorized(self, isa: HostIsa | None, vectors: int | None = None, **options: bool) -> Self:
-        """With the loop over its steps, if it has any; None leaves it to another compiler."""
+        """The stage with a loop over its steps, if it has any; `isa` None leaves the loop to another compiler."""
         if isa is None or not self.body.steps:
             return self
         return replace(self, loop=vector_loop(self.body, isa, vectors, **options))
@@ -59,17 +59,17 @@ class Stage(NestStage):
 
 @dataclass
 class StageWriter:
-    """Writes a group of `body`'s steps as a body.
+    """Makes a body of a group of `body`'s steps.
 
     Attributes:
-        body: The whole.
-        streams: As the stage accesses them: the body's, then the buffers.
-        crossing: Steps whose tiles other stages load, with the numbers of their buffers.
-        accumulated: Reductions, with the numbers of the buffers that their operands are stored to; without those whose
-            operand is held elsewhere.
-        folded: Those of them that the stage's loop reduces.
-        in_place: Whether what is reduced is combined with what its buffer holds, instead of stored there.
-        rank: Of the stage.
+        body: The whole body.
+        streams: The body's streams and then the buffers, with the accesses of the stage.
+        crossing: The buffer number of each step whose tile other stages load.
+        accumulated: The buffer number that the operand of each reduction is stored to, unless a stream or buffer holds
+            it already.
+        folded: The reductions among those that the stage's loop reduces.
+        in_place: Whether reduced operands are combined with the contents of their buffer, instead of stored there.
+        rank: The rank of the stage.
     """
 
     body: KernelBody
@@ -84,7 +84,7 @@ class StageWriter:
     read: dict[int, int] = field(default_factory=dict)
 
     def stage(self, group: Sequence[int]) -> Stage:
-        """The stage: it loads tiles from elsewhere, and stores those that others need."""
+        """The stage of a group of steps: it loads tiles of other stages, and stores tiles that other stages read."""
         stored: list[tuple[int, int]] = []
         for index in group:
             match step := self.body.steps[index]:
@@ -112,7 +112,7 @@ class StageWriter:
         return Stage(body, (*self.read, *(number for _, number in stored)))
 
     def _accumulate(self, step: Accumulate, number: int) -> int:
-        """Where what the buffer shall hold is."""
+        """The index of the step whose tile is stored to the buffer `number`."""
         term = self._step_of(step.operand)
         if not self.in_place:
             return term
@@ -123,7 +123,7 @@ class StageWriter:
         return held + 1
 
     def _step_of(self, operand: int) -> int:
-        """Where the tile of the whole's step `operand` is, loaded if it is from elsewhere."""
+        """The stage's step for the whole body's step `operand`; a tile of another stage is loaded."""
         if operand not in self.step_of:
             step = self.body.steps[operand]
             number = step.stream if isinstance(step, Load) else self.crossing[operand]

@@ -1,4 +1,4 @@
-"""A stage that runs over a row, or over one element of it, and reduces what it computes."""
+"""A stage that runs over a row, or over one element of a row's results, and reduces values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Fold:
     """A reduction that a sweep computes.
 
     Attributes:
-        tile_name: Of its operation.
-        terms: The number of the stream or row buffer that is reduced, or of the buffer that holds a block of what is,
-            or its result.
-        result: The number of the buffer that gets the result.
+        tile_name: The tile operation of the reduction.
+        terms: The number of the stream or row buffer that is reduced, or of the buffer with a block of terms or a
+            block's result.
+        result: The number of the result's buffer.
         in_registers: Whether the sweep's loop reduces blocks.
     """
 
@@ -26,12 +26,12 @@ class Fold:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One loop over a row, or over the one element that a row's results are.
+    """One loop over a row, or over the one element of a row's results.
 
     Attributes:
-        stage: What it computes.
+        stage: The steps.
         whole_row: Whether it runs over the row.
-        folds: What it reduces.
+        folds: Its reductions.
     """
 
     stage: NestStage

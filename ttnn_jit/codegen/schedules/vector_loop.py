@@ -1,4 +1,4 @@
-"""A kernel's body in the loop of kernels/loops/tile_loop.py: the unroll factor, and the predicted cost."""
+"""The vectorized loop of a kernel's body (kernels/loops/tile_loop.py): its unroll factor and predicted cost."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 _MAX_LIVE_FOR_TWO_VECTORS = 10
 _MAX_LINES_FOR_TWO_VECTORS = 24
 _MAX_LINES_FOR_A_PAIR = {16: 64, 32: 200}
-"""By the number of vector registers; doubled where ops are short, since chains of them leave execution units idle."""
+"""By the number of vector registers; doubled for short ops, since their chains leave execution units idle."""
 _MAX_LINES_OF_A_SHORT_OP = 10
 
 REGISTERS_TO_SPARE = 32
-"""Vector registers from which on loads are software-pipelined, and f(x) and f(-x) computed for chunks of two vectors
+"""Least vector registers for software-pipelined loads, and for f(x) and f(-x) in chunks of two vectors
 (benchmarks/kernels/choices.py: `software pipelining`, `both signs`)."""
 
 _INSTRUCTIONS_OF_A_DIVISION = 8
 
 
 class Tier(enum.Enum):
-    """How a loop is compiled."""
+    """The compile tier of a loop."""
 
     OPTIMISED = "optimised"
     UNOPTIMISED = "unoptimised"
@@ -49,12 +49,12 @@ class VectorLoop:
     """A body's loop.
 
     Attributes:
-        loop: Its text.
+        loop: The loop's text.
         usual: Instructions of a chunk, without rare paths.
         instructions: The same by step.
-        module: Declarations, tables and rare paths that they use.
-        tier: How it is compiled where it is a whole kernel.
-        constants: That are in registers before the loop there.
+        module: Declarations, tables and rare paths that the loop uses.
+        tier: The compile tier if the loop is a whole kernel.
+        constants: The constants that such a kernel keeps in registers.
     """
 
     loop: TileLoop
@@ -65,27 +65,27 @@ class VectorLoop:
     constants: Sequence[Literal] = field(default=(), repr=False)
 
     def define(self, name: str, module: ModuleText) -> str:
-        """The loop's definition as a function of `module`, which gets what it needs."""
+        """The loop's definition as a function of `module`; declarations that it uses are added there."""
         definition = self.loop.definition(name)
         module.add(self.module)
         return definition
 
     @property
     def kernel(self) -> str:
-        """Its definition as a whole kernel."""
+        """The loop's definition as a whole kernel."""
         if self.tier is Tier.OPTIMISED:
             return self.loop.definition()
         return self.loop.unoptimised_definition(self.constants)
 
     @property
     def picoseconds(self) -> float:
-        """The predicted arithmetic per element, every instruction counted alike."""
+        """The predicted arithmetic per element, with equal weight for every instruction."""
         elements = self.loop.unroll * self.loop.lanes
         return 1000 * self.usual / (elements * HOST_COSTS.vector_instructions_per_ns)
 
     @property
     def weighed_instructions(self) -> float:
-        """Of a vector; a division counts as the instructions that its latency would hide."""
+        """Instructions per vector; a division counts as the instructions that fit in its latency."""
         divisions = sum(work is Work.DIVISION for work in works(self.loop.code))
         return (self.usual + (_INSTRUCTIONS_OF_A_DIVISION - 1) * divisions) / self.loop.unroll
 
@@ -120,7 +120,7 @@ def vector_loop(
 
 
 def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, ChunkFold]:
-    """By stream that is reduced in the loop, how."""
+    """The fold of each stream that the loop reduces."""
     found = {}
     for step in body.steps:
         if isinstance(step, Store) and isinstance(reduced := body.steps[step.operand], Accumulate):
@@ -136,6 +136,6 @@ def _most_lines_for_two(body: KernelBody, one: VectorLoop, isa: HostIsa) -> int:
     if not body.is_all_bfloat16:
         return _MAX_LINES_FOR_TWO_VECTORS
     if isa.registers < REGISTERS_TO_SPARE and both_signs(body):
-        return 0  # f(x) and f(-x) of one vector hold as much as two vectors
+        return 0  # f(x) and f(-x) of one vector need as many registers as two vectors
     ops = sum(isinstance(step, Apply) for step in body.steps)
     return _MAX_LINES_FOR_A_PAIR[isa.registers] * (2 if one.usual <= _MAX_LINES_OF_A_SHORT_OP * ops else 1)

@@ -13,7 +13,7 @@ from ttnn_jit.kernels.loops.stepping_loops import SteppingLoops
 from ttnn_jit.kernels.loops.transposing_loops import TransposingLoops
 
 _PICOSECONDS_OF_MOVING = 100
-"""Of an element: what it takes from a cache is little beside the lines that are far apart."""
+"""Predicted per element of a copy; scattered cache lines dominate the cost of cached data."""
 
 
 def drafted_copy(copy: Copy) -> Draft:

@@ -19,7 +19,7 @@ class LlvmKernel:
         name: Its symbol, which ends in a hash of the text: equal names mean equal code.
         modules: The text.
         picoseconds: The predicted arithmetic per element on one thread, at least 1.
-        panels: As `Launch` has it.
+        panels: As in `Launch`.
     """
 
     name: str
@@ -29,13 +29,13 @@ class LlvmKernel:
 
     @property
     def text(self) -> str:
-        """The whole module, as a reader is shown it."""
+        """The whole module, for dumps."""
         return self.modules.whole.listing
 
 
 @memoized(maxsize=1024)
 def kernel_of(kernel: Kernel, isa: HostIsa) -> LlvmKernel:
-    """The text of a kernel whose loops are chosen; the first of its kind in a process loads what writes it."""
+    """The text of a scheduled kernel; the first kernel of a kind in a process imports the kind's writer."""
     match kernel:
         case LoopNest():
             return _named(drafted_nest(kernel, isa))

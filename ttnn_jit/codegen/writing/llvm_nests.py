@@ -1,4 +1,4 @@
-"""The LLVM text of a loop nest, by what its stages run over."""
+"""The LLVM text of a loop nest, by its iteration space."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Draft:
         module: Declarations, tables and rare paths that they use.
         picoseconds: Predicted arithmetic per element.
         remarks: Comment lines for the head of the text.
-        tier: How it is compiled.
-        panels: As `Launch` has it.
+        tier: The compile tier.
+        panels: As in `Launch`.
     """
 
     definitions: Sequence[str]
@@ -48,12 +48,12 @@ class Draft:
 
 
 def types_remark(streams: Iterable[Stream]) -> str:
-    """A comment with the element types of the streams, so that kernels of different ones have different names."""
+    """A comment with the element types of the streams, so that kernels of different types have different names."""
     return f"; streams: {', '.join(stream.dtype.mlir for stream in streams)}"
 
 
 def drafted_nest(nest: LoopNest, isa: HostIsa) -> Draft:
-    """The text of a loop nest whose stages are chosen."""
+    """The text of a scheduled loop nest."""
     match nest.loops:
         case Loops.ELEMENTS:
             return _looked_up(nest, *nest.tables) if nest.tables else _one_loop(nest)
@@ -75,7 +75,7 @@ def _one_loop(nest: LoopNest) -> Draft:
 
 
 def _looked_up(nest: LoopNest, table: Table) -> Draft:
-    """A loop with a lookup table, and the one that fills it."""
+    """A loop with a lookup table, and the loop that fills the table."""
     module, names = ModuleText(), ("ttnn_jit.look_up", "ttnn_jit.function")
     stages = (*nest.all_of(NestStage), table.function)
     definitions = [line for name, stage in zip(names, stages, strict=True) for line in stage.functions(name, module)]
@@ -85,7 +85,7 @@ def _looked_up(nest: LoopNest, table: Table) -> Draft:
 
 
 def _in_blocks(nest: LoopNest) -> Draft:
-    """Several loops over a block of elements, one after the other."""
+    """Several loops over each block of elements."""
     module, calls, definitions = ModuleText(), [], []
     stages = nest.all_of(NestStage)
     for number, stage in enumerate(stages):
@@ -97,7 +97,7 @@ def _in_blocks(nest: LoopNest) -> Draft:
 
 
 def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
-    """A loop over strips of tiles, or sweeps over rows of them, and what unpacks and packs these."""
+    """A loop over strips of tiles, or sweeps over rows of tiles, with the conversions of block floats."""
     conversions, scratches = nest.conversions, tuple(nest.scratch_of(Stream))
     names = {each.stream: each.symbol for each in conversions}
     if nest.loops is Loops.TILE_ROWS:
@@ -116,7 +116,7 @@ def _converting(nest: LoopNest, isa: HostIsa) -> Draft:
 
 
 def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
-    """A kernel that reduces a loop, or, with another symbol than a kernel's, a function of its module."""
+    """A kernel that reduces a loop, or a function of its module if `symbol` is not a kernel's."""
     body, sweeps, in_rows = nest.body, nest.all_of(Sweep), nest.loops is Loops.ROWS
     assert body.reduced is not None, "it reduces a loop"
     module, definitions, calls, picoseconds = ModuleText(), [], [], 0.0

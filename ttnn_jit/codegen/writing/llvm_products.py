@@ -27,7 +27,7 @@ def drafted_product(product: Contract, isa: HostIsa) -> Draft:
     call = StageCall(name, stage.operands)
     own = loops.count, loops.row_loops, loops.left, loops.right, pairs, product.multiplication
     arguments = (KERNEL, body.streams, body.rank, *own, call, isa, module)
-    # What rounds sums tile by tile takes terms across the ends of loops, which few rows do not.
+    # Rounding by tile counts terms across the ends of loops, which the few-rows kernel does not.
     rounds = product.multiplication is not None and product.multiplication.rounds_tiles
     rows = 0 if rounds and loops.count > 1 else loops.tile_rows
     whole = WindowContraction if _reads_windows(product) else BlockedContraction
@@ -37,7 +37,7 @@ def drafted_product(product: Contract, isa: HostIsa) -> Draft:
         kernel = FewRowsContraction(*arguments, tile=rows) if rows else whole(*arguments)
     definitions = [*kernel.definitions(), *stage.functions(name, module)]
     picoseconds = 1000 * _INSTRUCTIONS_OF_A_PRODUCT / (isa.lanes * HOST_COSTS.vector_instructions_per_ns)
-    # What a launch must be like (runtime/plans/launch_bounds.py) stands in the text, so that its hash says that too.
+    # The requirements on launches (runtime/plans/launch_bounds.py) are part of the text and so of its hash.
     accesses = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in body.streams)
     remarks = [f"; {rows_text(is_short=loops.is_short)}", f"; streams: {accesses}"]
     time = picoseconds / 2 if pairs else picoseconds
@@ -46,7 +46,7 @@ def drafted_product(product: Contract, isa: HostIsa) -> Draft:
 
 
 def _reads_windows(product: Contract) -> bool:
-    """Whether the words of the left operand are in memory as the microkernel reads them."""
+    """Whether the microkernel can read the left operand's words from memory without packing."""
     dtype = product.streams[product.contracted.left].dtype
     are_words = dtype.is_upper_half if product.in_pairs else dtype is COMPUTE_TYPE
     return product.multiplication is None and product.contracted.has_windows and are_words

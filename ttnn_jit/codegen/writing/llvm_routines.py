@@ -16,13 +16,13 @@ from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.families.routine import NativeLoop
 
 _ROUTINE_PICOSECONDS = 1000
-"""Predicted arithmetic of a routine for every index of its loops: how many it has says nothing of what it does."""
+"""Predicted arithmetic of a routine per index of the loops around it; the true cost is unknown."""
 
 
 def routine_kernel(routine: Routine, isa: HostIsa) -> tuple[str, KernelModules, int]:
-    """Name, text and predicted picoseconds per index of a routine's loop, which numba makes of all but the simplest."""
+    """Name, text and predicted picoseconds per index of a routine's loop; numba compiles all but native loops."""
     streams = ", ".join(f"{stream.dtype.mlir} {stream.access.value}" for stream in routine.streams)
-    made_for = f"{streams}; {rows_text(is_short=routine.has_short_rows)}"  # which object code says in its name
+    made_for = f"{streams}; {rows_text(is_short=routine.has_short_rows)}"  # part of the name of the object code
     if routine.native is not None:
         module = ModuleText()
         functions = _native_functions(routine, routine.native, isa, module)
@@ -33,11 +33,11 @@ def routine_kernel(routine: Routine, isa: HostIsa) -> tuple[str, KernelModules, 
 
 
 _NATIVE_PICOSECONDS = {NativeLoop.ROW_GATHER: _ROUTINE_PICOSECONDS, NativeLoop.ARGUMENT_REDUCTION: 60}
-"""Of routines' loops that are LLVM text."""
+"""Predicted per index of routines' native loops."""
 
 
 def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module: ModuleText) -> Sequence[str]:
-    """The functions of a routine's loop, in a module."""
+    """The LLVM functions of a routine's native loop."""
     first, *others = (stream.dtype for stream in routine.streams)
     given = KERNEL, first
     match native:

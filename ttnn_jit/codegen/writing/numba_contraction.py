@@ -12,7 +12,7 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.target import TILE_WIDTH, Numerics
 
 _INNER = 1
-"""Which loop the terms that lie beside each other are along: the one around the innermost."""
+"""The loop along which terms are contiguous: the one around the innermost."""
 
 
 def chain(product: Contract, builder: PythonScalar, elements: Sequence[str]) -> list[str]:
@@ -38,7 +38,7 @@ def chain(product: Contract, builder: PythonScalar, elements: Sequence[str]) -> 
 
 
 def _rounding(builder: PythonScalar, terms: int) -> tuple[list[str], list[str]]:
-    """What rounds the sum to bfloat16 behind every tile of terms, and behind all."""
+    """The statements that round the sum to bfloat16 after every tile of terms, and after all terms."""
 
     def write() -> None:
         builder.lines.append(f"total = {builder.round_bfloat16('total', Numerics.IEEE)}")
@@ -49,7 +49,7 @@ def _rounding(builder: PythonScalar, terms: int) -> tuple[list[str], list[str]]:
 
 
 def _left_of(product: Contract, builder: PythonScalar, value: Value, side: int) -> Value:
-    """What a chip leaves of a factor; NaN stays one."""
+    """A factor at the chip's precision; NaN is preserved."""
     multiplied = product.multiplication
     dtype = product.streams[product.factors[side]].dtype.unpacked
     if multiplied is None or multiplied.kept[side] >= dtype.mantissa_bits:

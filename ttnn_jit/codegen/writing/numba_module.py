@@ -1,4 +1,4 @@
-"""What numba makes of a kernel's Python source: a module of LLVM text, which another process need not make again."""
+"""LLVM text that numba compiles from a kernel's Python source; the text is cached for other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 
 Keep = Callable[[str, Callable[[], bytes], Callable[[bytes], bool]], bytes]
-"""What is kept of a text, else what the second makes of it; what is kept and does not satisfy the third is not used."""
+"""A cache: takes a text, a function that computes its value, and a check that a cached value must pass."""
 
 _KEEPS: list[Keep] = []
 
@@ -38,7 +38,7 @@ class PythonSource:
 
 @contextmanager
 def texts_kept_by(keep: Keep | None) -> Iterator[None]:
-    """Have `keep` find and keep what numba makes, within the block; one thread compiles at a time."""
+    """Within the block, `keep` caches numba's results; one thread compiles at a time."""
     _KEEPS.extend([keep] if keep else [])
     try:
         yield
@@ -62,7 +62,7 @@ def numba_module(name: str, source: PythonSource) -> LlvmModule:
 
 @memoized
 def _called(text: str) -> dict[str, Any]:
-    """What the functions of a source are that its kernel calls; numba compiles them once a process."""
+    """The functions that a source's kernel calls; numba compiles them once per process."""
     scope: dict[str, Any] = {}
     exec(compile(text, "<ttnn_jit kernels>", "exec"), scope)
     return scope
@@ -74,7 +74,7 @@ def _text(name: str, source: str) -> str:
 
     above, start, kernel = source.rpartition("\ndef kernel(")
     lines = above.count("\n") + 1
-    # What stands above says how elements are loaded and stored, and is the same of many kernels but for comments.
+    # The text above the kernel loads and stores elements; many kernels share it but for comments.
     scope = dict(_called(re.sub("^#.*", "", above, flags=re.MULTILINE)))
     exec(compile("\n" * lines + start[1:] + kernel, f"<ttnn_jit kernel {name}>", "exec"), scope)
     int64s = types.CPointer(types.int64)

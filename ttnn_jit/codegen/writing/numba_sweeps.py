@@ -15,9 +15,9 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 
 
 class SweepWriter:
-    """Writes the sweeps over a row, which is the loop that is reduced.
+    """Emits the sweeps over a row, the reduced loop.
 
-    Buffer k is ``b<k>``; of the reduction into it, the chains are ``c<k>`` and the blocks that wait ``l<k>``.
+    Buffer k is ``b<k>``; the chains of its reduction are ``c<k>``, and the pending results of blocks ``l<k>``.
 
     Args:
         nest: The sweeps.
@@ -62,7 +62,7 @@ class SweepWriter:
         return [f"for {self._index} in range({count}):", *(INDENT + line for line in element)]
 
     def _reducing(self, sweep: Sweep, own: list[str]) -> list[str]:
-        """A sweep in blocks; what is reduced of an element is in a variable instead of a buffer."""
+        """A sweep in blocks; the reduced operand of an element is a variable instead of a buffer."""
         terms = {fold.terms: self._elements[fold.terms] for fold in sweep.folds}
         terms |= {k: f"term{k}" for k in terms if self._is_block(k)}
         own = [terms.get(k, each) for k, each in zip(sweep.stage.operands, own, strict=True)]
@@ -102,7 +102,7 @@ class SweepWriter:
         return str(self._builder.const(REDUCTION_OF_TILE[fold.tile_name].identity))
 
     def _folded(self, fold: Fold) -> list[str]:
-        """The chains folded by halving, and the block's result brought to its level; see swept_loops.py."""
+        """Fold the chains by halving, and combine the block's result into its level; see swept_loops.py."""
         chains, level = f"c{fold.result}", f"l{fold.result}[level]"
         halving = statements(
             self._builder, lambda: self._combine(fold, f"{chains}[c]", f"{chains}[c]", f"{chains}[c + width]")
@@ -122,7 +122,7 @@ class SweepWriter:
         ]
 
     def _finished(self, fold: Fold) -> list[str]:
-        """The levels of all blocks folded, the last blocks first."""
+        """Fold the levels of all blocks, the last blocks first."""
         level, result = f"l{fold.result}[level]", f"b{fold.result}[0]"
         joining = statements(self._builder, lambda: self._combine(fold, result, level, result))
         return [
