@@ -114,11 +114,11 @@ class Outputs:
         """
         wanted = [True] * len(results) if self.wanted is None else self.wanted
         if not isinstance(wanted, list | tuple) or {*map(type, wanted)} - {bool} or len(wanted) < len(results):
-            says = f"says True or False for each of {len(results)} gradients"
-            raise ArgumentError(f"{name}: `are_required_outputs` {says}, got {shown(wanted)}")
+            rule = f"must have True or False for each of {len(results)} gradients"
+            raise ArgumentError(f"{name}: `are_required_outputs` {rule}, got {shown(wanted)}")
         targets = [*self.targets, *[None] * len(results)]
         if any(target is not None for target in self.targets[len(results) :]):
-            raise ArgumentError(f"{name} gives one gradient, and `{GRADIENT_PARAMETERS[1].name}` is for a second")
+            raise ArgumentError(f"{name} has one gradient, and `{GRADIENT_PARAMETERS[1].name}` is for a second")
         found = zip(results, wanted, targets, strict=False)
         return [
             None if not is_wanted else each if target is None else write(target, each)

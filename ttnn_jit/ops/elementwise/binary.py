@@ -151,7 +151,7 @@ POW = binary(
     "pow",
     operands=(_BASE, _EXPONENT),
     operator="**",
-    summary="x to the power y, as C99 Annex F says.",
+    summary="x to the power y, as in C99 Annex F.",
     probe=Probe(domain=(0.0, 20.0), max_ulp=1.5, max_ulp_bf16=ROUNDED_TWICE),
     ttnn_name="pow_tensor",
     ttir_name="pow",
@@ -201,7 +201,7 @@ RDIV_TRUNC = binary(
 RPOW = binary(
     "rpow",
     operands=(_BASE, _EXPONENT),
-    summary="y to the power x, as C99 Annex F says.",
+    summary="y to the power x, as in C99 Annex F.",
     emit=lambda b, x, y: b.pow(y, x),
     aten="",
     golden=lambda torch, x, y: torch.pow(y, x),
@@ -226,7 +226,7 @@ REMAINDER = binary(
 )
 ATAN2 = binary(
     "atan2",
-    summary="The angle of the point (y, x), x the first operand, as C99 Annex F says.",
+    summary="The angle of the point (y, x), x the first operand, as in C99 Annex F.",
     probe=Probe((-100.0, 100.0), 3.0, ROUNDED_TWICE),
 )
 HYPOT = binary(

@@ -87,7 +87,7 @@ class Reduction(Operation):
             TypeError: `combiner` does not support floats.
         """
         if not self.combiner.dtypes >= FLOATS:
-            raise TypeError(f"`{self.combiner.name}` combines no floats: of integers `{self.name}` is `of_integers`")
+            raise TypeError(f"`{self.combiner.name}` does not support floats; declare integers by `of_integers`")
         return FLOATS if self.of_integers is None else SCALARS
 
     def combine(self, b: Any, x: Any, y: Any) -> Any:

@@ -77,7 +77,7 @@ def bind(
         try:
             bound = _bind_one(operation, given, dtype_of)
         except OverflowError as error:
-            raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
+            raise ArgumentError(f"a number in a call of `{operation.name}` is out of range of float: {error}") from None
         except ArgumentError as error:
             value_errors.append(error.with_traceback(None))
             continue
@@ -99,7 +99,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         value = given.get(operand.name)
         what = f"`{operand.name}` of `{operation.name}`"
         if value is None and operand.is_required:
-            missing = f"`{operation.name}` misses its argument `{operand.name}`"
+            missing = f"`{operation.name}` lacks its argument `{operand.name}`"
             raise ArgumentError(f"{what} is None" if operand.name in given else missing)
         if value is None:
             found.append(_Operand(operand, None, None, what))
@@ -160,7 +160,7 @@ def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType)
     for attribute in operation.attributes:
         value = given.get(attribute.name)
         if value is None and attribute.is_required:
-            raise ArgumentError(f"`{operation.name}` misses its argument `{attribute.name}`")
+            raise ArgumentError(f"`{operation.name}` lacks its argument `{attribute.name}`")
         value = attribute.default_of(dtype) if value is None else value
         values.append(attribute.kind.bind(value, None, f"`{attribute.name}` of `{operation.name}`"))
     return tuple(values)
@@ -177,7 +177,7 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
         if not meant or meant[0] not in operation.fixed_keywords:
             candidates[keyword] = meant
         elif value != operation.fixed_keywords[meant[0]]:
-            raise ArgumentError(f"`{operation.name}` has no form for {keyword}={value!r}")
+            raise ArgumentError(f"`{operation.name}` does not support {keyword}={value!r}")
     for keyword in sorted(candidates, key=lambda keyword: len(candidates[keyword])):
         if not (meant := candidates[keyword]):
             raise ArgumentError(f"`{operation.name}` has no argument `{keyword}`")
