@@ -20,13 +20,13 @@ demo: $(VENV)/.base  ## Set up .venv, then compile, run and check cosh
 test exhaustive fuzz: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev  ## Set up .venv, then run the tests: each with every value of its parameters, not with all products
-	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=sample
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --hypothesis-profile=sample
 
 exhaustive: $(VENV)/.dev  ## All tests, with all products of their parameters: what a change passes before it lands
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 fuzz: $(VENV)/.dev  ## The tests that draw examples, with new ones at every run, and four times as many as stated
-	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz -m "hypothesis and not oracle"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --hypothesis-profile=fuzz -m "hypothesis and not oracle"
 
 check: $(VENV)/.dev  ## Format, lint, types and the direction of imports
 	$(BIN)/ruff format --check .

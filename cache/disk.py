@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ttnn_jit.cache.folder import NOT_USED, Folder, ReadOnlyError, UntrustedFolderError, files_of
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.process.compile_lock import compiling, interrupts_postponed
 from ttnn_jit.specs.options import Environment
 
@@ -202,7 +202,7 @@ class DiskStore:
     def _warn_once(self, text: str) -> None:
         if text not in _WARNED:
             _WARNED.add(text)
-            warn_the_user(text, RuntimeWarning)
+            warn_user(text, RuntimeWarning)
 
 
 _WARNED: set[str] = set()

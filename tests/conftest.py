@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import count
 from logging.handlers import BufferingHandler
 from pathlib import Path
@@ -35,6 +35,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if settings.get_current_profile_name() == "sample":
         items[:], rest = sampled(items)
         config.hook.pytest_deselected(items=rest)
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # no worker waits for a long one at the end
     functions = {item.obj for item in items if isinstance(item, pytest.Function)}
     for function in filter(is_hypothesis_test, functions):
         if isinstance(function, FunctionType):  # no state machine: each of its runs is many steps
@@ -43,13 +44,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             function._hypothesis_internal_use_settings = settings(own, max_examples=many)
 
 
-def pytest_collection_finish() -> None:
-    """Modules and tests stay until the end: no collection of garbage looks through these two million objects again.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests stay until the end: no collection of garbage looks through these two million objects.
 
-    Collections of what is young are rarer too: of all that a compile makes little is garbage in cycles.
+    Later collections of what is young are rarer too: of all that a compile makes little is garbage in cycles.
     """
-    gc.freeze()
-    gc.set_threshold(20_000)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(20_000)
+        gc.enable()
 
 
 MEMORY = Path("/dev/shm")

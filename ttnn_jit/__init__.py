@@ -7,7 +7,7 @@
     def cosh(x):
         return ttnn.multiply(ttnn.add(ttnn.exp(x), ttnn.exp(ttnn.neg(x))), 0.5)
 
-Importing it loads neither torch, numpy, numba, llvmlite nor xDSL; each loads when something needs it.
+Importing ttnn_jit loads neither torch, numpy, numba, llvmlite nor xDSL; each is imported at first use.
 """
 
 from importlib import import_module
@@ -35,6 +35,6 @@ __version__ = "0.1.0"
 
 
 def __dir__() -> list[str]:
-    """What is public, and none of the modules that it is made of."""
+    """The public names, without internal modules."""
     own = (name for name in globals() if name.startswith("__"))
     return sorted({*__all__, *own, "testing", "ttnn"})

@@ -1,4 +1,4 @@
-"""``python -m ttnn_jit script.py args...``: runs a script written for ttnn; see `ttnn_jit.tools.script`."""
+"""``python -m ttnn_jit script.py args...`` runs a script written for ttnn; see `ttnn_jit.tools.script`."""
 
 import sys
 

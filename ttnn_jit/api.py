@@ -1,4 +1,4 @@
-"""The public functions that have no room of their own: the decorator, the table of operations, why a disk missed."""
+"""Public functions: the decorator `jit`, the table of operations, and the explanation of a disk cache miss."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _naming_unknown_options(function: F) -> F:
-    """`function`, whose options are keywords, with an error for others that names the one that was meant."""
+def _checking_option_names(function: F) -> F:
+    """`function`, with an error for unknown keywords that suggests the likely one."""
     options = [each.name for each in inspect.signature(function).parameters.values() if each.kind is _KEYWORD]
 
     @functools.wraps(function)
@@ -63,7 +63,7 @@ def jit(
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 
 
-@_naming_unknown_options
+@_checking_option_names
 def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     fn: Callable[..., Any] | None = None,
     /,
@@ -88,33 +88,34 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         enable_cache: Keep compiled programs on disk. Programs in memory are always kept. The ttnn.jit document
             defaults this to False; here it is True, so that a second process compiles nothing.
         graph_capture: True traces the function, False interprets its source, None interprets it and traces only
-            where there is no source to read. A trace runs the Python around the operations: a program that got
-            something from ``random.random()``, ``time.time()`` or a file serves one call, and a warning says so.
-            Interpreting refuses such calls.
+            where there is no source to read. A trace executes the Python around the operations. A program that read
+            ``random.random()``, ``time.time()`` or a file is used for one call, and a warning says so. The interpreter
+            refuses such calls.
         math_fidelity: How exactly a chip multiplies matrices (docs/numerics.md); printed on kernels, part of the key.
-        debug: Print to stdout: the IR after every step, each under a banner, and at each call a line for every kernel
-            that it launches. Verify after every pass.
+        debug: Print to stdout the IR after every stage, each under a banner, and at each call one line per kernel
+            launch. Verify the module after every pass.
         compile_only: Return the compiled `Program` instead of running it, and write IR, kernels, assembly and object
             code under ``generated/jit/<function>_<hash>/``.
-        backend: ``"ttnn"`` writes vectors with functions of its own. ``"numba"`` writes the same scheduled program as
-            Python loops over libm, for numba to compile: slower, readable, and independent (docs/backends.md).
+        backend: ``"ttnn"`` emits vectorized LLVM IR with math functions of its own. ``"numba"`` emits the same
+            scheduled program as Python loops over libm, which numba compiles: slower, readable, and independent
+            (docs/backends.md).
         max_grid: Last core coordinate (x, y): (7, 7) is a grid of 8x8; None means the target's whole grid.
-        memory_config: Where results of ttnn tensors lie; None means where their first operand does, or what
-            ``TTNN_JIT_OUTPUT_LAYOUT=max-block-sharded`` says.
-        fallback: Run the plain function, with a warning, where compiling or running it fails. Operations of ttnn take
-            its torch tensors and numpy arrays then, one after the other, and so do functions of torch and numpy.
-        extra_pipeline_options: Passes of your own between named stages, ``after-STAGE{PASS,...}``.
-        target: The system whose rules torch and numpy arguments obey; ttnn tensors obey their device's.
-        fp32_dest_acc: On chip targets, keep float32 between the ops of a fused kernel and round at its stores alone:
-            more exact, but no longer the bits of one call after the other (docs/numerics.md). DST then holds 4 tiles.
-            The ``cpu`` target always computes so.
+        memory_config: The memory config of results where arguments are ttnn tensors. None means that of the first
+            operand, or what ``TTNN_JIT_OUTPUT_LAYOUT=max-block-sharded`` selects.
+        fallback: Run the plain Python function, with a warning, where compiling or running it fails. The operations of
+            ttnn then accept torch tensors and numpy arrays, and run eagerly; functions of torch and numpy run as usual.
+        extra_pipeline_options: Additional passes between named stages, ``after-STAGE{PASS,...}``.
+        target: The system whose rules apply to torch and numpy arguments; for ttnn tensors those of their device do.
+        fp32_dest_acc: On chip targets, keep float32 between the operations of a fused kernel and round only at its
+            stores: more exact, but no longer bit-equal to eager calls (docs/numerics.md). DST then holds 4 tiles.
+            The ``cpu`` target always computes this way.
 
     Returns:
-        A `JitFunction`, or a decorator that makes one.
+        A `JitFunction`, or a decorator that returns one.
 
     Raises:
-        ArgumentError: An option of another kind or name than above, an unknown backend or target, a `max_grid` that is
-            no core, or `fallback` and `compile_only` together.
+        ArgumentError: An unknown option, an option of the wrong type, an unknown backend or target, a `max_grid` that
+            is not a core coordinate, or `fallback` and `compile_only` together.
     """
     options = CompileOptions(
         graph_capture=graph_capture,
@@ -190,9 +191,10 @@ def _checked_max_grid(max_grid: tuple[int, int] | None) -> tuple[int, int] | Non
 
 
 def supported_ops() -> list[dict[str, object]]:
-    """One row per operation: its call, dtypes, name in torch's ATen if it has one there, and what it computes.
+    """One row per operation: its call, its dtypes, its name in torch's ATen or None, and a summary.
 
-    The dtypes are those that some operand takes, indices among them; a call with others names the operand.
+    The dtypes are those that at least one operand accepts, operands of indices included. A call with another dtype
+    raises an error that names the operand.
     """
     return [
         {
@@ -207,10 +209,10 @@ def supported_ops() -> list[dict[str, object]]:
 
 
 def register_as_ttnn() -> None:
-    """Let ``import ttnn`` find `ttnn_jit.ttnn`, here and in processes started from here, unless a real ttnn is found.
+    """Let ``import ttnn`` find `ttnn_jit.ttnn`, in this process and its child processes, unless a real ttnn is found.
 
-    A second call does nothing. Processes learn of it by multiprocessing, and by an entry behind those of the variable
-    PYTHONPATH, which stays as long as this process.
+    A second call does nothing. Child processes are configured through multiprocessing, and through an entry appended
+    to the environment variable PYTHONPATH of this process.
     """
     from ttnn_jit.ttnn.namespace import stand_in
 
@@ -218,10 +220,10 @@ def register_as_ttnn() -> None:
 
 
 def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
-    """Why a call with these arguments would not find its program on disk: the fields that differ from the nearest.
+    """Why a call with these arguments misses the disk cache: the key's fields that differ from the nearest stored key.
 
     Raises:
-        ArgumentError: `function` is none that `jit` returned.
+        ArgumentError: `function` was not returned by `jit`.
     """
     from ttnn_jit.compiler import inspection
 
@@ -231,5 +233,5 @@ def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
     return inspection.explain_miss(function.request(*args, **kwargs))
 
 
-if config_overrides():  # settings may have to observe calls from the first one on
+if config_overrides():  # settings may turn on observers, which must see the first call
     import_module("ttnn_jit.ttnn.observing.session_config")

@@ -1,9 +1,9 @@
 """``pytest -p ttnn_jit.pytest_plugin``: tests written for ttnn run where no real ttnn is installed.
 
-`import ttnn` finds `ttnn_jit.ttnn`, in conftests and in the processes of pytest-xdist too. The fixtures `device`,
-`mesh_device` and `device_params` are those that test suites for ttnn define; a project's own go first.
-``--ttnn-target`` says what devices are opened as, by whichever fixture. ``--ttnn-compare`` fails tests whose operations
-are not their goldens, and writes what it found.
+`import ttnn` finds `ttnn_jit.ttnn`, in conftests and in the worker processes of pytest-xdist too. The fixtures
+`device`, `mesh_device` and `device_params` are those that test suites for ttnn define; a project's own fixtures take
+precedence. ``--ttnn-target`` selects the target of opened devices, whichever fixture opens them. ``--ttnn-compare``
+fails tests in which an operation differs from its golden, and writes a report.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 DESC_PATH = "SYSTEM_DESC_PATH"
 OPTION = "--ttnn-target"
 COMPARE, REPORT = "--ttnn-compare", "--ttnn-compare-report"
-_COMPARING = pytest.StashKey[Any]()
+_COMPARED_TESTS = pytest.StashKey[Any]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--ttnn-target``, ``--ttnn-compare``, ``--ttnn-compare-report``."""
+    """Add ``--ttnn-target``, ``--ttnn-compare`` and ``--ttnn-compare-report``."""
     presets = ", ".join(PRESETS)
-    parser.addoption(OPTION, help=f"what ttnn's devices are opened as: {presets}, or the JSON file of a description")
+    parser.addoption(OPTION, help=f"target of ttnn's devices: {presets}, or the JSON file of a description")
     parser.addoption(
         COMPARE, action="store_true", help="compare every operation with its golden; fail tests in which one differs"
     )
@@ -42,48 +42,48 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before processes of pytest-xdist start, which write beside this one."""
+    """Start comparing before the workers of pytest-xdist start, which write into the same folder."""
     if config.option.ttnn_compare:
         from ttnn_jit.ttnn.observing.compared_tests import ComparedTests
 
         is_worker = hasattr(config, "workerinput")
         config.option.ttnn_compare_report = str(Path(config.option.ttnn_compare_report).absolute())
-        config.stash[_COMPARING] = ComparedTests(Path(config.option.ttnn_compare_report), is_worker=is_worker)
+        config.stash[_COMPARED_TESTS] = ComparedTests(Path(config.option.ttnn_compare_report), is_worker=is_worker)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Operations of fixtures count for the test that asked for them first."""
-    if (comparisons := item.config.stash.get(_COMPARING, None)) is not None:
+    """Attribute the operations of a fixture to the test that requested it first."""
+    if (comparisons := item.config.stash.get(_COMPARED_TESTS, None)) is not None:
         comparisons.begin(item.nodeid)
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """A test that passed fails if an operation in it differs."""
+    """Fail a test that passed if one of its operations differs from its golden."""
     result = yield
-    comparisons = item.config.stash.get(_COMPARING, None)
+    comparisons = item.config.stash.get(_COMPARED_TESTS, None)
     if comparisons is not None and (found := comparisons.differing()):
         pytest.fail(found, pytrace=False)
     return result
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """The processes of pytest-xdist have ended: the report of them all."""
-    if (comparisons := session.config.stash.get(_COMPARING, None)) is not None:
+    """Write the merged report after the workers of pytest-xdist have ended."""
+    if (comparisons := session.config.stash.get(_COMPARED_TESTS, None)) is not None:
         comparisons.end()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """What was compared, and where the report lies."""
-    if (comparisons := config.stash.get(_COMPARING, None)) is not None:
+    """Print how many results were compared, and the path of the report."""
+    if (comparisons := config.stash.get(_COMPARED_TESTS, None)) is not None:
         terminalreporter.write_line(comparisons.summary())
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Before a conftest can import ttnn, or open a device."""
+    """Register `ttnn` and the target before a conftest can import ttnn or open a device."""
     register_as_ttnn()
     target = early_config.known_args_namespace.ttnn_target
     if target is not None:
@@ -91,7 +91,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def _open_devices_as(target: str) -> Any:
-    """Has the variable that decides name a file of `target`; returns what sets it back."""
+    """Set ``SYSTEM_DESC_PATH`` to a file that describes `target`; returns the function that restores it."""
     folder = tempfile.TemporaryDirectory(prefix="ttnn_jit_target_")
     path = Path(folder.name) / "system_desc.json"
     try:
@@ -111,12 +111,12 @@ def _open_devices_as(target: str) -> Any:
 
 @pytest.fixture
 def device_params(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Keywords of ``ttnn.open_device``, as a test gives them by indirect parametrization; none otherwise."""
+    """Keywords of ``ttnn.open_device`` from indirect parametrization of the test; empty without one."""
     return dict(getattr(request, "param", {}))
 
 
 def _keywords(ttnn: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Keywords of ``ttnn.open_device``: suites for ttnn name the parts of a dispatch core config one by one."""
+    """Keywords of ``ttnn.open_device``; suites for ttnn pass the fields of a dispatch core config separately."""
     parts = {name: params.get(f"dispatch_core_{name}") for name in ("type", "axis")}
     others = {name: value for name, value in params.items() if name.removeprefix("dispatch_core_") not in parts}
     given = {name: value for name, value in parts.items() if value is not None}
@@ -134,9 +134,9 @@ def device(device_params: dict[str, Any]) -> Iterator[Any]:
 
 @pytest.fixture
 def mesh_device(request: pytest.FixtureRequest, device_params: dict[str, Any]) -> Iterator[Any]:
-    """A mesh, opened for one test: of as many devices in a row, or of the rows and columns, that a parameter says.
+    """A mesh, opened for one test: the parameter is a number of devices in a row, or (rows, columns).
 
-    Without one it is of all devices there are; a test that asks for more is skipped.
+    Without a parameter the mesh has all devices. A test that requests more devices than there are is skipped.
     """
     ttnn: Any = importlib.import_module("ttnn")
     wanted = getattr(request, "param", ttnn.get_num_devices())

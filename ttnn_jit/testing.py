@@ -1,4 +1,4 @@
-"""Comparisons for tests: how far results are from a reference, in units in the last place.
+"""Assertions for tests: the distance of results from a reference, in units in the last place (ulp).
 
 from ttnn_jit.testing import assert_allclose
 
@@ -22,18 +22,18 @@ __all__ = ["assert_allclose", "assert_matches_golden", "comparison_records", "ul
 def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: float = 0.0, atol: float = 0.0) -> None:
     """Every element is within ``max_ulp`` units in the last place plus ``rtol * |expected|`` plus ``atol``.
 
-    NaN is close to NaN alone, an infinity to itself and to what rounds to it. Without a bound, values must be equal
-    (0.0 and -0.0 are).
+    NaN is close only to NaN. An infinity is close to itself and to a reference that rounds to it. Without a bound,
+    values must be equal (0.0 equals -0.0).
 
     Args:
-        actual: A ttnn, torch or numpy tensor of float32, bfloat16 or integers: its dtype's units count.
-        expected: The reference, best in float64.
-        max_ulp: Units in the last place of `actual`'s dtype, at the expected value.
-        rtol: Relative to the expected value.
-        atol: Absolute.
+        actual: A ttnn, torch or numpy tensor of float32, bfloat16 or integers.
+        expected: The reference, preferably in float64.
+        max_ulp: Bound in units in the last place of `actual`'s dtype, at the expected value.
+        rtol: Bound relative to the expected value.
+        atol: Absolute bound.
 
     Raises:
-        AssertionError: Some element is not; the text names the worst, and how many there are.
+        AssertionError: Some element is not within the bound; the text names the worst element and counts the others.
         ValueError: The shapes differ, or `actual` is of another dtype.
     """
     __tracebackhide__ = True
@@ -61,7 +61,7 @@ def assert_matches_golden(operation: TileOperation, *tensors: Any, max_ulp: floa
 
     Raises:
         AssertionError: Some element is not.
-        ValueError: The operation was made without a golden.
+        ValueError: The operation has no golden.
     """
     __tracebackhide__ = True
     if operation.golden is None:

@@ -17,7 +17,7 @@ from ttnn_jit.compiler.report import Report
 from ttnn_jit.ops import OVERLOADS
 from ttnn_jit.runtime.programs.program import Program
 
-COMMON = "By keyword every operation takes besides"
+COMMON = "Every operation takes these keywords too"
 """How what is said of every operation begins."""
 NAPOLEON = Config(napoleon_use_ivar=True, napoleon_use_param=False, napoleon_use_rtype=False)
 

@@ -331,7 +331,7 @@ def a_debugger(x):
     y = ttnn.exp(x)
     breakpoint()
 #   ^^^^^^^^^^ Function breakpoint not supported
-#   help: `breakpoint` would act once, when the function is compiled, and not at each call
+#   help: `breakpoint` would run once, when the function is compiled, and not at each call
     return y
 
 

@@ -267,7 +267,7 @@ def test_a_tensor_of_a_mesh_meets_no_device_of_its_own(device, mesh, action):
     x, y = ttnn.from_torch(X, layout=ttnn.TILE_LAYOUT, device=mesh), on(device)
     with pytest.raises(ArgumentError) as raised:
         action(device, x, y)
-    assert raised.value.message == f"a tensor of {mesh} meets {device} in one call"
+    assert raised.value.message == f"a call mixes a tensor of {mesh} with {device}"
 
 
 def test_the_tensors_of_a_mesh_do_not_go_into_one_on_the_host(mesh):

@@ -28,9 +28,9 @@ CONVOLUTIONS = [
     ({"padding": (1, 1, 1)}, "`padding` of conv2d must be 2 whole numbers, got [1, 1, 1]"),
     ({"stride": (0, 1)}, "conv2d: the stride is [0, 1]: the numbers must be at least 1"),
     ({"kernel_size": (3, 2.5)}, "`kernel_size` of conv2d must be a whole number, got 2.5"),
-    ({"out_channels": 4}, "conv2d: the weights have shape [6, 8, 3, 3], and [4, 8, 3, 3] is wanted"),
-    ({"kernel_size": (2, 3)}, "conv2d: the weights have shape [6, 8, 3, 3], and [6, 8, 2, 3] is wanted"),
-    ({"input_height": 4}, "conv2d: the input has shape [1, 5, 5, 8], and 1x4x5 positions of 8 channels are said"),
+    ({"out_channels": 4}, "conv2d: the weights have shape [6, 8, 3, 3], and [4, 8, 3, 3] is expected"),
+    ({"kernel_size": (2, 3)}, "conv2d: the weights have shape [6, 8, 3, 3], and [6, 8, 2, 3] is expected"),
+    ({"input_height": 4}, "conv2d: the input has shape [1, 5, 5, 8], and its sizes are 1x4x5 positions of 8 channels"),
     ({"batch_size": 0}, "conv2d: `batch_size` is 0: it is at least 1"),
     ({"dtype": ttnn.uint32}, "the result of a convolution has floats, and `dtype` is UINT32"),
     (
@@ -44,7 +44,7 @@ POOL |= {"padding": [1, 1]}
 POOLS = [
     ({"kernel_size": [8, 8], "padding": [0, 0]}, "a window of 8x8 elements is larger than the padded tensor, 5x5"),
     ({"padding": [2, 0]}, "the padding [[2, 2], [0, 0]] is more than half of a window of [3, 3]"),
-    ({"channels": 4}, "the input has shape [1, 5, 5, 8], and 1x5x5 positions of 4 channels are said"),
+    ({"channels": 4}, "the input has shape [1, 5, 5, 8], and its sizes are 1x5x5 positions of 4 channels"),
     ({"stride": [1, -1]}, "the stride is [1, -1]: the numbers must be at least 1"),
 ]
 
@@ -97,7 +97,7 @@ def test_weights_that_were_prepared_for_another_shape_are_refused(device):
     prepared = ttnn.prepare_conv_weights(weight_tensor=on(device, WEIGHT), weights_format="OIHW", **keywords, **CALL)
     assert tuple(prepared.shape) == (1, 1, 72, 6)
     with pytest.raises(
-        ArgumentError, match=re.escape("the weights have shape [1, 1, 72, 6], and [6, 8, 2, 2] is wanted")
+        ArgumentError, match=re.escape("the weights have shape [1, 1, 72, 6], and [6, 8, 2, 2] is expected")
     ):
         ttnn.conv2d(input_tensor=on(device, X), weight_tensor=prepared, **{**CALL, "kernel_size": (2, 2)})
     with pytest.raises(ArgumentError, match="`weights_format` of prepare_conv_weights is \"OIHW\", got 'HWIO'"):
@@ -105,7 +105,7 @@ def test_weights_that_were_prepared_for_another_shape_are_refused(device):
 
 
 def test_a_bias_of_another_size_is_refused(device):
-    with pytest.raises(ArgumentError, match=re.escape("the bias has shape [1, 1, 1, 6], and [1, 1, 1, 3] is wanted")):
+    with pytest.raises(ArgumentError, match=re.escape("the bias has shape [1, 1, 1, 6], and [1, 1, 1, 3] is expected")):
         ttnn.conv2d(
             input_tensor=on(device, X), weight_tensor=on(device, WEIGHT[:3]), bias_tensor=on(device, BIAS),
             **{**CALL, "out_channels": 3},
@@ -164,7 +164,7 @@ def test_a_transposed_convolution_without_a_result_is_refused(device):
     with pytest.raises(ArgumentError, match="leaves no result"):
         ttnn.conv_transpose2d(**call, **{**CALL, "kernel_size": (1, 1), "padding": (3, 3)})
     with pytest.raises(
-        ArgumentError, match=re.escape("the output padding is [1, 0]: it is below the stride or the dilation")
+        ArgumentError, match=re.escape("the output padding is [1, 0]: it must be below the stride or the dilation")
     ):
         ttnn.conv_transpose2d(**call, **{**CALL, "kernel_size": (1, 1), "padding": (0, 0)}, output_padding=(1, 0))
 

@@ -146,7 +146,7 @@ def test_only_python_functions_are_jitted(value, name):
     [
         (staticmethod(double.func), "got staticmethod\nhelp: write `@staticmethod` above `@jit`"),
         (functools.partial(double.func), "got functools.partial\nhelp: jit its function, and make a partial of"),
-        (functools.lru_cache(double.func), "got functools._lru_cache_wrapper\nhelp: leave the cache away"),
+        (functools.lru_cache(double.func), "got functools._lru_cache_wrapper\nhelp: remove the cache"),
         (torch.nn.ReLU().forward, "got method\nhelp: write `@jit` above a `def` in the class"),
         (torch.nn.ReLU, "got type\nhelp: write `@jit` above a `def` in the class"),
     ],

@@ -164,7 +164,7 @@ HOST = [
     (
         lambda d: ttnn.from_torch(X, ttnn.bfloat16, spec=ttnn.TensorSpec((64, 64), ttnn.bfloat16), device=d),
         RuntimeError,
-        "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them",
+        "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it contains them",
     ),
     (
         lambda d: ttnn.from_torch(X.numpy(), device=d),
@@ -289,7 +289,7 @@ HOST = [
     (
         lambda d: ttnn.open_device(device_id=0, speed=2),
         ValueError,
-        "open_device has no keyword `speed`\nhelp: of the hardware's it takes and ignores `dispatch_core_config`, "
+        "open_device has no keyword `speed`\nhelp: keywords of hardware that it ignores are `dispatch_core_config`, "
         "`dispatch_core_type`, `l1_small_size`, `offset`, `physical_device_ids`, `worker_l1_size`",
     ),
     (

@@ -11,7 +11,7 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.foreign.pytrees import MOST_DEEP, MOST_LEAVES
+from ttnn_jit.foreign.pytrees import MAX_DEPTH, MAX_LEAVES
 
 X = torch.ones(2, 2)
 
@@ -81,13 +81,13 @@ def test_what_ends_is_taken_as_deep_as_it_says():
 
     assert torch.equal(innermost(nested(2)), X.exp())
     with pytest.raises(ArgumentError, match="`more` is nested more than"):
-        function(X, nested(MOST_DEEP + 1))
-    assert torch.equal(function(X, nested(MOST_DEEP)), function(X))
+        function(X, nested(MAX_DEPTH + 1))
+    assert torch.equal(function(X, nested(MAX_DEPTH)), function(X))
 
 
 def test_one_container_at_many_paths_is_counted_as_often():
     shared = [1.0]
     for _ in range(60):
         shared = [shared, shared]
-    with pytest.raises(ArgumentError, match=f"`more` holds {2**60:,} values, and {MOST_LEAVES:,} are the most"):
+    with pytest.raises(ArgumentError, match=f"`more` holds {2**60:,} values, and {MAX_LEAVES:,} are the most"):
         function(X, shared)

@@ -1,7 +1,7 @@
-"""What a jitted function is for the objects that a call has: a jitted function of the other parameters.
+"""Jitted functions that are bound to objects: each object has a jitted function of the other parameters.
 
-The objects are the instance of a method, and arguments that are objects of the user's. What a compile reads of them is
-guarded, and no part of keys.
+The objects are the instance of a method, and arguments that are objects of the user's. Their attributes are guarded and
+are not in the cache key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 from ttnn_jit.diagnostics.changing_arguments import VALUES_BEFORE_WARNING, ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import is_tensor
-from ttnn_jit.guards.bound_objects import bound_to
+from ttnn_jit.guards.bound_objects import bound_copy
 from ttnn_jit.runtime.native.generated import MISS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,18 +26,18 @@ class Bindable(Protocol):
     """A jitted function."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run its program."""
+        """Call the function."""
 
     @property
     def served_one_call(self) -> bool:
-        """Whether no program of it was called again."""
+        """Whether every program of it was called once."""
 
 
 B = TypeVar("B", bound=Bindable)
 
 
 class _CallQuery:
-    """A method of jitted functions that takes the arguments of a call: of methods, those behind the instance."""
+    """The descriptor of `call_query`: if the jitted function is a method, it passes the instance first."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method = method
@@ -51,17 +51,17 @@ class _CallQuery:
 
 
 def call_query(method: F) -> F:
-    """`method` of a jitted function that takes the arguments of a call; of a bound one those behind the instance."""
+    """A decorator of methods of `JitFunction` that take the arguments of a call: bound methods supply the instance."""
     return cast(F, _CallQuery(method))
 
 
 class BoundFunctions(Generic[B]):
-    """The functions of one function, by objects, none of which they keep alive.
+    """The bound copies of one function, by objects, which they do not keep alive.
 
     Args:
-        function: Theirs.
-        jit: Makes a jitted function of a copy of `function`.
-        changing: Is told of objects that are built anew for each call.
+        function: The function.
+        jit: Makes a jitted function from a copy of `function`.
+        changing: Warns of objects that are built for one call each.
 
     Attributes:
         is_method: Whether the function was looked up on an instance or class.
@@ -73,29 +73,29 @@ class BoundFunctions(Generic[B]):
         self._function = function
         self._jit = jit
         self._changing = changing
-        # Of objects that were built for one call, the last ones; noted where they die, which is no place for a warning.
+        # The last objects that served one call. They are recorded in weakref callbacks, where no warning can be issued.
         self._short_lived: deque[tuple[str, str]] = deque(maxlen=VALUES_BEFORE_WARNING)
         self._first = next(iter(inspect.signature(function).parameters), "")
-        # By the object of the first parameter, which alone has one.
+        # By the id of the object of the first parameter, if no other parameter has an object.
         self._by_first: dict[int, tuple[weakref.ref[Any], B]] = {}
-        # By parameters and their objects.
+        # By parameters and the ids of their objects.
         self._by_objects: dict[tuple[tuple[str, int], ...], tuple[tuple[weakref.ref[Any], ...], B]] = {}
         self.is_method = False
 
-    def have_receiver(self, args: Sequence[Any]) -> bool:
-        """Whether the first argument is what a method was looked up on: an instance, or the class of a classmethod.
+    def has_receiver(self, args: Sequence[Any]) -> bool:
+        """Whether the first argument is the receiver of a method call: an instance, or the class of a classmethod.
 
-        A tensor is none: one function may stand in a class and by itself.
+        A tensor is not: a function of a class may also be called by itself.
         """
         if not args or is_tensor(args[0]):
             return False
         return self.is_method or issubclass(type(args[0]), type)
 
     def of(self, objects: Mapping[str, Any]) -> B:
-        """The function for these objects, by parameter.
+        """The jitted function for these objects, by parameter.
 
         Raises:
-            ArgumentError: One cannot be weakly referenced.
+            ArgumentError: An object cannot be weakly referenced.
         """
         if [*objects] == [self._first]:
             return self.of_first(objects[self._first])
@@ -110,25 +110,25 @@ class BoundFunctions(Generic[B]):
         return function
 
     def of_first(self, instance: Any) -> B:
-        """The function for this object of the first parameter.
+        """The jitted function for this object of the first parameter.
 
         Raises:
-            ArgumentError: It cannot be weakly referenced.
+            ArgumentError: The object cannot be weakly referenced.
         """
         found = self._by_first.get(id(instance))
         return found[1] if found is not None and found[0]() is instance else self._bind_first(instance)
 
     def call(self, instance: Any, *args: Any) -> Any:
-        """The `WarmCall` of a method: the instance's own function, which has a fast path of its own."""
+        """The `WarmCall` of a method: it calls the jitted function of the instance, which has its own fast path."""
         found = self._by_first.get(id(instance))
         return found[1](*args) if found is not None and found[0]() is instance else MISS
 
     def functions(self) -> tuple[B, ...]:
-        """Those of objects that are alive."""
+        """The jitted functions of objects that are alive."""
         return tuple(function for _, function in (*tuple(self._by_first.values()), *tuple(self._by_objects.values())))
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Forget all jitted functions."""
         self._by_first.clear()
         self._by_objects.clear()
 
@@ -141,9 +141,9 @@ class BoundFunctions(Generic[B]):
     def _bound_to(
         self, objects: Mapping[str, Any], table: dict[Any, tuple[Any, B]], key: Any
     ) -> tuple[B, dict[str, weakref.ref[Any]]]:
-        """The function for these objects, and references to them; once one dies, `table` has nothing for `key`."""
+        """The jitted function for these objects, and weak references to them; when one dies, `table` drops `key`."""
         if len(self._short_lived) == VALUES_BEFORE_WARNING:
-            self._changing.tell_of_short_lives(*self._short_lived[-1])
+            self._changing.warn_of_temporaries(*self._short_lived[-1])
         short_lived = self._short_lived
 
         def forget(name: str, kind: str) -> None:
@@ -152,11 +152,11 @@ class BoundFunctions(Generic[B]):
                 short_lived.append((f"`{name}`", kind))
 
         references = _references(objects, forget)
-        return self._jit(bound_to(self._function, references)), references
+        return self._jit(bound_copy(self._function, references)), references
 
 
 def _references(objects: Mapping[str, Any], forget: Callable[[str, str], None]) -> dict[str, weakref.ref[Any]]:
-    """References to the objects, of which each that dies is given to `forget`: its name and that of its class."""
+    """Weak references to the objects; when one dies, `forget` gets its name and the name of its class."""
 
     def forgetting(name: str, kind: str) -> Callable[[object], None]:
         return lambda _: forget(name, kind)

@@ -1,8 +1,8 @@
-"""The fast path of functions all of whose parameters have a position: a ``__call__`` generated for their names.
+"""The fast path of functions with positional parameters only: a ``__call__`` that is generated for their names.
 
-Python then puts keywords in their places. The method tries the programs that came last (`ttnn_jit.calls.inline_cache`);
-failing that, it looks the metadata of tensors up in a table. Whatever is not found (the first call with its metadata,
-one whose guards fail) takes the slow path.
+Python itself binds keywords to the generated parameters. The method tries the latest programs
+(`ttnn_jit.calls.inline_cache`), then looks up the metadata of tensors in a table. A call that is not found there (the
+first with its metadata, or one whose guards fail) takes the slow path.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ttnn_jit.calls.function_signature import PlainParameters
-from ttnn_jit.calls.inline_cache import Missing, calls_like, first_of
+from ttnn_jit.calls.inline_cache import Missing, call_matcher, try_in_order
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames
 from ttnn_jit.dispatch.arguments import Arguments
 from ttnn_jit.dispatch.observers import observe_new_class
-from ttnn_jit.dispatch.warm_calls import WarmCalls, not_warm
+from ttnn_jit.dispatch.warm_calls import WarmCalls, always_miss
 from ttnn_jit.foreign.pytrees import LEAF
 from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
 from ttnn_jit.runtime.native.generated import MISS, define
@@ -25,25 +25,25 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 
 T = TypeVar("T", bound=WarmCalls)
 
-INLINE_CACHE_ENTRIES = 4  # each that does not apply delays those after it
+INLINE_CACHE_ENTRIES = 4  # each miss delays the entries after it
 
-OWN_NAMES = "ttnn_jit_"
-"""How the names begin that a generated ``__call__`` has beside those of the parameters."""
+NAME_PREFIX = "ttnn_jit_"
+"""The prefix of the names in a generated ``__call__`` that are not parameters."""
 
 
 class PlainCalls(WarmCalls):
-    """What a jitted function of plain parameters remembers of its calls: a base of the class made for them."""
+    """The remembered calls of a jitted function with plain parameters: a base of its generated class."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._latest: tuple[WarmCall, ...] = ()  # each compares all of a call; newest first
-        self._inline: WarmCall = not_warm  # the first of them that applies
-        # By the type of a first argument that is no ttnn tensor.
+        self._latest: tuple[WarmCall, ...] = ()  # the entries of the inline cache, newest first
+        self._inline: WarmCall = always_miss  # calls the first entry that applies
+        # By the type of the first argument, if that is not a ttnn tensor.
         self._warm_foreign: dict[type, WarmCall] = {}
 
     def _forget(self) -> None:
         super()._forget()
-        self._latest, self._inline = (), not_warm
+        self._latest, self._inline = (), always_miss
 
     def _remember(self, warm: WarmCall, library: TensorLibrary, arguments: Arguments, *_: object) -> None:
         tensors, trees = arguments.tensors, arguments.trees
@@ -51,13 +51,13 @@ class PlainCalls(WarmCalls):
             return
         if len(tensors) == len(trees) == len(arguments.given) and all(tree.treedef is LEAF for tree in trees.values()):
             self._remember_metadata(warm, library, tensors)
-        call_of = calls_like(arguments)
+        call_of = call_matcher(arguments)
         if call_of is None:
             return
         comparing = library.comparing(warm, tensors)
         if comparing is not None:
             self._latest = (call_of(comparing), *self._latest)[:INLINE_CACHE_ENTRIES]
-            self._inline = first_of(self._latest, len(trees))
+            self._inline = try_in_order(self._latest, len(trees))
 
     def _remember_metadata(self, warm: WarmCall, library: TensorLibrary, tensors: Sequence[Any]) -> None:
         key = library.table_key(tensors)
@@ -75,11 +75,11 @@ class PlainCalls(WarmCalls):
 
 @cache
 def with_fast_path(parameters: PlainParameters | None, base: type[T], root: type[T]) -> type[T]:
-    """The class of functions of such parameters: `base` with a ``__call__`` for them, where there can be one.
+    """The class of functions with these parameters: `base` with a generated ``__call__``, or `base` itself.
 
-    What a subclass `base` of `root` does around a call of `root` it does around the fast path.
+    If `base` is a subclass of `root` that wraps ``__call__``, it wraps the generated one.
     """
-    if not parameters or not parameters[0] or any(name.startswith(OWN_NAMES) for name in parameters[0]):
+    if not parameters or not parameters[0] or any(name.startswith(NAME_PREFIX) for name in parameters[0]):
         return base
     method = _call_method(*parameters)
     method.__doc__ = root.__call__.__doc__
@@ -90,7 +90,7 @@ def with_fast_path(parameters: PlainParameters | None, base: type[T], root: type
 
 @cache
 def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[..., Any]:
-    """The ``__call__`` of `PlainCalls` of these parameters, of which the first may be given by position alone."""
+    """The ``__call__`` of `PlainCalls` for these parameters, the first `positional_only` of which take no keyword."""
     given = [f"{name}=ttnn_jit_MISSING" for name in parameters]
     given.insert(positional_only, "/")
     first, every = parameters[0], ", ".join(parameters)
@@ -119,18 +119,18 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         "  ttnn_jit_named |= ttnn_jit_keywords",
         "  return ttnn_jit_self._slow_path((*ttnn_jit_args, *ttnn_jit_rest), ttnn_jit_named)",
         " except ttnn_jit_ERROR as ttnn_jit_error:",
-        "  ttnn_jit_keep_users_frames(ttnn_jit_error)",
+        "  ttnn_jit_keep_user_frames(ttnn_jit_error)",
         "  raise",
     ]
-    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "MISS": MISS, "type": type, "given": _given}
-    scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_users_frames": keep_users_frames}
+    scope = {"MISSING": Missing.MISSING, "Tensor": Tensor, "MISS": MISS, "type": type, "given": _passed_arguments}
+    scope |= {"ERROR": TtnnJitError, "NOTHING": (KeyError, AttributeError), "keep_user_frames": keep_user_frames}
     names = {"NAMES": parameters, **scope}
-    own = {OWN_NAMES + name: value for name, value in names.items()}
+    own = {NAME_PREFIX + name: value for name, value in names.items()}
     return define("__call__", lines, {"__name__": __name__, **own})
 
 
-def _given(names: Sequence[str], values: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The arguments among `values`: those before the first that is missing, and by name those after it."""
-    missing = [value is Missing.MISSING for value in values]
-    count = missing.index(True) if any(missing) else len(values)
-    return values[:count], {names[i]: values[i] for i in range(count, len(values)) if not missing[i]}
+def _passed_arguments(names: Sequence[str], values: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The arguments among `values`: positional ones up to the first that is missing, then keyword ones."""
+    is_missing = [value is Missing.MISSING for value in values]
+    count = is_missing.index(True) if any(is_missing) else len(values)
+    return values[:count], {names[i]: values[i] for i in range(count, len(values)) if not is_missing[i]}

@@ -1,4 +1,4 @@
-"""A call whose program is not in memory: what is asked of the compiler, and the `Variant` made of its answer."""
+"""A call whose program is not in memory: the request to the compiler, and the `Variant` from its result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.runtime.libraries import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
-from ttnn_jit.ttnn.calling.plain_python import foreign_operands
+from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
@@ -30,17 +30,17 @@ def request_of(
     settings: Settings,
     arguments: Arguments,
     where: Placement,
-    same: tuple[int, ...] = (),
+    aliases: tuple[int, ...] = (),
 ) -> FunctionRequest:
-    """What a call with these arguments would compile, of which those lie in the same memory that `same` says."""
+    """The compile request of a call with these arguments; `aliases` groups the arguments that share memory."""
     from ttnn_jit.compiler.request import FunctionRequest
 
-    described, tensors = arguments.described(), arguments.tensors
-    return FunctionRequest(function, described, where.target, settings.options, where.library, same, tensors)
+    with_specs, tensors = arguments.with_specs(), arguments.tensors
+    return FunctionRequest(function, with_specs, where.target, settings.options, where.library, aliases, tensors)
 
 
 def check_options(settings: Settings, where: Placement) -> None:
-    """Refuse what the target refuses of options.
+    """Refuse options that the target does not support.
 
     Raises:
         GridError, LayoutError: See `ttnn_jit.specs.target_rules`.
@@ -55,7 +55,7 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     """The variant of a request: from disk, or compiled.
 
     Raises:
-        CompileError: The function is outside the language.
+        CompileError: The function is not in the supported language.
     """
     function, compilation = request.function, _compile(request, settings)
     program, structure = compilation.program, compilation.structure
@@ -89,7 +89,7 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
 def _compile(request: FunctionRequest, settings: Settings) -> Compilation:
     from ttnn_jit.compiler import driver, inspection
 
-    with foreign_operands(None):
+    with accepting_foreign_operands(None):
         compilation = driver.compile_program(
             request,
             use_disk=settings.enable_cache and not (settings.debug or settings.compile_only),

@@ -1,4 +1,4 @@
-"""The parameters of a jitted function, as they are now: Python lets a function's code and defaults be replaced."""
+"""The current parameters of a jitted function: Python lets programs replace a function's code and defaults."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.arguments import Arguments, is_object, is_tensor
 from ttnn_jit.foreign.pytrees import LEAF, PyTree, flatten, join
 from ttnn_jit.foreign.values import is_scalar_class
-from ttnn_jit.guards.bound_objects import VARIABLE, follow_original
+from ttnn_jit.guards.bound_objects import VARIABLE, sync_with_original
 
 PlainParameters: TypeAlias = tuple[tuple[str, ...], int]
-"""Names of parameters, and how many of them, from the first on, take no keyword."""
+"""The names of parameters, and the number of the first ones that take no keyword."""
 
 
 class CallSignature:
-    """How calls of `function` give it their arguments.
+    """The binding of arguments to the parameters of `function`.
 
     Attributes:
-        names: Of the parameters.
-        positional: How many arguments a call by position alone has; -1 where some have no position.
+        names: The names of the parameters.
+        positional: The number of parameters if all are positional; else -1.
     """
 
     def __init__(self, function: types.FunctionType) -> None:
@@ -31,12 +31,12 @@ class CallSignature:
         self._read()
 
     def _read(self) -> None:
-        self._written = _written(self._function)
+        self._parts = _signature_parts(self._function)
         self._signature = inspect.signature(self._function)
         self.names = tuple(self._signature.parameters)
         kinds = self._signature.parameters.items()
-        self._variable = {name for name, parameter in kinds if parameter.kind in VARIABLE}  # all of it is given
-        self._positional = [name for name, parameter in kinds if parameter.kind in _POSITIONAL_KINDS]
+        self._variable = {name for name, parameter in kinds if parameter.kind in VARIABLE}  # these have no defaults
+        self._positional_names = [name for name, parameter in kinds if parameter.kind in _POSITIONAL_KINDS]
         plain = plain_parameters(self._signature)
         self.positional = -1 if plain is None else len(plain[0])
 
@@ -44,12 +44,11 @@ class CallSignature:
         """Read the signature again if the function was changed.
 
         Raises:
-            ArgumentError: The parameters are others now; Python has put the keywords of this call where the old ones
-                were.
+            ArgumentError: The parameters have changed: the keywords of this call were already bound to the old ones.
         """
-        follow_original(self._function)
-        written = _written(self._function)
-        if len(written) == len(self._written) and all(map(operator.is_, self._written, written)):
+        sync_with_original(self._function)
+        current = _signature_parts(self._function)
+        if len(current) == len(self._parts) and all(map(operator.is_, self._parts, current)):
             return
         before = _kinds(self._signature)
         now = inspect.signature(self._function)
@@ -61,10 +60,10 @@ class CallSignature:
         self._read()
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[PyTree, ...], dict[str, PyTree]]:
-        """The arguments of a call, taken apart.
+        """The flattened arguments of a call.
 
         Raises:
-            ArgumentError: One contains itself, is too deep, or has too many leaves.
+            ArgumentError: An argument contains itself, is too deep, or has too many leaves.
         """
         names = (f"`{name}`" for name in self.names)
         positional = tuple(flatten(value, next(names, f"argument {index}")) for index, value in enumerate(args))
@@ -73,18 +72,18 @@ class CallSignature:
     def objects(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> dict[str, Any]:
         """The arguments of a call that are objects of the user's (`is_object`), by parameter.
 
-        None where there is no tensor beside them: then one of them was to be one.
+        Empty if the call has no tensor: then an object is in the place of a tensor, which is an error.
         """
-        positional = zip(self._positional, args, strict=False)
-        given = [*positional, *((name, tree) for name, tree in kwargs.items() if name in self.names)]
+        places = zip(self._positional_names, args, strict=False)
+        given = [*places, *((name, tree) for name, tree in kwargs.items() if name in self.names)]
         objects = {name: tree.leaves[0] for name, tree in given if is_object(tree)}
         return objects if objects and any(map(is_tensor, (leaf for _, tree in given for leaf in tree.leaves))) else {}
 
     def bind(self, args: tuple[PyTree, ...], kwargs: dict[str, PyTree]) -> Arguments:
-        """The arguments of a call by parameter, defaults among them.
+        """The arguments of a call by parameter, with defaults.
 
         Raises:
-            ArgumentError: They do not fit the parameters.
+            ArgumentError: The arguments do not fit the parameters.
         """
         if not kwargs and len(args) == self.positional:
             return Arguments(dict(zip(self.names, args, strict=True)), frozenset(self.names))
@@ -101,9 +100,9 @@ class CallSignature:
         return Arguments(trees, trees.keys() - defaults | self._variable)
 
     def has_fixed_defaults(self, arguments: Arguments) -> bool:
-        """Whether the defaults of a call can change only with ``__defaults__`` itself, which programs guard.
+        """Whether the defaults that a call uses can change only by assigning ``__defaults__``, which guards check.
 
-        Containers may change, and so may ``__kwdefaults__``, a dict.
+        Containers are mutable, and so is ``__kwdefaults__``, a dict.
         """
         left = [(name, tree) for name, tree in arguments.trees.items() if name not in arguments.given]
         kinds = {self._signature.parameters[name].kind for name, _ in left}
@@ -118,7 +117,7 @@ class CallSignature:
 
 
 def plain_parameters(signature: inspect.Signature) -> PlainParameters | None:
-    """The parameters of a function all of whose arguments have a position; None if there are others."""
+    """The parameters of a function if all are positional; None if others exist."""
     kinds = [kind for _, kind in _kinds(signature)]
     if not {*kinds} <= _POSITIONAL_KINDS:
         return None
@@ -128,8 +127,8 @@ def plain_parameters(signature: inspect.Signature) -> PlainParameters | None:
 _POSITIONAL_KINDS = frozenset({inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD})
 
 
-def _written(function: types.FunctionType) -> tuple[object, ...]:
-    """The parts of a function that its signature is made of."""
+def _signature_parts(function: types.FunctionType) -> tuple[object, ...]:
+    """The parts of a function that determine its signature."""
     keywords = function.__kwdefaults__ or {}
     return function.__code__, function.__defaults__, *keywords, *keywords.values()
 

@@ -1,7 +1,7 @@
-"""A polymorphic inline cache: programs that compare all of a call with the call that they were remembered for.
+"""A polymorphic inline cache: each entry compares a call with the call that it was made for, and runs its program.
 
-An entry compares what is no tensor with constants and picks the tensors out of containers; the function behind it
-compares their metadata. Each is generated, so that a comparison is an expression.
+An entry compares arguments that are not tensors with constants, and extracts the tensors from containers. Then it calls
+a function that compares the metadata of tensors. Entries are generated code, in which a comparison is an expression.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ttnn_jit.runtime.native.generated import MISS, define
 
 
 class Missing(enum.Enum):
-    """What a parameter holds that a call did not give."""
+    """The value of a parameter that a call did not pass."""
 
     MISSING = "missing"
 
 
-def first_of(calls: Sequence[WarmCall], count: int) -> WarmCall:
-    """The first of `calls` of `count` arguments that applies."""
-    return calls[0] if len(calls) == 1 else _first_of(len(calls), count)(*calls)
+def try_in_order(calls: Sequence[WarmCall], count: int) -> WarmCall:
+    """A `WarmCall` of `count` arguments that tries `calls` in order."""
+    return calls[0] if len(calls) == 1 else _try_in_order(len(calls), count)(*calls)
 
 
 @cache
-def _first_of(calls: int, count: int) -> Callable[..., WarmCall]:
+def _try_in_order(calls: int, count: int) -> Callable[..., WarmCall]:
     arguments = ", ".join(f"a{i}" for i in range(count))
     lines = [f"def bind({', '.join(f'w{i}' for i in range(calls))}):", f" def call({arguments}):"]
     for i in range(calls):
@@ -39,10 +39,10 @@ def _first_of(calls: int, count: int) -> Callable[..., WarmCall]:
     return define("bind", [*lines, "  return MISS", " return call"], {"MISS": MISS})
 
 
-def calls_like(arguments: Arguments) -> Callable[[WarmCall], WarmCall] | None:
-    """From a `WarmCall` of tensors to one of all parameters, for calls whose other arguments are those of `arguments`.
+def call_matcher(arguments: Arguments) -> Callable[[WarmCall], WarmCall] | None:
+    """A function from a `WarmCall` of tensors to one of all parameters, which checks that other arguments are equal.
 
-    None where something that is no tensor is neither a plain constant nor a container of such.
+    None if an argument in `arguments` is neither a tensor, a plain constant, nor a container of these.
     """
     pattern = _Pattern(arguments)
     for i, (name, tree) in enumerate(arguments.trees.items()):
@@ -53,7 +53,7 @@ def calls_like(arguments: Arguments) -> Callable[[WarmCall], WarmCall] | None:
 
 
 class _Pattern:
-    """The expressions that tell whether a call is like another one, and that find its tensors."""
+    """The expressions that compare a call with another one, and that extract its tensors."""
 
     def __init__(self, arguments: Arguments) -> None:
         self._leaves = zip(arguments.leaves, arguments.libraries, strict=True)
@@ -62,37 +62,37 @@ class _Pattern:
         self._constants: list[Any] = []
 
     def bind(self, count: int) -> Callable[[WarmCall], WarmCall]:
-        """From a `WarmCall` of the tensors to one of all `count` arguments."""
+        """The function from a `WarmCall` of the tensors to one of all `count` arguments."""
         constants = self._constants
-        bind = _call_like(count, tuple(self._operands), tuple(self._conditions), len(constants))
+        bind = _matching_call(count, tuple(self._operands), tuple(self._conditions), len(constants))
         return lambda warm: bind(warm, *constants)
 
-    def takes_default(self, source: str, treedef: TreeDef) -> bool:
-        """Whether a default can be told by its absence: what a container holds may change."""
-        self._conditions.append(f"{source} is MISSING")
-        return treedef is LEAF and _is_constant("", "", next(self._leaves)[0]) is not None
+    def takes_default(self, expression: str, treedef: TreeDef) -> bool:
+        """Add the condition that an argument is missing; whether its default is immutable."""
+        self._conditions.append(f"{expression} is MISSING")
+        return treedef is LEAF and _constant_condition("", "", next(self._leaves)[0]) is not None
 
-    def takes_argument(self, source: str, treedef: TreeDef) -> bool:
-        """Whether an argument can be told by expressions."""
+    def takes_argument(self, expression: str, treedef: TreeDef) -> bool:
+        """Add the conditions of an argument; whether expressions can compare it."""
         constant = f"C{len(self._constants)}"
         if treedef is not LEAF:
             same = list(treedef.names or ()) if treedef.kind is dict else treedef.kind
-            found = self._add(_is_like(source, constant, treedef), same)
-            found = found and self._has_no_more(source, treedef.container)
-            return found and all(map(self.takes_argument, _sources(source, treedef), treedef.items))
+            found = self._add(_container_condition(expression, constant, treedef), same)
+            found = found and self._has_only_fields(expression, treedef.container)
+            return found and all(map(self.takes_argument, _item_expressions(expression, treedef), treedef.items))
         leaf, library = next(self._leaves)
         if library is None:
-            return self._add(_is_constant(source, constant, leaf), leaf)
-        self._operands.append(source)
+            return self._add(_constant_condition(expression, constant, leaf), leaf)
+        self._operands.append(expression)
         return True
 
-    def _has_no_more(self, source: str, container: Any) -> bool:
-        """Whether a record can be told by its fields: another attribute of its own would hide one of its class."""
+    def _has_only_fields(self, expression: str, container: Any) -> bool:
+        """Whether a container has no attributes beside its items or fields; adds the condition for a record."""
         if container is None or type(container) is dict or not has_own_attributes(container):
             return True
         names = own_attributes(container).keys()
         if is_record(container) and names <= container.__dataclass_fields__.keys():
-            return self._add(f"OWN({source}, '__dict__').keys() == C{len(self._constants)}", frozenset(names))
+            return self._add(f"OWN({expression}, '__dict__').keys() == C{len(self._constants)}", frozenset(names))
         return False
 
     def _add(self, condition: str | None, constant: Any) -> bool:
@@ -103,42 +103,42 @@ class _Pattern:
         return True
 
 
-def _sources(source: str, treedef: TreeDef) -> list[str]:
-    """Where the items of the container at `source` are."""
+def _item_expressions(expression: str, treedef: TreeDef) -> list[str]:
+    """The expressions of the items of a container."""
     if treedef.names is None:
-        return [f"{source}[{number}]" for number in range(len(treedef.items))]
-    return [f"{source}[{name!r}]" if treedef.kind is dict else f"{source}.{name}" for name in treedef.names]
+        return [f"{expression}[{number}]" for number in range(len(treedef.items))]
+    return [f"{expression}[{name!r}]" if treedef.kind is dict else f"{expression}.{name}" for name in treedef.names]
 
 
-def _is_like(source: str, constant: str, treedef: TreeDef) -> str | None:
-    """An expression that is true where `source` holds a container of that class and size, or keys; None if none is."""
+def _container_condition(expression: str, constant: str, treedef: TreeDef) -> str | None:
+    """The condition that `expression` is a container of this class and size, or keys; None if there is no such one."""
     kind, names, items, container, *_ = treedef
     if kind is dict:
         plain = all(type(key) is str for key in names or ())
-        return f"type({source}) is dict and [*{source}] == {constant}" if plain else None
+        return f"type({expression}) is dict and [*{expression}] == {constant}" if plain else None
     if kind in {list, tuple} or is_named_tuple(container):
-        return f"type({source}) is {constant} and len({source}) == {len(items)}"
-    if is_record(container):  # one that lacks a field is of another kind than one that has it
-        return f"type({source}) is {constant}" if len(items) == len(container.__dataclass_fields__) else None
+        return f"type({expression}) is {constant} and len({expression}) == {len(items)}"
+    if is_record(container):  # a record that lacks a field cannot be compared by its class
+        return f"type({expression}) is {constant}" if len(items) == len(container.__dataclass_fields__) else None
     return None
 
 
-def _is_constant(source: str, constant: str, value: Any) -> str | None:
-    """An expression that is true where `source` holds the same constant as `value`; None if none is."""
+def _constant_condition(expression: str, constant: str, value: Any) -> str | None:
+    """The condition that `expression` is the same constant as `value`; None if there is no such one."""
     kind = type(value)
     if value is None or issubclass(type(value), (bool, enum.Enum)):
-        return f"{source} is {constant}"
+        return f"{expression} is {constant}"
     if kind not in {int, float, str} or value != value:  # noqa: PLR0124 - of a NaN, the bits count
         return None
-    same = f"type({source}) is {kind.__name__} and {source} == {constant}"
-    return same if value else f"{same} and repr({source}) == {repr(value)!r}"  # -0.0 == 0.0
+    same = f"type({expression}) is {kind.__name__} and {expression} == {constant}"
+    return same if value else f"{same} and repr({expression}) == {repr(value)!r}"  # -0.0 == 0.0
 
 
 @cache
-def _call_like(
+def _matching_call(
     count: int, operands: tuple[str, ...], conditions: tuple[str, ...], constants: int
 ) -> Callable[..., WarmCall]:
-    """From a `WarmCall` of the tensors at `operands`, and the constants of a call, to one of all its arguments."""
+    """From a `WarmCall` of the tensors `operands`, and the constants of a call, to a `WarmCall` of all arguments."""
     if not conditions:
         return lambda warm, *_: warm
     tensors = ", ".join(f"t{i}" for i in range(len(operands)))

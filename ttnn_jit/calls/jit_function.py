@@ -1,4 +1,4 @@
-"""What `jit` returns: a function that is compiled for the metadata of each call, and what can be asked of it."""
+"""`JitFunction`, the result of `jit`: a function that is compiled for the metadata of its arguments."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ttnn_jit.calls.variants import Variant, Variants
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.diagnostics.tracebacks import raises_for_the_user
-from ttnn_jit.dispatch.arguments import Arguments, tensor_stand_ins
-from ttnn_jit.dispatch.kept_programs import Key
+from ttnn_jit.diagnostics.tracebacks import user_frames_only
+from ttnn_jit.dispatch.arguments import Arguments, tensor_proxies
+from ttnn_jit.dispatch.lru_programs import Key
 from ttnn_jit.dispatch.placement import Placement, check_devices, placement
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.guards.bound_objects import call_arguments, is_bound
@@ -30,7 +30,7 @@ from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
 from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
-from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
+from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
@@ -39,13 +39,14 @@ if TYPE_CHECKING:
 
 @traceable
 class JitFunction(WarmCalls):
-    """A function that compiles at its first call, and runs native code while its arguments' metadata repeat.
+    """A function that is compiled at the first call with new metadata of arguments, and then runs native code.
 
-    The subclass of `__new__` has a ``__call__`` of its own, `ttnn_jit.calls.fast_path`, where there can be one.
+    `__new__` makes an instance of a subclass with a generated ``__call__`` (`ttnn_jit.calls.fast_path`) if the
+    parameters allow one.
 
     Attributes:
-        func: The function as it was written.
-        receiver: Gives what it was looked up on, None if it was not.
+        func: The Python function.
+        receiver: Returns the instance on which the function was looked up, or None.
         fallback_used: Whether the last call ran the plain function instead; only with ``fallback=True``.
     """
 
@@ -54,10 +55,10 @@ class JitFunction(WarmCalls):
     fallback_used = False
 
     def __new__(cls, function: Callable[..., Any] | JitFunction, _: Settings) -> JitFunction:
-        """An object of the subclass whose ``__call__`` has the function's parameters.
+        """An instance of the subclass whose ``__call__`` has the function's parameters.
 
         Raises:
-            ArgumentError: It is no Python function.
+            ArgumentError: `function` is not a Python function.
         """
         plain = plain_parameters(inspect.signature(_python_function(function)))
         made: JitFunction = object.__new__(with_fast_path(plain, cls, JitFunction))
@@ -66,7 +67,7 @@ class JitFunction(WarmCalls):
     def __init__(self, function: Callable[..., Any] | JitFunction, settings: Settings) -> None:
         super().__init__()
         self.receiver: Callable[[], Any] = _no_receiver
-        self._looked_up: dict[int, JitFunction] = {}  # by the instance that it was looked up on
+        self._receiver_views: dict[int, JitFunction] = {}  # by the instance that it was looked up on
         plain = _python_function(function)
         functools.update_wrapper(self, plain)
         self.func = plain
@@ -76,26 +77,26 @@ class JitFunction(WarmCalls):
         changing = ChangingArguments(plain.__name__)
         self._variants = Variants(plain.__name__, changing)
         self._bound = BoundFunctions(plain, lambda copy: JitFunction(copy, settings), changing)
-        if not is_bound(plain):  # or what it was copied from counts and clears it
+        if not is_bound(plain):  # a bound copy is counted and cleared with its original
             statistics.register(self)
 
     def __reduce__(self) -> str:
-        """Copied and pickled as functions are: as themselves, by their global name."""
+        """Copied and pickled like Python functions, by the qualified name."""
         return self.func.__qualname__
 
     @property
     def python_fully_qualified_name(self) -> str:
-        """What hooks and graphs call it."""
+        """The name in hooks and graphs."""
         return f"{self.func.__module__}.{self.func.__qualname__}"
 
     @property
     def num_entries(self) -> int:
-        """Programs in this function's memory cache; a method's are those of all instances."""
+        """The number of programs in this function's memory cache, for a method those of all instances."""
         return len(self._variants) + sum(function.num_entries for function in self._bound.functions())
 
     @property
     def served_one_call(self) -> bool:
-        """Whether no program of it was called again."""
+        """Whether every program of it was called once."""
         return self._variants.served_one_call
 
     def clear(self) -> None:
@@ -108,22 +109,22 @@ class JitFunction(WarmCalls):
     # --- Calls --------------------------------------------------------------------------------------------------------
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._bound.have_receiver(args):
-            return self._method_of(args[0])(*args[1:], **kwargs)
+        if self._bound.has_receiver(args):
+            return self._bound_method(args[0])(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
-        stand_ins = tensor_stand_ins(leaf for tree in (*trees, *named.values()) for leaf in tree.leaves)
-        mesh = mesh_among(stand_ins)
+        proxies = tensor_proxies(leaf for tree in (*trees, *named.values()) for leaf in tree.leaves)
+        mesh = mesh_of_arguments(proxies)
         if mesh is not None:
             return on_every_device(mesh, self, args, kwargs)
-        if stand_ins:
-            return self._plain(*args, **kwargs)  # traced from another function: inlined there
+        if proxies:
+            return self._plain(*args, **kwargs)  # a call from another function that is traced is inlined
         if objects := self._signature.objects(trees, named):
-            return self._of_objects(objects)(*self._without(objects, args), **_left(kwargs, objects))
+            return self._bound_to(objects)(*self._without_objects(objects, args), **_remaining(kwargs, objects))
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
         if (unheeded := where.library.unheeded(self.func.__name__)) is not None:
-            self._variants.say(unheeded)
+            self._variants.warn_once(unheeded)
         key = (id(where.target), *arguments.key(), *self._user_passes())
         found = self._variants.find(key, arguments.tensors)
         variant, hidden = found or self._miss(key, arguments, where)
@@ -142,11 +143,11 @@ class JitFunction(WarmCalls):
         return placement(arguments, self._settings.target, self.func.__name__)
 
     def _user_passes(self) -> tuple[object, ...]:
-        """What the options' names of passes stand for now."""
+        """The current passes behind the names in the options, which are part of the cache key."""
         return tuple(USER_PASSES.values()) if self._settings.options.extra_pipeline_options else ()
 
     def _is_remembered(self) -> bool:
-        """Whether a call may go to its program without a look at anything but arguments and guards."""
+        """Whether later calls may take the fast path, which checks only arguments and guards."""
         return not (self._settings.compile_only or self._settings.debug or self._user_passes())
 
     @compiles
@@ -161,7 +162,7 @@ class JitFunction(WarmCalls):
         variant = compile_variant(request, self._settings, where)
         self._variants.add(key, variant, arguments, self._forget)
         hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
-        # Another thread may have changed what was read meanwhile.
+        # Another thread may have changed a value that was read.
         return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
 
     def _remember(
@@ -172,15 +173,15 @@ class JitFunction(WarmCalls):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
-        """Have calls like this one go to `warm`, which takes tensors of `library`."""
+        """Remember `warm`, which takes tensors of `library`, for calls like this one."""
         if library is TTNN and self._signature.has_fixed_defaults(arguments):
             self._remember_call(lambda: warm, args, kwargs, len(arguments.tensors))
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:
-        """Have calls of the method on instances of `kind` go to `call`."""
+        """Remember `call` for calls of the method on instances of `kind`."""
 
     def _plain(self, *args: Any, **kwargs: Any) -> Any:
-        """The function as it was written."""
+        """Call the plain Python function."""
         if not is_bound(self.func):
             return self.func(*args, **kwargs)
         bound = inspect.signature(self.func).bind(*args, **kwargs)
@@ -190,42 +191,42 @@ class JitFunction(WarmCalls):
     # --- Methods, and arguments that are objects ----------------------------------------------------------------------
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        found = self._looked_up.get(id(instance))
+        found = self._receiver_views.get(id(instance))
         if found is not None and found.receiver() is instance:
             return types.MethodType(found, instance)
         self._bound.is_method = True
         if instance is None:
             return self
         try:
-            return types.MethodType(self._looked_up_on(instance), instance)
+            return types.MethodType(self._view_for(instance), instance)
         except TypeError:  # it cannot be weakly referenced, so that a call is refused
             return types.MethodType(self, instance)
 
-    def _looked_up_on(self, instance: Any) -> JitFunction:
-        """This function, with all of its state, that knows what it was looked up on: one while `instance` lives.
+    def _view_for(self, instance: Any) -> JitFunction:
+        """A view of this function that shares its state and has `instance` as receiver; the same while it lives.
 
         Raises:
-            TypeError: It cannot be weakly referenced.
+            TypeError: `instance` cannot be weakly referenced.
         """
         same: JitFunction = object.__new__(type(self))
         same.__dict__ = self.__dict__
-        key, looked_up = id(instance), self._looked_up
+        key, looked_up = id(instance), self._receiver_views
         same._warm, same.receiver = self._warm, weakref.ref(instance, lambda _: looked_up.pop(key, None))
         looked_up[key] = same
         return same
 
-    def _method_of(self, instance: Any) -> JitFunction:
+    def _bound_method(self, instance: Any) -> JitFunction:
         method = self._bound.of_first(instance)
         self._remember_receiver(type(instance), self._bound.call)
         return method
 
-    def _of_objects(self, objects: Mapping[str, Any]) -> JitFunction:
+    def _bound_to(self, objects: Mapping[str, Any]) -> JitFunction:
         if [*objects] == [*self._signature.names[:1]]:
-            return self._method_of(*objects.values())
+            return self._bound_method(*objects.values())
         return self._bound.of(objects)
 
-    def _without(self, objects: Mapping[str, Any], args: tuple[Any, ...]) -> Iterator[Any]:
-        """The arguments that are positional and are none of the `objects`."""
+    def _without_objects(self, objects: Mapping[str, Any], args: tuple[Any, ...]) -> Iterator[Any]:
+        """The positional arguments that are not `objects`."""
         names = (*self._signature.names[: len(args)], *("" for _ in range(len(args) - len(self._signature.names))))
         return (value for name, value in zip(names, args, strict=True) if name not in objects)
 
@@ -233,32 +234,32 @@ class JitFunction(WarmCalls):
 
     @call_query
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
-        """What a call with these arguments would compile."""
-        if self._bound.have_receiver(args):
-            return self._method_of(args[0]).request(*args[1:], **kwargs)
+        """The compile request of a call with these arguments."""
+        if self._bound.has_receiver(args):
+            return self._bound_method(args[0]).request(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         if objects := self._signature.objects(trees, named):
-            return self._of_objects(objects).request(*self._without(objects, args), **_left(kwargs, objects))
+            return self._bound_to(objects).request(*self._without_objects(objects, args), **_remaining(kwargs, objects))
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         return request_of(self.func, self._settings, arguments, self._placement(arguments))
 
     @call_query
-    @raises_for_the_user
+    @user_frames_only
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
-        """The text after `stage`, the last to run: one that ``ttnn-jit opt --list`` names, ``codegen`` or ``assembly``.
+        """The text after `stage`: a stage of ``ttnn-jit opt --list``, ``codegen`` or ``assembly``.
 
         Raises:
-            ArgumentError: No stage has that name.
+            ArgumentError: There is no such stage.
         """
         from ttnn_jit.compiler import inspection
 
         return inspection.stage_text(JitFunction.request(self, *args, **kwargs), stage)
 
     @call_query
-    @raises_for_the_user
+    @user_frames_only
     def explain(self, *args: Any, **kwargs: Any) -> Report:
-        """What was fused, at which DST cost, and why the rest was not; ``str()`` of it reads well."""
+        """A report of the fused operations, their DST cost, and why others were not fused; ``str()`` formats it."""
         from ttnn_jit.compiler import inspection
 
         return inspection.explain(JitFunction.request(self, *args, **kwargs))
@@ -270,18 +271,18 @@ class JitFunction(WarmCalls):
 
 
 def _no_receiver() -> None:
-    """What a function was looked up on that is no method."""
+    """The receiver of a function that was not looked up on an instance."""
 
 
-def _left(kwargs: Mapping[str, Any], objects: Mapping[str, Any]) -> dict[str, Any]:
+def _remaining(kwargs: Mapping[str, Any], objects: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kwargs.items() if name not in objects}
 
 
 def _python_function(function: object) -> types.FunctionType:
-    """The function that was written: a jitted one may be jitted again.
+    """The plain Python function: `function`, or the function of a jitted one.
 
     Raises:
-        ArgumentError: It is no function of Python's.
+        ArgumentError: It is not a Python function.
     """
     plain = function.func if isinstance(function, JitFunction) else function
     if not isinstance(plain, types.FunctionType):
@@ -289,7 +290,7 @@ def _python_function(function: object) -> types.FunctionType:
         helps = {kind: f"write `@{kind}` above `@jit`" for kind in ("staticmethod", "classmethod", "property")}
         helps["functools.partial"] = "jit its function, and make a partial of what `jit` returns"
         helps["functools._lru_cache_wrapper"] = (
-            "leave the cache away: `jit` keeps programs, and results are new each time"
+            "remove the cache: `jit` keeps programs, and computes results at each call"
         )
         helps["method"] = helps["type"] = "write `@jit` above a `def` in the class"
         raise ArgumentError(

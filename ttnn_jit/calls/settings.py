@@ -1,4 +1,4 @@
-"""What the decorator was told beside the function."""
+"""The arguments of the decorator."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ttnn_jit.specs.target import SystemDesc
 
 @dataclass(frozen=True)
 class Settings:
-    """The flags of ``@jit``; `ttnn_jit.jit` says what each means.
+    """The arguments of ``@jit``; `ttnn_jit.jit` documents them.
 
     Attributes:
-        options: Those that the compiler reads.
-        target: The rules for torch and numpy arguments; None: those of the ``cpu`` target.
+        options: The options of the compiler.
+        target: The target of torch and numpy arguments; None: ``cpu``.
         enable_cache: Keep programs on disk.
         debug: Print the IR after every stage, and what runs.
         compile_only: Return programs instead of running them.

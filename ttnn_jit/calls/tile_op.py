@@ -1,11 +1,11 @@
-"""`tile_op`: an elementwise operation of the user's own, written as a Python function of floats.
+"""`tile_op`: a user-defined elementwise operation, a Python function of floats.
 
     @ttnn_jit.tile_op
     def softcap(x):
         return 30.0 * math.tanh(x / 30.0)
 
-The function is traced where that is possible (ops/tile_trace.py), and is then compiled as a built-in operation is;
-otherwise numba compiles it to scalar code (kernels/numba/scalar_call.py). Either way it is one op with one rounding.
+If the function can be traced (ops/tile_trace.py), it is compiled like a built-in operation. Otherwise numba compiles it
+to scalar code (kernels/numba/scalar_call.py). Either way it is one operation with one rounding.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ttnn_jit.calls.changing_functions import changing_function
+from ttnn_jit.calls.nondeterministic_functions import nondeterministic_function
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import codes_in, definition_of, whole_line
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames, raises_for_the_user
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames, user_frames_only
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import fingerprint_code, read_fingerprint
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Read, compile_guard, path_text
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 
 class TileOperation(TtnnOperation):
-    """A user's operation: called like those of `ttnn`, eagerly or in a jitted function; on floats it is the function.
+    """A user-defined operation: called like those of `ttnn`, eagerly or in a jitted function, or on floats.
 
-    What it computes is looked up at every compile and every eager call: a change of the function's body, of a global
-    or of a helper that it reads is another operation.
+    Its guard is checked at every compile and every eager call. After a change of the function's body, of a global or of
+    a helper that it reads, it is another operation.
 
     Attributes:
         func: The Python function.
-        golden: An independent statement of it on torch tensors, if there is one.
+        golden: An independent implementation on torch tensors, or None.
     """
 
     def __init__(self, function: types.FunctionType, golden: Callable[..., Any] | None) -> None:
-        _refuse_outside(function)
-        _refuse_changing(function.__name__, function)
+        _refuse_unsupported(function)
+        _refuse_nondeterministic(function.__name__, function)
         self._parameters = _parameters(function)
         self.name = re.sub(r"\W", "", function.__name__)
         super().__init__(self.name, ())
@@ -59,10 +59,10 @@ class TileOperation(TtnnOperation):
 
     @property
     def operation(self) -> Operation:
-        """The declaration of what the function computes now.
+        """The declaration of the operation, of the current function.
 
         Raises:
-            CompileError: It changes the world, or raises where it cannot be traced.
+            CompileError: The function has side effects, or raises an exception and cannot be traced.
         """
         with compiling():
             if self._operation is None or self._guard is None or not self._guard():
@@ -71,17 +71,17 @@ class TileOperation(TtnnOperation):
             return self._operation
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run eagerly on tensors, record the call if an argument is a tracer, or call the function on numbers."""
+        """Run the operation eagerly on tensors, record it for a tracer's proxies, or call the function on numbers."""
         if all(isinstance(value, Number) for value in (*args, *kwargs.values())):
             return self.func(*args, **kwargs)
         try:
             return super().__call__(*args, **kwargs)
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise
 
     def _declare(self) -> None:
-        # The scan is the frontend's, which loads the compiler; that and the tracer: not before they are needed.
+        # Imported late: the scan loads the compiler.
         from ttnn_jit.frontend.calls.code_scan import scan
         from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
         from ttnn_jit.ops.families.user_operation import declare
@@ -91,14 +91,16 @@ class TileOperation(TtnnOperation):
         defaults = [Read(((ATTRIBUTE_STEP, name),), getattr(self.func, name)) for name in _DEFAULTS]
         reads = [*defaults, *recorder.reads.values()]
         for code in _helpers(reads):
-            _refuse_instructions(self.name, code, shadowed=_ONCE)
+            _refuse_instructions(self.name, code, shadowed=_SIDE_EFFECT_BUILTINS)
         for function in (self.func, *(read.value for read in reads if type(read.value) is types.FunctionType)):
-            _refuse_changing(self.name, function)
+            _refuse_nondeterministic(self.name, function)
         guard = compile_guard(self.func, reads)
         body = self._body(reads, complete=recorder.opaque is None)
         if not guard():
             raise CompileError(
-                f"tile operation `{self.name}` {_CHANGES}", location=definition_of(self.func.__code__), help=_RETURN_IT
+                f"tile operation `{self.name}` {_HAS_SIDE_EFFECT}",
+                location=definition_of(self.func.__code__),
+                help=_RETURN_HELP,
             )
         self._operation = declare(self.name, body, self._torch_golden())
         self._guard = None if recorder.opaque else guard
@@ -115,7 +117,7 @@ class TileOperation(TtnnOperation):
             reason = str(error)
         self._refuse_raise(reads)
         digest = _digest(self.func, reads) if complete else None
-        known_as = digest or uuid4().hex  # one that no other process will find on disk
+        known_as = digest or uuid4().hex  # an id that no other process finds on disk
         return ScalarFunction(self.name, self._parameters, known_as, self.func, reason, is_local=digest is None)
 
     def _refuse_raise(self, reads: Sequence[Read]) -> None:
@@ -130,7 +132,7 @@ class TileOperation(TtnnOperation):
                     )
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
-        """Its own golden: functions of one name and body are one operation, and each may have another."""
+        """The golden of this object: functions of the same name and body share an operation, not a golden."""
         return self._torch_golden() or operation.golden
 
     def _torch_golden(self) -> Callable[..., Any] | None:
@@ -143,29 +145,31 @@ class TileOperation(TtnnOperation):
 
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 
-_CHANGES = "changes something outside itself"
-_RETURN_IT = "return the value"
-_OUTSIDE = {
+_HAS_SIDE_EFFECT = "changes something outside itself"
+_RETURN_HELP = "return the value"
+_REFUSED_OPCODES = {
     "IMPORT_NAME": ("`import` cannot be compiled", "import at the top of the file"),
-    **dict.fromkeys(("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"), (f"it {_CHANGES}", _RETURN_IT)),
+    **dict.fromkeys(
+        ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"), (f"it {_HAS_SIDE_EFFECT}", _RETURN_HELP)
+    ),
 }
-_ONCE = ("print", "breakpoint", "input")
+_SIDE_EFFECT_BUILTINS = ("print", "breakpoint", "input")
 
 
-def _refuse_outside(function: types.FunctionType) -> None:
-    """Refuse what is outside the language whatever names stand for.
+def _refuse_unsupported(function: types.FunctionType) -> None:
+    """Refuse code that is never supported, whatever its names refer to.
 
     Raises:
-        CompileError: It is a generator or a coroutine, imports, prints, or writes to what is not its own.
+        CompileError: The function is a generator or a coroutine, imports, prints, or writes to nonlocal state.
     """
     name = function.__name__
     flags = function.__code__.co_flags
     if flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        from ttnn_jit.frontend.python.language import no_plain_function
+        from ttnn_jit.frontend.python.language import not_plain_function_text
 
-        message, instead = no_plain_function(name, is_async=not flags & inspect.CO_GENERATOR)
+        message, instead = not_plain_function_text(name, is_async=not flags & inspect.CO_GENERATOR)
         raise CompileError(f"tile operation {message}", location=definition_of(function.__code__), help=instead)
-    shadowed = {name for name in _ONCE if name in function.__globals__}
+    shadowed = {name for name in _SIDE_EFFECT_BUILTINS if name in function.__globals__}
     for code in codes_in(function.__code__):
         _refuse_instructions(name, code, closure=function.__code__.co_freevars, shadowed=shadowed)
 
@@ -175,11 +179,11 @@ def _refuse_instructions(
 ) -> None:
     for instruction in dis.get_instructions(code):
         opname, argument = instruction.opname, instruction.argval
-        found = _OUTSIDE.get(opname)
+        found = _REFUSED_OPCODES.get(opname)
         if opname in {"STORE_DEREF", "DELETE_DEREF"} and argument in closure:
-            found = f"it {_CHANGES}", _RETURN_IT
-        if opname in {"LOAD_GLOBAL", "LOAD_NAME"} and argument in _ONCE and argument not in shadowed:
-            found = f"`{argument}` would act once, when it is compiled", _ON_FLOATS
+            found = f"it {_HAS_SIDE_EFFECT}", _RETURN_HELP
+        if opname in {"LOAD_GLOBAL", "LOAD_NAME"} and argument in _SIDE_EFFECT_BUILTINS and argument not in shadowed:
+            found = f"`{argument}` would act once, when it is compiled", _ON_FLOATS_HELP
         if found is not None:
             from ttnn_jit.frontend.calls.code_scan import location_of
 
@@ -189,37 +193,37 @@ def _refuse_instructions(
             )
 
 
-def _refuse_changing(name: str, function: types.FunctionType) -> None:
-    """Refuse the random numbers and clocks that are known by name now.
+def _refuse_nondeterministic(name: str, function: types.FunctionType) -> None:
+    """Refuse functions of random numbers and clocks that the function refers to.
 
     Raises:
-        CompileError: There is one.
+        CompileError: It refers to one.
     """
-    found = changing_function(function)
+    found = nondeterministic_function(function)
     if found is not None:
         from ttnn_jit.frontend.calls.code_scan import location_of
 
         called, code, instruction = found
         raise CompileError(
-            f"tile operation `{name}`: `{called}` gives another value each time, and would be called once, when it is "
-            "compiled",
+            f"tile operation `{name}`: `{called}` returns another value at each call, and would be called once, when "
+            "the operation is compiled",
             location=location_of(code, instruction),
             help="make the values before the call, and pass them as an operand",
         )
 
 
-_ON_FLOATS = "call the operation on floats: there it is the function itself"
+_ON_FLOATS_HELP = "call the operation on floats: there it is the function itself"
 
 
 def _helpers(reads: Sequence[Read]) -> Iterator[types.CodeType]:
-    """The code of the helpers that were read, and of the functions that they define."""
+    """The code of the helpers among the reads, and of the functions that they define."""
     for read in reads:
         if isinstance(read.value, types.CodeType):
             yield from codes_in(read.value)
 
 
 class _Overloads:
-    """What `__ttnn_overloads__` is for an operation whose declaration is looked up whenever it is needed."""
+    """The `__ttnn_overloads__` of a tile operation, whose declaration may change."""
 
     def __init__(self, owner: TileOperation) -> None:
         self._owner = owner
@@ -229,7 +233,7 @@ class _Overloads:
 
 
 def _parameters(function: types.FunctionType) -> tuple[str, ...]:
-    """Names of the operands: the parameters without default. The others keep theirs."""
+    """The names of the operands: the parameters without default. The others are constants."""
     parameters = inspect.signature(function).parameters.values()
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     needed = [parameter for parameter in parameters if parameter.default is inspect.Parameter.empty]
@@ -242,7 +246,7 @@ def _parameters(function: types.FunctionType) -> tuple[str, ...]:
 
 
 def _digest(function: types.FunctionType, reads: Sequence[Read]) -> str | None:
-    """Hash of the function's code and of all that it reads, equal in every process; None if there can be none."""
+    """A hash of the function's code and of its reads, equal in every process; None if a read has no fingerprint."""
     import hashlib
 
     try:
@@ -262,31 +266,31 @@ def tile_op(
 ) -> Callable[[Callable[..., Any]], TileOperation]: ...
 
 
-@raises_for_the_user
+@user_frames_only
 def tile_op(
     function: Callable[..., Any] | None = None, /, *, golden: Callable[..., Any] | None = None
 ) -> TileOperation | Callable[[Callable[..., Any]], TileOperation]:
-    """Make an elementwise operation of a Python function of floats.
+    """Make an elementwise operation from a Python function of floats.
 
     Operators, comparisons, branches, functions of `math` and numpy, `ttnn` operations and helper functions are traced
-    and become vector code; each step is float32. What cannot be traced (an ``int()``, a loop until convergence) is
-    compiled by numba to scalar code, in which a Python float makes the arithmetic float64; `JitFunction.explain` says
-    which it was.
+    and become vector code; each step is float32. A function that cannot be traced (an ``int()``, a loop until
+    convergence) is compiled by numba to scalar code, in which a Python float makes the arithmetic float64.
+    `JitFunction.explain` reports which of the two happened.
 
     Args:
         function: The function, when written bare as ``@tile_op``. Its parameters without default are the operands.
-        golden: An independent statement of it on torch tensors, for `ttnn_jit.testing.assert_matches_golden`.
+        golden: An independent implementation on torch tensors, for `ttnn_jit.testing.assert_matches_golden`.
 
     Returns:
         A `TileOperation`, or a decorator that makes one.
 
     Raises:
-        ArgumentError: It is no Python function, or takes no operand.
-        CompileError: Its body imports, prints, writes to what is not its own, or calls what gives another value each
-            time, such as ``random.random``; names that are defined later are looked at when it is first called.
+        ArgumentError: `function` is not a Python function, or has no operand.
+        CompileError: The body imports, prints, writes to nonlocal state, or calls a nondeterministic function such as
+            ``random.random``. Names that are not defined yet are checked at the first call.
     """
 
-    @raises_for_the_user
+    @user_frames_only
     def decorate(plain: Callable[..., Any]) -> TileOperation:
         if not isinstance(plain, types.FunctionType):
             raise ArgumentError(f"tile_op takes a Python function, got {type(plain).__name__}")

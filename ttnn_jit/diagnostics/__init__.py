@@ -1,5 +1,6 @@
-"""What the user is told, and where in the user's files.
+"""Errors and warnings, and their locations in the user's files.
 
-It holds errors (`diagnostics/errors.py`), locations in source with the line and the caret (`diagnostics/source.py`),
-whose code something is (`diagnostics/origin.py`).
+`diagnostics/errors.py` has the exceptions, `diagnostics/source.py` source locations with the line and the caret,
+`diagnostics/tracebacks.py` tracebacks of the user's frames, and `diagnostics/origin.py` the package of a value or a
+frame.
 """

@@ -1,4 +1,4 @@
-"""Environment variables that are switches, and the one that asks for all there is to see of a failure."""
+"""Environment variables that are switches, ``TTNN_JIT_DEBUG`` among them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 def debugging() -> bool:
-    """Whether ``TTNN_JIT_DEBUG=1`` asks for reproducers of failing passes and for errors with all their frames.
+    """Whether ``TTNN_JIT_DEBUG=1``: failing passes write reproducers, and errors keep all their frames.
 
     Raises:
         ArgumentError: The variable has a value that is no switch.

@@ -15,7 +15,7 @@ class TtnnJitError(Exception):
 
     Args:
         message: What is wrong, without a trailing full stop.
-        location: That in the user's file, shown as ``file:line:column`` with the line and carets.
+        location: The location in the user's file, shown as ``file:line:column`` with the line and carets.
         help: What to do instead.
     """
 
@@ -31,11 +31,11 @@ class CompileError(TtnnJitError):
 
 
 class UnsupportedFunction(CompileError, AssertionError):  # noqa: N818 - it says what was found, as the message does
-    """A call to something that is no TTNN operation: ``Function NAME not supported`` (ttnn.jit document, FAQ)."""
+    """A call of something that is not a TTNN operation: ``Function NAME not supported`` (ttnn.jit document, FAQ)."""
 
 
 class NoSuchAttribute(CompileError, AttributeError):  # noqa: N818 - it says what was found, as the message does
-    """An attribute that a tensor has neither while a function is compiled nor at run time."""
+    """A tensor has no such attribute, neither while a function is compiled nor at run time."""
 
 
 class PassError(CompileError):
@@ -47,7 +47,7 @@ class ArgumentError(TtnnJitError, ValueError):
 
 
 class CallError(ArgumentError, TypeError):
-    """A function has no such parameter, or misses an argument."""
+    """A function has no such parameter, or an argument is missing."""
 
 
 class ShapeError(ArgumentError):
@@ -59,11 +59,11 @@ class DTypeError(ArgumentError, TypeError):
 
 
 class OperandError(CompileError, ArgumentError):
-    """An operation does not take such arguments: those of the call, if it is called eagerly, else the program's."""
+    """An operation does not accept its arguments, in an eager call (`ArgumentError`) or a program (`CompileError`)."""
 
     @staticmethod
     def of(name: str, error: ArgumentError) -> OperandError:
-        """What `error` is as an error of the operation `name`, in its words."""
+        """`error` as the corresponding error of the operation `name`, with the same text."""
         kinds = {ShapeError: OperandShapeError, DTypeError: OperandDTypeError}
         kind = next((own for base, own in kinds.items() if isinstance(error, base)), OperandError)
         return kind(f"`{name}`: {error.message}" if name else error.message, help=error.help)
@@ -74,7 +74,7 @@ class OperandShapeError(OperandError, ShapeError):
 
 
 class OperandDTypeError(OperandError, DTypeError):
-    """Element types that the operation does not take, or not beside each other."""
+    """Element types that the operation does not accept, or not together."""
 
 
 class LayoutError(ArgumentError):
@@ -90,11 +90,11 @@ class L1CapacityError(TtnnJitError, RuntimeError):
 
 
 class OversizedProgramError(CompileError, L1CapacityError):
-    """A program takes more L1 than a core has; nothing was kept of it."""
+    """A program needs more L1 than a core has; it was not kept."""
 
 
 class DramCapacityError(TtnnJitError, MemoryError):
-    """There is no memory for a tensor; nothing was allocated and nothing ran."""
+    """Memory for a tensor could not be allocated; nothing was allocated and nothing ran."""
 
 
 class DeallocatedError(TtnnJitError, RuntimeError):
@@ -106,7 +106,7 @@ class DeviceError(TtnnJitError, RuntimeError):
 
 
 class TraceError(TtnnJitError, RuntimeError):
-    """A trace is not there, cannot hold what is to be captured, or has no room (TT_FATAL in ttnn)."""
+    """A trace does not exist, cannot capture an operation, or has no room in the trace region (TT_FATAL in ttnn)."""
 
 
 class MissingLibraryError(TtnnJitError, ImportError):
@@ -114,7 +114,7 @@ class MissingLibraryError(TtnnJitError, ImportError):
 
 
 class ProgramFormatError(TtnnJitError, ValueError):
-    """Bytes are no program, are damaged, or hold code for another processor or version."""
+    """Bytes are not a program, are damaged, or hold code for another processor or version."""
 
 
 class InternalError(TtnnJitError):

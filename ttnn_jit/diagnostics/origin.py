@@ -1,4 +1,4 @@
-"""Whose code a class, function, instance or frame is: ttnn_jit's own, another library's or the user's."""
+"""The package of a class, function, instance or frame: ttnn_jit, another library, or the user's code."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _GENERATED = f"<{THIS_PACKAGE} "
 
 
 def library_of(value: Any) -> str:
-    """The top-level package of a class or function, else of the value's class; "" where it names none."""
-    named = issubclass(type(value), (type, types.FunctionType))  # isinstance asks an object for its class
-    # A class may have anything, or a property, under this name.
+    """The top-level package of a class or function, else of the value's class; "" if it has no ``__module__``."""
+    named = issubclass(type(value), (type, types.FunctionType))  # isinstance would read the object's `__class__`
+    # A class may have any object, or a property, under this name.
     module = getattr(value if named else type(value), "__module__", None)
     return module.partition(".")[0] if isinstance(module, str) else ""
 
@@ -22,35 +22,35 @@ def library_of(value: Any) -> str:
 def is_of_this_package(value: Any) -> bool:
     """Whether a function, class or instance belongs to ttnn_jit: its attributes never change.
 
-    An operation calls itself one of ``ttnn.decorators``; its class does not.
+    The ``__module__`` of an operation is ``ttnn.decorators``; that of its class is not.
     """
     return library_of(value) == THIS_PACKAGE
 
 
-_STANDARD_LIBRARY = sys.stdlib_module_names - {"__main__", "builtins"}  # where `exec` gives no name, it is builtins'
+_STANDARD_LIBRARY = sys.stdlib_module_names - {"__main__", "builtins"}  # code of `exec` may belong to builtins
 _INSTALLED = ("site-packages", "dist-packages")
 
 
 def is_of_the_standard_library(value: Any) -> bool:
-    """Whether a class or function comes with Python, written in Python."""
+    """Whether a class or function belongs to Python's standard library."""
     return library_of(value) in _STANDARD_LIBRARY
 
 
 def is_of_a_library(function: types.FunctionType) -> bool:
-    """Whether a function was installed, or comes with Python: its text is not the user's to change."""
+    """Whether a function belongs to an installed package or the standard library: the user does not edit it."""
     parts = PurePath(function.__code__.co_filename).parts
     return is_of_the_standard_library(function) or any(folder in parts for folder in _INSTALLED)
 
 
 def library_of_frame(frame: types.FrameType) -> str:
-    """The top-level package whose code a frame runs; of a function that ttnn_jit generated, ttnn_jit."""
+    """The top-level package whose code a frame runs; ttnn_jit for code that it generated."""
     if frame.f_code.co_filename.startswith(_GENERATED):
         return THIS_PACKAGE
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's class, with its library's where that is not Python: torch and numpy have tensors too."""
+    """The name of a value's class, with the name of its library unless that is Python: several have a `Tensor`."""
     library = library_of(type(value))
     if library in {"", "builtins"}:
         return type(value).__name__

@@ -1,4 +1,4 @@
-"""A location in the user's file, and the lines of it that an error shows."""
+"""Locations in the user's files, and the source lines that an error shows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from ttnn_jit.process.dataclass import dataclass
 
-SHOWN_COLUMNS = 120
-"""An error shows so much of a source line that is longer."""
+MAX_SHOWN_COLUMNS = 120
+"""The part of a longer source line that an error shows."""
 
-_MOST_DECORATORS = 100  # lines
+_MAX_DECORATOR_LINES = 100  # lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Location:
     """A span of source text: lines count from 1, columns from 1, as editors show them.
 
     ``column`` 0 means that only the line is known; ``end_column`` is exclusive. ``called_from`` is the location of the
-    call through which a helper's code was reached.
+    call of the helper function that has this location.
     """
 
     file: str
@@ -34,7 +34,7 @@ class Location:
 
 
 def whole_line(file: str, line: int) -> Location:
-    """The text of a line, without the space and the comment around it."""
+    """The location of a line's text, without indentation and comment."""
     text = linecache.getline(file, line).partition("  #")[0].rstrip()
     if not text:
         return Location(file, line)
@@ -42,9 +42,9 @@ def whole_line(file: str, line: int) -> Location:
 
 
 def definition_of(code: types.CodeType) -> Location:
-    """The line of the ``def`` or ``lambda`` that `code` was compiled from, its decorators apart."""
+    """The line of the ``def`` or ``lambda`` that `code` was compiled from, after its decorators."""
     first = code.co_firstlineno
-    for line in range(first, first + _MOST_DECORATORS):
+    for line in range(first, first + _MAX_DECORATOR_LINES):
         text = linecache.getline(code.co_filename, line).lstrip()
         if text.startswith(("def ", "async def ")):
             return whole_line(code.co_filename, line)
@@ -59,7 +59,7 @@ def start_of(code: types.CodeType) -> Location:
 
 
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
-    """`code`, and that of the functions that it defines."""
+    """`code` and, recursively, the code of the functions that it defines."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -74,37 +74,37 @@ def excerpt(location: Location) -> str:
     prefix = f"{location.line:>5} | "
     same_line = location.end_line in {0, location.line}
     end = location.end_column - 1 if same_line and location.end_column else len(text)
-    shown, start, end = _window(text, max(0, location.column - 1), end)
+    shown, start, end = _shown_part(text, max(0, location.column - 1), end)
     if not location.column:
         return f"{prefix}{shown}"
     # Tabs are kept so that the carets stand under the span whatever a tab's width is.
-    lead = "\t".join(" " * _cells(part) for part in shown[:start].split("\t"))
-    return f"{prefix}{shown}\n{' ' * (len(prefix) - 2)}| {lead}{'^' * max(1, _cells(shown[start:end]))}"
+    lead = "\t".join(" " * _width(part) for part in shown[:start].split("\t"))
+    return f"{prefix}{shown}\n{' ' * (len(prefix) - 2)}| {lead}{'^' * max(1, _width(shown[start:end]))}"
 
 
-def _cells(text: str) -> int:
-    """How many columns of a terminal `text` takes: 2 for a wide character, none for one that joins the one before."""
+def _width(text: str) -> int:
+    """The width of `text` in columns of a terminal: 2 for a wide character, 0 for a combining one."""
     if text.isascii():
         return len(text)
-    from unicodedata import category, east_asian_width  # which few errors need
+    from unicodedata import category, east_asian_width  # few errors need it
 
     joining = {"Mn", "Me", "Cf"}
     return sum(1 + (east_asian_width(c) in {"W", "F"}) for c in text if category(c) not in joining)
 
 
-def _window(text: str, start: int, end: int) -> tuple[str, int, int]:
-    """The part of a long line around the span from `start` to `end`, and where the span lies in it."""
-    if len(text) <= SHOWN_COLUMNS:
+def _shown_part(text: str, start: int, end: int) -> tuple[str, int, int]:
+    """The shown part of a long line around the span from `start` to `end`, and the span in it."""
+    if len(text) <= MAX_SHOWN_COLUMNS:
         return text, start, end
-    first = max(0, min(start - SHOWN_COLUMNS // 4, len(text) - SHOWN_COLUMNS))
-    last = first + SHOWN_COLUMNS
+    first = max(0, min(start - MAX_SHOWN_COLUMNS // 4, len(text) - MAX_SHOWN_COLUMNS))
+    last = first + MAX_SHOWN_COLUMNS
     before, after = "..." if first else "", "..." if last < len(text) else ""
     moved = len(before) - first
     return f"{before}{text[first:last]}{after}", start + moved, min(end, last) + moved
 
 
 def call_chain(location: Location) -> list[Location]:
-    """`location` and the calls that led there, innermost first."""
+    """`location` and the locations of the calls that lead to it, innermost first."""
     chain = [location]
     while (caller := chain[-1].called_from) is not None:
         chain.append(caller)

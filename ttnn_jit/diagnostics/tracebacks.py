@@ -1,8 +1,8 @@
-"""A mistake of the user's is shown with the user's frames: those of the compiler that found it say nothing of it.
+"""Tracebacks of the user's errors have the user's frames only, without the frames of the compiler.
 
-The public calls pass errors through `keep_users_frames`, which cuts the traceback itself, so that scripts, pytest,
-IPython and ``python -i`` show the same. They go on with a bare ``raise``: it alone adds no entry for the frame that it
-stands in. ``TTNN_JIT_DEBUG=1`` keeps every frame, and an `InternalError` always does.
+Public functions pass errors through `keep_user_frames`, which changes the traceback itself, so that scripts, pytest,
+IPython and ``python -i`` show the same. They re-raise with a bare ``raise``, which adds no entry for its own frame.
+``TTNN_JIT_DEBUG=1`` keeps every frame, and an `InternalError` always does.
 """
 
 from __future__ import annotations
@@ -22,81 +22,81 @@ from ttnn_jit.diagnostics.source import Location, whole_line
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_MACHINERY = {THIS_PACKAGE, "contextlib", "xdsl"}
-"""Packages whose frames lie between the user's call and the error."""
+_INTERNAL_PACKAGES = {THIS_PACKAGE, "contextlib", "xdsl"}
+"""Packages whose frames are between the user's call and the error."""
 
 
-def keep_users_frames(error: BaseException) -> None:
-    """Take the frames that are not the user's out of the tracebacks of `error`, which is on its way to the user."""
+def keep_user_frames(error: BaseException) -> None:
+    """Remove the frames that are not the user's from the tracebacks of `error`."""
     if isinstance(error, InternalError) or debugging():
         return
     link: BaseException | None = error
     while link is not None:
-        link.__traceback__ = _frames_of_the_user(link.__traceback__)
+        link.__traceback__ = _user_frames(link.__traceback__)
         link = link.__cause__
 
 
-def keep_frames_of_a_call(error: BaseException) -> None:
-    """What `keep_users_frames` does, of an error that a function around a user's call lets pass.
+def keep_user_frames_of_call(error: BaseException) -> None:
+    """`keep_user_frames` of an error that passes through a wrapper of a user's call.
 
-    It may be one of the user's own code that was called back. One that arose in a library or in this package without
-    being raised on purpose keeps every frame.
+    The error may be one of the user's own callbacks. An error that a library raised, or this package by accident, keeps
+    every frame.
     """
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next
-    is_the_users = innermost is not None and not _is_machinery(innermost.tb_frame)
+    is_the_users = innermost is not None and not _is_internal(innermost.tb_frame)
     if isinstance(error, TtnnJitError) or is_the_users:
-        keep_users_frames(error)
+        keep_user_frames(error)
 
 
-def raises_for_the_user(function: Callable[P, R]) -> Callable[P, R]:
-    """A public method whose errors show frames of the user's alone."""
+def user_frames_only(function: Callable[P, R]) -> Callable[P, R]:
+    """A decorator of a public function: its errors have the user's frames only."""
 
     @functools.wraps(function)
     def public(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise
 
     return public
 
 
-def warn_the_user(text: str, category: type[Warning] = UserWarning) -> None:
-    """Give a warning that names the line of the user's that runs now."""
-    _, above = _frame_of_the_user()
+def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning at the current line of the user's code."""
+    _, above = _user_frame()
     warnings.warn(text, category, stacklevel=above + 1)
 
 
 def user_location() -> Location | None:
-    """The line of the user's that runs now; None where there is none."""
-    frame, _ = _frame_of_the_user()
+    """The current line of the user's code; None if no code of the user's runs."""
+    frame, _ = _user_frame()
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
-def stack_of_the_user() -> str:
-    """The user's lines that run now, the innermost first, as tracebacks show them."""
+def user_stack() -> str:
+    """The current stack of the user's frames, innermost first, in the format of tracebacks."""
     import traceback
 
-    frames = (entry for entry in traceback.walk_stack(sys._getframe(1)) if not _is_machinery(entry[0]))
+    frames = (entry for entry in traceback.walk_stack(sys._getframe(1)) if not _is_internal(entry[0]))
     return "\n".join(traceback.StackSummary.extract(frames).format())
 
 
-def _frame_of_the_user() -> tuple[FrameType | None, int]:
-    """The frame of the user's that runs now, and how many run above it, the first that of the function that asks."""
+def _user_frame() -> tuple[FrameType | None, int]:
+    """The innermost frame of the user's, and the number of frames above it, from that of the caller on."""
     frame: FrameType | None = sys._getframe(1)
     above = 0
-    while frame is not None and _is_machinery(frame):
+    while frame is not None and _is_internal(frame):
         frame, above = frame.f_back, above + 1
     return frame, above
 
 
-def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None:
+def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
     kept = []
     while traceback is not None:
-        if not _is_machinery(traceback.tb_frame):
+        if not _is_internal(traceback.tb_frame):
             kept.append(traceback)
         traceback = traceback.tb_next
     shown: TracebackType | None = None
@@ -105,5 +105,5 @@ def _frames_of_the_user(traceback: TracebackType | None) -> TracebackType | None
     return shown
 
 
-def _is_machinery(frame: FrameType) -> bool:
-    return library_of_frame(frame) in _MACHINERY
+def _is_internal(frame: FrameType) -> bool:
+    return library_of_frame(frame) in _INTERNAL_PACKAGES

@@ -1,6 +1,6 @@
-"""The arguments of one call, flattened once: their leaves, the tensors among them, and what stands for them in keys.
+"""The flattened arguments of one call: their leaves, the tensors among them, and their cache key.
 
-A key holds metadata only: interned `TensorSpec` objects by identity, scalars by type and bits.
+A key contains metadata only: interned `TensorSpec` objects by identity, scalars by type and bits.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Arguments:
     """The arguments of one call, bound to the parameters of its function.
 
     Attributes:
-        trees: By name of the parameter.
-        given: The parameters that the call gave; the others have their defaults.
-        leaves: Of all trees, in order.
-        libraries: By leaf: the library of a tensor, None of everything else.
+        trees: The arguments by parameter.
+        given: The parameters that the call passed; the others have their defaults.
+        leaves: The leaves of all trees, in order.
+        libraries: Per leaf: the library of a tensor, None for other leaves.
         tensors: The leaves that are tensors.
     """
 
@@ -64,37 +64,37 @@ class Arguments:
 
     @cached_property
     def specs(self) -> list[TensorSpec | None]:
-        """By leaf: the spec of a tensor, None of everything else.
+        """Per leaf: the spec of a tensor, None for other leaves.
 
         Raises:
-            DTypeError, LayoutError, ArgumentError: A tensor is one that no compiled function takes.
+            DTypeError, LayoutError, ArgumentError: Compiled functions do not accept a tensor.
         """
         pairs = zip(self.leaves, self.libraries, strict=True)
         return [None if library is None else library.spec_of(leaf) for leaf, library in pairs]
 
     def key(self) -> tuple[object, ...]:
-        """What decides the program of a call on one target: equal keys, equal metadata.
+        """The cache key of the call on one target: equal keys mean equal metadata.
 
         Raises:
-            ArgumentError: There is a kind of value among them that no compiled function takes.
+            ArgumentError: Compiled functions do not accept the type of a leaf.
         """
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
 
-    def keys(self) -> dict[str, tuple[object, ...]]:
+    def keys_by_parameter(self) -> dict[str, tuple[object, ...]]:
         """The parts of the key, by parameter."""
         leaves = map(_leaf_key, self.leaves, self.libraries, self.specs)
         return {
             name: (_structure_key(tree.treedef), *islice(leaves, len(tree.leaves))) for name, tree in self.trees.items()
         }
 
-    def described(self) -> dict[str, Any]:
+    def with_specs(self) -> dict[str, Any]:
         """The arguments by parameter, with specs for the tensors."""
         leaves = (leaf if spec is None else spec for leaf, spec in zip(self.leaves, self.specs, strict=True))
         return {name: tree.treedef.unflatten(leaves) for name, tree in self.trees.items()}
 
     def numbers(self) -> dict[str, Any]:
-        """The arguments that are a number, or integers in containers as a tuple of them, by parameter."""
+        """The arguments that are numbers, or containers of integers (as tuples), by parameter."""
         alone = {name: tree.leaves[0] for name, tree in self.trees.items() if tree.treedef is LEAF}
         numbers = {name: leaf for name, leaf in alone.items() if type(leaf) in {int, float} or is_numpy_scalar(leaf)}
         several = {name: tuple(tree.leaves) for name, tree in self.trees.items() if tree.treedef is not LEAF}
@@ -108,20 +108,20 @@ def _library_of_leaf(leaf: Any) -> TensorLibrary | None:
     return None if kind in PYTHONS_SCALARS else tensor_library_of(leaf)
 
 
-def tensor_stand_ins(leaves: Iterable[Any]) -> list[Any]:
-    """The leaves that stand for tensors: in a trace, or on the devices of a mesh."""
-    return [leaf for leaf in leaves if _stands_for_tensor(type(leaf))]
+def tensor_proxies(leaves: Iterable[Any]) -> list[Any]:
+    """The leaves that are proxies of tensors: in a trace, or on the devices of a mesh."""
+    return [leaf for leaf in leaves if _is_tensor_proxy_class(type(leaf))]
 
 
 def is_tensor(value: object) -> bool:
-    """Whether `value` is a tensor of any library, or stands for one."""
-    return tensor_library_of(value) is not None or _stands_for_tensor(type(value))
+    """Whether `value` is a tensor of any library, or a proxy of one."""
+    return tensor_library_of(value) is not None or _is_tensor_proxy_class(type(value))
 
 
 def is_object(tree: PyTree) -> bool:
-    """Whether an argument is a device, or an object of a class of the user's that is no container, scalar or tensor.
+    """Whether an argument is a device, or an object of the user's that is not a container, scalar or tensor.
 
-    What a compile reads of it is guarded, as it is of a method's instance; it is no part of keys.
+    Its attributes are guarded, like those of a method's instance; it is not in the cache key.
     """
     (leaf, *others), kind = tree.leaves or (None,), tree.treedef.kind
     if others or kind is not None or type(leaf) in PYTHONS_SCALARS or is_tensor(leaf) or is_atom(leaf):
@@ -130,8 +130,8 @@ def is_object(tree: PyTree) -> bool:
     return not known and (is_python_class(type(leaf)) or is_a(leaf, Device))
 
 
-def _stands_for_tensor(kind: type) -> bool:
-    # The class is asked: an instance might claim to have every attribute.
+def _is_tensor_proxy_class(kind: type) -> bool:
+    # By the class: an instance may have any attribute (`__getattr__`).
     return kind is not Tensor and kind not in PYTHONS_SCALARS and has_member(kind, "__ttnn_call__")
 
 
@@ -142,17 +142,17 @@ def _structure_key(treedef: TreeDef) -> Hashable:
     if treedef is LEAF:
         return None
     kind, names, items, container, *_ = treedef
-    own = () if container is None else _own_key(container, fields=() if is_a(container, dict) else names or ())
+    own = () if container is None else _attributes_key(container, fields=() if is_a(container, dict) else names or ())
     return kind, None if names is None else tuple(map(_name_key, names)), own, *map(_structure_key, items)
 
 
 def _name_key(name: Any) -> object:
-    """What stands for a key of a dict, of which Python takes 1, 1.0 and True, and the two zeros, for the same."""
+    """The cache key of a dict's key: Python treats 1, 1.0 and True, and the two zeros, as equal keys."""
     return (type(name), *map(_name_key, name)) if is_a(name, tuple) else atom_key(name)
 
 
-def _own_key(value: Any, fields: Collection[str] = ()) -> tuple[object, ...]:
-    """What stands for the attributes of a container or scalar of the user's, beside its `fields`, items or value."""
+def _attributes_key(value: Any, fields: Collection[str] = ()) -> tuple[object, ...]:
+    """The cache key of the attributes of a container or scalar of the user's, other than `fields`."""
     own = {name: held for name, held in own_attributes(value).items() if name not in fields}
     return Arguments({"": flatten(own)}, frozenset()).key() if own else ()
 
@@ -167,11 +167,11 @@ def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None)
         return kind, leaf._name_, leaf._value_ if issubclass(kind, enum.Flag) else None
     parts = plain_parts(leaf)
     if parts is not None:
-        return kind, atom_key(parts[0]), _own_key(leaf)
+        return kind, atom_key(parts[0]), _attributes_key(leaf)
     if is_a(leaf, types.FunctionType, types.BuiltinFunctionType):
         return leaf
     if is_operation(leaf):
-        # By what it computes now: a user's tile operation is another one when what it reads has changed.
+        # With its current declarations: a tile operation whose reads have changed is another operation.
         return leaf.__name__, *leaf.__ttnn_overloads__
     if is_a(leaf, *_CONFIGS):
         return kind, leaf

@@ -1,7 +1,7 @@
-"""Who wants to know of the operations that run: hooks, tracers, comparisons.
+"""Observers of the operations that run: hooks, tracers, comparisons.
 
-Operations and jitted functions have another ``__call__`` for as long as somebody observes, so that other calls pay
-nothing for it; functions of the host API have other code. An operation that runs inside another one is none of its own.
+While there is an observer, operations and jitted functions have another ``__call__``, and functions of the host API
+other code; without observers calls cost nothing more. Operations inside an observed operation are not observed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call
 from ttnn_jit.ops.traced_calls import flat_arguments, traceable_classes
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -22,43 +22,43 @@ _TENSOR_METHODS = ("cpu", "to", "to_torch")
 
 
 class Observer:
-    """Is told of every call of an operation, from any thread, before it runs and afterwards. Does nothing by itself."""
+    """The base of observers, which are notified before and after every call of an operation, from any thread."""
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """A call begins; `kwargs` are those that it gets."""
+        """A call begins with these arguments; changes of `kwargs` reach the operation."""
 
     def after(self, operation: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> None:
-        """It gave `result`."""
+        """A call has returned `result`."""
 
     def failed(self, operation: Any, error: BaseException) -> None:
-        """It raised `error`."""
+        """A call has raised `error`."""
 
     def looks_inside(self, operation: Any) -> bool:  # noqa: ARG002 - what an observer overrides
-        """Whether it is told of the operations inside of a call of this one too."""
+        """Whether the observer is also notified of operations inside calls of this operation."""
         return False
 
 
 OBSERVERS: list[Observer] = []
-UNOBSERVED: list[Callable[[], None]] = []
-"""What has a function of the host API ask again whether somebody observes, which asks once until somebody begins."""
-_OWN: list[tuple[type, str, Any]] = []  # what classes had before somebody observed; None: nothing of their own
+ON_FIRST_OBSERVER: list[Callable[[], None]] = []
+"""Callbacks of functions of the host API that cache the absence of observers: called when the first one starts."""
+_REPLACED: list[tuple[type, str, Any]] = []  # replaced members of classes; None: the class had no member of that name
 _INSIDE: ContextVar[bool] = ContextVar("inside of an observed call", default=False)
-_ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the observers that are told, if not all", default=None)
+_ONLY: ContextVar[tuple[Observer, ...] | None] = ContextVar("the notified observers, if not all", default=None)
 
 
 def name_of(operation: Any) -> str:
-    """What an operation, a function of the host API or a jitted function is called."""
+    """The name of an operation, a function of the host API or a jitted function."""
     return str(getattr(operation, "python_fully_qualified_name", None) or operation.__name__)
 
 
 def is_observed_inside() -> bool:
-    """Whether this is inside of a call that is told."""
+    """Whether an observed call is in progress."""
     return _INSIDE.get()
 
 
 @contextmanager
 def observing(observer: Observer) -> Iterator[None]:
-    """In its body `observer` is told of calls."""
+    """A block in which `observer` is notified of calls."""
     start(observer)
     try:
         yield
@@ -66,14 +66,14 @@ def observing(observer: Observer) -> Iterator[None]:
         stop(observer)
 
 
-def telling_only(observer: Observer) -> AbstractContextManager[None]:
-    """In its body, which may be inside of a call, `observer` alone is told of calls."""
-    return _telling_inside((observer,))
+def only_observer(observer: Observer) -> AbstractContextManager[None]:
+    """A block, possibly inside an observed call, in which only `observer` is notified."""
+    return _only_observers((observer,))
 
 
 @contextmanager
-def _telling_inside(observers: tuple[Observer, ...]) -> Iterator[None]:
-    """In its body, which is inside of a call, these alone are told of calls."""
+def _only_observers(observers: tuple[Observer, ...]) -> Iterator[None]:
+    """A block inside an observed call in which only `observers` are notified."""
     inside, only = _INSIDE.set(not observers), _ONLY.set(observers)
     try:
         yield
@@ -83,23 +83,23 @@ def _telling_inside(observers: tuple[Observer, ...]) -> Iterator[None]:
 
 
 def start(observer: Observer) -> None:
-    """Tell `observer` of calls from now on."""
+    """Notify `observer` of calls from now on."""
     with compiling():  # a trace of a function changes these classes too
         if not OBSERVERS:
             observe_classes(traceable_classes())
             for name in _TENSOR_METHODS:
                 _replace(Tensor, name, _observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
         OBSERVERS.append(observer)
-        while UNOBSERVED:
-            UNOBSERVED.pop()()
+        while ON_FIRST_OBSERVER:
+            ON_FIRST_OBSERVER.pop()()
 
 
 def stop(observer: Observer) -> None:
-    """Tell it no more."""
+    """Stop notifying `observer`."""
     with compiling():
         OBSERVERS.remove(observer)
-        while _OWN and not OBSERVERS:
-            cls, name, own = _OWN.pop()
+        while _REPLACED and not OBSERVERS:
+            cls, name, own = _REPLACED.pop()
             if own is None:
                 delattr(cls, name)
             else:
@@ -107,51 +107,51 @@ def stop(observer: Observer) -> None:
 
 
 def observe_classes(classes: Iterable[Any]) -> None:
-    """Have calls of instances told."""
+    """Replace ``__call__`` of these classes by one that notifies observers."""
     for cls in classes:
-        _replace(cls, "__call__", _telling(cls.__call__))
+        _replace(cls, "__call__", _notifying(cls.__call__))
 
 
 def observe_new_class(cls: Any) -> None:
-    """A class of jitted functions was made: somebody may observe."""
+    """Observe a new class of jitted functions, if there are observers."""
     if OBSERVERS and "__call__" in vars(cls):
         observe_classes([cls])
 
 
 def _replace(cls: Any, name: str, function: Callable[..., Any]) -> None:
-    _OWN.append((cls, name, vars(cls).get(name)))
+    _REPLACED.append((cls, name, vars(cls).get(name)))
     setattr(cls, name, function)
 
 
-def _telling(call: Callable[..., Any]) -> Callable[..., Any]:
+def _notifying(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
-    def telling(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def notifying(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return told(functools.partial(call, self), self, args, kwargs)
+            return call_with_observers(functools.partial(call, self), self, args, kwargs)
         except BaseException as error:
-            keep_frames_of_a_call(error)
+            keep_user_frames_of_call(error)
             raise
 
-    return telling
+    return notifying
 
 
 def _observed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A method of tensors that is an operation of this name too."""
+    """A method of tensors that notifies observers, as an operation of this name."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return told(function, call, args, kwargs)
+            return call_with_observers(function, call, args, kwargs)
         except BaseException as error:
-            keep_frames_of_a_call(error)
+            keep_user_frames_of_call(error)
             raise
 
     vars(call)["python_fully_qualified_name"] = name
     return call
 
 
-def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``call(*args, **kwargs)`` gives, a call of `operation` of which the observers are told."""
+def call_with_observers(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``call(*args, **kwargs)``, with notification of the observers; `operation` is the operation that is called."""
     if _INSIDE.get() or any(map(_is_proxy, flat_arguments([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
     only = _ONLY.get()
@@ -161,7 +161,7 @@ def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs
         for observer in observers:
             observer.before(operation, args, kwargs)
         try:
-            with _telling_inside(tuple(each for each in observers if each.looks_inside(operation))):
+            with _only_observers(tuple(each for each in observers if each.looks_inside(operation))):
                 result = call(*args, **kwargs)
         except BaseException as error:
             for observer in observers:
@@ -175,11 +175,11 @@ def told(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs
 
 
 def is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call has a tensor of a function that is being compiled, one of a trace included."""
+    """Whether an argument is a proxy of a tensor, of a function that is being compiled or traced."""
     kinds = map(type, flat_arguments([*args, *kwargs.values()]))
     return any(hasattr(kind, "__ttnn_call__") and not issubclass(kind, Tensor) for kind in kinds)
 
 
 def _is_proxy(value: Any) -> bool:
-    """Whether it stands for a tensor of a function that is being compiled; those of a trace say that they are one."""
+    """Whether a value is a proxy of a function that is being compiled; proxies of a trace count as tensors."""
     return not isinstance(value, Tensor) and hasattr(type(value), "__ttnn_call__")

@@ -1,4 +1,4 @@
-"""Where a call runs: the one library and target of its tensors."""
+"""The placement of a call: the one library and target of its tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ttnn_jit.specs.target import PRESETS, SystemDesc
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a call runs: the library of its tensors and the target that their device has."""
+    """The library of a call's tensors, and the target of their device."""
 
     library: TensorLibrary
     target: SystemDesc
@@ -30,19 +30,19 @@ def placement(arguments: Arguments, target: SystemDesc | None, function: str) ->
     """The one library and target of a call's tensors.
 
     Args:
-        arguments: Of the call.
-        target: What the decorator asks for torch and numpy arguments, if it does.
+        arguments: The arguments of the call.
+        target: The target of torch and numpy arguments; None: ``cpu``.
         function: The name of the function, for errors.
 
     Raises:
-        ArgumentError: No tensor; tensors of several libraries or devices, or on the host.
+        ArgumentError: There is no tensor, or tensors are of several libraries or devices, or on the host.
     """
     libraries = dict.fromkeys(library for library in arguments.libraries if library is not None)
     if not libraries:
         raise _without_tensor(function, {name: tree.unflatten() for name, tree in arguments.trees.items()})
     if len(libraries) > 1:
         names = " and ".join(sorted(library.title for library in libraries))
-        listed = _listed(arguments, lambda _, library: f"a {library.title.removesuffix('s')}")
+        listed = _list_tensors(arguments, lambda _, library: f"a {library.title.removesuffix('s')}")
         raise ArgumentError(
             f"Invalid arguments for function {function}: {names} in one call: {listed}",
             help="make them all ttnn tensors with `ttnn.from_torch`, or none"
@@ -54,16 +54,16 @@ def placement(arguments: Arguments, target: SystemDesc | None, function: str) ->
 
 
 def _target_of(arguments: Arguments, function: str) -> SystemDesc:
-    """That of the one device of the call's tensors, which are ttnn's."""
+    """The target of the one device of the call's tensors, which are ttnn's."""
     devices = {id(tensor.device()): tensor.device() for tensor in arguments.tensors}
     if None in devices.values():
-        listed = _listed(arguments, lambda tensor, _: "on the host" if tensor.device() is None else "")
+        listed = _list_tensors(arguments, lambda tensor, _: "on the host" if tensor.device() is None else "")
         raise ArgumentError(
             f"Invalid arguments for function {function}: {listed}",
             help="move it to a device: `ttnn.to_device(tensor, device)`, or `ttnn.from_torch(..., device=device)`",
         )
     if len(devices) > 1:
-        listed = _listed(arguments, lambda tensor, _: f"on {tensor.device()}")
+        listed = _list_tensors(arguments, lambda tensor, _: f"on {tensor.device()}")
         raise ArgumentError(
             f"Invalid arguments for function {function}: tensors on different devices: {listed}", help=ONE_DEVICE_HELP
         )
@@ -72,10 +72,10 @@ def _target_of(arguments: Arguments, function: str) -> SystemDesc:
 
 
 def check_devices(function: str, arguments: Sequence[Any], hidden: Iterable[tuple[str, Any]]) -> None:
-    """Refuse tensors of ttnn's on several devices.
+    """Refuse hidden inputs, given with their names, that are on another device than the arguments.
 
     Raises:
-        ArgumentError: A hidden input, given with its name, is on another device than the arguments.
+        ArgumentError: A ttnn tensor among them is on another device.
     """
     for name, tensor in hidden:
         if type(tensor) is Tensor and tensor.device() is not arguments[0].device():
@@ -86,20 +86,20 @@ def check_devices(function: str, arguments: Sequence[Any], hidden: Iterable[tupl
             )
 
 
-def _listed(arguments: Arguments, said_of: Callable[[Any, TensorLibrary], str]) -> str:
-    """What is said of the tensors of each argument, where anything is."""
+def _list_tensors(arguments: Arguments, describe: Callable[[Any, TensorLibrary], str]) -> str:
+    """The descriptions of the tensors of each argument, without empty ones."""
     libraries = iter(arguments.libraries)
     listed = []
     for parameter, tree in arguments.trees.items():
         pairs = [(leaf, next(libraries)) for leaf in tree.leaves]
-        texts = filter(None, dict.fromkeys(said_of(leaf, library) for leaf, library in pairs if library is not None))
+        texts = filter(None, dict.fromkeys(describe(leaf, library) for leaf, library in pairs if library is not None))
         what = f"`{parameter}`" if tree.treedef is LEAF else f"a tensor in `{parameter}`"
         listed += [f"{what} is {text}" for text in texts]
     return ", ".join(listed)
 
 
 def _without_tensor(name: str, arguments: Mapping[str, Any]) -> ArgumentError:
-    """The error of a call of the function `name` without any tensor among its arguments, by parameter."""
+    """The error of a call of the function `name` without a tensor; `arguments` are by parameter."""
     message = f"Invalid arguments for function {name}: there is no tensor among them"
     if not arguments:
         return ArgumentError(f"{message}: it has no parameters", help="give it the tensors that it computes with")
@@ -123,7 +123,7 @@ def _kind_of(value: Any) -> str:
 
 
 def _conversion_hint(parameter: str, value: Any) -> str | None:
-    """How to make the tensor that a `parameter` should have got of what it got; None if there is no way."""
+    """The help text that converts the argument of a `parameter` to a tensor; None if that is impossible."""
     if are_numbers(value):
         return (
             f"pass a tensor for `{parameter}`: `torch.tensor({parameter})` or `numpy.array({parameter}, numpy.float32)`"

@@ -1,7 +1,7 @@
-"""What a compile read, for guards that keep no hidden input alive.
+"""The reads of a compile for guards that keep no hidden input alive.
 
-What leads to a tensor (a layer, a list of layers, a function whose closure holds it) is told by its class instead of
-its identity: what was read of it is guarded by paths through it, as it is on disk.
+An object on the path to a tensor (a layer, a list of layers, a function whose closure holds it) is compared by its
+class, not by identity. Other reads through the object have paths and guards of their own, as on disk.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from ttnn_jit.runtime.libraries import is_library_tensor
 
 
 def without_tensors(reads: Sequence[Read]) -> tuple[Read, ...]:
-    """The reads for a guard that keeps alive no tensor among them, and nothing that leads to one."""
+    """The reads for a guard that keeps alive no tensor, and no object on the path to one."""
     inputs = [read.path for read in reads if is_a(read.value, TensorMark)]
-    leading = {prefix for path in inputs for prefix in _leading_to(path)}
+    leading = {prefix for path in inputs for prefix in _prefixes(path)}
     hidden = _HiddenInputPaths(
-        leading, {id(read.value) for read in reads if read.path in leading and _may_be_another(read.value)}
+        leading, {id(read.value) for read in reads if read.path in leading and _is_replaceable(read.value)}
     )
     return tuple({part.path: part for read in reads for part in _without_tensors(read, hidden)}.values())
 
 
 @dataclass(frozen=True)
 class _HiddenInputPaths:
-    """The paths to hidden inputs, and the objects on them by their ids: other paths may lead to these too."""
+    """The prefixes of paths to hidden inputs, and the ids of the objects there, which other paths may reach too."""
 
     paths: Collection[Path]
     objects: Collection[int]
 
 
-def _leading_to(path: Path) -> Iterator[Path]:
-    """The paths to what a tensor is found through."""
+def _prefixes(path: Path) -> Iterator[Path]:
+    """The prefixes of the path to a tensor, those of operands of calls included."""
     for length in range(1, len(path)):
         yield path[:length]
     if path[0][0] == CALL_STEP:
         for which, *operand in path[0][1][1]:
             if which == "path":
                 yield operand[0]
-                yield from _leading_to(operand[0])
+                yield from _prefixes(operand[0])
 
 
 def _without_tensors(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
     if read.path[-1][0] == CONTENTS_STEP:
         yield from _contents(read, hidden)
     elif (
-        (read.path in hidden.paths or _holds_tensor(read.value)) and _may_be_another(read.value) and not read.is_in_key
+        (read.path in hidden.paths or _holds_tensor(read.value)) and _is_replaceable(read.value) and not read.is_in_key
     ):
         yield Read((*read.path, _CLASS), type(read.value))
         if read.path[-1] in _DEFAULTS:
@@ -63,8 +63,8 @@ _CLASS = (TYPE_STEP, None)
 _DEFAULTS = frozenset({(ATTRIBUTE_STEP, "__defaults__"), (ATTRIBUTE_STEP, "__kwdefaults__")})
 
 
-def _may_be_another(value: Any) -> bool:
-    """Whether nothing was read of an object but what has reads of its own."""
+def _is_replaceable(value: Any) -> bool:
+    """Whether an object may be replaced by another one: all that was read through it has reads of its own."""
     return is_a(value, types.FunctionType) or not (is_atom(value) or is_identity(value))
 
 
@@ -73,10 +73,10 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def _contents(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
-    """The items of a container, ANYTHING for those that are tensors or lead to some."""
+    """The read of a container's items, with ANYTHING for tensors and for objects on the path to one."""
     items = list(read.value)
     for index, item in enumerate(items):
-        if not _may_be_another(item):
+        if not _is_replaceable(item):
             continue
         at = next((path for path in _paths_of_item(read, index) if path in hidden.paths), None)
         if at is not None:
@@ -87,7 +87,7 @@ def _contents(read: Read, hidden: _HiddenInputPaths) -> Iterator[Read]:
 
 
 def _paths_of_item(read: Read, index: int) -> Iterator[Path]:
-    """Where the item at an index of a container's contents may have been found."""
+    """The possible paths of the item at an index of a container's contents."""
     container, (half, odd) = read.path[:-1], divmod(len(read.value), 2)
     yield *container, (ITEM_STEP, index)
     yield *read.path, (ITEM_STEP, index)

@@ -1,4 +1,4 @@
-"""From a program's native run to what the user's function returns, for each library of tensors."""
+"""From the results of a program to the return value of the user's function, for each library of tensors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def runner_for(library: TensorLibrary, program: Program, rebuild: Rebuild | None) -> Callable[..., Any]:
-    """The function from tensors of `library`, those of a call of `program`, to what the user's function returns."""
+    """The function that runs `program` on tensors of `library` and returns the user's results."""
     run = partial(library.run, program)
     return run if rebuild is None else lambda *tensors: rebuild(_as_tuple(run(*tensors)))
 
 
 def rebuilder(structure: Any) -> Rebuild | None:
-    """From results to the pytree `structure` with every index replaced by that result; None for one result."""
+    """The function from results to the pytree `structure`, with results in place of indices; None for one result."""
     if structure is None:
         return None
     if type(structure) is str and structure == NOTHING:

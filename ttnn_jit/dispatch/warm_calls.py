@@ -1,8 +1,8 @@
-"""A call whose program is in memory goes straight to the function that runs it: the fast path of calls of any kind.
+"""The warm path of jitted and eager calls: a table from the metadata of a call to the function that runs its program.
 
-That function is one of `ttnn_jit.runtime.programs.warm_caller`. Here it is found by the metadata of all arguments;
-jitted functions of plain parameters have a shorter way to it in front (`ttnn_jit.calls.fast_path`). Whatever is not
-found, or does not apply any more, takes the slow path.
+The functions are generated (`ttnn_jit.runtime.programs.warm_caller`). Jitted functions with plain parameters try a
+quicker path first (`ttnn_jit.calls.fast_path`). A call that is not in the table, or whose guard fails, takes the slow
+path.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from operator import attrgetter
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames
-from ttnn_jit.dispatch.kept_programs import PROGRAMS_KEPT
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames
+from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_scalar_class
 from ttnn_jit.runtime.libraries import WarmCall
@@ -23,32 +23,32 @@ from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
-def not_warm(*_: object) -> Any:
+def always_miss(*_: object) -> Any:
     """The `WarmCall` that never applies."""
     return MISS
 
 
 _SPEC = attrgetter("spec")
 
-CALLS_REMEMBERED = 4 * PROGRAMS_KEPT
-"""Keys of calls of one function that go straight to a program; beyond, all are forgotten, and found again by use."""
+MAX_REMEMBERED_CALLS = 4 * MAX_PROGRAMS
+"""The limit of remembered calls of one function; when it is reached, the table is cleared and fills again by use."""
 
 
 class WarmCalls(ABC):
-    """Something that is called with tensors, and remembers its calls: a jitted function, an eager operation."""
+    """A callable object that remembers its calls: a jitted function, or an eager operation."""
 
-    __slots__ = ("_warm",)  # a look at the ``__dict__`` of an object makes its other attributes slower to find
+    __slots__ = ("_warm",)  # reading the ``__dict__`` of an object makes its other attributes slower
 
     def __init__(self) -> None:
-        # By `call_key`, or by the `table_key` of a library of tensors.
+        # By `call_key`, or by the `table_key` of a tensor library.
         self._warm: dict[tuple[object, ...] | None, WarmCall] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program of these arguments; compile it first if their metadata is new.
+        """Run the program for these arguments; compile it first if their metadata is new.
 
         Raises:
             ArgumentError: The arguments break a rule, or do not fit the parameters or each other; nothing was compiled.
-            CompileError: The function is outside the language; the text points into its source.
+            CompileError: The function is not in the supported language; the text points into its source.
             DeallocatedError: A tensor was deallocated.
         """
         try:
@@ -72,37 +72,37 @@ class WarmCalls(ABC):
                 else:
                     device = last._device
                     run = self._warm[device.open_target, *map(_SPEC, args)]
-            except (LookupError, AttributeError):  # something else is among them, or it is not remembered
-                run = self._warm.get(call_key(args, kwargs), not_warm)
+            except (LookupError, AttributeError):  # another kind of argument, or a call that is not remembered
+                run = self._warm.get(call_key(args, kwargs), always_miss)
             result = run(*args)
             if result is not MISS:
                 return result
             return self._slow_path(args, kwargs)
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise
 
     @abstractmethod
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of which nothing is remembered, or nothing that applies."""
+        """Run a call that is not remembered, or whose remembered program does not apply."""
 
     def _remember_call(
-        self, write_warm: Callable[[], WarmCall], args: Sequence[Any], kwargs: Mapping[str, Any], tensors: int
+        self, make_warm: Callable[[], WarmCall], args: Sequence[Any], kwargs: Mapping[str, Any], tensors: int
     ) -> None:
-        """Have calls of the same key go to the function that `write_warm` writes.
+        """Remember the function that `make_warm` makes for calls of the same key.
 
-        That takes all `tensors` of the call; where not all of them stand in `args`, nothing is remembered.
+        The function takes the `tensors` tensors of the call; if some are not in `args`, nothing is remembered.
         """
         indices = tuple(index for index, value in enumerate(args) if type(value) is Tensor)
         key = call_key(args, kwargs)
         if key is not None and len(indices) == tensors:
             self._remember_key(
-                key, write_warm() if tensors == len(args) else _of_indices(len(args), indices)(write_warm())
+                key, make_warm() if tensors == len(args) else _passing_arguments(len(args), indices)(make_warm())
             )
 
     def _remember_key(self, key: tuple[object, ...], call: WarmCall) -> None:
-        """Have calls of `key` go to `call`; there are more keys than programs, for several may be one's."""
-        if len(self._warm) >= CALLS_REMEMBERED:
+        """Remember `call` for calls of `key`; several keys may share a program."""
+        if len(self._warm) >= MAX_REMEMBERED_CALLS:
             self._forget()
         self._warm[key] = call
 
@@ -111,7 +111,7 @@ class WarmCalls(ABC):
 
 
 def call_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """All of a call that decides which program it runs; None where something is neither a ttnn tensor nor a scalar."""
+    """The key of a call: all that determines its program; None if an argument is neither a ttnn tensor nor a scalar."""
     parts: list[object] = [None]
     for value in args:
         kind = type(value)
@@ -131,7 +131,7 @@ def call_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ..
 
 
 @cache
-def _of_indices(count: int, indices: tuple[int, ...]) -> Callable[[WarmCall], WarmCall]:
-    """From a `WarmCall` to one of `count` arguments, of which it takes those at `indices`."""
+def _passing_arguments(count: int, indices: tuple[int, ...]) -> Callable[[WarmCall], WarmCall]:
+    """From a `WarmCall` to one of `count` arguments, of which it passes on those at `indices`."""
     given, taken = (", ".join(f"a{i}" for i in numbers) for numbers in (range(count), indices))
     return define("bind", ["def bind(warm):", f" return lambda {given}: warm({taken})"], {})

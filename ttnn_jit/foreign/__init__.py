@@ -1,4 +1,4 @@
-"""Other people's objects: numpy arrays, torch tensors, containers of them, any value of the user's.
+"""Objects of other libraries and of the user: numpy arrays, torch tensors, containers of them, any other value.
 
-`foreign/pytrees.py` walks containers, and `foreign/values.py` says by which rule a value of the user's is believed.
+`foreign/pytrees.py` flattens containers. `foreign/values.py` classifies values by what a compile may assume of them.
 """

@@ -1,6 +1,6 @@
-"""What counts as a container, what its items are, and how another one like it is made.
+"""Containers: which objects are containers, their items, and the construction of a container with other items.
 
-Containers are tuples, named tuples, lists, dicts, and instances of dataclasses, of Python's own classes or the user's.
+Containers are tuples, named tuples, lists, dicts and instances of dataclasses, of Python's own classes or the user's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PYTHONS_CONTAINERS: frozenset[type] = frozenset({tuple, list, dict})
 
 
 def is_record(value: Any) -> bool:
-    """Whether `value` is an instance of a dataclass of the user's: its fields are its items."""
+    """Whether `value` is an instance of a dataclass of the user's, whose fields are its items."""
     kind = type(value)
     return has_member(kind, "__dataclass_fields__") and not is_of_this_package(kind)
 
@@ -40,9 +40,9 @@ def fields_of(record: Any) -> dict[str, Any]:
 
 
 def names_and_items(value: Any) -> tuple[tuple[Any, ...] | None, Iterable[Any]] | None:
-    """The items of a container in order, and the keys or names of fields that they have; None for a leaf.
+    """The keys or field names of a container, if it has any, and its items in order; None for a leaf.
 
-    The items of a list or dict of the user's are what C finds.
+    The items of a subclass of list or dict are read by C, without the user's code.
     """
     kind = type(value)
     if kind is tuple or kind is list:
@@ -66,9 +66,9 @@ def items_of(value: Any) -> Iterator[Any] | None:
 
 
 def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
-    """What an argument of a class of the user's is made of: its value as Python's own class, and its own attributes.
+    """The parts of an argument of a class of the user's: its value as Python's own class, and its own attributes.
 
-    None for everything that is no container, record or scalar of such a class. None of its code is run.
+    None if it is not a container, record or scalar of such a class. No code of the class is run.
     """
     if type(value) in PYTHONS_SCALARS | PYTHONS_CONTAINERS or is_of_this_package(type(value)):
         return None
@@ -84,17 +84,17 @@ def plain_parts(value: Any) -> tuple[Any, dict[str, Any]] | None:
     return None
 
 
-def like(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
-    """A container of the user's with other `items`; what else `container` holds, and its class, it has too.
+def rebuilt(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
+    """A copy of a container of the user's with other `items`; its class and its other attributes stay.
 
-    None of the class's own code is run.
+    No code of the class is run.
     """
     if is_a(container, tuple, list, dict):
-        return _like_subclass(container, names, items)
-    return _like_record(container, names, items)
+        return _rebuilt_subclass(container, names, items)
+    return _rebuilt_record(container, names, items)
 
 
-def _like_subclass(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
+def _rebuilt_subclass(container: Any, names: Iterable[Any], items: list[Any]) -> Any:
     kind = type(container)
     native: Any = native_class(kind)
     if issubclass(native, tuple):
@@ -113,8 +113,8 @@ def _like_subclass(container: Any, names: Iterable[Any], items: list[Any]) -> An
     return copy
 
 
-def _like_record(record: Any, names: Iterable[Any], items: list[Any]) -> Any:
-    """A record like `record`, made without the class's ``__init__``, which has run for the original."""
+def _rebuilt_record(record: Any, names: Iterable[Any], items: list[Any]) -> Any:
+    """A copy of `record` with other fields; the class's ``__init__``, which ran for the original, is not run again."""
     copy = object.__new__(type(record))
     cast("dict[str, Any]", own_attributes(copy)).update(own_attributes(record))
     for name, value in zip(names, items, strict=True):
@@ -122,7 +122,7 @@ def _like_record(record: Any, names: Iterable[Any], items: list[Any]) -> Any:
     return copy
 
 
-def made_of(cls: type, fields: dict[str, Any]) -> Any:
+def constructed(cls: type, fields: dict[str, Any]) -> Any:
     """An instance of a dataclass or NamedTuple of the user's, without running the class's ``__init__``."""
     if issubclass(cls, tuple):
         return cls(*fields.values())

@@ -1,4 +1,4 @@
-"""Values of torch and numpy that never change and read nothing: element types, what says their limits, devices."""
+"""Immutable values of torch and numpy: element types, their limits, devices."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def is_library_value_class(cls: type) -> bool:
 
 
 def is_library_value(value: Any) -> bool:
-    """Whether `value` is an instance of one, or an element type of numpy's."""
+    """Whether `value` is an instance of such a class, or an element type of numpy's."""
     return is_library_value_class(type(value)) or is_numpy_dtype(value)
 
 
 def is_numpy_dtype(value: Any) -> bool:
-    """Whether `value` is an element type of numpy's that is no structure."""
+    """Whether `value` is an element type of numpy's without fields."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and issubclass(type(value), numpy.dtype) and value.fields is None

@@ -1,4 +1,4 @@
-"""Which numpy arrays a compiled function takes, and what it must know of them; numpy is never imported for it."""
+"""The numpy arrays that a compiled function accepts, and their specs; this file never imports numpy first."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ def is_numpy_array(value: object) -> bool:
 
 
 def _is_masked(array: numpy.ndarray) -> bool:
-    masked = sys.modules.get("numpy.ma")  # numpy itself imports it where it is first asked for
+    masked = sys.modules.get("numpy.ma")  # numpy imports it at its first use
     return masked is not None and isinstance(array, masked.MaskedArray)
 
 
 def are_plain_numpy(values: Sequence[Any]) -> bool:
-    """Whether these are numpy arrays of no subclass, and of types that are numpy's own objects."""
+    """Whether all values are numpy arrays of no subclass, whose dtypes are numpy's own singletons."""
     numpy_module = sys.modules.get("numpy")
     if numpy_module is None:
         return False
-    return all(type(value) is numpy_module.ndarray and id(value.dtype) in _own_dtypes() for value in values)
+    return all(type(value) is numpy_module.ndarray and id(value.dtype) in _supported_dtype_ids() for value in values)
 
 
 @cache
-def _own_dtypes() -> frozenset[int]:
-    """Identities of the types that a compiled function takes."""
+def _supported_dtype_ids() -> frozenset[int]:
+    """The ids of the dtypes that a compiled function accepts."""
     return frozenset(map(id, dtypes_of_numpy()))
 
 
 def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
-    """The spec of a numpy array, used where it lies.
+    """The spec of a numpy array, which is used in place.
 
     Raises:
-        ArgumentError: It is masked or of another subclass.
-        DTypeError: An element type that ttnn_jit lacks; the text names the cast.
-        LayoutError: Its elements lie no whole number of elements apart.
+        ArgumentError: The array is masked or of another subclass.
+        DTypeError: ttnn_jit lacks the element type; the text names the cast.
+        LayoutError: A stride is not a whole number of elements.
     """
     import numpy
 
@@ -75,13 +75,13 @@ def spec_of_numpy_array(array: numpy.ndarray[Any, Any]) -> TensorSpec:
     return TensorSpec(array.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
 
 
-def dtype_made_of_numpy(array: numpy.ndarray[Any, Any]) -> DataType:
-    """The element type of a tensor that is made of an array, where none is asked for: as `from_torch` chooses.
+def dtype_from_numpy(array: numpy.ndarray[Any, Any]) -> DataType:
+    """The default element type of a tensor that is made from an array: the choice of `from_torch`.
 
     Raises:
-        DTypeError: There is none.
+        DTypeError: ttnn's tensors have no such element type.
     """
-    if (dtype := _made_of_numpy().get(array.dtype.newbyteorder("="))) is not None:
+    if (dtype := _dtype_by_numpy().get(array.dtype.newbyteorder("="))) is not None:
         return dtype
     raise DTypeError(
         f"ttnn tensors of numpy's {array.dtype} are not supported",
@@ -90,19 +90,19 @@ def dtype_made_of_numpy(array: numpy.ndarray[Any, Any]) -> DataType:
 
 
 @cache
-def _made_of_numpy() -> Mapping[Any, DataType]:
+def _dtype_by_numpy() -> Mapping[Any, DataType]:
     import numpy
 
     made = ((name, dtype) for dtype in SCALARS if not dtype.is_foreign for name in dtype.traits.torch)
     return {numpy.dtype(name): dtype for name, dtype in made if hasattr(numpy, name)}
 
 
-def check_numbers_of_numpy(array: numpy.ndarray[Any, Any], name: str) -> None:
-    """Refuse an array of which the function `name` makes no tensor.
+def check_numeric(array: numpy.ndarray[Any, Any], name: str) -> None:
+    """Refuse an array from which the function `name` cannot make a tensor.
 
     Raises:
-        ArgumentError: It is masked.
-        DTypeError: Its elements are no numbers, or complex ones.
+        ArgumentError: The array is masked.
+        DTypeError: The elements are not real numbers.
     """
     if _is_masked(array):
         raise ArgumentError(f"{name}: a masked numpy array would lose its mask", help="pass `array.filled(value)`")

@@ -1,4 +1,4 @@
-"""numpy's scalars, which count as numbers wherever Python's do; numpy is not imported for it."""
+"""numpy's scalars, which are accepted wherever Python's numbers are; this file never imports numpy."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 
 def is_numpy_scalar(value: object) -> bool:
-    """Whether `value` is a ``numpy.float32(2)`` or its like, a number or a bool."""
+    """Whether `value` is a numpy scalar, such as ``numpy.float32(2)``: a number or a bool."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and issubclass(type(value), (numpy.number, numpy.bool_))
 
 
 def is_numpy_scalar_class(cls: type) -> bool:
-    """Whether `cls` is ``numpy.float32`` or its like."""
+    """Whether `cls` is a class of numpy scalars, such as ``numpy.float32``."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and cls.__module__ == "numpy" and issubclass(cls, (numpy.number, numpy.bool_))
 
 
 def is_numpy_function(value: Any) -> bool:
-    """Whether `value` is a ``numpy.sqrt`` or a ``numpy.prod``: of numbers it gives numbers, and does nothing else."""
+    """Whether `value` is a pure function of numbers in numpy: a ufunc such as ``numpy.sqrt``, or ``numpy.prod``."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return False
@@ -34,7 +34,7 @@ def is_numpy_function(value: Any) -> bool:
 
 
 def python_number(value: Any) -> Any:
-    """The Python number that a numpy scalar, or an instance of a subclass, is made of; every other value as it is."""
+    """The Python number of a numpy scalar or of an instance of a subclass of int or float; other values unchanged."""
     if type(value) in {int, float, bool}:
         return value
     if issubclass(type(value), (int, float)):  # numpy's float64 is a float

@@ -1,4 +1,4 @@
-"""Whether torch's automatic mixed precision is on, of which compiled functions take no notice."""
+"""Whether torch's automatic mixed precision is on, which compiled functions ignore."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import sys
 from collections.abc import Callable
 from functools import cache, partial
 
-WAY_OUT = (
+CAST_HELP = (
     "a compiled function computes in the element types of its tensors: cast them before the call, "
     "`x.to(torch.bfloat16)`, or inside, `ttnn.typecast(x, ttnn.bfloat16)`"
 )
 
 
 @cache
-def asks_autocast() -> Callable[[], bool]:
-    """Tells whether ``torch.autocast`` is on for tensors of the CPU; torch is loaded."""
+def autocast_query() -> Callable[[], bool]:
+    """A function that returns whether ``torch.autocast`` is on for the CPU; torch must be loaded."""
     import torch
 
     try:
@@ -25,5 +25,5 @@ def asks_autocast() -> Callable[[], bool]:
 
 
 def autocast_is_on() -> bool:
-    """Whether it is on, here and now."""
-    return "torch" in sys.modules and asks_autocast()()
+    """Whether ``torch.autocast`` is on for the CPU now."""
+    return "torch" in sys.modules and autocast_query()()

@@ -1,4 +1,4 @@
-"""Where a module of torch's keeps what its code finds for an attribute or an index: in dicts, which are quicker."""
+"""The dicts in which a torch module keeps parameters, buffers and submodules: guards read them directly."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import collections
 import sys
 from typing import Any
 
-from ttnn_jit.foreign.values import ABSENT, has_member, is_of_c, member_of, own_attribute, python_member
+from ttnn_jit.foreign.values import ABSENT, has_member, is_implemented_in_c, member_of, own_attribute, python_member
 
 _DICTS = (dict, collections.OrderedDict)
-"""The classes of the dicts: a list of modules from which one was deleted has an ordered one."""
+"""The classes of the dicts: deleting from a `ModuleList` makes an OrderedDict."""
 
 MODULE_TABLES = ("_parameters", "_buffers", "_modules")
-"""The attributes of a module that hold the dicts, in the order in which it looks."""
+"""The attributes of a module that hold the dicts, in the order of `Module.__getattr__`."""
 
 
 def table_of_attribute(module: Any, name: str) -> str | None:
-    """The dict in which a module finds the attribute `name`; None where anything else decides what that is."""
+    """The dict in which a module finds the attribute `name`; None if other code decides its value."""
     nn, kind = _nn(), type(module)
     if nn is None or not issubclass(kind, nn.Module) or member_of(kind, "__getattr__") is not nn.Module.__getattr__:
         return None
@@ -30,7 +30,7 @@ def table_of_attribute(module: Any, name: str) -> str | None:
 
 
 def key_of_item(modules: Any, index: Any) -> str | None:
-    """The key of the item at an index among a list of modules; None where anything else decides what that is."""
+    """The key of the item at an index of a list of modules; None if other code decides the item."""
     nn, kind = _nn(), type(modules)
     lists = () if nn is None else (nn.ModuleList, nn.Sequential)
     plain = any(member_of(kind, "__getitem__") is member_of(cls, "__getitem__") for cls in lists)
@@ -38,10 +38,10 @@ def key_of_item(modules: Any, index: Any) -> str | None:
     return str(index) if plain and type(index) is int and type(held) in _DICTS and str(index) in held else None
 
 
-def sets_plainly(setter: Any) -> bool:
-    """Whether `setter`, the ``__setattr__`` of a class, stores a value and does nothing else."""
+def is_default_setattr(setter: Any) -> bool:
+    """Whether `setter`, the ``__setattr__`` of a class, only stores the value."""
     nn = _nn()
-    return is_of_c(setter) or (nn is not None and setter is member_of(nn.Module, "__setattr__"))
+    return is_implemented_in_c(setter) or (nn is not None and setter is member_of(nn.Module, "__setattr__"))
 
 
 def _nn() -> Any:

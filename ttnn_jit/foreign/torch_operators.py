@@ -1,4 +1,4 @@
-"""What torch calls Python's operators and a tensor's metadata, for whoever stands between torch and its tensors."""
+"""Python's operators and tensor metadata by torch's own functions, for ``__torch_function__``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__rdiv__": lambda right, left: left / right,
     "__rpow__": lambda right, left: left**right,
 }
-"""By the name of torch's method."""
+"""The Python operator by the name of torch's method."""
 
 _PROPERTIES = ("shape", "dtype", "layout", "T", "mT")
 
 
 @cache
 def operators() -> dict[Any, Callable[..., Any]]:
-    """By what torch says that it calls: what Python was asked for, as a function of any operands."""
+    """The Python operator, or attribute getter, by the function that torch passes to ``__torch_function__``."""
     import torch
 
     found = {getattr(torch.Tensor, name): called for name, called in _OPERATORS.items() if hasattr(torch.Tensor, name)}

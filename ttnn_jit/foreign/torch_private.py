@@ -1,6 +1,6 @@
-"""What a short call uses of torch that torch does not promise to keep; without it, the longer way of torch's own.
+"""Private functions of torch that make calls quicker, with torch's public functions where they are missing.
 
-Each of these is a function that `torch.compile` itself calls. Imported where torch is loaded already.
+`torch.compile` uses each of them itself. This module is imported where torch is loaded already.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 
 
 def _private(path: str) -> Any:
-    """What ``torch._C`` holds at a dotted `path`; None if this torch lacks it."""
+    """The member of ``torch._C`` at a dotted `path`; None if this version of torch lacks it."""
     found: Any = torch._C
     for name in path.split("."):
         found = getattr(found, name, None)
@@ -20,42 +20,42 @@ def _private(path: str) -> Any:
 
 
 def empty_strided() -> Callable[..., torch.Tensor]:
-    """Makes a CPU tensor of a shape, strides and dtype, whatever the default device is."""
-    # Without the dispatcher that `torch.empty_strided` goes through.
+    """A function that makes a CPU tensor of a shape, strides and dtype, for any default device."""
+    # It bypasses the dispatcher of `torch.empty_strided`.
     return _private("_dynamo.guards._empty_strided_cpu") or (
         lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device="cpu")
     )
 
 
 def reinterpret() -> Callable[..., torch.Tensor]:
-    """Gives a flat tensor a shape and its dense strides."""
-    # Without the dispatcher that `Tensor.view` goes through.
+    """A function that views a flat tensor with a shape and its dense strides."""
+    # It bypasses the dispatcher of `Tensor.view`.
     return _private("_dynamo.guards._reinterpret_tensor") or (lambda flat, shape, _: flat.view(shape))
 
 
 def dispatch_modes() -> Callable[[], int]:
-    """Counts the modes that would see torch's operations, a tracer among them perhaps; else says that there is one."""
+    """A function that counts active dispatch modes, such as a tracer; it returns 1 if torch cannot tell."""
     return _private("_len_torch_dispatch_stack") or (lambda: 1)
 
 
 def is_tracing() -> bool:
-    """Whether ``torch.jit.trace`` runs, which is deprecated and so may go altogether."""
+    """Whether ``torch.jit.trace`` runs, which is deprecated and may be removed."""
     state = _private("_get_tracing_state")
     return state is not None and state() is not None
 
 
 def metadata_guard(tensors: Sequence[torch.Tensor]) -> Callable[..., bool] | None:
-    """Tells whether other tensors have the metadata of `tensors`; None if this torch has no such guard.
+    """A function that checks whether other tensors have the metadata of `tensors`; None if this torch lacks it.
 
-    It compares sizes, strides, dtype, device, type, wanted gradients and dispatch keys (sparse, negated, fake, batched
-    ...) of all tensors without a Python object for any of them. Of a nested tensor it asks for strides, and the
-    exception that it gets ends the process; a tensor given twice it refuses.
+    It compares sizes, strides, dtype, device, type, requires_grad and dispatch keys (sparse, negated, fake, batched
+    ...) of all tensors, without creating Python objects. It must not get a nested tensor: reading its strides throws an
+    exception that ends the process. It returns False if one tensor is given twice.
     """
     guards = _private("_dynamo.guards.TensorGuards")
     shapes: list[Any] = [list(tensor.shape) for tensor in tensors]
     strides: list[Any] = [list(tensor.stride()) for tensor in tensors]
     try:
         check: Callable[..., bool] = guards(*tensors, dynamic_dims_sizes=shapes, dynamic_dims_strides=strides).check
-    except (TypeError, AttributeError):  # there is none, or one that takes other arguments
+    except (TypeError, AttributeError):  # torch lacks it, or it has other parameters
         return None
     return check

@@ -1,4 +1,4 @@
-"""Which torch tensors a compiled function takes, and what it must know of them; torch is never imported for it."""
+"""The torch tensors that a compiled function accepts, and their specs; this file never imports torch first."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def is_torch_tensor(value: object) -> bool:
 
 
 def require_torch(user: str, instead: str) -> None:
-    """Refuse where torch is not installed.
+    """Refuse a function that needs torch where torch is not installed.
 
     Args:
-        user: What needs it.
-        instead: What does without.
+        user: The function that needs torch.
+        instead: The help text: an alternative without torch.
 
     Raises:
-        MissingLibraryError: It is not there.
+        MissingLibraryError: torch is not installed.
     """
     try:
         import torch  # noqa: F401
@@ -38,12 +38,12 @@ def require_torch(user: str, instead: str) -> None:
 
 
 def spec_of_torch_tensor(tensor: torch.Tensor) -> TensorSpec:
-    """The spec of a torch tensor, used where it lies.
+    """The spec of a torch tensor, which is used in place.
 
     Raises:
-        ArgumentError: It is on another device, sparse, nested, without memory, or requires grad under grad mode; its
-            negative bit is set; or torch is tracing.
-        DTypeError: An element type that ttnn_jit lacks; the text names the cast.
+        ArgumentError: The tensor is on another device, sparse, nested, without memory, or requires grad under grad
+            mode; its negative bit is set; or torch is tracing.
+        DTypeError: ttnn_jit lacks the element type; the text names the cast.
     """
     import torch
 
@@ -83,10 +83,10 @@ def _kind_of_torch(tensor: torch.Tensor) -> str:
 
 
 def _has_memory(tensor: torch.Tensor) -> bool:
-    """Whether all elements lie in storage that can be read.
+    """Whether all elements are in readable storage.
 
-    Asked when a tensor's metadata are new. Later calls ask for the address alone, so a storage that is made smaller
-    under a tensor, but not empty, is read beyond its end: asking for its bytes would cost every call.
+    This is checked when the metadata of a tensor is new. Later calls read the address only: checking the size of the
+    storage would cost every call. So a storage that was shrunk under a tensor, but not emptied, is read out of bounds.
     """
     import torch
 
@@ -94,14 +94,14 @@ def _has_memory(tensor: torch.Tensor) -> bool:
         return False
     try:
         address = tensor.data_ptr()
-    except RuntimeError:  # torch's way to say that there is none
+    except RuntimeError:  # the tensor has no storage
         return False
     last = tensor.storage_offset() + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
     return address != 0 and (last + 1) * tensor.itemsize <= tensor.untyped_storage().nbytes()
 
 
 def _refuse_traced() -> None:
-    """A tracer of torch's would see the allocation of the results and not what writes them."""
+    """Refuse calls under a tracer of torch's, which would record the allocation of results but not the writes."""
     from ttnn_jit.foreign.torch_private import is_tracing
 
     tracer = sys.modules.get("torch.fx.experimental.proxy_tensor")

@@ -1,15 +1,15 @@
-"""The rule by which a compile believes a value: what is not known to be pure is not pure.
+"""The classification of values that a compile reads: a value that is not known to be pure is not pure.
 
-Every value that a compile takes in is one of these, by its exact type and never by that of a base:
+Every value that a compile reads is one of these, by its exact type and never by the type of a base:
 
-- an *atom*: it says everything of itself and cannot change (`is_atom`);
-- a *tensor*: it is no value of the program but an input, whose metadata are guarded (`runtime/libraries/marks.py`);
-- a *native container* of such (`native_container`): what it holds is guarded where it is looked into;
-- an object of a class that has code in Python (`python_member`): its operators and attributes are interpreted, or run
-  again by the guard;
+- an *atom*: an immutable value that is compared by type and bits (`is_atom`);
+- a *tensor*: an input of the program, not a value of it; its metadata is guarded (`runtime/libraries/marks.py`);
+- a *native container* (`is_native_container`): the items that the compile reads are guarded;
+- an object whose class has code in Python (`python_member`): its operators and attributes are interpreted, or the guard
+  runs them again;
 - anything else is opaque: a program that depends on it serves one call.
 
-Classes are asked, never their instances: an instance may answer by code of the user's.
+Classes are inspected, never their instances: reading an instance may run code of the user's.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ class _Absent(enum.Enum):
 
 
 ABSENT: Final = _Absent.ABSENT
-"""Stands for what a look-up did not find."""
+"""The result of a look-up that found nothing."""
 
 ANYTHING: Final = object()
-"""Stands among the items of a container for one that may be exchanged for another."""
+"""A wildcard among the items of a container: the item may be replaced."""
 
 
 class NoStableIdentityError(TypeError):
-    """A value that another process could not recognise, so that nothing that depends on it may go to disk."""
+    """A value has no name that is valid in another process, so that no program that depends on it is stored on disk."""
 
 
-_WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
+_HEAP_TYPE_FLAG = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 _SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range})
 _FROZEN_CONTAINERS = frozenset({tuple, frozenset})
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
-_OWN_ROOMS = frozenset(
+_FROZEN_MODULES = frozenset(
     f"ttnn_jit.specs.{name}"
     for name in (
         "configs.compute_config",
@@ -69,9 +69,9 @@ _OWN_ROOMS = frozenset(
 
 
 def is_atom(value: Any) -> bool:
-    """Whether `value` says everything of itself: a scalar of Python's or numpy's, a frozen value of this package.
+    """Whether `value` is immutable and compared by type and bits: a scalar, or a frozen value of this package.
 
-    So are tuples, frozensets and slices of such.
+    Tuples, frozensets and slices of atoms are atoms.
     """
     kind = type(value)
     if kind in _FROZEN_CONTAINERS:
@@ -82,22 +82,22 @@ def is_atom(value: Any) -> bool:
 
 
 def is_scalar_class(kind: type) -> bool:
-    """Whether instances of `kind` itself are atoms, and no containers of such."""
+    """Whether instances of `kind` itself are atoms, and not containers of atoms."""
     if kind in _EQUAL_BY_BITS or kind in _SCALARS:
         return True
-    if kind in _OWN_OBJECTS:
+    if kind in _MUTABLE_CLASSES:
         return False
     if not is_of_this_package(kind):
         return is_numpy_scalar_class(kind)
-    never_changes = is_frozen(kind) or kind.__module__ in _OWN_ROOMS or issubclass(kind, (enum.Enum, tuple))
-    (_EQUAL_BY_BITS if never_changes else _OWN_OBJECTS).add(kind)
+    never_changes = is_frozen(kind) or kind.__module__ in _FROZEN_MODULES or issubclass(kind, (enum.Enum, tuple))
+    (_EQUAL_BY_BITS if never_changes else _MUTABLE_CLASSES).add(kind)
     return never_changes
 
 
 def atom_key(atom: Any) -> tuple[type, object]:
-    """A hashable that is equal for atoms of equal type and bits only: 1, True, 1.0, 0.0 and -0.0 differ, NaN is NaN.
+    """A hashable key, equal only for atoms of equal type and bits: 1, True, 1.0, 0.0 and -0.0 differ, NaN is NaN.
 
-    The key of scalars in every cache in memory. What is no atom stands for itself there, beside its type.
+    It is the key of scalars in every cache in memory. The key of a value that is not an atom is its type and itself.
     """
     kind = type(atom)
     if kind in _EQUAL_BY_BITS:
@@ -114,33 +114,33 @@ def atom_key(atom: Any) -> tuple[type, object]:
 
 
 _EQUAL_BY_BITS = set(_SCALARS - {float, complex, range})
-"""Classes of scalars that are equal only if their bits are; this package's own are added when they are met.
+"""Classes of scalars that are equal only if their bits are. Classes of this package are added at their first use.
 
-Ranges are equal if they yield the same.
+Ranges are excluded: they are equal if they yield the same numbers.
 """
 
-_OWN_OBJECTS = weakref.WeakSet[type]()
-"""This package's classes that are no scalars, added when they are met."""
+_MUTABLE_CLASSES = weakref.WeakSet[type]()
+"""Classes of this package that are not scalars, added at their first use."""
 
 _DOUBLE = struct.Struct("<d")
 
 
 def same_value(now: Any, then: Any) -> bool:
-    """Whether `now` is the very object, or an atom of the same type and bits."""
+    """Whether `now` is the same object as `then`, or an atom of the same type and bits."""
     if now is then:
         return True
     return type(now) is type(then) and is_atom(then) and is_atom(now) and atom_key(now) == atom_key(then)
 
 
 def is_a(value: Any, *kinds: type) -> bool:
-    """Whether `value` is an instance, whatever its ``__class__`` says of it."""
+    """`isinstance` by the type of `value`, which ignores its ``__class__``."""
     return issubclass(type(value), kinds)
 
 
 def is_identity(value: Any) -> bool:
-    """Whether identity says everything of `value` that native code computes from it: a function, class or operation.
+    """Whether the identity of `value` determines what it computes: a function, class, module or operation.
 
-    What a function reads when it runs is another matter.
+    The reads of a function when it runs are guarded separately.
     """
     return is_a(value, *_IDENTITIES) or is_operation(value) or is_numpy_function(value)
 
@@ -160,12 +160,12 @@ def is_operation(value: Any) -> bool:
 
 
 def is_python_class(kind: type) -> bool:
-    """Whether a class may have code of the user's, or of a library of Python's, behind its operators."""
-    return bool(kind.__flags__ & _WRITTEN_IN_PYTHON) and not is_of_this_package(kind)
+    """Whether the operators of a class may run Python code of the user's or of a library."""
+    return bool(kind.__flags__ & _HEAP_TYPE_FLAG) and not is_of_this_package(kind)
 
 
 def member_of(kind: type, name: str) -> Any:
-    """What the classes behind `kind` have under `name`, as it stands there; ABSENT if none has it."""
+    """The raw member `name` of `kind` or its bases, without descriptors; ABSENT if there is none."""
     for holder in kind.__mro__:
         if name in holder.__dict__:
             return holder.__dict__[name]
@@ -187,7 +187,7 @@ def has_own_attributes(value: Any) -> bool:
 
 
 def own_attribute(value: Any, name: str) -> Any:
-    """What an object's own ``__dict__`` has under `name`; ABSENT if it has nothing there, or no ``__dict__``."""
+    """The value of `name` in an object's own ``__dict__``; ABSENT if it has no such entry, or no ``__dict__``."""
     try:
         return object.__getattribute__(value, "__dict__").get(name, ABSENT)
     except AttributeError:
@@ -195,27 +195,27 @@ def own_attribute(value: Any, name: str) -> Any:
 
 
 def has_member(kind: type, name: str) -> bool:
-    """Whether a class, or one behind it, has something under `name`; a metaclass is not asked."""
+    """Whether a class or one of its bases has a member `name`; the metaclass is ignored."""
     return member_of(kind, name) is not ABSENT
 
 
 def python_member(kind: type, name: str) -> types.FunctionType | None:
-    """The Python function that serves the special method `name` of `kind`; None if C, or nothing, does."""
+    """The Python function that implements the special method `name` of `kind`; None if C code or none does."""
     found = member_of(kind, name) if is_python_class(kind) else ABSENT
     return found if isinstance(found, types.FunctionType) else None
 
 
-def is_of_c(member: Any) -> bool:
-    """Whether nothing but C is behind what a class has under the name of a special method, or nothing at all.
+def is_implemented_in_c(member: Any) -> bool:
+    """Whether a special method is implemented in C alone, or does not exist.
 
-    A `functools.partialmethod`, a `staticmethod`, any object that can be called: all are code of somebody's.
+    A `functools.partialmethod`, a `staticmethod` or another callable object may run Python code.
     """
-    if issubclass(type(member), types.BuiltinFunctionType):  # of an object it reads that object
+    if issubclass(type(member), types.BuiltinFunctionType):  # a bound builtin reads its object
         return issubclass(type(member.__self__), (type, types.ModuleType, types.NoneType))
-    return member is ABSENT or member is None or issubclass(type(member), _DESCRIPTORS_OF_C)
+    return member is ABSENT or member is None or issubclass(type(member), _C_DESCRIPTORS)
 
 
-_DESCRIPTORS_OF_C = (
+_C_DESCRIPTORS = (
     types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType,
 )  # fmt: skip
@@ -223,34 +223,34 @@ _DESCRIPTORS_OF_C = (
 
 # --- Containers -----------------------------------------------------------------------------------------------------
 
-_LOOKS_INSIDE = (
+_ACCESS_METHODS = (
     "__iter__", "__len__", "__getitem__", "__contains__", "__eq__", "__hash__", "__missing__", "keys", "values",
     "items", "__bool__", "__getattribute__", "__reversed__",
 )  # fmt: skip
 
 
 def native_class(kind: type) -> type | None:
-    """The class of C that holds the items of a container class `kind`; None if `kind` is no container."""
+    """The builtin base class that holds the items of a container class `kind`; None if `kind` is no container."""
     if not issubclass(kind, _CONTAINERS):
         return None
-    return next(cls for cls in kind.__mro__ if not cls.__flags__ & _WRITTEN_IN_PYTHON)
+    return next(cls for cls in kind.__mro__ if not cls.__flags__ & _HEAP_TYPE_FLAG)
 
 
-def native_container(value: Any) -> bool:
-    """Whether C alone looks into `value`: a list, tuple, dict or set, or one of a class that overrides nothing.
+def is_native_container(value: Any) -> bool:
+    """Whether C code alone reads the items of `value`: a list, tuple, dict or set, or a subclass without overrides.
 
-    What classes of this package override reads nothing but what C finds there.
+    Overrides of this package's classes read only the items themselves.
     """
     kind = type(value)
     if kind in _CONTAINERS:
         return True
     if native_class(kind) is None:
         return False
-    return is_of_this_package(kind) or all(is_of_c(member_of(kind, name)) for name in _LOOKS_INSIDE)
+    return is_of_this_package(kind) or all(is_implemented_in_c(member_of(kind, name)) for name in _ACCESS_METHODS)
 
 
 def native_contents(container: Any) -> tuple[Any, ...]:
-    """The items of a list, tuple or set, or the keys and then the values of a dict, as C finds them."""
+    """The items of a list, tuple or set, or the keys and then the values of a dict, read without overrides."""
     native: Any = native_class(type(container))
     if issubclass(native, dict):
         return (*native.__iter__(container), *native.values(container))
@@ -258,10 +258,10 @@ def native_contents(container: Any) -> tuple[Any, ...]:
 
 
 def native_item(container: Any, key: Any) -> Any:
-    """The item of a container as C finds it; ABSENT if a dict has none there.
+    """The item of a container, read without overrides; ABSENT if a dict has no such key.
 
     Raises:
-        IndexError: A list or tuple has none there.
+        IndexError: A list or tuple has no such index.
     """
     native: Any = native_class(type(container))
     if not issubclass(native, dict):
@@ -270,7 +270,7 @@ def native_item(container: Any, key: Any) -> Any:
 
 
 def plain_scalar(value: Any) -> int | float | str:
-    """The number or text that an instance of a subclass of one is made of; none of its own code is run."""
+    """The int, float or str of an instance of a subclass; no code of the subclass is run."""
     return next(read(value) for kind, read in _PLAIN_SCALARS.items() if is_a(value, kind))
 
 
@@ -282,10 +282,10 @@ _PLAIN_SCALARS: dict[type, Callable[[Any], int | float | str]] = {
 
 
 def holds_same(container: Any, items: Iterable[Any]) -> bool:
-    """Whether a container still holds exactly these objects, or equal atoms, or ANYTHING, in this order."""
+    """Whether a container still holds these objects or equal atoms in this order; ANYTHING matches every item."""
     now, then = native_contents(container), tuple(items)
-    return len(now) == len(then) and all(map(_is_still, now, then))
+    return len(now) == len(then) and all(map(_is_same_item, now, then))
 
 
-def _is_still(now: Any, then: Any) -> bool:
+def _is_same_item(now: Any, then: Any) -> bool:
     return then is ANYTHING or same_value(now, then)

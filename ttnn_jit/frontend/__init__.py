@@ -1,23 +1,24 @@
-"""Python functions to modules of the TTNN dialect: two separate paths with one result.
+"""Lowers Python functions to modules of the TTNN dialect: two frontends with one result.
 
-There are two frontends: an interpreter of the function's AST (`frontend/ast_frontend.py`,
-`frontend/python/interpreter.py`), or a trace of it with proxy tensors (`frontend/capture.py`,
-`frontend/tensors/proxy.py`), of what a `FrontendRequest` asks for (`frontend/writing/frontend_request.py`). Both write
-through `frontend/writing/module_builder.py`, and give the same text and the same
-locations: it has the rules of ``@jit`` (where results lie, what a kernel runs, what is refused), over a
-`FunctionBuilder` (`dialects/function_builder.py`), which builds any function of ttnn or ttir by the declarations and
-knows none of them. What Python's own functions do, and which may be called, is one table
-(`frontend/calls/python_functions.py`; `frontend/calls/builtin_functions.py` holds what asks the values it is given).
-Functions of the host API that programs may call, such as `zeros`, are written over that protocol too, which for them
-also makes, draws, lays out and frees tensors (`ops/host_ops.py`): eager ones (`ttnn/calling/eager_ops.py`) or a
-program's (`frontend/tensors/creations.py`). A call belongs to the program of a tensor or a device among its arguments,
-and in a trace to that (`ops/traced_calls.py`). Tensors that a function finds by a path become arguments behind its own
-(`frontend/tensors/hidden_inputs.py`); so does what this package keeps between calls, the count of draws
-(`guards/package_state.py`, `runtime/programs/random_state.py`). What a tensor of a program holds, and what it knows of
-the program, stand below what functions do with tensors and how calls are written (`frontend/tensors/program_tensor.py`,
-`frontend/tensors/emitter.py`). A tensor may lie in the memory of another (`frontend/tensors/views.py`,
-`ops/movement/view_rules.py`): a write gives what it lies in a new value (`frontend/tensors/writes.py`), and makes that
-a result of the function, which says so of the argument (`dialects/argument_notes.py`).
+A `FrontendRequest` (`frontend/writing/frontend_request.py`) names the function. One frontend interprets the function's
+AST (`frontend/ast_frontend.py`, `frontend/python/interpreter.py`). The other traces the function with proxy tensors
+(`frontend/capture.py`, `frontend/tensors/proxy.py`). Both write through `frontend/writing/module_builder.py`, and give
+the same text and the same locations. That builder adds the rules of ``@jit`` (result layouts, operations of kernels,
+refused programs) to the `FunctionBuilder` (`dialects/function_builder.py`), which builds any function of ttnn or ttir
+from the declarations. One table lists the functions of Python that programs may call
+(`frontend/calls/python_functions.py`); those that call methods of their arguments have handlers
+(`frontend/calls/builtin_functions.py`). Functions of the host API that programs may call, such as `zeros`, are written
+over one protocol, which also creates, draws, lays out and frees tensors (`ops/host_ops.py`). Its implementations are
+eager (`ttnn/calling/eager_ops.py`) or a program's (`frontend/tensors/creations.py`). A call belongs to the program of a
+tensor or a device among its arguments, and in a trace to that trace (`ops/traced_calls.py`). Tensors that a function
+reaches through globals, closures or objects become hidden inputs after its arguments
+(`frontend/tensors/hidden_inputs.py`). So does the state that this package keeps between calls, the count of draws
+(`guards/package_state.py`, `runtime/programs/random_state.py`). A tensor of a program, and the program as its tensors
+know it, are defined below the operators on tensors and the binding of calls (`frontend/tensors/program_tensor.py`,
+`frontend/tensors/emitter.py`). A tensor may be a view of another (`frontend/tensors/views.py`,
+`ops/movement/view_rules.py`). A write gives the base of a view a new value (`frontend/tensors/writes.py`). An argument
+that is written becomes a result of the function, and an attribute of the argument names that result
+(`dialects/argument_notes.py`).
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def lower_operation(
     for index, applied in enumerate(options.operand_activations):
         values[index] = activated(builder, values[index], applied, None, None)
     if options.in_place:
-        # What it computes by itself is what is stored.
+        # The operation computes in its own dtype; the store converts.
         (result,) = results_of(builder, operation, values, attributes, None, replace(options, dtype=None))
         value, _ = builder.updated(result, written[1].with_(), None)
         return FrontendResult(builder.finish([value], updates={written[0]: 0}), (), None)

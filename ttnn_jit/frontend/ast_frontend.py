@@ -1,4 +1,4 @@
-"""The way through the AST: a function's proven source, interpreted over tensors without data."""
+"""The AST frontend: interprets a function's verified source over tensors without data."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.container_items import fields_of, is_record, items_of
 from ttnn_jit.foreign.pytrees import map_leaves
-from ttnn_jit.frontend.calls.cached_functions import tell_forgotten
+from ttnn_jit.frontend.calls.cached_functions import guard_evictions
 from ttnn_jit.frontend.calls.call_expressions import call_value, callback
-from ttnn_jit.frontend.calls.python_functions import compute, computed
+from ttnn_jit.frontend.calls.python_functions import compute, compute_in_c
 from ttnn_jit.frontend.python.attributes import attribute_value
 from ttnn_jit.frontend.python.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.python.parameters import bind_parameters
 from ttnn_jit.frontend.python.tensor_identities import (
     IdentityQueryError,
-    one_for_each_object,
+    guard_comparisons,
+    guard_identity,
+    merge_same_objects,
     path_of_tensor,
-    tell_compared,
-    tell_objects,
     tensors_of,
 )
 from ttnn_jit.frontend.reads.function_source import FunctionSource, function_source
@@ -35,7 +35,7 @@ from ttnn_jit.frontend.syntax.statements import execute, generate
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.frontend.tensors.structure import result_of
+from ttnn_jit.frontend.tensors.structure import frontend_result
 from ttnn_jit.frontend.unsupported import ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, SpecBuilder
@@ -44,7 +44,7 @@ from ttnn_jit.guards.bound_objects import bound_objects, call_arguments, path_of
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 
 _RULES = Rules(
-    EXPRESSIONS, refuse_expression, execute, call_value, compute, computed, attribute_value, callback, generate
+    EXPRESSIONS, refuse_expression, execute, call_value, compute, compute_in_c, attribute_value, callback, generate
 )
 
 
@@ -52,26 +52,26 @@ def interpret(request: FrontendRequest) -> FrontendResult:
     """The module of the function that `request` names, by its AST.
 
     Raises:
-        SourceError: The function or a helper has no source that is its own.
+        SourceError: The source of the function or of a helper is missing or was changed.
         CompileError: The function is outside the language.
     """
     source = function_source(request.function)
     interpreter, returned = _interpreted(request, source)
     help_text = _missing_return_help(source)
-    return result_of(request, interpreter, interpreter.recorder, returned, _header(source), help_text)
+    return frontend_result(request, interpreter, interpreter.recorder, returned, _header(source), help_text)
 
 
 def observe(request: FrontendRequest) -> ReadRecorder | None:
-    """What the function reads when it runs; None if it has no source, or is outside the language.
+    """The reads of the function when it runs; None if it has no source, or is outside the language.
 
-    A trace runs the function itself, whose look-ups nobody sees: this is the other way through the same program.
+    A trace runs the function itself and cannot observe its look-ups; the interpreter observes them on the same program.
 
     Raises:
-        UnsupportedFunction: It does what a trace does not see.
-        ChangeOutsideError: It would change what does not belong to it, and leave tensors without data there.
+        UnsupportedFunction: The function depends on something that a trace cannot observe.
+        ChangeOutsideError: The function would store tensors without data in an object from outside the program.
     """
     if hasattr(request.function, "__wrapped__"):
-        return None  # it has the signature of what it wraps, and parameters of its own
+        return None  # its signature is that of the function that it wraps, not that of its own parameters
     try:
         source = function_source(request.function)
         return _interpreted(request, source, observes=True)[0].recorder
@@ -86,10 +86,10 @@ def observe(request: FrontendRequest) -> ReadRecorder | None:
 def _interpreted(
     request: FrontendRequest, source: FunctionSource, *, observes: bool = False
 ) -> tuple[Interpreter, Any]:
-    """The interpreter that has gone through the function, and what that returned."""
+    """The interpreter after it ran the function, and the value that the function returned."""
     with contextlib.suppress(IdentityQueryError):
         return _run(request, source, request.arguments, observes=observes)
-    return _run(request, source, one_for_each_object(request.arguments), observes=observes, tells_objects=True)
+    return _run(request, source, merge_same_objects(request.arguments), observes=observes, tracks_identity=True)
 
 
 def _run(
@@ -98,10 +98,10 @@ def _run(
     arguments: Mapping[str, Any],
     *,
     observes: bool,
-    tells_objects: bool = False,
+    tracks_identity: bool = False,
 ) -> tuple[Interpreter, Any]:
     function = request.function
-    recorder = ReadRecorder(tells_objects=tells_objects)
+    recorder = ReadRecorder(tracks_identity=tracks_identity)
     builder = (SpecBuilder if observes else ModuleBuilder).of(request)
     hidden = HiddenInputs(recorder, request)
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
@@ -114,18 +114,18 @@ def _run(
             return value
         number = next(numbers)
         stand_in = interpreter.argument(value, name)
-        recorder.stands_for(stand_in, path_of_tensor(number), tensors[number])
+        recorder.bind_proxy(stand_in, path_of_tensor(number), tensors[number])
         return stand_in
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
-    if tells_objects:
-        tell_objects(recorder, tensors)
-        hidden.take_arguments()
+    if tracks_identity:
+        guard_identity(recorder, tensors)
+        hidden.register_arguments()
     for name, value in proxies.items():
         _note_argument(recorder, value, name, ())
     args, kwargs = call_arguments(function, proxies)
     for name, value in bound_objects(function).items():
-        recorder.found(value, path_of(name))
+        recorder.bind_path(value, path_of(name))
     variables = bind_parameters(function.__name__, source.node.args, args, kwargs, (), {})
     try:
         returned = interpreter.run_function(source, function, (), variables, None)
@@ -133,9 +133,9 @@ def _run(
         raise CompileError(
             f"`{function.__name__}` nests too deeply to be compiled", location=interpreter.location()
         ) from None
-    returned = map_leaves(returned, interpreter.known)
-    tell_compared(interpreter)
-    tell_forgotten(interpreter)
+    returned = map_leaves(returned, interpreter.resolve)
+    guard_comparisons(interpreter)
+    guard_evictions(interpreter)
     interpreter.frame.variables.clear()
     interpreter.is_over = True
     return interpreter, returned
@@ -144,7 +144,7 @@ def _run(
 def _note_argument(recorder: ReadRecorder, value: Any, name: str, steps: Path) -> None:
     if type(value) is ProxyTensor:
         return
-    recorder.argument(value, name, steps)
+    recorder.record_argument(value, name, steps)
     if is_record(value):
         for field, item in fields_of(value).items():
             _note_argument(recorder, item, name, (*steps, (ATTRIBUTE_STEP, field)))
@@ -163,7 +163,7 @@ def _header(source: FunctionSource) -> Location:
 
 
 def _missing_return_help(source: FunctionSource) -> str:
-    """What to write at the end, named if the last statement computes it."""
+    """The help text of a missing `return`; it names the variable that the last statement assigns."""
     last = None if isinstance(source.node, ast.Lambda) else source.node.body[-1]
     if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
         return f"end it with `return {last.targets[0].id}`"

@@ -1,6 +1,6 @@
-"""Graph capture: runs the function itself on tensors without data and writes down what meets them.
+"""Graph capture: runs the function itself on tensors without data and records the operations on them.
 
-Where the program stands is read from the frames of the user's code, to the column where the code object has positions.
+The location of an operation comes from the frames of the user's code, with columns where the code object has positions.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError, UnsupportedF
 from ttnn_jit.diagnostics.origin import THIS_PACKAGE, library_of_frame
 from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
-from ttnn_jit.foreign.torch_autocast import WAY_OUT, autocast_is_on
+from ttnn_jit.foreign.torch_autocast import CAST_HELP, autocast_is_on
 from ttnn_jit.frontend.ast_frontend import observe
-from ttnn_jit.frontend.calls.code_scan import asks_identity, is_known_by_key, scan
+from ttnn_jit.frontend.calls.code_scan import is_keyed, may_test_identity, scan
 from ttnn_jit.frontend.python.interpreter import failure_text
-from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_namespace, is_plain_function, no_plain_function
+from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_namespace, is_plain_function, not_plain_function_text
 from ttnn_jit.frontend.python.tensor_identities import (
-    IN_ONE_MEMORY,
-    PASS_ONE,
-    one_for_each_object,
-    tell_objects,
+    SHARED_MEMORY,
+    SHARED_MEMORY_HELP,
+    guard_identity,
+    merge_same_objects,
     tensors_of,
 )
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
@@ -37,9 +37,9 @@ from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.tensors.program_tensor import TensorArgument
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.frontend.tensors.structure import result_of
-from ttnn_jit.frontend.traced_tensors import tensors_traced
-from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, NO_AUTOCAST, function_of_the_host, unsupported_function
+from ttnn_jit.frontend.tensors.structure import frontend_result
+from ttnn_jit.frontend.traced_tensors import tracing_hidden_inputs
+from ttnn_jit.frontend.unsupported import NO_AUTOCAST, UNSEEN_IDENTITY, host_function_error, unsupported_function
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.frontend.writing.result import FrontendResult
@@ -61,7 +61,7 @@ class CaptureEmitter(Emitter):
     def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs, definition: Location) -> None:
         super().__init__(builder, hidden)
         self._definition = definition
-        # By identity: code is equal to other code than that at its own location. What is here holds it.
+        # Keyed by id, because code objects at different locations may be equal. The value keeps the code object alive.
         self._positions: dict[int, tuple[types.CodeType, list[tuple[int | None, ...]]]] = {}
         self._locations: dict[tuple[int, int, int], Location] = {}
         self._autocast = autocast_is_on()
@@ -73,13 +73,13 @@ class CaptureEmitter(Emitter):
         kwargs: Mapping[str, Any],
         options: ResultOptions = NO_OPTIONS,
     ) -> Any:
-        """As `Emitter.emit`, unless the function has turned on what no program takes notice of."""
+        """As `Emitter.emit`; refuses operations under a `torch.autocast` that the function entered."""
         if autocast_is_on() and not self._autocast:
-            raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=WAY_OUT)
+            raise UnsupportedFunction(NO_AUTOCAST, location=self.location(), help=CAST_HELP)
         return super().emit(overloads, args, kwargs, options)
 
     def location(self) -> Location:
-        """The location of the running instruction in the innermost function of the user's, and the calls above it."""
+        """The location of the running instruction in the user's innermost function, and of the calls that led to it."""
         chain = [(frame.f_code, frame.f_lasti) for frame in _activations(sys._getframe())]
         location: Location | None = None
         for code, offset in reversed(chain):
@@ -87,7 +87,7 @@ class CaptureEmitter(Emitter):
         return location or self._definition
 
     def instruction_location(self, code: types.CodeType, offset: int, called_from: Location | None = None) -> Location:
-        """The location that the instruction at byte `offset` of `code` was compiled from, reached from there."""
+        """The location that the instruction at byte `offset` of `code` was compiled from, called from there."""
         key = id(code), offset, id(called_from)
         known = self._locations.get(key)
         if known is None:
@@ -107,7 +107,7 @@ class CaptureEmitter(Emitter):
 def _activations(frame: types.FrameType | None) -> Iterator[types.FrameType]:
     """The frames of the user's code, innermost first, down to the function being traced.
 
-    A comprehension stands for the function around it.
+    A comprehension and the function around it count as one frame.
     """
     inside: types.CodeType | None = None
     while frame is not None and frame.f_code is not trace.__code__:
@@ -126,34 +126,34 @@ def trace(request: FrontendRequest) -> FrontendResult:
 
     Raises:
         CompileError: The function fails, is outside the language, or changes what it reads.
-        ArgumentError: It finds a tensor that the call cannot take.
+        ArgumentError: A hidden input is a tensor that the call cannot take.
     """
     function = request.function
-    _refuse_no_plain_function(function, request.definition)
-    for attempt in range(ATTEMPTS):
+    _require_plain_function(function, request.definition)
+    for attempt in range(MAX_ATTEMPTS):
         recorder = _reads_of(request)
         try:
             return _traced(request, recorder)
         except TtnnJitError:
-            if attempt + 1 == ATTEMPTS or _finds_the_same_tensors(function, recorder):
+            if attempt + 1 == MAX_ATTEMPTS or _finds_the_same_tensors(function, recorder):
                 raise
     raise AssertionError
 
 
-ATTEMPTS = 100
-"""Of a trace during which other threads put other tensors in place of those that were found."""
+MAX_ATTEMPTS = 100
+"""Attempts at a trace while other threads replace the tensors that it found."""
 
 
 def _finds_the_same_tensors(function: types.FunctionType, recorder: ReadRecorder) -> bool:
-    told = [read for read in recorder.reads.values() if read.is_in_key]
-    return compile_guard(function, [*told, *(Read(*found) for found in recorder.tensors.items())])()
+    keyed = [read for read in recorder.reads.values() if read.is_in_key]
+    return compile_guard(function, [*keyed, *(Read(*found) for found in recorder.tensors.items())])()
 
 
 def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
     function, arguments = request.function, request.arguments
     definition = request.definition
     guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
-    arguments = one_for_each_object(arguments) if recorder.tells_objects else arguments
+    arguments = merge_same_objects(arguments) if recorder.tracks_identity else arguments
     emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request), definition)
 
     def proxy(name: str, value: Any) -> Any:
@@ -161,7 +161,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for tensor in [*recorder.tensors.values()]:
-        emitter.known(tensor)
+        emitter.resolve(tensor)
     args, kwargs = call_arguments(function, proxies)
     before = {name: parts_of(value) for name, value in proxies.items()}
     returned = _returned(function, args, kwargs, emitter)
@@ -178,47 +178,47 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
             location=definition,
             help="return the new value",
         )
-    return result_of(request, emitter, recorder, returned, definition)
+    return frontend_result(request, emitter, recorder, returned, definition)
 
 
 def _reads_of(request: FrontendRequest) -> ReadRecorder:
-    """What the function reads: where it has a source, the interpreter observes it; else its code is scanned."""
+    """The reads of the function: the interpreter observes a function with source; otherwise its code is scanned."""
     observed = observe(request)
     if observed is not None:
         return observed
     function, arguments = request.function, request.arguments
-    recorder = ReadRecorder(tells_objects=True)
+    recorder = ReadRecorder(tracks_identity=True)
     scan(function, recorder, request.library)
-    _tell_objects_without_source(function, arguments, recorder)
-    unknown = [name for name, value in arguments.items() if not is_known_by_key(map_leaves(value, _stand_in))]
+    _guard_identity_without_source(function, arguments, recorder)
+    unknown = [name for name, value in arguments.items() if not is_keyed(map_leaves(value, _without_tensors))]
     if unknown:
-        recorder.is_opaque(f"nothing sees what is read of the argument `{unknown[0]}`", request.definition)
+        recorder.mark_opaque(f"no guard can see what a trace reads of the argument `{unknown[0]}`", request.definition)
     return recorder
 
 
-def _tell_objects_without_source(
+def _guard_identity_without_source(
     function: types.FunctionType, arguments: Mapping[str, Any], recorder: ReadRecorder
 ) -> None:
-    """Record which tensors of the call are one object: nobody sees where that is asked.
+    """Record which tensors of the call are one object, because a trace cannot observe tests of identity.
 
     Raises:
-        UnseenInTraceError: It may be asked where a trace gives another answer.
+        UnsupportedFunction: The function may test identity where a trace gives another answer.
     """
     tensors = tensors_of(arguments)
-    tell_objects(recorder, tensors)
+    guard_identity(recorder, tensors)
     codes = [function.__code__, *(read.value for read in recorder.reads.values())]
-    if not any(map(asks_identity, (code for code in codes if type(code) is types.CodeType))):
+    if not any(map(may_test_identity, (code for code in codes if type(code) is types.CodeType))):
         return
     if {*map(id, tensors)} & {*map(id, recorder.tensors.values())}:
-        raise UnsupportedFunction(FOUND_IN_TRACE, location=start_of(function.__code__), help=WITH_SOURCE)
+        raise UnsupportedFunction(UNSEEN_IDENTITY, location=start_of(function.__code__), help=WITH_SOURCE)
     by_memory: dict[int | None, object] = {}
     given = [leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument]
     for argument, tensor in zip(given, tensors, strict=True):
         if argument.memory is not None and by_memory.setdefault(argument.memory, tensor) is not tensor:
-            raise UnsupportedFunction(IN_ONE_MEMORY, location=start_of(function.__code__), help=PASS_ONE)
+            raise UnsupportedFunction(SHARED_MEMORY, location=start_of(function.__code__), help=SHARED_MEMORY_HELP)
 
 
-def _stand_in(leaf: Any) -> Any:
+def _without_tensors(leaf: Any) -> Any:
     return None if isinstance(leaf, TensorArgument) else leaf
 
 
@@ -229,15 +229,15 @@ def _are_same(before: list[Any], after: list[Any]) -> bool:
 def _returned(
     function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any], emitter: CaptureEmitter
 ) -> Any:
-    """What the function returns; what it raises is an error at the user's line."""
+    """The value that the function returns; an exception becomes an error at the user's line."""
     try:
-        with tensors_traced(emitter):
-            return map_leaves(function(*args, **kwargs), emitter.known)
+        with tracing_hidden_inputs(emitter):
+            return map_leaves(function(*args, **kwargs), emitter.resolve)
     except TtnnJitError as error:
         if error.location is None:
             raise _failure(emitter, error) from error
         if (host := _host_function(error)) is not None:
-            raise function_of_the_host(host, error.location) from error
+            raise host_function_error(host, error.location) from error
         raise
     except PYTHON_FAILURES as error:
         raise _failure(emitter, error) from error
@@ -245,15 +245,15 @@ def _returned(
         emitter.is_over = True
 
 
-def _refuse_no_plain_function(function: types.FunctionType, definition: Location) -> None:
+def _require_plain_function(function: types.FunctionType, definition: Location) -> None:
     if not is_plain_function(function):
         is_async = not inspect.isgeneratorfunction(function)
-        message, instead = no_plain_function(function.__name__, is_async=is_async)
+        message, instead = not_plain_function_text(function.__name__, is_async=is_async)
         raise CompileError(message, location=definition, help=instead)
 
 
 def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
-    """An exception that is none of the compiler's, at the user's line."""
+    """The error, at the user's line, for an exception that the compiler did not raise."""
     location: Location | None = None
     beyond: types.FrameType | None = None
     traceback = error.__traceback__
@@ -271,7 +271,7 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
         return CompileError("the function calls itself without end: recursion is not supported", location=location)
     if isinstance(error, TtnnJitError):
         if (host := _host_function(error)) is not None:
-            return function_of_the_host(host, location)
+            return host_function_error(host, location)
         return CompileError(error.message, location=location, help=error.help)
     if isinstance(error, TypeError) and "does not support ufuncs" in str(error):
         return CompileError(
@@ -283,12 +283,12 @@ def _failure(emitter: CaptureEmitter, error: Exception) -> CompileError:
 
 
 def _host_function(error: Exception) -> str | None:
-    """The function of the host API that was given a tensor of the program, if that is where the error is from."""
+    """The name of the host API function that got a tensor of the program and raised `error`; None if there is none."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     of_user = [index for index, frame in enumerate(frames) if library_of_frame(frame) != THIS_PACKAGE]
     for frame in frames[max(of_user, default=len(frames)) :]:
         if frame.f_code is create.__code__:
-            return None  # one that programs may call
+            return None  # programs may call these
         is_public = not frame.f_code.co_name.startswith("_") and not {"<", "."} & {*frame.f_code.co_qualname}
         if _is_host_api(frame) and is_public:
             return frame.f_code.co_name

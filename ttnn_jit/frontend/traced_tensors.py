@@ -1,6 +1,6 @@
-"""In a trace, what the function does with tensors of the user's world: they are hidden inputs, and no constants.
+"""Traces operations on hidden inputs: tensors of the user's world, which are no constants of the program.
 
-The function handles the tensors themselves. Operations of ttnn and operators that meet one are written into the
+A traced function handles these tensors themselves. Operations of ttnn and operators that take one are written into the
 program, whatever the other operands are; jitted functions are inlined.
 """
 
@@ -22,8 +22,8 @@ from ttnn_jit.ops.traced_calls import flat_arguments, tracing
 
 
 @contextlib.contextmanager
-def tensors_traced(emitter: Emitter) -> Iterator[None]:
-    """In its body, what is done with tensors that are inputs of the program is written by `emitter`."""
+def tracing_hidden_inputs(emitter: Emitter) -> Iterator[None]:
+    """Inside the context, `emitter` writes operations on tensors that are inputs of the program."""
 
     def called(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if (creation := creation_of(operation)) is not None:
@@ -47,7 +47,7 @@ def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]
     table = operators()
 
     class Operators(TorchFunctionMode):
-        """Hands operators on tensors that are inputs to what stands for these."""
+        """Forwards operators on tensors that are inputs of the program to the proxies of these."""
 
         def __torch_function__(
             self, function: Any, _types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
@@ -56,13 +56,13 @@ def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]
                 return function(*args, **(kwargs or {}))
             meant = None if kwargs else table.get(function)
             if meant is not None:
-                return meant(*map(emitter.known, args))
+                return meant(*map(emitter.resolve, args))
             name = getattr(function, "__name__", "")
-            if name.endswith("_") and not name.endswith("__"):  # as torch calls what writes into its tensor
-                return getattr(emitter.known(args[0]), name)(*args[1:], **(kwargs or {}))
+            if name.endswith("_") and not name.endswith("__"):  # torch's names of in-place methods
+                return getattr(emitter.resolve(args[0]), name)(*args[1:], **(kwargs or {}))
             moved = movement_of_torch(function)
             if moved is not None and emitter.is_input(args[0]):
-                return moved(*map(emitter.known, args), **(kwargs or {}))
+                return moved(*map(emitter.resolve, args), **(kwargs or {}))
             result = function(*args, **(kwargs or {}))
             _refuse_views(emitter, result, args, name)
             return result
@@ -71,10 +71,10 @@ def _torch_operators(emitter: Emitter) -> contextlib.AbstractContextManager[Any]
 
 
 def _refuse_views(emitter: Emitter, result: Any, args: Iterable[Any], name: str) -> None:
-    """Refuse what lies in the memory of an input: what is written into it would be written while it is compiled.
+    """Refuse a tensor that aliases an input: a write into it would happen when the function is compiled.
 
     Raises:
-        CompileError: A function of torch's gave such a tensor.
+        CompileError: The result of a function of torch's is such a tensor.
     """
     import torch
 
@@ -86,8 +86,8 @@ def _refuse_views(emitter: Emitter, result: Any, args: Iterable[Any], name: str)
             and made.untyped_storage().data_ptr() in inputs.values()
         ):
             raise CompileError(
-                f"`{name.strip('_')}` gives a tensor in the memory of one that the function finds, and a trace "
-                "does not see what is written there",
+                f"`{name.strip('_')}` returns a view of a tensor that the function finds, and a trace does not "
+                "see writes into it",
                 location=emitter.location(),
                 help="pass that tensor as an argument, or leave `graph_capture=True` out",
             )

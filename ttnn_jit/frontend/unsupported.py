@@ -1,4 +1,4 @@
-"""What is told of values and functions that no program can hold, and what to write instead."""
+"""Errors and help texts for values and functions that no program supports."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.values import has_member, is_a
 from ttnn_jit.ops import ABSENT, ALIASES, FOREIGN_NAMES, OVERLOADS, nearest_names
 
-FOUND_IN_TRACE = "a trace does not see that a tensor which the function finds is one of the call"
-"""Of a function that asks for identity: a trace handles the one that is found, and a stand-in for that of the call."""
+UNSEEN_IDENTITY = "a trace does not see that a tensor which the function finds is one of the call"
+"""For tests of identity: a trace uses a found tensor itself, but a proxy of the same tensor as an argument."""
 
 
 class UnseenInTraceError(UnsupportedFunction):
-    """What a trace would not see, so that it is refused there too."""
+    """The function depends on something that a trace cannot observe, so that a trace refuses it."""
 
 
 class ChangeOutsideError(CompileError):
-    """The program would change what does not belong to it, however it is compiled: a trace would do it."""
+    """The program would change an object from outside it; a trace would carry the change out."""
 
 
 def outside_tensor_help(value: Any) -> str | None:
-    """How to bring in a tensor that was made where nothing leads to it; None if `value` is no tensor."""
+    """The help text for a tensor that no guard can find again; None if `value` is no tensor."""
     if not is_a(value, type) and has_member(type(value), "shape") and has_member(type(value), "dtype"):
         return "a tensor is no constant of the program: make it before the call, and keep it where the call can find it"
     return None
 
 
 def foreign_function_help(function: Any, name: str) -> str:
-    """What to write instead of a function of another library, or of the user's that cannot be compiled."""
+    """The help text for a function of another library or of the user's that cannot be compiled."""
     meant = FOREIGN_NAMES.get(name, name)
     if (operation := ALIASES.get(meant, meant)) in OVERLOADS:
         return f"the operation is `ttnn.{operation}`"
@@ -49,7 +49,7 @@ def foreign_function_help(function: Any, name: str) -> str:
 
 
 def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
-    """The error for a call to something that is no operation: why ttnn's is not here, else names that were meant."""
+    """The error for a call that is no operation: why ttnn's is absent, or else the nearest names."""
     from ttnn_jit.ops.public_names import why_absent
 
     near = nearest_names(name)
@@ -61,11 +61,11 @@ def unsupported_function(name: str, location: Location) -> UnsupportedFunction:
 
 
 NO_AUTOCAST = "`torch.autocast` has no effect inside a compiled function"
-"""Of a function that turns on what no program takes notice of."""
+"""For a function that enters an autocast context, which no program obeys."""
 
 
-def function_of_the_host(name: str, location: Location) -> UnsupportedFunction:
-    """The error for a call to a function of the host API, which is no part of a program."""
+def host_function_error(name: str, location: Location) -> UnsupportedFunction:
+    """The error for a call to a function of the host API, which no program contains."""
     return UnsupportedFunction(
         f"Function {name} not supported",
         location=location,

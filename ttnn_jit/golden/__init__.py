@@ -1,6 +1,6 @@
-"""Results beside what they should be: how far they are, whether that is right, and the report of it.
+"""The comparison of results with goldens: distances, verdicts, and reports.
 
-`distances.py` measures two torch tensors, `verdict.py` judges them, `comparison_records.py` holds what was found, as
-lines of JSON, which `comparison_page.py` shows; `comparison_report.py` has the files that several processes write and
-one merges.
+`distances.py` measures the distance of two torch tensors, and `verdict.py` judges it. `comparison_records.py` holds the
+records of comparisons as lines of JSON. `comparison_report.py` merges the record files of several processes, and
+`comparison_page.py` writes the HTML page.
 """

@@ -1,4 +1,4 @@
-"""The page of a report of comparisons: what is wrong first, the worst on top."""
+"""The HTML page of a report of comparisons: wrong results first, the worst on top."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLUMNS = (
     "number", "operation", "level", "output", "pcc", "max_ulp", "allclose", "differing_nans", "first_nan", "location",
     "reason", "process", "test",
 )  # fmt: skip
-_LONG = ("location", "reason", "test")
+_WRAPPED_COLUMNS = ("location", "reason", "test")
 
 _STYLE = """\
 body{font-family:sans-serif;margin:1rem}
@@ -23,18 +23,19 @@ th{position:sticky;top:0;background:#fff}
 .long{white-space:normal;overflow-wrap:anywhere;min-width:12rem}
 .bad{background:#fdd}
 .unjudged{background:#eee}"""
-"""Long locations and reasons are broken, so that the table is little wider than its numbers."""
+"""Long locations and reasons wrap, so that the table is little wider than its numbers."""
 
 _LEGEND = (
-    "locally: beside the golden of what the operation got; globally: beside a chain of goldens from the first on; "
-    "jitted: a jitted function beside its operations one by one. max_ulp: the worst distance, in units in the last "
-    "place of the result; differing_nans: elements that are NaN in one of the two alone, the first at first_nan."
+    "locally: compared with the golden of the operation's own operands; globally: compared with a chain of goldens "
+    "from the first operation on; jitted: a jitted function compared with its operations one by one. max_ulp: the "
+    "largest distance, in units in the last place of the result; differing_nans: the number of elements that are NaN "
+    "in one of the two alone, the first at first_nan."
 )
 
 
 def page(records: Sequence[ComparisonRecord]) -> Iterator[str]:
-    """The lines of the page: records that differ, the worst first; those that were not judged; all, in order."""
-    bad = sorted((record for record in records if record.matches is False), key=_badness, reverse=True)
+    """The lines of the page: records that differ, the worst first; records that were not judged; all in order."""
+    bad = sorted((record for record in records if record.matches is False), key=_severity, reverse=True)
     unjudged = [record for record in records if record.matches is None]
     yield "<!DOCTYPE html><meta charset='utf-8'><title>Comparison with goldens</title>"
     yield f"<style>{_STYLE}</style>"
@@ -51,8 +52,8 @@ def _title(compared: int, bad: int) -> str:
     return f"{bad} of {compared} results differ from their goldens" if bad else f"All {compared} results are right"
 
 
-def _badness(record: ComparisonRecord) -> tuple[bool, int, float]:
-    """What differs by itself before what a chain of others led to; then by NaN, then by distance."""
+def _severity(record: ComparisonRecord) -> tuple[bool, int, float]:
+    """The sort key: local differences before those of a chain of operations; then by NaN, then by distance."""
     return record.level != "globally", record.differing_nans, math.inf if record.max_ulp is None else record.max_ulp
 
 
@@ -69,7 +70,7 @@ _CLASSES = {True: "", False: " class=bad", None: " class=unjudged"}
 
 
 def _cell(column: str, value: object) -> str:
-    """Numbers to eight digits, to the right; what there is none of, empty. The JSON has every digit."""
+    """A table cell: numbers right-aligned with eight digits (the JSON has all), None as an empty cell."""
     match value:
         case bool():
             return f"<td>{'yes' if value else 'no'}</td>"
@@ -78,4 +79,4 @@ def _cell(column: str, value: object) -> str:
         case None:
             return "<td></td>"
         case _:
-            return f"<td{' class=long' if column in _LONG else ''}>{escape(str(value))}</td>"
+            return f"<td{' class=long' if column in _WRAPPED_COLUMNS else ''}>{escape(str(value))}</td>"

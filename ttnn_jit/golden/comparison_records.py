@@ -1,4 +1,4 @@
-"""What a comparison found, and its line of JSON."""
+"""The record of a comparison, and its line of JSON."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class ComparisonRecord:
-    """One tensor that an operation gave, beside its golden.
+    """The comparison of one result of an operation with its golden.
 
     Attributes:
-        number: Of the call, counted from the beginning of the mode in its process.
-        operation: Its name.
-        level: ``"locally"``, ``"globally"``, or ``"jitted"`` of a jitted function beside its operations one by one.
-        output: Which of the tensors that it gave.
-        matches: Whether it is right; None where that could not be judged.
-        pcc: Correlation; None where nothing was compared.
-        max_ulp: The largest distance, in units in the last place of the result's type; of block floats, of the block.
-        differing_nans: How many elements are NaN in one of the two alone.
+        number: The number of the call since the mode began in this process.
+        operation: The name of the operation.
+        level: ``"locally"``, ``"globally"``, or ``"jitted"``: a jitted function compared with its operations one by
+            one.
+        output: The index of the result.
+        matches: Whether the result is right; None where it could not be judged.
+        pcc: The correlation; None where nothing was compared.
+        max_ulp: The largest distance, in units in the last place of the result's type; for block floats, of the block.
+        differing_nans: The number of elements that are NaN in one of the two alone.
         location: The user's line.
-        reason: What is wrong, or why it could not be judged; empty if it is right.
+        reason: What is wrong, or why the result could not be judged; empty if it is right.
         first_nan: The index of the first element that is NaN in one of the two alone; None if there is none.
-        allclose: `torch.allclose` by the tolerances that `torch.testing` has for the type, NaN close to NaN, integers
-            equal; None of block floats, and where nothing was compared.
-        process: The number of the process.
-        test: The test that ran, where pytest's plugin compares; or empty.
+        allclose: `torch.allclose` by the tolerances of `torch.testing` for the type, with NaN close to NaN and integers
+            equal; None for block floats, and where nothing was compared.
+        process: The process id.
+        test: The test that ran, where the pytest plugin compares; else empty.
     """
 
     number: int
@@ -52,27 +53,29 @@ class ComparisonRecord:
         return f"{self.location}: {self.operation}, output {self.output}, {self.level}: {self.reason or 'right'}"
 
 
-def to_line(record: ComparisonRecord) -> str:
-    """A record as a line of JSON, which has no infinities: they are texts."""
-    return json.dumps({name: _in_json(value) for name, value in asdict(record).items()})
+def to_json_line(record: ComparisonRecord) -> str:
+    """A record as a line of JSON; infinities, which JSON lacks, are strings."""
+    return json.dumps({name: _to_json_value(value) for name, value in asdict(record).items()})
 
 
-def of_line(line: str) -> ComparisonRecord:
-    """The inverse of `to_line`."""
+def from_json_line(line: str) -> ComparisonRecord:
+    """The inverse of `to_json_line`."""
     values = json.loads(line)
-    return ComparisonRecord(**{each.name: _of_json(each.name, values[each.name]) for each in fields(ComparisonRecord)})
+    return ComparisonRecord(
+        **{each.name: _from_json_value(each.name, values[each.name]) for each in fields(ComparisonRecord)}
+    )
 
 
 def merged(parts: Iterable[Sequence[ComparisonRecord]]) -> list[ComparisonRecord]:
-    """The records of several processes, each in its order: one process after the other, as their first tests are."""
+    """The records of several processes, one process after the other, sorted by the names of their first tests."""
     return [record for part in sorted(parts, key=lambda part: part[0].test if part else "") for record in part]
 
 
-def _in_json(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _of_json(name: str, value: Any) -> Any:
+def _from_json_value(name: str, value: Any) -> Any:
     if name == "first_nan" and value is not None:
         return tuple(value)
     return float(value) if name in {"pcc", "max_ulp"} and isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""How far two torch tensors are from each other: by correlation, and in units in the last place."""
+"""Distances of two torch tensors: correlation, and units in the last place."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
     from ttnn_jit.specs.dtypes import DataType
 
-BEYOND = 2.0**128
-"""What an infinity counts as beside a number: the first power of two that no element type holds."""
+OVERFLOW = 2.0**128
+"""The value of an infinity in a distance: the first power of two that no element type holds."""
 _SMALLEST_NORMAL = 2.0**-126
-_GROUP = 16
-"""Elements of a row that share an exponent, of block floats."""
+_BLOCK_WIDTH = 16
+"""Elements of a row of block floats that share an exponent."""
 
 
 def correlation(expected: torch.Tensor, actual: torch.Tensor) -> float:
-    """Pearson's correlation of tensors of one shape by ttnn's rules (`ttnn.pearson_correlation_coefficient`)."""
+    """Pearson's correlation of two tensors of one shape by ttnn's rules (`ttnn.pearson_correlation_coefficient`)."""
     import torch
 
     actual = actual.to(expected.dtype)
@@ -32,12 +32,12 @@ def correlation(expected: torch.Tensor, actual: torch.Tensor) -> float:
     a, b = (torch.nan_to_num(t.double().flatten(), nan=0.0, posinf=0.0, neginf=0.0) for t in (expected, actual))
     if torch.equal(a, b):
         return 1.0
-    return _centred(a - a.mean(), b - b.mean())
+    return _centred_correlation(a - a.mean(), b - b.mean())
 
 
-def _centred(a: torch.Tensor, b: torch.Tensor) -> float:
-    """Of centred vectors; 1.0 where one is constant."""
-    # By norms of 1 nothing overflows.
+def _centred_correlation(a: torch.Tensor, b: torch.Tensor) -> float:
+    """The correlation of two centred vectors; 1.0 where one is constant."""
+    # Vectors are normalized first, so that nothing overflows.
     lengths = [float(vector.norm()) for vector in (a, b)]
     if 0.0 in lengths:
         return 1.0
@@ -45,39 +45,39 @@ def _centred(a: torch.Tensor, b: torch.Tensor) -> float:
 
 
 def unit_in_last_place(reference: torch.Tensor, mantissa_bits: int) -> torch.Tensor:
-    """Per element of a float64 tensor the distance of neighbours with so many bits, and float32's exponents."""
+    """Per element of a float64 tensor, the spacing of numbers with `mantissa_bits` and the exponents of float32."""
     import torch
 
-    _, exponent = torch.frexp(reference.abs().clamp(min=_SMALLEST_NORMAL))  # 0 has the exponent 0 there
+    _, exponent = torch.frexp(reference.abs().clamp(min=_SMALLEST_NORMAL))  # frexp(0) has the exponent 0
     return torch.ldexp(torch.ones_like(reference), exponent - 1 - mantissa_bits)
 
 
 def unit_of_block(values: torch.Tensor, magnitude_bits: int) -> torch.Tensor:
-    """Per element of a float64 tensor what its last bit counts as a block float: 16 in a row share an exponent."""
+    """Per element of a float64 tensor, the value of its last bit as a block float: 16 in a row share an exponent."""
     import torch
 
-    rows = values.abs().nan_to_num(nan=BEYOND, posinf=BEYOND)
+    rows = values.abs().nan_to_num(nan=OVERFLOW, posinf=OVERFLOW)
     width = rows.shape[-1] if rows.dim() else 1
-    padded = torch.nn.functional.pad(rows.reshape(-1, width), (0, -width % _GROUP))
-    largest = padded.reshape(len(padded), -1, _GROUP).amax(-1).repeat_interleave(_GROUP, -1)[:, :width]
+    padded = torch.nn.functional.pad(rows.reshape(-1, width), (0, -width % _BLOCK_WIDTH))
+    largest = padded.reshape(len(padded), -1, _BLOCK_WIDTH).amax(-1).repeat_interleave(_BLOCK_WIDTH, -1)[:, :width]
     return unit_in_last_place(largest, magnitude_bits - 1).reshape(values.shape)
 
 
 def ulp_distance(got: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
-    """Per element the distance in units in the last place of `got`'s type at `reference` (`testing.ulp_distance`).
+    """Per element, the distance in units in the last place of `got`'s type at `reference` (`testing.ulp_distance`).
 
     Raises:
-        ValueError: No tensor of ttnn has the type of `got`.
+        ValueError: The type of `got` is no element type of ttnn's tensors.
     """
     import torch
 
     dtype = dtypes_of_torch().get(got.dtype)
     if dtype is None:
-        raise ValueError(f"ulp are counted in the types that tensors of ttnn have, got {got.dtype}")
+        raise ValueError(f"ulp are counted in element types of ttnn's tensors, got {got.dtype}")
     reference = reference.double()
     if dtype.is_integer:
         return (got.double() - reference).abs().nan_to_num(nan=torch.inf)
-    # In two steps float64 -> float32 -> bfloat16 a number can only reach an infinity that it rounds to directly.
+    # Double rounding, float64 -> float32 -> bfloat16, gives infinity only where direct rounding does.
     rounded, wide = reference.to(got.dtype), got.double()
     same = (got == rounded) & rounded.isinf() | got.isnan() & rounded.isnan() | (wide == reference)
     unit = unit_in_last_place(reference, dtype.mantissa_bits)
@@ -86,7 +86,7 @@ def ulp_distance(got: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
 
 
 def as_integers(values: torch.Tensor, dtype: DataType) -> torch.Tensor:
-    """In int64 what `values` are as elements of `dtype`: the low bits of integers, the nearest of floats."""
+    """`values` converted to the integer type `dtype`, in int64: the low bits of integers, the nearest to floats."""
     import torch
 
     numbers = dtype.values
@@ -95,8 +95,8 @@ def as_integers(values: torch.Tensor, dtype: DataType) -> torch.Tensor:
     return (values.to(torch.int64) - numbers.start) % len(numbers) + numbers.start
 
 
-def close_by_torch(result: torch.Tensor, golden: torch.Tensor, dtype: DataType) -> bool:
-    """`torch.allclose` of float64 by the tolerances that `torch.testing` has for `dtype`, NaN close to NaN."""
+def is_close_by_torch(result: torch.Tensor, golden: torch.Tensor, dtype: DataType) -> bool:
+    """`torch.allclose` in float64 by the tolerances of `torch.testing` for `dtype`, with NaN close to NaN."""
     import torch
 
     rtol = 1.3e-6 if dtype.is_compute_type else 1.6e-2

@@ -1,9 +1,9 @@
-"""Whether a result is right: a function of the result, of what it should be, and of what may lie between them.
+"""The verdict on a result: a function of the result, its golden, and a tolerance.
 
-An operation is judged element by element, a chain of operations by the root mean square of the differences, for errors
-add up there and a comparison may fall out the other way. NaN and infinities stand where the golden, rounded to the
-result's type, has them. Correlation is reported and decides nothing: of a constant it says nothing, and x correlates
-with 1000 x.
+A result of one operation is judged element by element. A result of a chain of operations is judged by the root mean
+square of the differences: errors add up along the chain, and a comparison in it may have the other outcome. A result
+must have NaN and infinities where the golden, rounded to the result's type, has them. The correlation is reported and
+decides nothing: it is undefined for a constant, and x correlates with 1000 x.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttnn_jit.golden.distances import (
-    BEYOND,
+    OVERFLOW,
     as_integers,
-    close_by_torch,
     correlation,
+    is_close_by_torch,
     unit_in_last_place,
     unit_of_block,
 )
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
     from ttnn_jit.specs.dtypes import DataType
 
-_EXACTLY_HALF = 1.0 + 2.0**-20
-"""A golden in float64 is rounded itself: half a unit is so much."""
-_SMALLEST = 2.0**-126
-"""Below it chips, and products of bfloat16 everywhere, have zeros."""
+_HALF_ULP_SLACK = 1.0 + 2.0**-20
+"""The factor of a bound that allows for the rounding of the float64 golden itself."""
+_SMALLEST_NORMAL = 2.0**-126
+"""Smaller magnitudes are flushed to zero by chips, and by products of bfloat16 on every target."""
 
 
-class Stored(NamedTuple):
-    """How results are stored.
+class ResultFormat(NamedTuple):
+    """The storage format of a result.
 
     Attributes:
-        dtype: Their element type.
-        flushes: By a chip: of 16 bits and fewer a NaN may be an infinity, and what is denormal is zero.
+        dtype: The element type.
+        flushes: Whether a chip stores it: denormals are zero, and in types of at most 16 bits NaN may be infinity.
     """
 
     dtype: DataType
@@ -48,38 +48,36 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What may lie between a result and its golden.
-
-    An element may be off by the sum of all of these.
+    """The allowed difference of a result from its golden: the sum of all parts.
 
     Attributes:
-        max_ulp: Units in the last place of the result's type at the golden; of block floats, of the block.
-        atol: A number.
-        relative: Times the golden's magnitude, and that of all its elements (root mean square).
-        noise: Gives, per element, how far the golden moves if its operands do by as much as they may; infinite where
-            float32 gives no number. It is asked where the rest does not suffice.
-        of_all: It is the root mean square of all elements that is judged, and not each by itself.
+        max_ulp: Units in the last place of the result's type at the golden; for block floats, of the block.
+        atol: An absolute difference.
+        relative: A factor of the golden's magnitude plus the root mean square of all its elements.
+        noise: Computes, per element, the change of the golden when its operands change by their own tolerances;
+            infinite where float32 gives no number. It is called only where the other parts do not suffice.
+        by_rms: Judge the root mean square of all differences, not each element.
     """
 
     max_ulp: float = 0.5
     atol: float = 0.0
     relative: float = 0.0
     noise: Callable[[], torch.Tensor] | None = None
-    of_all: bool = False
+    by_rms: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A result beside its golden.
+    """The outcome of a comparison of a result with its golden.
 
     Attributes:
-        matches: Whether it is right.
-        reason: What is wrong; empty if nothing is.
+        matches: Whether the result is right.
+        reason: What is wrong; empty if the result is right.
         pcc: The correlation.
         max_ulp: The largest distance, in units in the last place of the result's type.
-        differing_nans: How many elements are NaN in one of the two alone.
-        first_nan: The index of the first of them; None if there is none.
-        allclose: `torch.allclose` by the tolerances of `torch.testing`; None of block floats.
+        differing_nans: The number of elements that are NaN in one of the two alone.
+        first_nan: The index of the first such element; None if there is none.
+        allclose: `torch.allclose` by the tolerances of `torch.testing`; None for block floats.
     """
 
     matches: bool
@@ -92,22 +90,22 @@ class Verdict:
 
 
 def relative_of_pcc(pcc: float) -> float:
-    """The relative root mean square of differences that have no effect on a correlation but to make it `pcc`.
+    """The relative root mean square of the differences of two tensors whose correlation is `pcc`.
 
-    Where two tensors have one mean and one variance, it is the square root of 2 (1 - pcc). -1 asks for nothing.
+    It is sqrt(2 (1 - pcc)), for two tensors of equal mean and variance; a `pcc` of -1 or below allows any difference.
     """
     return math.inf if pcc <= -1.0 else math.sqrt(2.0 * max(0.0, 1.0 - pcc))
 
 
-def judge(got: torch.Tensor, golden: torch.Tensor, stored: Stored, tolerance: Tolerance) -> Verdict:
-    """The verdict on `got` beside `golden`, tensors of one shape: the result, and float64 or integers."""
-    if stored.dtype.is_integer:
-        return _of_integers(got, as_integers(golden, stored.dtype), tolerance)
+def judge(got: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat, tolerance: Tolerance) -> Verdict:
+    """The verdict on `got` and its `golden`, which has the same shape and is float64 or integers."""
+    if result_format.dtype.is_integer:
+        return _judge_integers(got, as_integers(golden, result_format.dtype), tolerance)
     result = got.double()
-    pair = _Pair.of(result, _as_made(golden.double(), result, stored), stored)
+    pair = _Comparison.compare(result, _with_flushed_nan(golden.double(), result, result_format), result_format)
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     first = tuple(differing[0].tolist()) if len(differing) else None
-    reason = _reason(pair, stored, tolerance)
+    reason = _reason(pair, result_format, tolerance)
     return Verdict(
         matches=not reason,
         reason=reason,
@@ -115,18 +113,20 @@ def judge(got: torch.Tensor, golden: torch.Tensor, stored: Stored, tolerance: To
         max_ulp=float(pair.ulp.max()) if got.numel() else 0.0,
         differing_nans=len(differing),
         first_nan=first,
-        allclose=None if stored.dtype.is_block_float else close_by_torch(pair.result, pair.exact, stored.dtype),
+        allclose=None
+        if result_format.dtype.is_block_float
+        else is_close_by_torch(pair.result, pair.exact, result_format.dtype),
     )
 
 
-class _Pair(NamedTuple):
+class _Comparison(NamedTuple):
     """A result and its golden, in float64.
 
     Attributes:
-        result: What was got.
-        exact: What is right, infinite where the type overflows.
-        distance: Between them; 0 where one is NaN, infinite where only an infinity is right.
-        unit: In the last place.
+        result: The result.
+        exact: The golden, infinite where the result's type overflows.
+        distance: Their distance; 0 where one is NaN, infinite where only an infinity is right.
+        unit: The unit in the last place.
     """
 
     result: torch.Tensor
@@ -141,51 +141,51 @@ class _Pair(NamedTuple):
 
         return torch.where(self.distance > 0, self.distance / self.unit, 0.0)
 
-    def where(self, judged: torch.Tensor) -> _Pair:
-        """The pair with nothing to judge elsewhere."""
+    def where(self, judged: torch.Tensor) -> _Comparison:
+        """The comparison of the elements of `judged` alone; the others become equal."""
         result, exact, distance = (each.masked_fill(~judged, 0.0) for each in self[:3])
-        return _Pair(result, exact, distance, self.unit)
+        return _Comparison(result, exact, distance, self.unit)
 
-    def beyond(self, allowed: torch.Tensor) -> torch.Tensor:
-        """Where the distance is larger."""
-        return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _EXACTLY_HALF * allowed)
+    def exceeds(self, allowed: torch.Tensor) -> torch.Tensor:
+        """Where the distance is larger than `allowed`."""
+        return self.distance.isinf() | (self.distance > 0) & ~(self.distance <= _HALF_ULP_SLACK * allowed)
 
     @staticmethod
-    def of(result: torch.Tensor, golden: torch.Tensor, stored: Stored) -> _Pair:
-        """Of a result, and of a golden that may be larger than the type holds."""
+    def compare(result: torch.Tensor, golden: torch.Tensor, result_format: ResultFormat) -> _Comparison:
+        """The comparison of a result with a golden, which may exceed the range of the type."""
         import torch
 
-        dtype, largest = stored.dtype, stored.dtype.traits.largest
+        dtype, largest = result_format.dtype, result_format.dtype.traits.largest
         if dtype.is_block_float:
-            overflows = golden.abs() >= BEYOND  # in float32, before it is packed
+            overflows = golden.abs() >= OVERFLOW  # float32 overflows before the value is packed
             exact = torch.where(overflows, golden.sign() * math.inf, golden.clamp(-largest, largest))
             unit = torch.maximum(*(unit_of_block(each, dtype.traits.magnitude_bits) for each in (result, exact)))
-            judged = _blocks_of_numbers(exact)
+            judged = _is_in_finite_block(exact)
         else:
             last = unit_in_last_place(golden.new_tensor(largest), dtype.mantissa_bits)
             exact = torch.where(golden.abs() >= largest + last / 2, golden.sign() * math.inf, golden)
             unit = torch.where(golden.isfinite(), unit_in_last_place(golden, dtype.mantissa_bits), last)
             judged = torch.ones_like(exact, dtype=torch.bool)
-        # An infinity that only rounding makes is the number behind the largest.
-        distance = (result.clamp(-BEYOND, BEYOND) - (exact if dtype.is_block_float else golden)).abs()
-        alike = (result == exact) | result.isnan() | exact.isnan() | ~judged
-        return _Pair(result, exact, torch.where(alike, 0.0, distance), unit)
+        # An infinity that results from rounding counts as the number after the largest finite one.
+        distance = (result.clamp(-OVERFLOW, OVERFLOW) - (exact if dtype.is_block_float else golden)).abs()
+        excluded = (result == exact) | result.isnan() | exact.isnan() | ~judged
+        return _Comparison(result, exact, torch.where(excluded, 0.0, distance), unit)
 
 
-def _reason(pair: _Pair, stored: Stored, tolerance: Tolerance) -> str:
+def _reason(pair: _Comparison, result_format: ResultFormat, tolerance: Tolerance) -> str:
     """What is wrong; empty if nothing is."""
-    least = _SMALLEST if stored.flushes or stored.dtype.is_block_float else 0.0
-    plain = replace(tolerance, noise=None)
-    decide = _of_all if tolerance.of_all else _of_each
-    reason = _nan_mismatch(pair) or decide(pair, plain, least, 0.0)
+    underflow = _SMALLEST_NORMAL if result_format.flushes or result_format.dtype.is_block_float else 0.0
+    without_noise = replace(tolerance, noise=None)
+    judge_pair = _reason_by_rms if tolerance.by_rms else _reason_by_element
+    reason = _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, 0.0)
     if not reason or tolerance.noise is None:
         return reason
     noise = tolerance.noise()
     pair = pair.where(noise.isfinite())
-    return _nan_mismatch(pair) or decide(pair, plain, least, noise.nan_to_num(posinf=0.0))
+    return _nan_mismatch(pair) or judge_pair(pair, without_noise, underflow, noise.nan_to_num(posinf=0.0))
 
 
-def _of_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
+def _judge_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) -> Verdict:
     import torch
 
     result = got.to(torch.int64)
@@ -195,33 +195,33 @@ def _of_integers(got: torch.Tensor, golden: torch.Tensor, tolerance: Tolerance) 
         first = tuple((result != golden).nonzero()[0].tolist())
         count = int((result != golden).sum())
         off = float(root_mean_square(distance) / root_mean_square(golden.double()).clamp(min=1.0))
-        if not tolerance.of_all or off > tolerance.relative:
+        if not tolerance.by_rms or off > tolerance.relative:
             reason = (
                 f"{count} of {got.numel()} integers differ, the first at {list(first)}: {int(result[first])}, and "
                 f"{int(golden[first])} is right"
             )
-            reason += f"; off by {off:.3g} of all, and {tolerance.relative:.3g} is allowed" if tolerance.of_all else ""
+            reason += f"; off by {off:.3g} of all, and {tolerance.relative:.3g} is allowed" if tolerance.by_rms else ""
     largest = float(distance.max()) if distance.numel() else 0.0
     pcc = correlation(golden.double(), result.double())
     return Verdict(not reason, reason, pcc, largest, allclose=torch.equal(result, golden))
 
 
-def _as_made(golden: torch.Tensor, result: torch.Tensor, stored: Stored) -> torch.Tensor:
-    """The golden; infinite where a chip has an infinity for its NaN, as it stores those that it computes."""
-    if stored.flushes and not stored.dtype.is_compute_type:
+def _with_flushed_nan(golden: torch.Tensor, result: torch.Tensor, result_format: ResultFormat) -> torch.Tensor:
+    """The golden, with infinity for NaN where a chip stores its NaN as infinity."""
+    if result_format.flushes and not result_format.dtype.is_compute_type:
         return golden.masked_fill(golden.isnan() & (result == math.inf), math.inf)
     return golden
 
 
-def _blocks_of_numbers(exact: torch.Tensor) -> torch.Tensor:
-    """Where a block holds numbers alone: an infinity or a NaN erases those beside it."""
+def _is_in_finite_block(exact: torch.Tensor) -> torch.Tensor:
+    """Where the block of an element is finite: an infinity or a NaN erases the other elements of its block."""
     import torch
 
-    return unit_of_block(torch.zeros_like(exact).masked_fill_(~exact.isfinite(), BEYOND), 8) < 1.0
+    return unit_of_block(torch.zeros_like(exact).masked_fill_(~exact.isfinite(), OVERFLOW), 8) < 1.0
 
 
-def _nan_mismatch(pair: _Pair) -> str:
-    """Which elements are NaN in one of the two alone, as a reason."""
+def _nan_mismatch(pair: _Comparison) -> str:
+    """The reason if elements are NaN in one of the two alone; else empty."""
     differing = (pair.result.isnan() != pair.exact.isnan()).nonzero()
     if not len(differing):
         return ""
@@ -234,11 +234,11 @@ def _nan_mismatch(pair: _Pair) -> str:
     )
 
 
-def _of_each(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tensor | float) -> str:
-    allowed = tolerance.max_ulp * pair.unit + tolerance.atol + least + noise
+def _reason_by_element(pair: _Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
+    allowed = tolerance.max_ulp * pair.unit + tolerance.atol + underflow + noise
     if tolerance.relative:
         allowed = allowed + tolerance.relative * (pair.exact.abs() + root_mean_square(pair.exact))
-    outside = pair.beyond(allowed)
+    outside = pair.exceeds(allowed)
     if not bool(outside.any()):
         return ""
     worst = _index_of_largest(
@@ -246,13 +246,13 @@ def _of_each(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tenso
     )
     return (
         f"{int(outside.sum())} of {outside.numel()} elements are off, the worst at {list(worst)}: "
-        f"{_told(pair, worst)}, {float(pair.ulp[worst]):.6g} ulp, where {float((allowed / pair.unit)[worst]):.6g} are "
-        "allowed"
+        f"{_described(pair, worst)}, {float(pair.ulp[worst]):.6g} ulp, where "
+        f"{float((allowed / pair.unit)[worst]):.6g} are allowed"
     )
 
 
-def _of_all(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tensor | float) -> str:
-    outside = pair.beyond(tolerance.max_ulp * pair.unit + tolerance.atol + least)
+def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, noise: torch.Tensor | float) -> str:
+    outside = pair.exceeds(tolerance.max_ulp * pair.unit + tolerance.atol + underflow)
     size, off = (float(root_mean_square(each)) for each in (pair.exact, pair.distance * outside))
     allowed = tolerance.relative * size + (float(root_mean_square(noise)) if not isinstance(noise, float) else 0.0)
     infinite = bool(pair.distance.isinf().any())
@@ -261,22 +261,22 @@ def _of_all(pair: _Pair, tolerance: Tolerance, least: float, noise: torch.Tensor
     worst = _index_of_largest(pair.distance)
     return (
         f"it is off by {math.inf if infinite else off:.6g} (root mean square) beside elements of {size:.6g}, where "
-        f"{allowed:.6g} is allowed; the worst at {list(worst)}: {_told(pair, worst)}"
+        f"{allowed:.6g} is allowed; the worst at {list(worst)}: {_described(pair, worst)}"
     )
 
 
-def _told(pair: _Pair, index: tuple[int, ...]) -> str:
+def _described(pair: _Comparison, index: tuple[int, ...]) -> str:
     return f"{pair.result[index].item():.9g}, and {pair.exact[index].item():.9g} is right"
 
 
-def _index_of_largest(of: torch.Tensor) -> tuple[int, ...]:
+def _index_of_largest(compare: torch.Tensor) -> tuple[int, ...]:
     import torch
 
-    return tuple(int(index) for index in torch.unravel_index(of.argmax(), of.shape))
+    return tuple(int(index) for index in torch.unravel_index(compare.argmax(), compare.shape))
 
 
 def root_mean_square(values: torch.Tensor) -> torch.Tensor:
-    """Of the finite ones; without overflow."""
+    """The root mean square of the finite elements, without overflow."""
     import torch
 
     finite = torch.where(values.isfinite(), values, 0.0).abs()

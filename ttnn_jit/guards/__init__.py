@@ -1,5 +1,5 @@
-"""What a compile may believe of the user's world, and how a later call sees that it is still so.
+"""Guards: what a compile read of the user's program, and how a later call detects that it has changed.
 
-A read and how a change of it is seen stand in `guards/reads.py`, how another process sees it in
-`guards/fingerprints.py`. The rule by which a value is believed at all stands in `foreign/values.py`.
+`guards/reads.py` has reads and the guards that check them in this process, `guards/fingerprints.py` the names by which
+another process compares what was read. `foreign/values.py` classifies the values that can be guarded.
 """

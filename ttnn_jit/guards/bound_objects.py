@@ -1,7 +1,7 @@
-"""The objects that a compiled function is bound to: parts of what the compile reads, not of the call's key.
+"""The objects that a compiled function is bound to: their attributes are guarded, and they are not in the cache key.
 
-They are the instance of a method, and the arguments that are objects of the user's. The function is copied for them,
-and the copy knows its own: so the guards of a program, which start from its function, reach the objects' attributes.
+The objects are the instance of a method, and arguments that are objects of the user's. The function is copied for them,
+and the copy refers to them weakly: so guards, whose paths start from the function, reach the objects' attributes.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Any
 from ttnn_jit.guards.reads import ASSIGNABLE, ATTRIBUTE_STEP, BOUND, Path, Read, reads_of_itself
 
 _ORIGINAL = "__original__"
-"""The attribute of what holds the objects that is the function which was copied for them."""
+"""The attribute of the holder of the objects: the function that was copied."""
 
 VARIABLE = frozenset({inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
 """The kinds of parameters that take any number of arguments."""
 
 
 def path_of(name: str) -> Path:
-    """Where a compile finds the object of a parameter."""
+    """The path to the object of a parameter."""
     return (ATTRIBUTE_STEP, BOUND), (ATTRIBUTE_STEP, name)
 
 
-def bound_to(function: types.FunctionType, objects: Mapping[str, weakref.ref[Any]]) -> types.FunctionType:
-    """A copy of `function` that belongs to `objects`, by parameter, and keeps none of them alive.
+def bound_copy(function: types.FunctionType, objects: Mapping[str, weakref.ref[Any]]) -> types.FunctionType:
+    """A copy of `function` that is bound to `objects`, by parameter, without keeping them alive.
 
-    Its signature lacks the parameters.
+    The signature of the copy lacks these parameters.
     """
     copy = types.FunctionType(function.__code__, function.__globals__, function.__name__, None, function.__closure__)
     copy.__qualname__, copy.__module__, copy.__doc__ = function.__qualname__, function.__module__, function.__doc__
@@ -44,12 +44,12 @@ def _referent(reference: weakref.ref[Any]) -> property:
 
 
 def is_bound(function: types.FunctionType) -> bool:
-    """Whether `function` is such a copy."""
+    """Whether `function` is a bound copy."""
     return hasattr(function, BOUND)
 
 
 def bound_objects(function: types.FunctionType) -> dict[str, Any]:
-    """The objects by parameter, None in place of one that is gone; empty for a function that is no copy."""
+    """The objects of a bound copy by parameter, None for one that is gone; empty for another function."""
     bound = getattr(function, BOUND, None)
     return {} if bound is None else {name: getattr(bound, name) for name in type(bound).names}
 
@@ -57,9 +57,9 @@ def bound_objects(function: types.FunctionType) -> dict[str, Any]:
 def call_arguments(
     function: types.FunctionType, arguments: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Positional and keyword arguments of the call whose bound arguments are `arguments`, its objects among them.
+    """The positional and keyword arguments of a call, with the bound objects; `arguments` are by parameter.
 
-    A wrapper made by `functools.wraps` has the signature of what it wraps and parameters of its own.
+    A wrapper made by `functools.wraps` has the signature of the wrapped function, and other parameters.
     """
     if not vars(function) and tuple(arguments) == _positional_names(function.__code__):
         return tuple(arguments.values()), {}
@@ -71,13 +71,13 @@ def call_arguments(
 
 
 def _positional_names(code: types.CodeType) -> tuple[str, ...] | None:
-    """The parameters of a function, if each has one position; None if others may have none, or many."""
+    """The parameters of a function if all are positional; None if some are keyword-only or variadic."""
     has_others = code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     return None if has_others else code.co_varnames[: code.co_argcount]
 
 
-def follow_original(function: types.FunctionType) -> None:
-    """If `function` is such a copy, have it be what the function has become."""
+def sync_with_original(function: types.FunctionType) -> None:
+    """Copy the changes of the original function to its bound copy; does nothing for another function."""
     original = _original(function)
     if any(getattr(original, name) is not getattr(function, name) for name in ASSIGNABLE):
         _copy_changes(original, function)
@@ -97,6 +97,6 @@ def _copy_changes(function: types.FunctionType, copy: types.FunctionType) -> Non
 
 
 def reads_of_original(function: types.FunctionType) -> Iterable[Read]:
-    """What a program of a copy depends on in the function that was copied; nothing if `function` is no copy."""
+    """The reads of the original function of a bound copy; empty for another function."""
     original = ((ATTRIBUTE_STEP, BOUND), (ATTRIBUTE_STEP, _ORIGINAL))
     return reads_of_itself(function, original) if is_bound(function) else ()

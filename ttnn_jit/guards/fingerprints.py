@@ -1,4 +1,4 @@
-"""Names for the values that a compile read, and for code, that another process can compare."""
+"""Fingerprints of values and code: names that are equal in every process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ttnn_jit.foreign.values import (
 
 
 def code_identity(code: types.CodeType) -> tuple[Any, ...]:
-    """Everything of a code object that decides what it does, nested code included; no file name, no lines."""
+    """All parts of a code object that determine its behaviour, nested code included; not its file name and lines."""
     return (
         code.co_code,
         code.co_exceptiontable,
@@ -61,15 +61,15 @@ def _constant_identity(constant: Any) -> tuple[Any, ...]:
         case complex():
             return ("complex", struct.pack("<dd", constant.real, constant.imag))
         case _:
-            # A type's name beside the value: 1, True and 1.0 are equal and not the same.
+            # With the name of the type: 1, True and 1.0 are equal and not the same.
             return (type(constant).__name__, repr(constant))
 
 
 @lru_cache(maxsize=1024)
 def fingerprint_code(code: types.CodeType) -> str:
-    """A hash of what a code object does: equal in every process of one Python version, wherever the code stands.
+    """A hash of the behaviour of a code object: equal in every process of one Python version, for any file and line.
 
-    Code objects are equal only if everything is that the hash is taken of, the types of constants included.
+    The cache is sound because code objects are equal only if all parts of `code_identity` are.
     """
     import hashlib
 
@@ -80,33 +80,34 @@ def fingerprint_code(code: types.CodeType) -> str:
 
 
 def fingerprint(value: Any) -> str:
-    """A text that names `value` the same way in every process.
+    """A text that identifies `value` in every process.
 
-    Functions go by their code and defaults, recursively, operations and modules by name, scalars by type and bits,
-    containers by their items, enum members and frozen dataclasses by class and fields.
+    It consists of the code and defaults of functions, recursively; the names of operations and modules; the types and
+    bits of scalars; the items of containers; the class and fields of enum members and frozen dataclasses.
 
     Raises:
-        NoStableIdentityError: The value is of a kind that another process could not recognise.
+        NoStableIdentityError: The value is of a kind that has no identity in another process.
     """
     return "".join(_pieces(value, frozenset()))
 
 
 def read_fingerprint(value: Any) -> str:
-    """A text that names what a compile read, of which it recorded everything else that it read through it.
+    """A text that identifies a value that a compile read, without what it read through that value.
 
-    So an object is told by its class, a function by its name: what was asked of them has reads of its own.
+    An object is identified by its class and a function by its name: reads of their attributes and code have
+    fingerprints of their own.
 
     Raises:
-        NoStableIdentityError: An atom among it is of a kind that another process could not recognise.
+        NoStableIdentityError: The value contains an atom of a kind that has no identity in another process.
     """
     return _leaf(value, _object_name) or "".join(_pieces(value, frozenset(), _object_name))
 
 
 def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each kind of object
-    """What an object is called of which identity alone was read."""
+    """The name of an object of which only the identity was read; None for a value that `fingerprint` identifies."""
     kind = type(value)
     if is_operation(value) or is_numpy_function(value):
-        return None  # its name says what it computes
+        return None  # the fingerprint is its public name
     if is_a(value, *_NAMED):
         return f"{kind.__name__}:{getattr(value, '__module__', '')}.{value.__qualname__}"
     if is_a(value, types.ModuleType):
@@ -115,9 +116,9 @@ def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each
         return None
     if issubclass(kind, enum.Enum):
         held = own_attribute(value, "_value_")
-        told = fingerprint(held) if is_atom(held) else ""
-        return f"member:{_class_name(kind)}.{own_attribute(value, '_name_')}={told}"
-    if kind in _TOLD_BY_THEIR_ARGUMENTS:
+        member_value = fingerprint(held) if is_atom(held) else ""
+        return f"member:{_class_name(kind)}.{own_attribute(value, '_name_')}={member_value}"
+    if kind in _IDENTIFIED_BY_ARGUMENTS:
         return f"{_class_name(kind)}:{read_fingerprint(value.__reduce__()[1:])}"
     if issubclass(kind, (int, float, str)) and kind not in {int, float, str, bool}:
         return f"{_class_name(kind)}:{fingerprint(plain_scalar(value))}"
@@ -126,10 +127,10 @@ def _object_name(value: Any) -> str | None:  # noqa: PLR0911 - one line for each
     return f"object:{_class_name(kind)}"
 
 
-_TOLD_BY_THEIR_ARGUMENTS = frozenset({
+_IDENTIFIED_BY_ARGUMENTS = frozenset({
     operator.attrgetter, operator.itemgetter, operator.methodcaller, type(vars(namedtuple("_One", "field"))["field"]),
 })  # fmt: skip
-"""Objects of C's whose ``__reduce__`` says what they look up."""
+"""Callable objects implemented in C whose ``__reduce__`` gives their arguments."""
 
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 
@@ -155,8 +156,8 @@ def _pieces(
 
 
 def _leaf(value: Any, object_name: Callable[[Any], str | None]) -> str | None:
-    """What a value without parts is called."""
-    by_type = _BY_TYPE.get(type(value))
+    """The fingerprint of a value without parts."""
+    by_type = _NAME_BY_TYPE.get(type(value))
     if by_type is not None:
         return by_type(value)
     return object_name(value) or next((name(value) for belongs, name in _LEAVES if belongs(value)), None)
@@ -174,7 +175,7 @@ def _is_a(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: is_a(value, *kinds)
 
 
-def _has(attribute: str) -> Callable[[Any], bool]:
+def _has_own(attribute: str) -> Callable[[Any], bool]:
     return lambda value: not is_a(value, type) and own_attribute(value, attribute) is not ABSENT
 
 
@@ -186,7 +187,7 @@ _LIBRARIES = (sys.stdlib_module_names | {THIS_PACKAGE}) - {"__main__"}
 
 
 def _is_library_class(value: Any) -> bool:
-    """Whether a class is Python's or ours; the text of a user's class may change under the same name."""
+    """Whether a class belongs to Python or this package; a user may edit a class and keep its name."""
     return is_a(value, type) and library_of(value) in _LIBRARIES
 
 
@@ -195,7 +196,7 @@ def _is_named_tuple(value: Any) -> bool:
 
 
 def is_plain_dataclass(cls: Any) -> bool:
-    """Whether everything that makes an instance of `cls` was written by `dataclasses`."""
+    """Whether instances of `cls` are made by generated code of `dataclasses` alone."""
     made_by_python = has_member(cls, "__dataclass_fields__") and not has_member(cls, "__post_init__")
     if not made_by_python or cls.__new__ is not object.__new__:
         return False
@@ -210,7 +211,7 @@ _WRITTEN_BY_DATACLASSES = {"<string>", dataclasses.__file__, reprlib.__file__}
 
 
 def _is_plain_dataclass_type(value: Any) -> bool:
-    """Whether a class is a dataclass that brings no code of the user's, whose text could change under its name."""
+    """Whether a class is a dataclass without code of the user's, which could change under the same name."""
     if not is_a(value, type) or not is_plain_dataclass(value):
         return False
     members = [member for cls in value.__mro__[:-1] for member in vars(cls).values()]
@@ -221,7 +222,7 @@ def _is_plain_dataclass_type(value: Any) -> bool:
 
 
 def _dataclass_parts(cls: Any) -> list[Any]:
-    """What decides the fields of an instance that a plain dataclass makes."""
+    """All that determines the fields of an instance of a plain dataclass."""
     parts: list[Any] = [repr(cls.__dataclass_params__)]
     for field in dataclasses.fields(cls):
         default = "no default" if field.default is dataclasses.MISSING else field.default
@@ -235,28 +236,28 @@ def _is_frozen_dataclass(value: Any) -> bool:
     return parameters is not ABSENT and bool(parameters.frozen)
 
 
-_Belongs: TypeAlias = Callable[[Any], bool]
+_Predicate: TypeAlias = Callable[[Any], bool]
 
-_BY_TYPE: dict[type, Callable[[Any], str]] = {
+_NAME_BY_TYPE: dict[type, Callable[[Any], str]] = {
     **dict.fromkeys((type(None), bool, type(ABSENT), range, type(...), type(NotImplemented)), repr),
     **dict.fromkeys((int, str, bytes), lambda value: f"{type(value).__name__}:{value!r}"),
     float: lambda value: f"float:{struct.pack('>d', value).hex()}",
     complex: lambda value: f"complex:{struct.pack('>dd', value.real, value.imag).hex()}",
     types.CodeType: lambda value: f"code:{fingerprint_code(value)}",
 }
-"""What an instance of exactly that type is called."""
+"""The fingerprint of an instance of exactly that type."""
 
-_LEAVES: tuple[tuple[_Belongs, Callable[[Any], str]], ...] = (
+_LEAVES: tuple[tuple[_Predicate, Callable[[Any], str]], ...] = (
     (is_numpy_scalar, lambda value: f"{_class_name(type(value))}:{value.tobytes().hex()}"),
     (is_numpy_function, lambda value: f"function:numpy.{value.__name__}"),
     (_is_a(types.ModuleType), lambda value: f"module:{value.__name__}"),
     (_is_library_class, lambda value: f"type:{_class_name(value)}"),
     (_is_module_function, lambda value: f"function:{_class_name(value)}"),
-    (_has("__ttnn_overloads__"), lambda value: f"operation:{value.__name__}"),
+    (_has_own("__ttnn_overloads__"), lambda value: f"operation:{value.__name__}"),
 )
-"""What any other value without parts is called."""
+"""The fingerprint of any other value without parts."""
 
-_COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], ...] = (
+_COMPOUNDS: tuple[tuple[_Predicate, Callable[[Any], tuple[str, Iterable[Any]]]], ...] = (
     (_is_a(enum.Enum), lambda value: (f"{_class_name(type(value))}.{value.name}", (value.value,))),
     (_is_a(enum.EnumMeta), lambda value: (f"type:{_class_name(value)}", list(value))),
     (_is_named_tuple, lambda value: (f"type:{_class_name(value)}", (value._fields, value._field_defaults))),
@@ -269,7 +270,7 @@ _COMPOUNDS: tuple[tuple[_Belongs, Callable[[Any], tuple[str, Iterable[Any]]]], .
     (_is_a(types.FunctionType), lambda f: ("function", (f.__code__, f.__defaults__, f.__kwdefaults__))),
     (_is_a(types.MethodType), lambda value: ("method", (value.__func__, value.__self__))),
     (_is_a(partial), lambda value: ("partial", (value.func, value.args, value.keywords))),
-    (_has("__ttnn_jit_wrapped__"), lambda value: ("jit", (value.__ttnn_jit_wrapped__,))),
+    (_has_own("__ttnn_jit_wrapped__"), lambda value: ("jit", (value.__ttnn_jit_wrapped__,))),
     (_is_a(_lru_cache_wrapper), lambda value: ("cached", (value.__wrapped__,))),
     # The value types of the host API have a complete and deterministic repr.
     (is_of_this_package, lambda value: (_class_name(type(value)), (repr(value),))),

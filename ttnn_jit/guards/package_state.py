@@ -1,18 +1,18 @@
-"""What this package keeps between calls, and programs read anew at each: paths start at it by its name."""
+"""State of this package that programs read at each call: a path of a read may start from it, by its name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-_KEPT: dict[str, Callable[[], Any]] = {}
+_STATES: dict[str, Callable[[], Any]] = {}
 
 
-def keep(name: str, value: Callable[[], Any]) -> None:
-    """Have paths that start at `name` lead to what `value` gives."""
-    _KEPT[name] = value
+def register(name: str, value: Callable[[], Any]) -> None:
+    """Register the state `name`, whose current value is ``value()``."""
+    _STATES[name] = value
 
 
-def kept(name: str) -> Any:
-    """What is kept under `name`."""
-    return _KEPT[name]()
+def state(name: str) -> Any:
+    """The current value of the state `name`."""
+    return _STATES[name]()

@@ -1,4 +1,4 @@
-"""Paths of reads as text, so that another process can walk them."""
+"""Serialization of the paths of reads, so that another process can resolve them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.reads import ARGUMENT_STEP, CALL_STEP, Operand, Path, Step, atom_operand
 
-_WRITTEN = frozenset({str, int, bool, float, type(None)})
+_SERIALIZABLE_TYPES = frozenset({str, int, bool, float, type(None)})
 
 
 def path_to_json(path: Path) -> str:
     """A path as text; `path_from_json` is the inverse.
 
     Raises:
-        NoStableIdentityError: A key of it is of a kind that text cannot say.
+        NoStableIdentityError: A key in the path is of a kind that cannot be serialized.
     """
     return json.dumps([_step_to_json(step) for step in path])
 
@@ -28,18 +28,18 @@ def _step_to_json(step: Step) -> list[Any]:
         return [kind, [function, [_operand_to_json(operand) for operand in operands]]]
     if kind == ARGUMENT_STEP:
         return [kind, [name[0], *map(_step_to_json, name[1:])]]
-    return [kind, _plain(name)]
+    return [kind, _require_serializable(name)]
 
 
 def _operand_to_json(operand: Operand) -> list[Any]:
     if operand[0] == "path":
         return ["path", [_step_to_json(step) for step in operand[1]]]
-    return ["atom", _plain(operand[2])]
+    return ["atom", _require_serializable(operand[2])]
 
 
-def _plain(name: Any) -> Any:
-    if type(name) not in _WRITTEN:
-        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be written down")
+def _require_serializable(name: Any) -> Any:
+    if type(name) not in _SERIALIZABLE_TYPES:
+        raise NoStableIdentityError(f"a {type(name).__name__} in a path cannot be serialized")
     return name
 
 

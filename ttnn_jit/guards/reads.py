@@ -1,9 +1,8 @@
-"""What a compile read of the user's world, and how to see at every call that it is still so.
+"""The reads of a compile, and the guards that check at every call that their values have not changed.
 
-A `Read` is a path from the compiled function to a value: a global, a closure cell, an attribute of a module, the code
-of a helper, the items of a list, what an operator of Python made of such. `compile_guard` turns the reads of one
-compile into one generated function that walks the same paths again and compares: objects by identity, atoms by type
-and bits.
+A `Read` is a path from the compiled function to a value, and that value: a global, a closure cell, an attribute of a
+module, the code of a helper, the items of a list, the result of a Python operator. `compile_guard` compiles the reads
+to one generated function, which walks the paths again and compares objects by identity, and atoms by type and bits.
 """
 
 from __future__ import annotations
@@ -32,45 +31,45 @@ from ttnn_jit.foreign.values import (
     own_attribute,
     same_value,
 )
-from ttnn_jit.guards.package_state import kept
+from ttnn_jit.guards.package_state import state
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.open_values import kept_within
 
 Step: TypeAlias = tuple[str, Any]
-"""One step of a path: its kind, one of the `*_STEP` names, and the name or key it looks up."""
+"""One step of a path: its kind, one of the `*_STEP` constants, and the name or key to look up."""
 
 Path: TypeAlias = tuple[Step, ...]
-"""Steps from the compiled function to a value. Names count from the function that the steps before them lead to."""
+"""Steps from the compiled function to a value. Global and closure names belong to the function at that point."""
 
 GLOBAL_STEP = "global"
 BUILTIN_STEP = "builtin"
 CLOSURE_STEP = "closure"
 ATTRIBUTE_STEP = "attribute"
 ITEM_STEP = "item"
-"""What ``container[key]`` is, of a container of Python's own."""
+"""``container[key]``, of a container of one of Python's own classes."""
 NATIVE_ITEM_STEP = "native item"
-"""The item of a container as C finds it, whatever its class overrides; ABSENT if a dict has none there."""
+"""The item of a container, read without the overrides of its class; ABSENT if a dict has no such key."""
 TYPE_STEP = "type"
-"""The class of an object, whatever its ``__class__`` says."""
+"""The type of an object, which may differ from its ``__class__``."""
 CONTENTS_STEP = "contents"
 MEMBER_STEP = "member"
-"""What the classes behind a class have under a name, descriptors unasked."""
+"""The raw member of a class or its bases, without descriptors."""
 OWN_STEP = "own"
-"""What an object's own ``__dict__`` has under a name."""
+"""An entry of an object's own ``__dict__``."""
 ARGUMENT_STEP = "argument"
-"""Something that the call's key holds by identity, the first step of a path: a parameter's name and steps from it."""
+"""A value that the cache key holds by identity, the first step of a path: a parameter's name, and steps from it."""
 TENSOR_STEP = "tensor"
-"""The tensor of that number among the tensors of the call: the first step of a path."""
+"""A tensor of the call by its number: the first step of a path."""
 MODULE_STEP = "module"
-"""The module that ``import`` finds under a name, ABSENT if there is none: the first step of a path."""
-KEPT_STEP = "kept"
-"""What this package keeps under a name (guards/package_state.py): the first step of a path."""
+"""The module of an ``import``, ABSENT if there is none: the first step of a path."""
+STATE_STEP = "kept"
+"""State of this package (guards/package_state.py): the first step of a path."""
 CALL_STEP = "call"
-"""What a function of Python makes of `Operand` values: the first step of a path."""
+"""The result of a function of Python's on `Operand` values: the first step of a path."""
 
 BOUND = "__ttnn_objects__"
-"""The attribute of a function that holds the objects which it is bound to (guards/bound_objects.py)."""
+"""The attribute of a function that holds its bound objects (guards/bound_objects.py)."""
 
 Operand: TypeAlias = tuple[Any, ...]
 """An operand of a call step: ("path", path), or ("atom", its `atom_key`, the atom)."""
@@ -78,12 +77,12 @@ Operand: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One thing that a compile read.
+    """A value that a compile read, and the path to it.
 
     Attributes:
-        path: Where it was found, from the compiled function on.
-        value: What was there, ABSENT if nothing, of a tensor its mark; under a ``contents`` step, the items of the
-            container as a tuple, ANYTHING where they may be exchanged.
+        path: The path from the compiled function.
+        value: The value; ABSENT if there was none; the mark of a tensor; after a ``contents`` step, the items of the
+            container as a tuple, with ANYTHING for items that may be replaced.
     """
 
     path: Path
@@ -92,11 +91,11 @@ class Read:
     def __post_init__(self) -> None:
         held = kept_within(self.value)
         if held is not self.value:
-            object.__setattr__(self, "value", held)  # what users change must not change what was read
+            object.__setattr__(self, "value", held)  # a copy, which later changes of the user's do not reach
 
     @property
     def is_in_key(self) -> bool:
-        """Whether the call's key holds it, by identity: no guard needs to look."""
+        """Whether the cache key holds the value by identity, so that no guard is needed."""
         return len(self.path) == 1 and self.path[0][0] == ARGUMENT_STEP
 
     def __str__(self) -> str:
@@ -105,11 +104,11 @@ class Read:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Something that a compile took in and whose change no guard can see.
+    """A value that a compile read and no guard can check.
 
     Attributes:
-        what: A sentence on it.
-        location: Where the program took it in.
+        what: A sentence that describes it.
+        location: The location of the read.
     """
 
     what: str
@@ -117,16 +116,16 @@ class Opaque:
 
 
 def path_text(path: Path) -> str:
-    """A path as a person would write it, ``model.layers[0].scale``."""
+    """A path in Python's syntax, such as ``model.layers[0].scale``."""
     text, before = "", None
     for kind, name in path:
-        if (kind, name) in _UNWRITTEN:
-            text = _UNWRITTEN[kind, name] or text
+        if (kind, name) in _HIDDEN_STEPS:
+            text = _HIDDEN_STEPS[kind, name] or text
         elif kind == ITEM_STEP and before in MODULE_TABLES:
             text += f"[{name}]" if str(name).isdigit() else f".{name}"
         elif kind in {ARGUMENT_STEP, TENSOR_STEP}:
             text = _argument_text(kind, name)
-        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, KEPT_STEP, MODULE_STEP}:
+        elif kind in {GLOBAL_STEP, BUILTIN_STEP, CLOSURE_STEP, STATE_STEP, MODULE_STEP}:
             text = str(name) if not text else f"{text}:{name}"
         elif kind in {ATTRIBUTE_STEP, MEMBER_STEP, OWN_STEP}:
             text = f"{text}.{name}" if text else str(name)
@@ -140,7 +139,7 @@ def path_text(path: Path) -> str:
     return text
 
 
-_UNWRITTEN = {(ATTRIBUTE_STEP, BOUND): ""} | {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
+_HIDDEN_STEPS = {(ATTRIBUTE_STEP, BOUND): ""} | {(ATTRIBUTE_STEP, table): "" for table in MODULE_TABLES}
 
 
 def _argument_text(kind: str, name: Any) -> str:
@@ -156,24 +155,24 @@ def _call_text(function: str, operands: tuple[Operand, ...]) -> str:
 
 
 def call_step(function: Any, operands: Iterable[Operand]) -> Step | None:
-    """The step that calls `function` again on `operands`; None if it is no function of Python's that has a name."""
+    """The step that calls `function` on `operands`; None if the function cannot be named (`_FUNCTIONS`)."""
     name = _FUNCTION_NAMES.get(function)
     return None if name is None else (CALL_STEP, (name, tuple(operands)))
 
 
 def atom_operand(atom: Any) -> Operand:
-    """An operand that is an atom."""
+    """The operand of a call step that is an atom."""
     return "atom", atom_key(atom), atom
 
 
 def same_objects(*values: Any) -> tuple[int, ...]:
-    """Per value, the first of them that is the same object."""
+    """Per value, the index of the first value that is the same object."""
     first: dict[int, int] = {}
     return tuple(first.setdefault(id(value), index) for index, value in enumerate(values))
 
 
 def called_with(function: Any, names: str, *values: Any) -> Any:
-    """What `function` gives for these arguments, the last of which have the `names`."""
+    """``function(*values)``, with the last values as keyword arguments of these `names`, separated by spaces."""
     keywords = names.split()
     count = len(values) - len(keywords)
     return function(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
@@ -189,7 +188,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 _FUNCTION_NAMES = {function: name for name, function in _FUNCTIONS.items()}
 
 
-def _called(
+def _call_result(
     function: types.FunctionType,
     name: tuple[str, tuple[Operand, ...]],
     arguments: Mapping[str, Any],
@@ -211,22 +210,22 @@ def resolve(
     arguments: Mapping[str, Any] = NO_ARGUMENTS,
     tensors: Sequence[Any] = (),
 ) -> Any:
-    """The value that `path` leads to from `function` today; ABSENT where the last step may find nothing.
+    """The current value of `path` from `function`; ABSENT if the last step is a look-up that finds nothing.
 
     Args:
-        function: Where the path starts.
+        function: The function from which the path starts.
         path: The steps.
-        arguments: Those of a call, by parameter, for paths that start there.
-        tensors: Those among the arguments, in order, for paths that start at one.
+        arguments: The arguments of a call by parameter, for paths that start at one.
+        tensors: The tensors of a call in order, for paths that start at one.
 
     Raises:
-        Exception: A step leads nowhere any more: whatever the object raised that was asked.
+        Exception: A step fails: any exception of the object that is read.
     """
     value: Any = function
     for step in path:
         kind, name = step
         if kind == CALL_STEP:
-            value = _called(function, name, arguments, tensors)
+            value = _call_result(function, name, arguments, tensors)
         elif kind == TENSOR_STEP:
             value = tensors[name]
         elif kind == ARGUMENT_STEP:
@@ -243,7 +242,7 @@ def _cell(function: types.FunctionType, name: str) -> Any:
 
 
 def imported(name: str) -> Any:
-    """The module of that name, which is loaded if it is not yet; ABSENT if it cannot be."""
+    """The module of that name, which is imported if necessary; ABSENT if it cannot be imported."""
     found = sys.modules.get(name)
     if found is not None:
         return found
@@ -264,12 +263,12 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     ITEM_STEP: operator.getitem,
     NATIVE_ITEM_STEP: native_item,
     CONTENTS_STEP: lambda value, _: native_contents(value),
-    KEPT_STEP: lambda _, name: kept(name),
+    STATE_STEP: lambda _, name: state(name),
     MODULE_STEP: lambda _, name: imported(name),
 }
 
 STEP_KINDS = (*_STEPS, CALL_STEP)
-"""Every kind of step that a read ends with; what an argument step finds, the call's key holds."""
+"""Every kind of last step of a read; the value of an argument step is in the cache key."""
 
 
 # --- Guards ---------------------------------------------------------------------------------------------------------
@@ -277,13 +276,13 @@ STEP_KINDS = (*_STEPS, CALL_STEP)
 
 @dataclass(frozen=True)
 class GuardText:
-    """What every read still finds, as the text of conditions, so that a generated function can hold them inline.
+    """The source text of a guard, for generated functions that contain the guard inline.
 
     Attributes:
-        conditions: Python expressions, all true while the reads hold; to be evaluated in this order.
-        constants: The values of the names ``c<number>`` in the conditions; they also assign to names ``t<number>``.
-        arguments: The numbers of the call's tensors that they ask for identity, by names ``a<number>``.
-        tensors: The names that they assign tensors to, hidden inputs in order.
+        conditions: Python expressions that are all true while the reads hold, to be evaluated in this order.
+        constants: The values of the names ``c<number>`` in the conditions. Conditions assign to names ``t<number>``.
+        arguments: The numbers of the call's tensors whose identity the conditions check, by names ``a<number>``.
+        tensors: The names to which the conditions assign the hidden inputs, in order.
     """
 
     conditions: tuple[str, ...]
@@ -293,16 +292,16 @@ class GuardText:
 
 
 NO_GUARD = GuardText((), {})
-"""That of a program that depends on nothing but its arguments' metadata."""
+"""The guard of a program that depends only on the metadata of its arguments."""
 
 GUARD_ERRORS = "Exception"
-"""What conditions raise where a path leads nowhere any more: anything, for they ask objects of the user's."""
+"""The exceptions of conditions whose path no longer exists: any, for objects of the user's are read."""
 
 
 def guard_text(function: types.FunctionType, reads: Iterable[Read], *, compares_tensors: bool = False) -> GuardText:
-    """The conditions under which every read still finds the object it found: a look-up a read.
+    """The conditions that every read still finds the same value, one look-up per read.
 
-    Shared prefixes of paths are walked once. Metadata of tensors are among them if it `compares_tensors`.
+    Shared prefixes of paths are walked once. With `compares_tensors`, the metadata of tensors is checked too.
     """
     writer = _GuardWriter(function, compares_tensors)
     conditions = tuple(filter(None, map(writer.condition, reads)))
@@ -310,35 +309,35 @@ def guard_text(function: types.FunctionType, reads: Iterable[Read], *, compares_
 
 
 ASSIGNABLE = ("__code__", "__defaults__", "__kwdefaults__")
-"""What of a function may be replaced."""
+"""The attributes of a function that can be assigned."""
 
 
 def reads_of_itself(function: types.FunctionType, path: Path = ()) -> Iterator[Read]:
-    """What somebody may assign to the function, which is found at `path`, and what that is now."""
+    """The reads of the assignable attributes of the function at `path`."""
     for name in ASSIGNABLE:
         if value := getattr(function, name):
             yield Read((*path, (ATTRIBUTE_STEP, name)), value)
 
 
 Fetch: TypeAlias = Callable[[Sequence[Any]], "tuple[Any, ...] | None"]
-"""From the tensors of a call to the hidden inputs of a program; None where something that was read has changed."""
+"""From the tensors of a call to the hidden inputs of a program; None if a value that was read has changed."""
 
 
 def compile_guard(
     function: types.FunctionType, reads: Iterable[Read], tensors: Sequence[Any] = ()
 ) -> Callable[[], bool]:
-    """A function that tells whether every read still finds the object it found, and the function is what it was.
+    """A guard: a function that returns whether the reads, and the code and defaults of `function`, are unchanged.
 
-    `tensors` are those of the call.
+    `tensors` are the tensors of the call.
     """
     fetch = compile_fetch(function, (*reads_of_itself(function), *reads))
     return lambda: fetch(tensors) is not None
 
 
 def compile_fetch(function: types.FunctionType, reads: Iterable[Read]) -> Fetch:
-    """A function that finds the tensors among the reads, if every read still finds the object it found: `guard_text`.
+    """A function that checks the reads (`guard_text`) and returns the tensors among them, the hidden inputs.
 
-    It is written and compiled when it is first asked: many a program runs once.
+    It is compiled at its first call, because many programs run once.
     """
     compiled: Fetch | None = None
 
@@ -364,14 +363,14 @@ def _compiled(written: GuardText) -> Fetch:
         ]
     )
     namespace: dict[str, Any] = dict(written.constants)
-    exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # text of our own making
-    guard: Fetch = namespace.pop("guard")  # or the two would hold each other, and what was read
-    # Callers pass the tensors alone; the constants are defaults because a local is the cheapest name there is.
+    exec(compile(text, "<ttnn_jit guard>", "exec"), namespace)  # generated text
+    guard: Fetch = namespace.pop("guard")  # else a reference cycle would keep alive what was read
+    # Constants are defaults, which are locals, the cheapest names; callers pass only the tensors.
     return guard
 
 
 class _GuardWriter:
-    """Writes one boolean expression per read, over constants that become the guard's defaults."""
+    """Generates one boolean expression per read, over constants that become the guard's defaults."""
 
     def __init__(self, function: types.FunctionType, compares_tensors: bool) -> None:
         self.constants: dict[str, Any] = {}
@@ -384,7 +383,7 @@ class _GuardWriter:
         self._walked: dict[Path, str] = {}
 
     def condition(self, read: Read) -> str:
-        """An expression that is true while `read` still holds; "" if the call's key says so already."""
+        """An expression that is true while `read` holds; "" if the cache key already implies it."""
         if read.is_in_key:
             self._walked[read.path] = self._constant(read.value)
             return ""
@@ -401,13 +400,13 @@ class _GuardWriter:
         found, constant = self._step(tuple(prefix), base, step), self._constant(read.value)
         if read.value is None or type(read.value) is bool or not is_atom(read.value):
             return f"{found} is {constant}"
-        # An atom that was made anew is the same one.
+        # Equal atoms may be different objects.
         again = self._step(tuple(prefix), self._walk(tuple(prefix)), step)
         return f"({found} is {constant} or {self._constant(same_value)}({again}, {constant}))"
 
     def _tensor(self, path: Path, mark: TensorMark) -> str:
         found = self._walk(path)
-        self.tensors.append(base_name(found))
+        self.tensors.append(variable_of(found))
         return f"{self._constant(mark)}.holds({found})" if self._compares_tensors else f"{found} is not None"
 
     def _walk(self, path: Path) -> str:
@@ -455,7 +454,7 @@ class _GuardWriter:
 
     def _closure_cell(self, prefix: Path, base: str, name: str) -> str:
         if prefix:
-            return f"{base}.__closure__[{base_name(base)}.__code__.co_freevars.index({name!r})]"
+            return f"{base}.__closure__[{variable_of(base)}.__code__.co_freevars.index({name!r})]"
         closure = self._function.__closure__ or ()
         return self._constant(closure[self._function.__code__.co_freevars.index(name)])
 
@@ -465,6 +464,6 @@ class _GuardWriter:
         return name
 
 
-def base_name(expression: str) -> str:
-    """The variable that an expression of the guard stands for: `t3` of ``(t3 := ...)``."""
+def variable_of(expression: str) -> str:
+    """The variable of an expression of the guard: `t3` of ``(t3 := ...)``."""
     return expression[1:].split(" ", 1)[0] if expression.startswith("(") else expression

@@ -1,4 +1,4 @@
-"""What stands in a guard for a tensor of the user's world: its metadata, and never the tensor."""
+"""The value of a read of a tensor: its metadata, without a reference to the tensor."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 class TensorMark(ABC):
-    """What a compile read of a tensor, which itself is an input of the program: fetched by its path at each call."""
+    """The metadata of a tensor that a compile read. The tensor is a hidden input, fetched by its path at each call."""
 
     @abstractmethod
     def holds(self, value: Any) -> bool:
-        """Whether `value` is a tensor of these metadata that the program may run on."""
+        """Whether `value` is a tensor with this metadata, on which the program may run."""

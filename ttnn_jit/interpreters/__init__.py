@@ -1,1 +1,1 @@
-"""Texts executed literally: every core, loop and DST slot, by numpy, and without any code of codegen."""
+"""Reference interpreters of the IR in numpy: every core, loop and DST slot is executed, without code of codegen."""

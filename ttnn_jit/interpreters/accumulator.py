@@ -1,4 +1,4 @@
-"""The accumulator of the tile interpreter: the terms that joined it, and the tile that they make."""
+"""The accumulator of the tile interpreter: a list of terms, which are reduced when the tile is read."""
 
 from __future__ import annotations
 
@@ -20,75 +20,77 @@ from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 Array = np.ndarray[Any, Any]
 
 
-def _as_it_is(tile: Array) -> Array:
+def _no_cast(tile: Array) -> Array:
     return tile
 
 
 @dataclass(frozen=True, eq=False)
 class Accumulator:
-    """What an op made along its reduction loop so far.
+    """The state of an accumulating op along its reduction loop: a linked list of terms.
 
     Attributes:
         op: The op.
-        math: What it computes with.
-        extent: How many elements the reduced dimension has; None if all of the tiles take part.
-        before: What the terms joined.
-        terms: The last operands that joined it.
-        cast: How it is stored.
+        math: The arithmetic.
+        extent: The elements of the reduced dimension; None if whole tiles are reduced, padding included.
+        previous: The accumulator before the last terms.
+        terms: The last operands.
+        cast: The conversion of the tile when it is stored.
     """
 
     op: AccumulatingOp
     math: NumpyVector
     extent: int | None
-    before: Accumulator | None = None
+    previous: Accumulator | None = None
     terms: tuple[Any, ...] = ()
-    cast: Callable[[Array], Array] = _as_it_is
+    cast: Callable[[Array], Array] = _no_cast
 
-    def joined_by(self, terms: tuple[Any, ...]) -> Accumulator:
-        """It with more terms."""
+    def with_terms(self, terms: tuple[Any, ...]) -> Accumulator:
+        """The accumulator after one more op with these operands."""
         return Accumulator(self.op, self.math, self.extent, self, terms)
 
-    def stored_as(self, cast: Callable[[Array], Array]) -> Accumulator:
-        """It, to be stored through a cast."""
+    def with_cast(self, cast: Callable[[Array], Array]) -> Accumulator:
+        """The accumulator with a conversion of its tile."""
         return replace(self, cast=cast)
 
     def tile(self) -> Array:
-        """The tile of what the terms make, in the order that the op's family states."""
-        joined = list(self._terms())[::-1]
-        return self.cast(_reduced(self, joined) if isinstance(self.op, TileReduceOp) else _contracted(self, joined))
+        """The tile: the terms reduced in the order that the op's family defines."""
+        terms_in_order = list(self._terms())[::-1]
+        return self.cast(
+            _reduced(self, terms_in_order) if isinstance(self.op, TileReduceOp) else _contracted(self, terms_in_order)
+        )
 
     def _terms(self) -> Iterator[tuple[Any, ...]]:
         link: Accumulator | None = self
         while link is not None and link.terms:
             yield link.terms
-            link = link.before
+            link = link.previous
 
 
 def reduced_extent(generic: GenericOp, tensors: Sequence[Tensor], identity: float) -> int | None:
-    """How many elements the reduced dimension has; None if padding takes part that a mask has not made the identity."""
+    """The elements of the reduced dimension; None if it has padding that no mask has set to the identity."""
     reduced = {dim for dim, kind in enumerate(generic.iterator_types) if kind.data == "reduction"}
-    found = [
+    extents = [
         extent
         for tensor, indexing_map in zip(tensors, generic.indexing_maps, strict=True)
         for extent in _extents_along(reduced, tensor, followed(indexing_map.data), identity)
     ]
-    return None if None in found else next(iter(found), None)
+    return None if None in extents else next(iter(extents), None)
 
 
 def _extents_along(
-    dims: Container[int], tensor: Tensor, own: Sequence[int | None], identity: float
+    dims: Container[int], tensor: Tensor, followed_dims: Sequence[int | None], identity: float
 ) -> Iterator[int | None]:
-    for index, (dim, extent) in enumerate(zip(reversed(own), reversed(tensor.values.shape), strict=False)):
+    for index, (dim, extent) in enumerate(zip(reversed(followed_dims), reversed(tensor.values.shape), strict=False)):
         if dim is not None and dim in dims:
             padded = index < 2 and (extent % TILE_WIDTH or not extent)
             yield None if padded and tensor.fill != identity else extent
 
 
-def _reduced(accumulator: Accumulator, joined: list[tuple[Any, ...]]) -> Array:
+def _reduced(accumulator: Accumulator, terms_in_order: list[tuple[Any, ...]]) -> Array:
     op = accumulator.op
     assert isinstance(op, TileReduceOp), "it reduces"
     axis = {"R": 1, "C": 0}.get(op.reduce_dim or "")
-    scaled = [accumulator.math.mul(tile, scale) for tile, scale in joined]
+    scaled = [accumulator.math.mul(tile, scale) for tile, scale in terms_in_order]
     terms = np.stack(scaled) if axis is None else np.concatenate(scaled, axis)
     terms = np.moveaxis(terms, axis or 0, 0)[: accumulator.extent]
     made: Array = reduced(op.operation, accumulator.math, terms, 0)[0]
@@ -99,11 +101,11 @@ def _reduced(accumulator: Accumulator, joined: list[tuple[Any, ...]]) -> Array:
     return tile
 
 
-def _contracted(accumulator: Accumulator, joined: list[tuple[Any, ...]]) -> Array:
+def _contracted(accumulator: Accumulator, terms_in_order: list[tuple[Any, ...]]) -> Array:
     op = accumulator.op
     assert isinstance(op, TileContractOp), "it contracts"
-    rows = np.concatenate([left for left, _ in joined], 1)[:, : accumulator.extent]
-    columns = np.concatenate([right for _, right in joined], 0)[: accumulator.extent].T
+    rows = np.concatenate([left for left, _ in terms_in_order], 1)[:, : accumulator.extent]
+    columns = np.concatenate([right for _, right in terms_in_order], 0)[: accumulator.extent].T
     left, right = (dtype_of(value.type) for value in op.operands[:2])
     pairs = left.is_upper_half and right.is_upper_half
     multiplied = multiplication(op.precision, left, right)

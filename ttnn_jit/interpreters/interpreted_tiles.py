@@ -1,4 +1,4 @@
-"""Memory of the tile interpreter: windows on tiles, and tensors cut into tiles and put together again."""
+"""Memory of the tile interpreter: views of tiles, and the conversion of tensors to tiles and back."""
 
 from __future__ import annotations
 
@@ -18,66 +18,66 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Memref:
-    """A window on tiles.
+    """A view of tiles.
 
     Attributes:
-        tiles: It has two more dimensions than the memref.
-        written: Which were ever stored.
-        running: The accumulator that stands for each tile, if one does.
+        tiles: The elements, with two more dimensions than the memref.
+        written: Whether each tile was ever stored.
+        accumulators: The accumulator whose tile is not materialized yet, or None, per tile.
     """
 
     tiles: Array
     written: Array
-    running: Array
+    accumulators: Array
 
     @staticmethod
     def of(tiles: Array, written: Array) -> Memref:
-        """One in which nothing accumulates yet."""
+        """A memref without accumulators."""
         return Memref(tiles, written, np.full(written.shape, None, object))
 
     def window(self, slices: tuple[slice, ...]) -> Memref:
-        """A part of it."""
-        return Memref(self.tiles[slices], self.written[slices], self.running[slices])
+        """A subview, which shares the memory."""
+        return Memref(self.tiles[slices], self.written[slices], self.accumulators[slices])
 
-    def put(self, at: tuple[int, ...], value: Array | Accumulator) -> None:
+    def store(self, index: tuple[int, ...], value: Array | Accumulator) -> None:
         """Stores a tile, or an accumulator."""
-        running = isinstance(value, Accumulator)
-        self.running[at] = value if running else None
-        if not running:
-            self.tiles[at] = value
-        self.written[at] = True
+        is_accumulator = isinstance(value, Accumulator)
+        self.accumulators[index] = value if is_accumulator else None
+        if not is_accumulator:
+            self.tiles[index] = value
+        self.written[index] = True
 
-    def settle(self) -> None:
-        """Puts the tile of every accumulator in its place."""
-        for at in zip(*np.nonzero(self.running), strict=True):
-            self.put(at, self.running[at].tile())
+    def materialize(self) -> None:
+        """Stores the tile of every accumulator."""
+        for index in zip(*np.nonzero(self.accumulators), strict=True):
+            self.store(index, self.accumulators[index].tile())
 
 
 @dataclass(frozen=True)
-class InPlace:
-    """A tile where it lies, read when it is used; that of an output is anew for every reduction."""
+class TileReference:
+    """A tile in memory, which is read at its use; `is_output`: every reduction starts from its identity."""
 
-    where: Memref
-    at: tuple[int, ...]
+    memref: Memref
+    index: tuple[int, ...]
     is_output: bool = False
 
     def tile(self) -> Array:
-        """What lies there now."""
-        running = self.where.running[self.at]
-        tile: Array = self.where.tiles[self.at].copy() if running is None else running.tile()
+        """The current value."""
+        accumulator = self.memref.accumulators[self.index]
+        tile: Array = self.memref.tiles[self.index].copy() if accumulator is None else accumulator.tile()
         return tile
 
 
 def tiles_of(tensor: Tensor, extents: tuple[int, ...]) -> Array:
-    """The tensor as `extents` tiles; beyond its own elements what a mask put there, or zeros."""
+    """The tensor as `extents` tiles; the padding is the fill value of a mask, or zeros."""
     tiles = _split(tensor.values, len(extents), tensor.fill or 0.0)
     held = np.full((*extents, TILE_HEIGHT, TILE_WIDTH), tensor.fill or 0.0, tiles.dtype)
     held[tuple(slice(0, extent) for extent in tiles.shape[:-2])] = tiles
     return held
 
 
-def untiled(tiles: Array, tensor: Tensor) -> Array:
-    """The logical elements of `tensor` out of `tiles`."""
+def elements_of(tiles: Array, tensor: Tensor) -> Array:
+    """The logical elements of `tensor` in `tiles`."""
     shape = tensor.values.shape
     if not tensor.values.size:
         return np.zeros(shape, tiles.dtype)
@@ -90,7 +90,7 @@ def untiled(tiles: Array, tensor: Tensor) -> Array:
 
 
 def _split(values: Array, rank: int, fill: float) -> Array:
-    """Logical elements -> tiles of an iteration space of `rank` dimensions, the rest of them filled."""
+    """The tiles of logical elements, with `rank` tile dimensions; the padding is `fill`."""
     shape = (1,) * (2 - values.ndim) + values.shape
     height, width = shape[-2:]
     rows, columns = round_up(height, TILE_HEIGHT), round_up(width, TILE_WIDTH)

@@ -1,4 +1,4 @@
-"""What the interpreter makes of ops over whole tensors, by family: no tiles, no loops of codegen's, no strides."""
+"""The interpreter of ops over whole tensors, by family: without tiles, strides or loops of codegen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor's logical elements, in their compute type; `fill` is what a mask put beyond them, None if none did."""
+    """The logical elements of a tensor, in their compute type; `fill`: the value of masked padding, or None."""
 
     values: Array
     spec: TensorSpec
@@ -43,7 +43,7 @@ def results_of(op: TensorOp, operands: Sequence[Tensor], math: NumpyVector, nume
     return compute(op, operands, math, numerics)
 
 
-def _moved(op: MovementOp, operands: Sequence[Tensor], math_: NumpyVector, numerics: Numerics) -> Sequence[Array]:
+def _movement(op: MovementOp, operands: Sequence[Tensor], math_: NumpyVector, numerics: Numerics) -> Sequence[Array]:
     spec = spec_of(op.results[0].type)
     values = np.full(tuple(spec.shape), op.background.number if op.background else 0, spec.dtype.compute.numpy)
     if not spec.dtype.is_integer:
@@ -54,10 +54,10 @@ def _moved(op: MovementOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     return [values]
 
 
-def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numerics: Numerics) -> Sequence[Array]:
+def _routine(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numerics: Numerics) -> Sequence[Array]:
     results = [spec_of(result.type) for result in op.results]
     if not any(spec.volume for spec in results):
-        return [np.zeros(0, spec.dtype.compute.numpy) for spec in results]  # no loop runs, and its first element is not
+        return [np.zeros(0, spec.dtype.compute.numpy) for spec in results]  # no loop runs: there is no first element
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
     shapes = [*map(op.operation.loop_shape, shapes)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
@@ -75,9 +75,9 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
     stored = _stored_as(results[0].dtype, math_, numerics)
     elements = (written_in_rows(_loaded, stored),) if op.operation.writes_rows else (_loaded, stored)
     loop, constants = op.operation.loop(*elements), op.operation.constants(*op.statics)
-    moving = [frozenset().union(*map(dims_of, access.coordinates)) for access in loops.accesses]
+    used_dims = [frozenset().union(*map(dims_of, access.coordinates)) for access in loops.accesses]
     for index in np.ndindex(*loops.extents[:outer]):
-        windows = (_window(*each, index, loops.inner) for each in zip(flat, addresses, moving, strict=True))
+        windows = (_loop_arguments(*each, index, loops.inner) for each in zip(flat, addresses, used_dims, strict=True))
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
     if op.packs_rows:
         (spec,), (values,) = results, made
@@ -86,17 +86,17 @@ def _called(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, numer
 
 
 def _as_numbers(values: Array, dtype: DataType) -> Array:
-    """The same memory, with the numbers that elements of `dtype` are: arrays of unsigned ones hold their bits."""
+    """A view of the memory as numbers of `dtype`: arrays of unsigned elements hold their bits as signed ones."""
     return values if dtype.compute.is_signed else values.view(np.uint32)
 
 
 def _loaded(element: Any) -> Any:
-    """The number that an element is, Python's: of integers without bounds, of floats a float64."""
+    """An element as a Python number, which does not overflow: an int, or a float64."""
     return element.item()
 
 
 def _stored_as(dtype: DataType, math_: NumpyVector, numerics: Numerics) -> Callable[[Any], Any]:
-    """From a number to the element of `dtype` that is nearest, or that has its low bits."""
+    """The conversion of a number to `dtype`: the nearest float, or the low bits as an integer."""
     if dtype.is_integer:
         first, count = dtype.values[0], len(dtype.values)
         return lambda number: (int(number) - first) % count + first
@@ -118,14 +118,14 @@ def _contracted(
     named, _ = op.operation.extents([left.values.shape, right.values.shape], op.statics)
     order = (*named.result, named.contracted)
     pairs = left.spec.dtype.is_upper_half and right.spec.dtype.is_upper_half
-    rows, columns = _spread(left.values, named.left, order), _spread(right.values, named.right, order)
+    rows, columns = _aligned(left.values, named.left, order), _aligned(right.values, named.right, order)
     multiplied = multiplication(op.operation.precision(op.statics), left.spec.dtype, right.spec.dtype)
     values = contracted(math, rows, columns, multiplied, pairs=pairs)
     return [math.typecast(values, COMPUTE_TYPE, spec.dtype, numerics)]
 
 
 def _repacked(op: TypecastOp, operands: Sequence[Tensor], _: NumpyVector, numerics: Numerics) -> Sequence[Array]:
-    """The numbers that block floats hold, or that what is packed becomes."""
+    """A cast from block floats, whose values it keeps, or to block floats, which rounds."""
     (operand,), dtype = operands, spec_of(op.results[0].type).dtype
     if not dtype.is_block_float:
         return [operand.values]
@@ -133,56 +133,58 @@ def _repacked(op: TypecastOp, operands: Sequence[Tensor], _: NumpyVector, numeri
 
 
 def _packed_numbers(values: Array, dtype: DataType, numerics: Numerics) -> Array:
-    """What values are once they were packed; again, they are that already."""
+    """The values after they are packed to block floats and unpacked; packing them again changes nothing."""
     if numerics is Numerics.DEVICE:
         values = np.where(np.isnan(values), np.float32(np.inf), values)
     return unpacked_array(packed_array(values, dtype), values.shape, dtype)
 
 
 def packed_array(values: Array, dtype: DataType) -> Array:
-    """The bytes of a tensor of block floats; padding is zero."""
-    padded = np.zeros(_in_tiles(values.shape), np.float32)
-    padded[_logical(values.shape)] = values
+    """The bytes of a tensor in block floats; the padding is zero."""
+    padded = np.zeros(_padded_shape(values.shape), np.float32)
+    padded[_logical_slices(values.shape)] = values
     return packed(padded, dtype)
 
 
 def unpacked_array(stored: Array, shape: tuple[int, ...], dtype: DataType) -> Array:
     """The elements of a tensor of block floats that is stored in tiles."""
-    return unpacked(stored, _in_tiles(shape), dtype)[_logical(shape)].reshape(shape)
+    return unpacked(stored, _padded_shape(shape), dtype)[_logical_slices(shape)].reshape(shape)
 
 
-def _in_tiles(shape: tuple[int, ...]) -> tuple[int, ...]:
+def _padded_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     return TensorSpec(shape, COMPUTE_TYPE, Layout.TILE).padded_shape
 
 
-def _logical(shape: tuple[int, ...]) -> tuple[slice, ...]:
+def _logical_slices(shape: tuple[int, ...]) -> tuple[slice, ...]:
     return tuple(slice(extent) for extent in (1,) * (2 - len(shape)) + tuple(shape))
 
 
 _RESULTS: dict[type[TensorOp], Callable[..., Sequence[Array]]] = {
-    MovementOp: _moved,
-    RoutineOp: _called,
+    MovementOp: _movement,
+    RoutineOp: _routine,
     ReductionOp: _reduced,
     ContractionOp: _contracted,
     TypecastOp: _repacked,
 }
 
 WHOLE_TENSOR_OPS = tuple(_RESULTS)
-"""The families that it knows."""
+"""The families of ops that `results_of` executes."""
 
 
-def _window(values: Array, address: Expr, moving: frozenset[int], outer: tuple[int, ...], own: int) -> Iterator[Any]:
-    """What a routine gets of an operand: its elements from the first on, and its strides along own loops."""
+def _loop_arguments(
+    values: Array, address: Expr, used_dims: frozenset[int], outer: tuple[int, ...], own: int
+) -> Iterator[Any]:
+    """The arguments of a routine's loop for an operand: its elements from the first on, its strides along own loops."""
     start = evaluated(address, (*outer, *(0 for _ in range(own))))
     yield values[start:]
     for loop in range(own):
-        if len(outer) + loop in moving:
+        if len(outer) + loop in used_dims:
             indices = [int(other == loop) for other in range(own)]
             yield evaluated(address, (*outer, *indices)) - start
 
 
 def reduced(operation: Reduction, math: NumpyVector, values: Array, axis: int) -> Array:
-    """`values` reduced along `axis`, which stays, in the order that ops/families/reduction.py defines."""
+    """`values` reduced along `axis`, which keeps the extent 1, in the order that ops/families/reduction.py defines."""
     terms = np.moveaxis(values, axis, 0)
     blocks = [_block(operation, math, terms[at : at + BLOCK]) for at in range(0, max(1, len(terms)), BLOCK)]
     while len(blocks) > 1:
@@ -206,15 +208,15 @@ def _block(operation: Reduction, math: NumpyVector, terms: Array) -> Array:
 def contracted(
     math: NumpyVector, left: Array, right: Array, multiplied: Multiplication | None, *, pairs: bool
 ) -> Array:
-    """The products added up along the last dimension as contraction.py defines, or as a chip multiplies."""
+    """The sum of products along the last dimension, as ops/families/contraction.py defines, or rounded as on a chip."""
     how = multiplied or Multiplication((_ALL_BITS, _ALL_BITS), None, rounds_tiles=False)
-    left, right = (_cut(values, bits) for values, bits in zip((left, right), how.kept, strict=True))
+    left, right = (_truncated(values, bits) for values, bits in zip((left, right), how.kept, strict=True))
     pairs = pairs and how.dropped is None
     shape, extent = np.broadcast_shapes(left.shape[:-1], right.shape[:-1]), left.shape[-1]
     total: Array = np.zeros(shape, np.float32)
     for k in range(0, extent, 2 if pairs else 1):
         if pairs:
-            total = math.add_products(total, _pair(math, left, k), _pair(math, right, k))
+            total = math.add_products(total, _bf16_pair(math, left, k), _bf16_pair(math, right, k))
         elif how.dropped:
             total = math.add(total, _product_without(math, (left[..., k], right[..., k]), how.dropped))
         else:
@@ -228,33 +230,35 @@ def contracted(
 _ALL_BITS = COMPUTE_TYPE.mantissa_bits
 
 
-def _cut(values: Array, bits: int) -> Array:
-    """Numbers cut to so many bits of mantissa, toward zero; NaN stays one."""
+def _truncated(values: Array, bits: int) -> Array:
+    """Numbers truncated toward zero to `bits` of mantissa; NaN stays NaN."""
     kept: Array = (values.view(np.int32) & np.int32(-(1 << (_ALL_BITS - bits)))).view(np.float32)
     return np.where(np.isnan(values), values, kept)
 
 
 def _product_without(math: NumpyVector, factors: tuple[Array, Array], bits: tuple[int, int]) -> Array:
-    high = [_cut(factor, each) for factor, each in zip(factors, bits, strict=True)]
+    high = [_truncated(factor, each) for factor, each in zip(factors, bits, strict=True)]
     low = [np.where(f == h, np.float32(0), math.sub(f, h)) for f, h in zip(factors, high, strict=True)]
     found: Array = math.fma(*factors, math.neg(math.mul(*low)))
     return found
 
 
-def _pair(math: NumpyVector, values: Array, k: int) -> Array:
-    """The words that hold bfloat16 elements k, lower, and k + 1, upper; zero beyond the last."""
+def _bf16_pair(math: NumpyVector, values: Array, k: int) -> Array:
+    """32-bit words of bfloat16 elements k (low half) and k + 1 (high half), which is zero beyond the last element."""
     low: Array = np.right_shift(math.bits(values[..., k]), 16) & 0xFFFF
     return low | math.bits(values[..., k + 1]) if k + 1 < values.shape[-1] else low
 
 
-def _spread(values: Array, own: Labels, order: Labels) -> Array:
-    """`values` with dimensions in another order, of extent 1 where they are not its own."""
-    moved = np.transpose(values, [own.index(label) for label in order if label in own])
-    return np.ascontiguousarray(moved).reshape([values.shape[own.index(each)] if each in own else 1 for each in order])
+def _aligned(values: Array, labels: Labels, order: Labels) -> Array:
+    """`values` transposed to the dimensions `order`, with extent 1 along those that it lacks."""
+    moved = np.transpose(values, [labels.index(label) for label in order if label in labels])
+    return np.ascontiguousarray(moved).reshape(
+        [values.shape[labels.index(each)] if each in labels else 1 for each in order]
+    )
 
 
 def gathered(values: Array, access: Access) -> Array:
-    """The elements that `access` names."""
+    """The elements at the coordinates of `access`."""
     indices = [*np.indices(access.extents)]
     at = tuple(np.broadcast_to(evaluated(expr, indices), access.extents) for expr in access.coordinates)
     gathered: Array = values[at].reshape(access.extents)

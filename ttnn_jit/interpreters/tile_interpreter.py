@@ -1,11 +1,11 @@
 """Executes a d2m module literally: every core of the grid, every loop, every DST slot, one tile at a time.
 
-It takes the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert-dst-register-access`` and shares no
-code with codegen, so that equal bits are evidence for both. Elements beyond a tensor's extents are zeros. A tile loaded
-from DST does not leave its slot: an op reads the slot when it runs, as on the chip.
+It executes the module after any stage from ``convert-ttir-to-d2m`` to ``d2m-insert-dst-register-access``. It shares no
+code with codegen, so that equal bits are evidence for both. Padding is zeros. A tile that is loaded from DST stays in
+its slot: an op reads the slot when it runs, as on the chip.
 
-Arrays stand for tensors: of their elements' type in numpy, bfloat16 as the uint16 of its bits, block floats as the
-bytes of their packed tiles in one dimension.
+Tensors are numpy arrays of their element type. bfloat16 is the uint16 of its bits; block floats are the bytes of their
+packed tiles, in one dimension.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from ttnn_jit.dialects.region_loops import affine_bounds, followed, memref_shape
 from ttnn_jit.dialects.ttcore import TileType, system_desc_of
 from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.interpreters.accumulator import Accumulator, reduced_extent
-from ttnn_jit.interpreters.interpreted_tiles import InPlace, Memref, tiles_of, untiled
+from ttnn_jit.interpreters.interpreted_tiles import Memref, TileReference, elements_of, tiles_of
 from ttnn_jit.interpreters.tensor_interpreter import (
     WHOLE_TENSOR_OPS,
     Tensor,
@@ -65,23 +65,24 @@ from ttnn_jit.specs.tiles import tile_extents
 Array = np.ndarray[Any, Any]
 
 MAX_ELEMENTS = 1 << 26
-"""Of all tensors of a function together: 256 MB of float32, and minutes."""
+"""The limit of the elements of all tensors of a function: 256 MB of float32, which take minutes."""
 
 MAX_TRIPS = 1 << 20
-"""Of one loop, over blocks or over tiles: there are fewer of both in so many elements."""
+"""The limit of the trips of one loop over blocks or tiles; `MAX_ELEMENTS` elements have fewer."""
 
 
 def interpret(module: ModuleOp, inputs: Sequence[Array], entry: str | None = None) -> list[Array]:
-    """The results of an entry point of the module; calls are carried out where they stand.
+    """The results of an entry point of the module; functions that it calls are executed at the call.
 
     Args:
-        module: In d2m form.
-        inputs: One array of the tensor's logical shape per argument, of its elements' type; uint16 for bfloat16.
-        entry: Its name; None: there is one.
+        module: A module in d2m form.
+        inputs: One array per argument, of the tensor's logical shape and element type; uint16 for bfloat16.
+        entry: The name of the entry point; None: the only one.
 
     Raises:
-        ArgumentError: The arrays are not what the function takes, or the tensors are too large to be interpreted.
-        CompileError: An op that is unknown here, or that reads what was never written; or there is no such entry point.
+        ArgumentError: The arrays do not fit the function, or the tensors are too large to be interpreted.
+        CompileError: An op is unknown to the interpreter or reads a slot that was never written, or there is no such
+            entry point.
     """
     function = entry_point(module, entry)
     functions = {each.sym_name.data: each for each in callees_first(module, (function,))}
@@ -96,7 +97,7 @@ def interpret(module: ModuleOp, inputs: Sequence[Array], entry: str | None = Non
 
 
 def _require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, FuncOp]) -> None:
-    """Refuses a program of too many elements; `functions` are those that it calls, each behind what it calls itself."""
+    """Refuses a program of too many elements; `functions` are in the order of `callees_first`."""
     counts: dict[str, int] = {}
     for name, each in functions.items():
         types = [*each.body.block.arg_types, *(type_ for op in each.walk() for type_ in op.result_types)]
@@ -112,7 +113,7 @@ def _require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, F
             f"the tensors of @{function.sym_name.data} have {elements:,} elements, and {MAX_ELEMENTS:,} is the most "
             "that the tile interpreter takes",
             location=location_of(function) or location_of(module),
-            help="run it natively, or interpret smaller tensors: what it computes does not depend on their size",
+            help="run the program natively, or interpret smaller tensors: the semantics do not depend on their size",
         )
 
 
@@ -133,25 +134,25 @@ class _Machine:
         self.numerics = numerics
         self.functions = functions
         self.math = NumpyVector()
-        self.known: dict[SSAValue, Any] = {}
+        self.environment: dict[SSAValue, Any] = {}
         self.returned: list[Tensor] = []
         self.yielded: list[Any] = []
         self.windows: dict[memref.SubviewOp, tuple[Sequence[int | SSAValue], Sequence[int]]] = {}
         self.generic: tuple[GenericOp, Sequence[Tensor]] | None = None
 
     def bind(self, block: Block, inputs: Sequence[Array]) -> None:
-        """Makes `inputs` the arguments of the function."""
+        """Binds the arguments of the function to `inputs`."""
         if len(inputs) != len(block.args):
             raise ArgumentError(f"the function takes {len(block.args)} tensors, got {len(inputs)}")
         for argument, array in zip(block.args, inputs, strict=True):
             spec = spec_of(argument.type)
             wanted = spec.dtype.traits.numpy
             if spec.dtype.is_block_float and (array.shape, array.dtype) == ((spec.nbytes,), wanted):
-                self.known[argument] = Tensor(unpacked_array(array, tuple(spec.shape), spec.dtype), spec)
+                self.environment[argument] = Tensor(unpacked_array(array, tuple(spec.shape), spec.dtype), spec)
                 continue
             if array.shape != tuple(spec.shape) or array.dtype != wanted:
-                raise ArgumentError(f"an argument is {array.dtype}{array.shape}, the function takes {spec}")
-            self.known[argument] = Tensor(self.math.loaded(array, spec.dtype), spec)
+                raise ArgumentError(f"an argument is {array.dtype}{array.shape}, and the function takes {spec}")
+            self.environment[argument] = Tensor(self.math.loaded(array, spec.dtype), spec)
 
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
@@ -165,39 +166,41 @@ class _Machine:
 
     def _empty(self, op: EmptyOp) -> None:
         spec = spec_of(op.result.type)
-        self.known[op.result] = Tensor(np.zeros(spec.shape, spec.dtype.compute.numpy), spec)
+        self.environment[op.result] = Tensor(np.zeros(spec.shape, spec.dtype.compute.numpy), spec)
 
     def _view(self, op: ViewLayoutOp) -> None:
-        source, spec = self.known[op.input], spec_of(op.result.type)
-        self.known[op.result] = Tensor(gathered(source.values, op.access), spec)
+        source, spec = self.environment[op.input], spec_of(op.result.type)
+        self.environment[op.result] = Tensor(gathered(source.values, op.access), spec)
 
     def _mask(self, op: MaskOp) -> None:
-        self.known[op.result] = replace(self.known[op.input], fill=op.fill_value.number)
+        self.environment[op.result] = replace(self.environment[op.input], fill=op.fill_value.number)
 
-    def _of_whole_tensors(self, op: TensorOp) -> None:
-        made = results_of(op, [self.known[value] for value in op.operands], self.math, self.numerics)
+    def _whole_tensor_op(self, op: TensorOp) -> None:
+        made = results_of(op, [self.environment[value] for value in op.operands], self.math, self.numerics)
         for result, values in zip(op.results, made, strict=True):
             spec = spec_of(result.type)
-            self.known[result] = Tensor(np.reshape(values, tuple(spec.shape)), spec)
+            self.environment[result] = Tensor(np.reshape(values, tuple(spec.shape)), spec)
 
     def _full(self, op: FullOp) -> None:
         spec = spec_of(op.result.type)
         compute = spec.dtype.compute
         number = self.math.arithmetic(compute).const(op.fill_value.value.data)
         value = self.math.round_to(number, spec.dtype, self.numerics)
-        self.known[op.result] = Tensor(np.full(spec.shape, value, compute.numpy), spec)
+        self.environment[op.result] = Tensor(np.full(spec.shape, value, compute.numpy), spec)
 
     def _call(self, op: CallOp) -> None:
         body = self.functions[op.callee.root_reference.data].body.block
-        self.known.update({argument: self.known[value] for argument, value in zip(body.args, op.operands, strict=True)})
+        self.environment.update(
+            {argument: self.environment[value] for argument, value in zip(body.args, op.operands, strict=True)}
+        )
         self.run(body)
-        self.known.update(zip(op.results, self.returned, strict=True))
+        self.environment.update(zip(op.results, self.returned, strict=True))
 
     def _return(self, op: ReturnOp) -> None:
-        self.returned = [self.known[value] for value in op.arguments]
+        self.returned = [self.environment[value] for value in op.arguments]
 
     def results(self) -> list[Array]:
-        """What the function that ran last returned."""
+        """The results of the function that returned last, in their storage types."""
         dtypes = [tensor.spec.dtype for tensor in self.returned]
         return [
             (packed_array if dtype.is_block_float else self.math.stored)(tensor.values, dtype)
@@ -208,10 +211,10 @@ class _Machine:
         maps = [indexing_map.data for indexing_map in op.indexing_maps]
         buffers = [_buffer_shape(argument.type) for argument in op.body.block.args]
         cores = {dim: cut for cut, dim in enumerate(followed(maps[-1])) if dim is not None}
-        # Per operand and dimension of it, the dimension of the grid along which it is cut.
+        # Per operand and dimension: the dimension of the grid along which it is sharded.
         cuts = [[None if dim is None else cores.get(dim) for dim in followed(each)] for each in maps]
         grids = [tuple(1 if cut is None else op.grid.data[cut] for cut in own) for own in cuts]
-        tensors = [self.known[value] for value in op.operands]
+        tensors = [self.environment[value] for value in op.operands]
         self._require_shards(op, tensors, grids, buffers)
         self.generic = op, tensors
         tiled = [
@@ -223,14 +226,14 @@ class _Machine:
             for argument, tiles, own, buffer in zip(op.body.block.args, tiled, cuts, buffers, strict=True):
                 at = tuple(0 if cut is None else core[cut] for cut in own)
                 shard = tiles[tuple(slice(c * e, (c + 1) * e) for c, e in zip(at, buffer, strict=True))]
-                self.known[argument] = Memref.of(shard, np.ones(buffer, bool))
-                shards.append(self.known[argument])
+                self.environment[argument] = Memref.of(shard, np.ones(buffer, bool))
+                shards.append(self.environment[argument])
             self.run(op.body.block)
             for shard in shards[len(op.inputs) :]:
-                shard.settle()
+                shard.materialize()
         for k, value in enumerate(op.results or op.outputs):
             tensor = tensors[len(op.inputs) + k]
-            self.known[value] = Tensor(untiled(tiled[len(op.inputs) + k], tensor), tensor.spec)
+            self.environment[value] = Tensor(elements_of(tiled[len(op.inputs) + k], tensor), tensor.spec)
 
     def _require_shards(
         self,
@@ -250,26 +253,26 @@ class _Machine:
     def _constant(self, op: arith.ConstantOp) -> None:
         match op.value:
             case IntegerAttr(type=IndexType()):
-                self.known[op.result] = op.value.value.data
+                self.environment[op.result] = op.value.value.data
             case IntegerAttr():
-                self.known[op.result] = self.math.int_const(op.value.value.data)
+                self.environment[op.result] = self.math.int_const(op.value.value.data)
             case FloatAttr():
-                self.known[op.result] = np.float32(op.value.value.data)
+                self.environment[op.result] = np.float32(op.value.value.data)
             case _:
                 raise refusal(op, "it is no number")
 
     def _buffer(self, op: WaitOp | ReserveOp) -> None:
-        self.known[op.result] = self.known[op.cb]
+        self.environment[op.result] = self.environment[op.cb]
 
     def _acquire(self, op: AcquireDstOp) -> None:
         shape = memref_shape(op.result.type)
         compute = dtype_of(op.result.type).compute
         nothing = -1 if compute.is_integer else np.nan
         tiles = np.full((*shape, TILE_HEIGHT, TILE_WIDTH), nothing, compute.numpy)
-        self.known[op.result] = Memref.of(tiles, np.zeros(shape, bool))
+        self.environment[op.result] = Memref.of(tiles, np.zeros(shape, bool))
 
     def _subview(self, op: memref.SubviewOp) -> None:
-        source: Memref = self.known[op.source]
+        source: Memref = self.environment[op.source]
         offsets, sizes = self.windows.get(op) or self.windows.setdefault(op, subview_window(op))
         window = []
         for offset, size, extent in zip(offsets, sizes, source.written.shape, strict=True):
@@ -277,7 +280,7 @@ class _Machine:
             if not 0 <= start <= extent - size:
                 raise refusal(op, "it leaves its source")
             window.append(slice(start, start + size))
-        self.known[op.result] = source.window(tuple(window))
+        self.environment[op.result] = source.window(tuple(window))
 
     def _block_loop(self, op: scf.ForOp) -> None:
         self._loop(op, op.body.block, *(self._number(bound) for bound in (op.lb, op.ub, op.step)))
@@ -291,82 +294,82 @@ class _Machine:
                 op, f"it runs from {lower} to {upper} by {step}: {MAX_TRIPS:,} steps of at least 1 are the most"
             )
         for trip in range(lower, upper, step):
-            self.known[body.args[0]] = trip
+            self.environment[body.args[0]] = trip
             self.run(body)
 
     def _linalg(self, op: linalg.GenericOp) -> None:
         maps = [indexing_map.data for indexing_map in op.indexing_maps]
-        operands = [self.known[value] for value in op.operands]
+        operands = [self.environment[value] for value in op.operands]
         body = op.body.block
-        for point in np.ndindex(*_domain(maps, operands)):
-            at = [tuple(indexing_map.eval(point, ())) for indexing_map in maps]
-            for k, (argument, operand, index) in enumerate(zip(body.args, operands, at, strict=True)):
-                self.known[argument] = InPlace(operand, index, is_output=k >= len(op.inputs))
+        for point in np.ndindex(*_loop_extents(maps, operands)):
+            points = [tuple(indexing_map.eval(point, ())) for indexing_map in maps]
+            for k, (argument, operand, index) in enumerate(zip(body.args, operands, points, strict=True)):
+                self.environment[argument] = TileReference(operand, index, is_output=k >= len(op.inputs))
             self.run(body)
             for operand, index, value in zip(
-                operands[len(op.inputs) :], at[len(op.inputs) :], self.yielded, strict=True
+                operands[len(op.inputs) :], points[len(op.inputs) :], self.yielded, strict=True
             ):
-                operand.put(index, value)
+                operand.store(index, value)
 
     def _linalg_yield(self, op: linalg.YieldOp) -> None:
         self.yielded = [self._value(value) for value in op.operands]
 
     def _number(self, value: SSAValue | int) -> int:
-        number = value if isinstance(value, int) else self.known[value]
+        number = value if isinstance(value, int) else self.environment[value]
         assert isinstance(number, int)
         return number
 
     # Tiles
 
     def _load(self, op: LoadOp) -> None:
-        source: Memref = self.known[op.memref]
-        at = self._tile_index(op, source, op.indices)
-        if not source.written[at]:
-            raise refusal(op, f"DST slot {at[0]} was never written")
-        self.known[op.result] = InPlace(source, at)
+        source: Memref = self.environment[op.memref]
+        index = self._tile_index(op, source, op.indices)
+        if not source.written[index]:
+            raise refusal(op, f"DST slot {index[0]} was never written")
+        self.environment[op.result] = TileReference(source, index)
 
     def _store(self, op: StoreOp) -> None:
-        target: Memref = self.known[op.memref]
-        at = self._tile_index(op, target, op.indices)
-        target.put(at, self._value(op.value))
+        target: Memref = self.environment[op.memref]
+        index = self._tile_index(op, target, op.indices)
+        target.store(index, self._value(op.value))
 
     def _value(self, value: SSAValue) -> Any:
-        """The tile, the number, or the accumulator that `value` stands for."""
-        known = self.known[value]
-        return known.tile() if isinstance(known, InPlace) else known
+        """The tile, number or accumulator of an SSA value."""
+        current = self.environment[value]
+        return current.tile() if isinstance(current, TileReference) else current
 
     def _tile(self, value: SSAValue) -> Array:
-        """The tile, or the number, that `value` stands for."""
-        known = self._value(value)
-        return known.tile() if isinstance(known, Accumulator) else known
+        """The tile or number of an SSA value."""
+        current = self._value(value)
+        return current.tile() if isinstance(current, Accumulator) else current
 
-    def _tile_index(self, op: Operation, where: Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
-        at = tuple(self._number(index) for index in indices)
-        if any(not 0 <= index < extent for index, extent in zip(at, where.written.shape, strict=True)):
-            raise refusal(op, f"there is no tile {list(at)} in {list(where.written.shape)}")
-        return at
+    def _tile_index(self, op: Operation, memref: Memref, indices: Sequence[SSAValue | int]) -> tuple[int, ...]:
+        tile_index = tuple(self._number(index) for index in indices)
+        if any(not 0 <= index < extent for index, extent in zip(tile_index, memref.written.shape, strict=True)):
+            raise refusal(op, f"there is no tile {list(tile_index)} in {list(memref.written.shape)}")
+        return tile_index
 
     def _apply(self, op: ElementwiseOp) -> None:
         operands = [self._tile(value) for value in op.operands]
         dtype = dtype_of(op.results[0].type)
         arithmetic = self.math.arithmetic(dtype.compute)
         exact = op.operation.emit(arithmetic, *operands, *op.statics)
-        self.known[op.results[0]] = self.math.round_to(exact, dtype, self.numerics)
+        self.environment[op.results[0]] = self.math.round_to(exact, dtype, self.numerics)
 
     def _fill(self, op: TileFillOp) -> None:
-        self.known[op.result] = np.full((TILE_HEIGHT, TILE_WIDTH), self._value(op.value), np.float32)
+        self.environment[op.result] = np.full((TILE_HEIGHT, TILE_WIDTH), self._value(op.value), np.float32)
 
     def _accumulate(self, op: AccumulatingOp) -> None:
-        accumulator = self.known[op.accumulator]
-        if not isinstance(accumulator, InPlace):
-            raise refusal(op, "its accumulator lies in no slot, nor in the output")
-        before = accumulator.where.running[accumulator.at]
+        accumulator = self.environment[op.accumulator]
+        if not isinstance(accumulator, TileReference):
+            raise refusal(op, "its accumulator is neither in a DST slot nor in the output")
+        before = accumulator.memref.accumulators[accumulator.index]
         if before is None and not accumulator.is_output and not (accumulator.tile() == np.float32(op.identity)).all():
             raise refusal(op, f"its accumulator does not begin with {op.identity}")
         terms = tuple(self._tile(value) for value in op.operands[:-1])
         assert self.generic is not None, "tile ops stand in kernels"
         before = before or Accumulator(op, self.math, reduced_extent(*self.generic, op.identity))
-        self.known[op.results[0]] = before.joined_by(terms)
+        self.environment[op.results[0]] = before.with_terms(terms)
 
     def _cast(self, op: TileTypecastOp) -> None:
         source, target = dtype_of(op.operand.type), dtype_of(op.result.type)
@@ -375,19 +378,19 @@ class _Machine:
             return tile if source is target else self.math.typecast(tile, source, target, self.numerics)
 
         value = self._value(op.operand)
-        self.known[op.result] = value.stored_as(cast) if isinstance(value, Accumulator) else cast(value)
+        self.environment[op.result] = value.with_cast(cast) if isinstance(value, Accumulator) else cast(value)
 
     def _broadcast_tile(self, op: TileBcastOp) -> None:
         rows, columns = {"row": (1, None), "col": (None, 1), "scalar": (1, 1)}[op.bcast_type.data]
         part = self._tile(op.operand)[:rows, :columns]
-        self.known[op.result] = np.broadcast_to(part, (TILE_HEIGHT, TILE_WIDTH)).copy()
+        self.environment[op.result] = np.broadcast_to(part, (TILE_HEIGHT, TILE_WIDTH)).copy()
 
     def skip(self, op: Operation) -> None:
         """Terminators need no action."""
 
 
-def _domain(maps: Sequence[AffineMap], operands: Sequence[Memref]) -> tuple[int, ...]:
-    """The extents of the loops over what `operands` have, by what their maps follow."""
+def _loop_extents(maps: Sequence[AffineMap], operands: Sequence[Memref]) -> tuple[int, ...]:
+    """The extents of the loops over `operands`, from the dimensions that their maps project."""
     extents = dict.fromkeys(range(maps[0].num_dims), 1)
     for indexing_map, operand in zip(maps, operands, strict=True):
         followers = zip(followed(indexing_map), operand.written.shape, strict=True)
@@ -424,11 +427,11 @@ _HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
     TileFillOp: _Machine._fill,
     scf.YieldOp: _Machine.skip,
     YieldOp: _Machine.skip,
-    **dict.fromkeys(WHOLE_TENSOR_OPS, _Machine._of_whole_tensors),
+    **dict.fromkeys(WHOLE_TENSOR_OPS, _Machine._whole_tensor_op),
     ElementwiseOp: _Machine._apply,
     AccumulatingOp: _Machine._accumulate,
 }
-"""By an op's class, or the base of its family's."""
+"""The handler by the class of an op, or by the base class of its family."""
 
 
 @memoized

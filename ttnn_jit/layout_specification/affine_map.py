@@ -1,4 +1,4 @@
-"""Affine maps of coordinates, as `#ttcore.layout` and `#ttcore.device` write them: ``(d0, d1) -> (0, d0, d1 mod 8)``.
+"""Affine maps of coordinates, in the syntax of `#ttcore.layout` and `#ttcore.device`: ``(d0, d1) -> (0, d1 mod 8)``.
 
 Their results are the expressions of `index_expressions.py`: sums, multiples, quotients and remainders by constants.
 """
@@ -32,10 +32,10 @@ from ttnn_jit.specs.access.index_expressions import (
 
 @dataclass(frozen=True)
 class AffineMap:
-    """From `dims` coordinates to one for each of `results`.
+    """An affine map of `dims` coordinates to `results`.
 
     Raises:
-        LayoutError: A result names a dimension that the map lacks.
+        LayoutError: A result uses a dimension that the map does not have.
     """
 
     dims: int
@@ -48,33 +48,33 @@ class AffineMap:
 
     @staticmethod
     def identity(dims: int) -> AffineMap:
-        """Every coordinate is itself."""
+        """The identity of `dims` coordinates."""
         return AffineMap(dims, tuple(map(Dim, range(dims))))
 
     @staticmethod
     def parse(text: str) -> AffineMap:
-        """The map that is written ``(d0, d1) -> (d0 floordiv 8, d1)``.
+        """The map of a text such as ``(d0, d1) -> (d0 floordiv 8, d1)``.
 
         Raises:
-            LayoutError: It is none: other operators, signs, dims that are not d0, d1 and so on.
+            LayoutError: The text is no such map: other operators, signs, dims that are not d0, d1 and so on.
         """
         matched = re.fullmatch(r"\s*\(([^()]*)\)\s*->\s*\((.*)\)\s*", text, flags=re.DOTALL)
         if matched is None:
-            raise _no_map(text)
+            raise _parse_error(text)
         names = [name.strip() for name in matched[1].split(",")] if matched[1].strip() else []
         if names != [f"d{dim}" for dim in range(len(names))]:
-            raise _no_map(text)
+            raise _parse_error(text)
         return AffineMap(len(names), tuple(_parsed(node, text) for node in _results(matched[2], text)))
 
-    def at(self, indices: Sequence[Any]) -> tuple[Any, ...]:
-        """The results where the coordinates are these: ints, or arrays of them."""
+    def evaluate(self, indices: Sequence[Any]) -> tuple[Any, ...]:
+        """The results at these coordinates, which are ints or arrays of ints."""
         return tuple(evaluated(result, indices) for result in self.results)
 
-    def after(self, inner: AffineMap) -> AffineMap:
-        """The map that applies `inner` first, whose results are this map's coordinates.
+    def compose(self, inner: AffineMap) -> AffineMap:
+        """The composition of this map with `inner`, which is applied first.
 
         Raises:
-            LayoutError: There are more of them, or fewer.
+            LayoutError: The number of results of `inner` is not that of this map's coordinates.
         """
         if len(inner.results) != self.dims:
             raise LayoutError(f"`{self}` takes {self.dims} coordinates, and `{inner}` gives {len(inner.results)}")
@@ -86,7 +86,7 @@ class AffineMap:
 
 
 def expression_text(expr: Expr, *, tight: bool = False) -> str:
-    """The text of a result, as MLIR prints it; `tight` says that it is an operand of an operator but ``+``."""
+    """The text of a result in MLIR's syntax; `tight`: it is an operand of an operator other than ``+``."""
     match expr:
         case Dim(position):
             return f"d{position}"
@@ -101,14 +101,14 @@ def expression_text(expr: Expr, *, tight: bool = False) -> str:
 
 
 def _results(text: str, whole: str) -> list[ast.expr]:
-    """Python's syntax trees of the results: with other names for two operators, it has the grammar of MLIR's."""
+    """Python's syntax trees of the results: with two operators replaced, the text is a Python expression."""
     if "//" in text or "%" in text:
-        raise _no_map(whole)
+        raise _parse_error(whole)
     source = re.sub(r"\bmod\b", "%", re.sub(r"\bfloordiv\b", "//", text)).replace("\n", " ").strip()
     try:
         body = ast.parse(f"[{source}]", mode="eval").body
     except SyntaxError:
-        raise _no_map(whole) from None
+        raise _parse_error(whole) from None
     assert isinstance(body, ast.List)
     return body.elts
 
@@ -125,12 +125,12 @@ def _parsed(node: ast.expr, whole: str) -> Expr:
             for kind, made in ((ast.Mult, times), (ast.FloorDiv, divided), (ast.Mod, remainder)):
                 if isinstance(operator, kind):
                     return made(_parsed(left, whole), number)
-    raise _no_map(whole)
+    raise _parse_error(whole)
 
 
-def _no_map(text: str) -> LayoutError:
+def _parse_error(text: str) -> LayoutError:
     return LayoutError(
-        f"`{' '.join(text.split())}` is no affine map of coordinates",
+        f"`{' '.join(text.split())}` is not an affine map of coordinates",
         help="write `(d0, d1) -> (d0 * 8 + d1 floordiv 8, d1 mod 8)`: sums, and `*`, `floordiv` and `mod` by a number "
         "above 0",
     )

@@ -1,8 +1,8 @@
-"""The device of tt-mlir's specification: a logical grid of cores, and which core of which chip each of them is.
+"""The device of tt-mlir's specification: a logical grid of cores, and its map to physical cores.
 
-A tensor's layout (`tensor_layout.py`) divides it onto a grid without saying where that is. A device says it, by an
-affine map from its grid to (index in `chip_ids`, row, column); so one tensor lies on one chip, on several, or the other
-way round, without a change of its layout.
+The layout of a tensor (`tensor_layout.py`) divides it onto a virtual grid. A device maps its grid to physical cores, by
+an affine map to (index in `chip_ids`, row, column). So a tensor can be on one chip, on several chips, or transposed,
+without a change of its layout.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.cores.sharding import dense_strides
 
 CHIP_GRID = (8, 8)
-"""Rows and columns of cores of a chip, in every example of the specification."""
+"""Rows and columns of cores of a chip in every example of the specification."""
 
 
 @dataclass(frozen=True)
 class PhysicalCore:
-    """A core: the chip's id in the description of the system, and its row and column on the chip."""
+    """A physical core: the id of its chip in the system description, and its row and column on the chip."""
 
     chip: int
     row: int
@@ -39,16 +39,16 @@ class DeviceLayout:
     Attributes:
         grid: The logical extents (`workerGrid`).
         mapping: From logical coordinates to (index in `chip_ids`, row, column).
-        mesh_shape: How the chips lie to each other; their number is its volume.
+        mesh_shape: The extents of the mesh of chips; the number of chips is its volume.
         chip_ids: The ids of the chips in the system, in the mesh's row-major order.
         chip_grid: Rows and columns of cores of each chip.
-        l1_map: As the text has it, where it has one: from a layout's indices to L1.
-        dram_map: The same of DRAM.
+        l1_map: The map from a layout's indices to L1, if the text has one.
+        dram_map: The map from a layout's indices to DRAM, if the text has one.
 
     Raises:
-        ShapeError: An extent below 1.
-        LayoutError: Ranks that differ, a number of chips that is not the mesh's, a chip twice.
-        GridError: Two logical cores are one, or one is on no chip.
+        ShapeError: An extent is below 1.
+        LayoutError: Ranks differ, the number of chips is not the volume of the mesh, or a chip occurs twice.
+        GridError: Two logical cores map to one physical core, or one to no core of a chip.
     """
 
     grid: tuple[int, ...]
@@ -95,7 +95,7 @@ class DeviceLayout:
                 raise GridError(f"`{self.mapping}` leads to {name} {last}, and there are {limit} of them")
         seen: dict[tuple[int, ...], tuple[int, ...]] = {}
         for point in self.points():
-            other = seen.setdefault(self.mapping.at(point), point)
+            other = seen.setdefault(self.mapping.evaluate(point), point)
             if other != point:
                 raise GridError(f"`{self.mapping}` makes one core of {list(other)} and {list(point)}")
 
@@ -105,16 +105,17 @@ class DeviceLayout:
         chip_ids: Iterable[int] | None = None,
         chip_grid: tuple[int, int] = CHIP_GRID,
     ) -> DeviceLayout:
-        """The device whose chips are put together as `mesh_shape` says: the last two of it extend rows and columns.
+        """The device whose grid joins the chips of a mesh: its last two dimensions extend rows and columns of cores.
 
         Args:
-            mesh_shape: Of one dimension, chips in a row; of more than two, the others are dimensions of the grid.
-            chip_ids: Of the system, in row-major order; given none, 0, 1 and so on.
+            mesh_shape: The extents of the mesh. One dimension is chips in a row; dimensions before the last two become
+                dimensions of the grid.
+            chip_ids: The ids of the chips in the system, in row-major order; None: 0, 1 and so on.
             chip_grid: Rows and columns of cores of each chip.
 
         Raises:
-            ShapeError: An extent below 1.
-            LayoutError: A number of chips that is not the mesh's, or a chip twice.
+            ShapeError: An extent is below 1.
+            LayoutError: The number of chips is not the volume of the mesh, or a chip occurs twice.
         """
         mesh = extents_of(mesh_shape, "`mesh_shape`")
         ids = range(math.prod(mesh)) if chip_ids is None else chip_ids
@@ -131,68 +132,68 @@ class DeviceLayout:
         return itertools.product(*map(range, self.grid))
 
     def core(self, *point: int) -> PhysicalCore:
-        """The core at a logical point.
+        """The physical core at a logical point.
 
         Raises:
-            GridError: The grid has none.
+            GridError: The point is outside of the grid.
         """
         if len(point) != len(self.grid) or not all(0 <= at < end for at, end in zip(point, self.grid, strict=True)):
             raise GridError(f"a grid of {extents_text(self.grid)} has no core {list(point)}")
-        chip, row, column = self.mapping.at(point)
+        chip, row, column = self.mapping.evaluate(point)
         return PhysicalCore(self.chip_ids[chip], row, column)
 
     def reinterpreted(self, grid: Iterable[int], view: AffineMap) -> DeviceLayout:
-        """The same chips as another grid.
+        """The same chips under another logical grid.
 
         Args:
-            grid: Its extents.
-            view: From its coordinates to those of this grid.
+            grid: The extents of the other grid.
+            view: The map from its coordinates to those of this grid.
 
         Raises:
-            LayoutError: Ranks that differ.
-            GridError: Two of its cores are one, or one is on no chip.
+            LayoutError: Ranks differ.
+            GridError: Two logical cores map to one physical core, or one to no core of a chip.
         """
-        mapping = self.mapping.after(view)
+        mapping = self.mapping.compose(view)
         return DeviceLayout(tuple(grid), mapping, self.mesh_shape, self.chip_ids, self.chip_grid)
 
     def transposed(self) -> DeviceLayout:
-        """Rows and columns of the grid, its last two dimensions, swapped: tensors are transposed where they lie."""
+        """The grid with its last two dimensions swapped: tensors are transposed in place."""
         *outer, row, column = map(Dim, range(len(self.grid)))
         *extents, height, width = self.grid
         return self.reinterpreted((*extents, width, height), AffineMap(len(self.grid), (*outer, column, row)))
 
-    def wide(self) -> DeviceLayout:
-        """A grid of two dimensions as one row, in the specification's order.
+    def as_row(self) -> DeviceLayout:
+        """A two-dimensional grid as one row of cores, in row-major order ("wide" in the specification).
 
-        ``(d0, d1) -> (d0 * 8 + d1 floordiv 8, d1 mod 8)``: for a grid of 8 columns, its rows one after the other.
+        The view of a grid of 8 columns is ``(d0, d1) -> (d0 * 8 + d1 floordiv 8, d1 mod 8)``.
         """
         rows, columns = self._two_dimensional()
         row = total((times(Dim(0), columns), divided(Dim(1), columns)))
         return self.reinterpreted((1, rows * columns), AffineMap(2, (row, remainder(Dim(1), columns))))
 
-    def tall(self) -> DeviceLayout:
-        """A grid of two dimensions as one column: `wide` with its coordinates swapped, in the same order of cores."""
-        return self.wide().transposed()
+    def as_column(self) -> DeviceLayout:
+        """A two-dimensional grid as one column of cores ("tall"): `as_row` with its coordinates swapped."""
+        return self.as_row().transposed()
 
-    def staircase(self) -> DeviceLayout:
-        """A grid of two dimensions each of whose rows begins one core later: a ring of systolic products."""
+    def skewed(self) -> DeviceLayout:
+        """A two-dimensional grid whose row i is rotated by i cores ("staircase"), for systolic products on a ring."""
         rows, columns = self._two_dimensional()
         column = remainder(total((Dim(0), Dim(1))), columns)
         return self.reinterpreted((rows, columns), AffineMap(2, (Dim(0), column)))
 
     def _two_dimensional(self) -> tuple[int, int]:
         if len(self.grid) != 2:
-            raise GridError(f"only a grid of rows and columns is seen in that way, got {extents_text(self.grid)}")
+            raise GridError(f"only a grid of rows and columns has this view, got {extents_text(self.grid)}")
         return self.grid[0], self.grid[1]
 
     def ttnn_mesh_shape(self) -> tuple[int, int]:
-        """The mesh of rows and columns of chips that TTNN opens, which knows no other grids.
+        """The mesh of rows and columns of chips that TTNN opens for this device.
 
         Raises:
-            GridError: A grid with more dimensions, or that is not the mesh's own.
+            GridError: TTNN has no such device: its grid has other dimensions than two, or is reinterpreted.
         """
         if len(self.grid) != 2:
-            raise GridError(f"TTNN has meshes of rows and columns of chips, and no grid of {extents_text(self.grid)}")
+            raise GridError(f"TTNN has meshes of rows and columns of chips, and no grid {extents_text(self.grid)}")
         own = DeviceLayout.of_mesh(self.mesh_shape, self.chip_ids, self.chip_grid)
         if own.grid != self.grid or any(own.core(*point) != self.core(*point) for point in self.points()):
             raise GridError(
@@ -221,7 +222,7 @@ def _cores(mesh: Sequence[int], on_chip: Sequence[int]) -> tuple[Expr, Expr]:
 
 @dataclass(frozen=True)
 class Location:
-    """Where an element lies: its core, the coordinates of its tile in the core's buffer, and its first byte there."""
+    """The location of an element: its core, the coordinates of its tile in the core's buffer, and its first byte."""
 
     core: PhysicalCore
     tile: tuple[int, ...]
@@ -233,7 +234,7 @@ def locate(layout: TensorLayout, device: DeviceLayout, index: Sequence[int]) -> 
 
     Raises:
         ShapeError: The tensor has no such element.
-        GridError: The layout's grid is not one of the device's: another rank, or larger.
+        GridError: See `check_fits`.
     """
     check_fits(layout, device)
     address = layout.address(*index)
@@ -241,10 +242,10 @@ def locate(layout: TensorLayout, device: DeviceLayout, index: Sequence[int]) -> 
 
 
 def check_fits(layout: TensorLayout, device: DeviceLayout) -> None:
-    """Refuse a layout whose grid is no corner of the device's.
+    """Refuse a layout whose grid is not contained in the device's.
 
     Raises:
-        GridError: See there.
+        GridError: The ranks differ, or an extent of the layout's grid is larger.
     """
     if len(layout.grid) != len(device.grid):
         raise GridError(
@@ -255,12 +256,12 @@ def check_fits(layout: TensorLayout, device: DeviceLayout) -> None:
         raise GridError(
             f"the layout's grid <{extents_text(layout.grid)}> is larger than the device's, "
             f"<{extents_text(device.grid)}>",
-            help="see the device as another grid, with `wide`, `tall` or `reinterpreted`",
+            help="view the device as another grid, with `as_row`, `as_column` or `reinterpreted`",
         )
 
 
 def distribution(layout: TensorLayout, device: DeviceLayout) -> tuple[str, ...]:
-    """Per dimension of the device's grid over several chips, whether a tensor is sharded along it, or replicated.
+    """Per dimension of the device's grid, whether a tensor is sharded over chips along it, or replicated.
 
     Returns:
         "sharded" where the layout's grid has more than one core there, "replicated" where it has one; "one chip" where

@@ -1,7 +1,8 @@
-"""The text of layouts and devices: printed as `#ttcore.layout` and `#ttcore.device`, read in the specification's too.
+"""The text of layouts and devices: printed as `#ttcore.layout` and `#ttcore.device`, parsed in older syntax too.
 
-Older texts say `tt` for `ttcore` and lack later fields, which get their defaults: a layout its memory layout, a device
-the maps to L1 and DRAM. The memref of a layout is what map, grid and tile give; a text with another one is refused.
+Older texts have the prefix `tt` for `ttcore` and lack fields, which get their defaults: the memory layout of a layout,
+and the maps of a device to L1 and DRAM. The memref of a layout follows from its map, grid and tile; a text with another
+memref is refused.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def layout_text(layout: TensorLayout) -> str:
 
 
 def tensor_text(element: str, layout: TensorLayout) -> str:
-    """``tensor<8x300xf32, #ttcore.layout<...>>``: the logical shape and element type, and where that lies."""
+    """``tensor<8x300xf32, #ttcore.layout<...>>``: the logical shape and element type, and the layout."""
     return f"tensor<{extents_text(layout.shape)}x{element}, {layout_text(layout)}>"
 
 
@@ -61,8 +62,8 @@ def parse_tensor(text: str) -> tuple[str, TensorLayout]:
     """The element type and the layout of a tensor type.
 
     Raises:
-        LayoutError: It is none; its layout has strides for a map, or another memref than map, grid and tile give; or
-            see `TensorLayout`.
+        LayoutError: The text is no tensor type; its layout has strides in place of a map, or a memref that does not
+            follow from map, grid and tile; or see `TensorLayout`.
     """
     matched = _matched(_TENSOR, text, "tensor with a layout", "tensor<8x300xf32, #tt.layout<...>>")
     return matched["element"], parse_layout(matched["layout"], _extents(matched["shape"]))
@@ -76,9 +77,9 @@ def parse_layout(text: str, shape: Iterable[int]) -> TensorLayout:
     """
     if _STRIDES.match(text.strip()):
         raise LayoutError(
-            f"`{_line(text)}` has strides where a layout has an affine map",
-            help="that is an old spelling: for strides AxBx1 write `(d0, d1, d2) -> (d0 * A + d1 * B + d2)` split into "
-            "a result for each dimension of the grid",
+            f"`{_one_line(text)}` has strides where a layout has an affine map",
+            help="strides are an old syntax: for strides AxBx1 write `(d0, d1, d2) -> (d0 * A + d1 * B + d2)`, split "
+            "into a result for each dimension of the grid",
         )
     example = "#tt.layout<(d0, d1) -> (d0, d1), undef, <1x2>, memref<8x150xf32, #tt.memory_space<l1>>>"
     matched = _matched(_LAYOUT, text, "layout", example)
@@ -111,10 +112,10 @@ def device_text(device: DeviceLayout) -> str:
 
 
 def parse_device(text: str, chip_grid: tuple[int, int] = CHIP_GRID) -> DeviceLayout:
-    """The device of a text, which does not say how many cores a chip has.
+    """The device of a text. The text lacks the number of cores of a chip, which is `chip_grid`.
 
     Raises:
-        LayoutError: It is none, or see `DeviceLayout`.
+        LayoutError: The text is no device, or see `DeviceLayout`.
         GridError: See `DeviceLayout`.
     """
     example = "#tt.device<workerGrid = #tt.grid<8x8, (d0, d1) -> (0, d0, d1)>, meshShape = 1, chipIds = [0]>"
@@ -140,7 +141,7 @@ def _named(word: str, meanings: Mapping[str, T], what: str) -> T:
 def _matched(pattern: re.Pattern[str], text: str, what: str, example: str) -> re.Match[str]:
     matched = pattern.fullmatch(text)
     if matched is None:
-        raise LayoutError(f"`{_line(text)}` is no {what}", help=f"write `{example}`")
+        raise LayoutError(f"`{_one_line(text)}` is not a {what}", help=f"write `{example}`")
     return matched
 
 
@@ -148,5 +149,5 @@ def _extents(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split("x")))
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())

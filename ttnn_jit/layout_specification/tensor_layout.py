@@ -1,8 +1,9 @@
-"""The tensor layout of tt-mlir's specification: where every element of a logical tensor lies on a grid of cores.
+"""The tensor layout of tt-mlir's specification: the address of every element of a logical tensor on a grid of cores.
 
-A layout says nothing of the tensor's type: its shape stays logical. An affine map, `linear`, joins the logical
-dimensions to as many as the grid has; the grid divides what that gives, rounding up; then tiles do, rounding up. What
-a core holds beyond the tensor is padding, and has one value. docs/tensor_layout.md walks through it.
+A layout does not change the type of a tensor: its shape stays logical. An affine map, `linear`, collapses the logical
+dimensions to the rank of the grid. The grid divides these physical extents, rounding up, into shards; tiles divide the
+shards, rounding up. The rest of a core's buffer is padding, which has one value. docs/tensor_layout.md walks through
+it.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from ttnn_jit.specs.dtypes import DataType, ElementFormat
 from ttnn_jit.specs.target import FACE, TILE_HEIGHT, TILE_WIDTH
 
 MEMORY_LAYOUTS = ("none", "interleaved", "single_bank", "height_sharded", "width_sharded", "block_sharded")
-"""The last field of a layout, which older texts lack: none."""
+"""The last field of a layout; older texts lack it, which means none."""
 
 
 class OutOfBounds(enum.Enum):
-    """What padding holds (`oob_val`)."""
+    """The value of padding (`oob_val`)."""
 
     UNDEF = "undef"
     ZERO = "zero"
@@ -36,13 +37,13 @@ class OutOfBounds(enum.Enum):
     NEGINF = "neginf"
 
     def fill(self, element: ElementFormat) -> float:
-        """The number; of UNDEF one that shows in results: NaN, or the largest integer.
+        """The value as a number; UNDEF is one that shows in results: NaN, or the largest integer.
 
         Raises:
-            LayoutError: An infinity, which integers do not have.
+            LayoutError: The value is an infinity, and the element type is an integer.
         """
-        if self in _NUMBERS and not (element.is_integer and math.isinf(_NUMBERS[self])):
-            return _NUMBERS[self]
+        if self in _FILL_VALUES and not (element.is_integer and math.isinf(_FILL_VALUES[self])):
+            return _FILL_VALUES[self]
         if self is OutOfBounds.UNDEF:
             return element.traits.largest if element.is_integer else math.nan
         raise LayoutError(
@@ -50,7 +51,7 @@ class OutOfBounds(enum.Enum):
         )
 
 
-_NUMBERS = {
+_FILL_VALUES = {
     OutOfBounds.ZERO: 0.0,
     OutOfBounds.ONE: 1.0,
     OutOfBounds.INF: math.inf,
@@ -59,7 +60,7 @@ _NUMBERS = {
 
 
 class MemorySpace(enum.Enum):
-    """Where a tensor is, in one memory at a time: host memory, such that devices see, DRAM, or L1 of cores."""
+    """The memory of a tensor: host memory, host memory that is mapped to devices, DRAM, or L1 of cores."""
 
     SYSTEM = "system"
     MMIO = "mmio"
@@ -69,13 +70,13 @@ class MemorySpace(enum.Enum):
 
 @dataclass(frozen=True)
 class ElementAddress:
-    """Where an element lies; from `TensorLayout.addresses`, arrays of that.
+    """The address of an element; `TensorLayout.addresses` returns arrays of coordinates.
 
     Attributes:
-        core: The coordinates of its core in the layout's grid, which is virtual: a device says which core that is.
-        offset: Its coordinates in the core's shard.
-        tile: The coordinates of its tile among those of the shard; () where elements are no tiles.
-        byte: Its first byte in the core's buffer; of a block float, the one with its sign and magnitude.
+        core: The coordinates of the core in the layout's virtual grid, which a device maps to physical cores.
+        offset: The coordinates in the core's shard.
+        tile: The coordinates of the tile in the shard; () if the layout is not tiled.
+        byte: The first byte in the core's buffer; of a block float, the byte of its sign and magnitude.
     """
 
     core: tuple[Any, ...]
@@ -86,22 +87,22 @@ class ElementAddress:
 
 @dataclass(frozen=True)
 class TensorLayout:
-    """How a tensor is divided onto a grid of cores, and lies in their memory.
+    """The distribution of a tensor onto a grid of cores, and its layout in their memory.
 
     Attributes:
         shape: The logical extents, at least 1 each.
-        linear: From logical indices to physical ones: every result is a sum of multiples of dimensions.
+        linear: The map from logical to physical indices: every result is a sum of multiples of dimensions.
         grid: Cores along each physical dimension.
-        element: What memory holds, whatever the tensor's own element type.
-        tile: Extents of a tile; None where memory holds elements in row-major order.
-        out_of_bounds: What padding holds.
-        memory_space: Where.
+        element: The element type in memory, which may differ from the tensor's own.
+        tile: The extents of a tile; None: elements are in row-major order.
+        out_of_bounds: The value of padding.
+        memory_space: The memory.
         memory_layout: One of `MEMORY_LAYOUTS`.
 
     Raises:
         ShapeError: An extent is no whole number of at least 1.
-        LayoutError: Ranks that differ, results that are no such sums, elements of one address, a tile that is
-            not made of faces, a value of padding that the element type lacks.
+        LayoutError: Ranks differ, a result is no such sum, two elements have one address, a tile does not consist of
+            faces, or the element type lacks the value of padding.
     """
 
     shape: tuple[int, ...]
@@ -156,12 +157,12 @@ class TensorLayout:
 
     @property
     def physical_shape(self) -> tuple[int, ...]:
-        """The extents that the map gives: one more than the index of the last element."""
-        return tuple(last + 1 for last in self.linear.at([extent - 1 for extent in self.shape]))
+        """The extents of the map's results: one more than the index of the last element."""
+        return tuple(last + 1 for last in self.linear.evaluate([extent - 1 for extent in self.shape]))
 
     @property
     def shard_shape(self) -> tuple[int, ...]:
-        """Elements of a core along each dimension, before they are tiled: divided by the grid, rounding up."""
+        """Elements of a core along each dimension, before tiling: the physical extents by the grid, rounding up."""
         return _divided_up(self.physical_shape, self.grid)
 
     @property
@@ -171,7 +172,7 @@ class TensorLayout:
 
     @property
     def buffer_shape(self) -> tuple[int, ...]:
-        """Extents of a core's buffer in elements, padding and all."""
+        """Extents of a core's buffer in elements, with padding."""
         return tuple(count * extent for count, extent in zip(self.memref_shape, self._tile_extents, strict=True))
 
     @property
@@ -184,7 +185,7 @@ class TensorLayout:
         return (1,) * (len(self.grid) - 2) + self.tile if self.tile else (1,) * len(self.grid)
 
     def address(self, *index: int) -> ElementAddress:
-        """Where the element at a logical index lies.
+        """The address of the element at a logical index.
 
         Raises:
             ShapeError: The tensor has no such element.
@@ -194,14 +195,14 @@ class TensorLayout:
         return self.addresses(index)
 
     def addresses(self, indices: Sequence[Any]) -> ElementAddress:
-        """The same of arrays of indices, one for each logical dimension, which are believed."""
-        physical = self.linear.at(indices)
+        """The addresses of arrays of indices, one array per logical dimension. Indices are not checked."""
+        physical = self.linear.evaluate(indices)
         core = tuple(at // part for at, part in zip(physical, self.shard_shape, strict=True))
         offset = tuple(at % part for at, part in zip(physical, self.shard_shape, strict=True))
         tile = tuple(at // part for at, part in zip(offset, self._tile_extents, strict=True)) if self.tile else ()
-        return ElementAddress(core, offset, tile, self._byte(self._number(offset, tile)))
+        return ElementAddress(core, offset, tile, self._byte(self._element_number(offset, tile)))
 
-    def _number(self, offset: Sequence[Any], tile: Sequence[Any]) -> Any:
+    def _element_number(self, offset: Sequence[Any], tile: Sequence[Any]) -> Any:
         """Among the elements of a core's buffer, as they follow each other in memory."""
         if self.tile is None:
             return _dot(offset, dense_strides(self.memref_shape))
@@ -213,35 +214,34 @@ class TensorLayout:
         return _dot(tile, dense_strides(self.memref_shape)) * (height * width) + within
 
     def _byte(self, number: Any) -> Any:
-        """Block floats begin a tile with the exponents of its groups."""
+        """The byte of an element by its number; a tile of block floats begins with the exponents of its groups."""
         size, count = self.element.itemsize, self.element.traits.elements
         exponents = count // FACE if self.element.is_block_float else 0
         return number // count * size + exponents + number % count * (size - exponents) // count
 
     def padded_region(self) -> tuple[tuple[tuple[range, ...], ...], ...]:
-        """Per physical dimension, per core along it, the indices of the buffer that are no element's coordinate.
+        """Per physical dimension and core along it, the indices of the buffer that are no element's coordinate.
 
-        Where no logical dimension stands in two results of the map, these rows, columns and so on are the padding. Else
-        there is more of it, which is where `distributed` leaves the value of padding.
+        If no logical dimension occurs in two results of the map, the padding is exactly these rows, columns and so on.
+        Otherwise there is more padding: the elements of `distributed` that have the value of padding.
         """
         return tuple(map(self._padded_along, range(len(self.grid))))
 
     def _padded_along(self, axis: int) -> tuple[tuple[range, ...], ...]:
         part, size = self.shard_shape[axis], self.buffer_shape[axis]
-        reached = _values(self.linear.results[axis], self.shape)
+        reached = _reached_indices(self.linear.results[axis], self.shape)
         firsts = range(0, self.grid[axis] * part, part)
-        return tuple(_runs(at for at in range(size) if at >= part or first + at not in reached) for first in firsts)
+        return tuple(_ranges(at for at in range(size) if at >= part or first + at not in reached) for first in firsts)
 
     def distributed(self, values: Any) -> Any:
-        """The buffers of all cores: a numpy array of the grid's extents, and along the last the elements in memory.
+        """The buffers of all cores: a numpy array [*grid, elements in memory order].
 
         Args:
             values: A numpy array of the tensor's shape; the buffers have its dtype.
 
         Raises:
-            ShapeError: An array of another shape.
-            LayoutError: Block floats, whose elements are no numbers of an array: kernels/block_floats/block_floats.py
-                packs them.
+            ShapeError: The array has another shape.
+            LayoutError: The elements are block floats, which kernels/block_floats/block_floats.py packs.
         """
         import numpy as np
 
@@ -249,34 +249,34 @@ class TensorLayout:
             raise ShapeError(f"the layout is of a tensor of shape {extents_text(self.shape)}, got {list(values.shape)}")
         shape = (*self.grid, math.prod(self.buffer_shape))
         buffers = np.full(shape, self.out_of_bounds.fill(self.element), values.dtype)
-        buffers[self._numbers()] = values
+        buffers[self._element_indices()] = values
         return buffers
 
     def collected(self, buffers: Any) -> Any:
-        """The tensor that the buffers of all cores hold: what `distributed` was given."""
-        return buffers[self._numbers()]
+        """The tensor in the buffers of all cores: the inverse of `distributed`."""
+        return buffers[self._element_indices()]
 
-    def _numbers(self) -> tuple[Any, ...]:
+    def _element_indices(self) -> tuple[Any, ...]:
         import numpy as np
 
         if self.element.is_block_float:
             raise LayoutError(
-                f"an array has no {self.element.traits.ttcore} elements", help="lay out the float32 numbers"
+                f"a numpy array has no {self.element.traits.ttcore} elements", help="lay out the float32 numbers"
             )
         addresses = self.addresses(np.indices(self.shape, sparse=True))
         return (*addresses.core, addresses.byte // self.element.itemsize)
 
 
 def collapsed_dims(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),)) -> tuple[tuple[int, ...], ...]:
-    """The logical dimensions that are joined to each physical one.
+    """The logical dimensions that are collapsed to each physical one.
 
     Args:
-        rank: Of the tensor.
-        intervals: Of dimensions that are joined (`collapseIntervals`), left inclusive, right exclusive; ends below 0
-            count from the rank.
+        rank: The rank of the tensor.
+        intervals: Intervals [start, end) of dimensions that are collapsed (`collapseIntervals`); ends below 0 count
+            from the rank.
 
     Raises:
-        LayoutError: An interval that is out of range or reversed, or begins before the last one ends.
+        LayoutError: An interval is out of range or reversed, or begins before the last one ends.
     """
     groups: list[tuple[int, ...]] = []
     done = 0
@@ -285,7 +285,8 @@ def collapsed_dims(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),))
         start, end = ends if len(ends) == 2 else (-1, -1)
         if not done <= start <= end <= rank:
             raise LayoutError(
-                f"{tuple(interval)} is no interval of the dimensions {done} to {rank - 1} of a tensor of rank {rank}",
+                f"{tuple(interval)} is not an interval of the dimensions {done} to {rank - 1} of a tensor of rank "
+                f"{rank}",
                 help="intervals are [start, end) in ascending order; ends below 0 count from the rank",
             )
         groups += [(dim,) for dim in range(done, start)]
@@ -294,8 +295,8 @@ def collapsed_dims(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),))
     return (*groups, *((dim,) for dim in range(done, rank)))
 
 
-def joined_text(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),)) -> str:
-    """What intervals join, in the specification's words: ``(d0, d1, d2) -> (d0 <> d1, d2)``."""
+def collapsed_text(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),)) -> str:
+    """The collapsed dimensions in the specification's notation: ``(d0, d1, d2) -> (d0 <> d1, d2)``."""
     results = ", ".join(" <> ".join(f"d{dim}" for dim in group) for group in collapsed_dims(rank, intervals))
     return f"({', '.join(f'd{dim}' for dim in range(rank))}) -> ({results})"
 
@@ -303,13 +304,13 @@ def joined_text(rank: int, intervals: Iterable[tuple[int, int]] = ((0, -1),)) ->
 def collapsed_map(
     shape: Iterable[int], intervals: Iterable[tuple[int, int]] = ((0, -1),), *, multiple: int = 1
 ) -> AffineMap:
-    """The map that joins the dimensions of `intervals` in row-major order.
+    """The map that collapses the dimensions of `intervals` in row-major order.
 
     Args:
         shape: The logical extents.
         intervals: See `collapsed_dims`.
-        multiple: What the strides of joined dimensions are rounded up to: of 32, every index of the outer ones begins
-            a tile.
+        multiple: Strides use the last collapsed extent rounded up to a multiple of this: with 32, every index of the
+            outer dimensions begins a tile.
 
     Raises:
         ShapeError: An extent is no whole number of at least 1.
@@ -317,10 +318,10 @@ def collapsed_map(
     """
     extents = extents_of(shape, "a tensor's shape")
     groups = collapsed_dims(len(extents), intervals)
-    return AffineMap(len(extents), tuple(_joined(group, extents, multiple) for group in groups))
+    return AffineMap(len(extents), tuple(_collapsed_dim(group, extents, multiple) for group in groups))
 
 
-def _joined(group: tuple[int, ...], extents: tuple[int, ...], multiple: int) -> Expr:
+def _collapsed_dim(group: tuple[int, ...], extents: tuple[int, ...], multiple: int) -> Expr:
     inner = [extents[dim] for dim in group[1:]]
     if inner:
         inner[-1] = round_up(inner[-1], multiple)
@@ -328,15 +329,15 @@ def _joined(group: tuple[int, ...], extents: tuple[int, ...], multiple: int) -> 
     return total(times(Dim(dim), stride) for dim, stride in zip(group, strides, strict=True))
 
 
-# --- What a map must be ---------------------------------------------------------------------------------------------
+# --- Verification ---------------------------------------------------------------------------------------------------
 
 
 def extents_of(values: Iterable[object], what: str) -> tuple[int, ...]:
-    """`values`, named `what` in the text, as extents of at least one dimension.
+    """`values` as the extents of at least one dimension; errors call them `what`.
 
     Raises:
-        ShapeError: One is below 1, or there is none.
-        GridError: They are no whole numbers.
+        ShapeError: An extent is below 1, or there is none.
+        GridError: An extent is no whole number.
     """
     extents = whole_numbers(values, what)
     if not extents or min(extents) < 1:
@@ -345,11 +346,11 @@ def extents_of(values: Iterable[object], what: str) -> tuple[int, ...]:
 
 
 def two_extents(values: Iterable[object], what: str) -> tuple[int, int]:
-    """`values`, named `what` in the text, as rows and columns.
+    """`values` as rows and columns; errors call them `what`.
 
     Raises:
-        ShapeError: There are not two, or one is below 1.
-        GridError: They are no whole numbers.
+        ShapeError: There are not two values, or one is below 1.
+        GridError: A value is no whole number.
     """
     extents = extents_of(values, what)
     if len(extents) != 2:
@@ -363,28 +364,28 @@ def extents_text(extents: Iterable[int]) -> str:
 
 
 def check_addresses_differ(linear: AffineMap, shape: tuple[int, ...]) -> None:
-    """Refuse a map that is no set of sums of multiples, or does not give the index of every dimension back.
+    """Refuse a map that is not proven injective: the index of every dimension must be decodable from sums of multiples.
 
     Raises:
-        LayoutError: Two elements would, or might, have one address.
+        LayoutError: Two elements have, or may have, one address.
     """
-    sums = [_weights(result) for result in linear.results]
-    found = {dim for dim, extent in enumerate(shape) if extent == 1}
-    while new := {dim for weights in sums for dim in _digits(weights, shape, found)} - found:
-        found |= new
-    if lost := sorted(set(range(len(shape))) - found):
+    sums = [_coefficients(result) for result in linear.results]
+    known = {dim for dim, extent in enumerate(shape) if extent == 1}
+    while new := {dim for weights in sums for dim in _decoded_dims(weights, shape, known)} - known:
+        known |= new
+    if lost := sorted(set(range(len(shape))) - known):
         raise LayoutError(
             f"`{linear}` puts elements of {extents_text(shape)} at one address that differ along "
             + ", ".join(f"d{dim}" for dim in lost),
-            help="a stride must be at least the extent of what lies inside: `collapsed_map` makes such maps",
+            help="a stride must be at least the extent of the dimensions inside of it: `collapsed_map` makes such maps",
         )
 
 
-def _weights(result: Expr) -> dict[int, int]:
-    """The factor of every dimension of a sum.
+def _coefficients(result: Expr) -> dict[int, int]:
+    """The factor of every dimension in a sum of multiples.
 
     Raises:
-        LayoutError: It is another expression.
+        LayoutError: The expression is not such a sum.
     """
     match result:
         case Dim(position):
@@ -394,13 +395,13 @@ def _weights(result: Expr) -> dict[int, int]:
         case Const(0):
             return {}
         case Add(left, right):
-            one, other = _weights(left), _weights(right)
+            one, other = _coefficients(left), _coefficients(right)
             return {dim: one.get(dim, 0) + other.get(dim, 0) for dim in {**one, **other}}
-    raise LayoutError(f"`{expression_text(result)}` is no sum of multiples of dimensions")
+    raise LayoutError(f"`{expression_text(result)}` is not a sum of multiples of dimensions")
 
 
-def _digits(weights: dict[int, int], shape: tuple[int, ...], known: set[int]) -> list[int]:
-    """The dimensions whose index a sum gives back, as digits of a number; those of `known` ones are subtracted."""
+def _decoded_dims(weights: dict[int, int], shape: tuple[int, ...], known: set[int]) -> list[int]:
+    """The dimensions whose indices can be decoded from a sum, like the digits of a number, given those of `known`."""
     unknown = sorted((factor, dim) for dim, factor in weights.items() if dim not in known)
     below = 0
     for factor, dim in unknown:
@@ -410,15 +411,15 @@ def _digits(weights: dict[int, int], shape: tuple[int, ...], known: set[int]) ->
     return [dim for _, dim in unknown]
 
 
-def _values(result: Expr, shape: tuple[int, ...]) -> set[int]:
+def _reached_indices(result: Expr, shape: tuple[int, ...]) -> set[int]:
     reached = {0}
-    for dim, factor in _weights(result).items():
+    for dim, factor in _coefficients(result).items():
         reached = {at + factor * index for at in reached for index in range(shape[dim])}
     return reached
 
 
-def _runs(numbers: Iterable[int]) -> tuple[range, ...]:
-    """Ascending numbers as ranges of neighbours."""
+def _ranges(numbers: Iterable[int]) -> tuple[range, ...]:
+    """Ascending numbers as ranges of consecutive ones."""
     runs = itertools.groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
     members = ([number for _, number in run] for _, run in runs)
     return tuple(range(run[0], run[-1] + 1) for run in members)

@@ -1,6 +1,6 @@
-"""Locks, forks and interrupts.
+"""Process-wide utilities: locks, forks, interrupts.
 
-It holds locks, interrupts and finalizers that none divides (`process/finalizers.py`), what long work says of itself
-(`process/progress.py`), and the decorators of dataclasses (`process/dataclass.py`) and of functions whose arguments
-may be extents (`process/memoized.py`).
+`process/compile_lock.py` has the lock of compiles, `process/finalizers.py` finalizers that an interrupt cannot split,
+`process/progress.py` the progress display, `process/complete_file.py` atomic writes of files. `process/dataclass.py`
+and `process/memoized.py` have the decorators of dataclasses and of memoized functions.
 """

@@ -1,7 +1,7 @@
 """A property that is computed once per object, without a lock.
 
-`functools.cached_property` holds a lock while it computes, until Python 3.12 one for all objects of the class. In a
-process that is forked while another thread holds it, nobody will ever release it.
+Before Python 3.12 `functools.cached_property` holds a lock while it computes, one for all objects of the class. If a
+process is forked while another thread holds the lock, the child never releases it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class cached_property(Generic[T]):  # noqa: N801 - it is used as `property` is
-    """Computes at the first look, keeps the value in the object's ``__dict__``; two threads may both compute it."""
+    """Computes the value at the first access and stores it in the object's ``__dict__``; two threads may compute it."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self._compute = compute
@@ -24,7 +24,7 @@ class cached_property(Generic[T]):  # noqa: N801 - it is used as `property` is
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: object | None, owner: type) -> cached_property[T] | T:
-        """The value; `vars` of the object is asked before this is, from the second look on."""
+        """The value; from the second access on, Python finds it in the object's ``__dict__`` first."""
         if instance is None:
             return self
         value = vars(instance)[self._compute.__name__] = self._compute(instance)

@@ -1,7 +1,7 @@
-"""What holds while something is imported, compiled or linked: one thread does it, no fork and no collection falls in.
+"""The lock of imports, compiles and linking: one thread at a time, without forks and garbage collections in between.
 
-A forked child has the forking thread only. Whatever another thread was in the middle of, an import above all, stays
-so in the child for ever, and waiting for it hangs. So a fork waits until nobody compiles.
+A forked child has the forking thread only. An operation of another thread, such as an import, stays unfinished in the
+child forever, and waiting for it hangs. So a fork waits until no thread compiles.
 """
 
 from __future__ import annotations
@@ -19,70 +19,68 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_ONE_THREAD = threading.RLock()
+_LOCK = threading.RLock()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_ONE_THREAD.acquire, after_in_parent=_ONE_THREAD.release, after_in_child=_ONE_THREAD.release
-    )
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 def compiling() -> contextlib.AbstractContextManager[bool]:
-    """What one thread at a time is in; it may enter further such blocks.
+    """A reentrant block that one thread at a time executes.
 
-    It is the lock itself, which Python takes and gives back in one step each. What is left by code of Python's may be
-    interrupted just before it gives the lock back, and then holds it for as long as anyone keeps the traceback.
+    It is the lock itself, because Python acquires and releases that in one step. A context manager written in Python
+    may be interrupted just before it releases the lock, which then stays held as long as the traceback lives.
     """
-    return _ONE_THREAD
+    return _LOCK
 
 
 def compiles(function: Callable[P, R]) -> Callable[P, R]:
-    """`function` as one such block, in which cyclic garbage waits.
+    """A decorator: the function runs in a `compiling` block, without garbage collections.
 
-    Importing the compiler and compiling make enough objects to set off full collections, each a walk over the whole
-    heap: with torch loaded that takes several times as long as a compile. What modules that were imported hold is not
-    walked by the next small collection either.
+    Importing the compiler and compiling create enough objects to trigger full collections, each of which traverses the
+    whole heap: with torch loaded that takes several times as long as a compile. The objects of imported modules are
+    moved to the oldest generation, so that the next small collection does not traverse them either.
     """
 
     @functools.wraps(function)
     def alone(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _ONE_THREAD:
+        with _LOCK:
             was_on = gc.isenabled()
             imported = len(sys.modules)
             try:
-                gc.disable()  # inside, for a KeyboardInterrupt may come right after it
+                gc.disable()  # inside `try`: a KeyboardInterrupt may come right after it
                 return function(*args, **kwargs)
             finally:
                 if was_on:
                     if len(sys.modules) > imported:
-                        _count_as_old()
+                        _promote_to_oldest_generation()
                     gc.enable()
 
     return alone
 
 
-def _count_as_old() -> None:
-    """Put all objects into the oldest generation of the collector, where young ones come that outlived collections."""
-    if not gc.get_freeze_count():  # else objects that somebody has frozen would thaw
+def _promote_to_oldest_generation() -> None:
+    """Move all objects to the oldest generation of the collector."""
+    if not gc.get_freeze_count():  # else objects that the user has frozen would be unfrozen
         gc.freeze()
         gc.unfreeze()
 
 
 @contextlib.contextmanager
 def interrupts_postponed() -> Iterator[None]:
-    """A KeyboardInterrupt comes at the end of the block.
+    """A block at whose end a KeyboardInterrupt that came inside of it is raised.
 
-    llvmlite frees an object twice if one comes while it is freed. What LLVM does cannot be interrupted in any case.
+    llvmlite frees an object twice if an interrupt comes while it is freed. LLVM itself cannot be interrupted.
     """
     expected = threading.current_thread() is threading.main_thread()
     if not expected or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield  # no exception comes here, or the program has a way of its own with interrupts
+        yield  # no interrupt is raised in this thread, or the program has its own signal handler
         return
-    came: list[int] = []
+    received: list[int] = []
     try:
-        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+        signal.signal(signal.SIGINT, lambda number, _: received.append(number))
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if came:
+        if received:
             raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Files that are complete or not there."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def write_complete(path: Path, parts: Iterable[bytes]) -> None:
-    """Put a complete file at `path` in one step, so that readers and other writers never meet half of one.
+    """Write a file atomically, so that readers and other writers never see a part of it.
 
     Raises:
-        OSError: It cannot be written; it names `path`, and what was there stays.
+        OSError: The file cannot be written; the error names `path`, and an existing file stays.
     """
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
@@ -21,7 +21,7 @@ def write_complete(path: Path, parts: Iterable[bytes]) -> None:
                 file.write(part)
         beside.replace(path)
     except BaseException as error:
-        with suppress(OSError):  # what cannot be written need not be there
+        with suppress(OSError):  # the temporary file may not exist
             beside.unlink()
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror, str(path)) from error

@@ -1,8 +1,8 @@
-"""Dataclasses that are cheap to define: `dataclasses.dataclass`, of whose methods only ``__init__`` is compiled.
+"""Dataclasses that are cheap to define: `dataclasses.dataclass` without compiling methods at import.
 
-`dataclasses` compiles the text of up to six functions per class, which takes several times as long as all else about
-the class, in every process that imports it. Here the others are closures over the names of the fields, and ``__init__``
-is compiled when it is first asked for, of many a class never.
+`dataclasses` compiles the text of up to six functions per class, in every process that imports it; that takes several
+times as long as the rest of the class definition. Here ``__init__`` is compiled at its first use, for many classes
+never, and the other methods are closures over the names of the fields.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ else:
         """As `dataclasses.dataclass` with these arguments; bases that are dataclasses must be made here too."""
 
         def completed(cls):
-            cls.__doc__ = cls.__doc__ or cls.__name__  # or else a signature is made for it
+            cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclasses` computes a signature for it
             declared = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
             _add_methods(declared, frozen, eq, repr)
             return declared
@@ -32,7 +32,7 @@ else:
 
 
 def is_frozen(cls: type) -> bool:
-    """Whether `cls` itself, and no base of it, is a dataclass made here whose instances never change."""
+    """Whether `cls` itself, not a base, is a frozen dataclass of this decorator."""
     return vars(cls).get("__setattr__") is _refuse_to_set
 
 
@@ -40,33 +40,33 @@ def _add_methods(cls: type, frozen: bool, eq: bool, shown: bool) -> None:
     fields = dataclasses.fields(cls)
     methods: dict[str, Any] = {"__init__": _LateInit(cls, frozen)}
     if shown:
-        methods |= _showing([field.name for field in fields if field.repr])
+        methods |= _repr_method([field.name for field in fields if field.repr])
     if eq:
-        methods |= _comparing(_getter([field.name for field in fields if field.compare]), frozen)
+        methods |= _comparison_methods(_values_getter([field.name for field in fields if field.compare]), frozen)
     if frozen:
         methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
     if frozen and "__slots__" in vars(cls):
-        methods |= _copied(_getter([field.name for field in fields]), [field.name for field in fields])
+        methods |= _state_methods(_values_getter([field.name for field in fields]), [field.name for field in fields])
     for name, method in methods.items():
-        if vars(cls).get(name) is None:  # a class that compares in its own way has None for __hash__, if no hash
+        if vars(cls).get(name) is None:  # a class with its own __eq__ and no __hash__ has None for __hash__
             setattr(cls, name, method)
 
 
 class _LateInit:
-    """``__init__`` of a class, of which none was asked for yet."""
+    """The descriptor of ``__init__`` until its first use, which compiles it."""
 
     def __init__(self, cls: type, frozen: bool) -> None:
         self._cls = cls
         self._frozen = frozen
 
     def __get__(self, instance: object, owner: type) -> Any:
-        if vars(self._cls)["__init__"] is self:  # another thread may have been here
+        if vars(self._cls)["__init__"] is self:  # else another thread was first
             setattr(self._cls, "__init__", _init(self._cls, dataclasses.fields(self._cls), self._frozen))  # noqa: B010
         return vars(self._cls)["__init__"].__get__(instance, owner)
 
 
 def _init(cls: type, fields: Sequence[dataclasses.Field[Any]], frozen: bool) -> Any:
-    """The only method whose text depends on the fields: others call it as any function."""
+    """The compiled ``__init__`` of a class."""
     assign = "set_(self, {0!r}, {1})" if frozen else "self.{0} = {1}"
     body = [assign.format(field.name, _value(field)) for field in fields]
     body += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
@@ -104,7 +104,7 @@ def _value(field: dataclasses.Field[Any]) -> str:
     return f"field[{name!r}].default_factory() if {name} is made_anew else {name}" if made else name
 
 
-def _showing(names: Sequence[str]) -> Mapping[str, Any]:
+def _repr_method(names: Sequence[str]) -> Mapping[str, Any]:
     def __repr__(self: object) -> str:  # noqa: N807 - its name in tracebacks
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({values})"
@@ -112,7 +112,7 @@ def _showing(names: Sequence[str]) -> Mapping[str, Any]:
     return {"__repr__": __repr__}
 
 
-def _comparing(values: Callable[[object], tuple[Any, ...]], frozen: bool) -> Mapping[str, Any]:
+def _comparison_methods(values: Callable[[object], tuple[Any, ...]], frozen: bool) -> Mapping[str, Any]:
     def __eq__(self: object, other: object) -> Any:  # noqa: N807
         return values(self) == values(other) if self.__class__ is other.__class__ else NotImplemented
 
@@ -122,8 +122,8 @@ def _comparing(values: Callable[[object], tuple[Any, ...]], frozen: bool) -> Map
     return {"__eq__": __eq__, "__hash__": __hash__ if frozen else None}
 
 
-def _copied(values: Callable[[object], tuple[Any, ...]], names: Sequence[str]) -> Mapping[str, Any]:
-    """What `copy` and pickles take for the attributes of an instance without ``__dict__``."""
+def _state_methods(values: Callable[[object], tuple[Any, ...]], names: Sequence[str]) -> Mapping[str, Any]:
+    """The methods with which `copy` and pickle save and restore an instance without ``__dict__``."""
 
     def __getstate__(self: object) -> tuple[Any, ...]:  # noqa: N807
         return values(self)
@@ -135,8 +135,8 @@ def _copied(values: Callable[[object], tuple[Any, ...]], names: Sequence[str]) -
     return {"__getstate__": __getstate__, "__setstate__": __setstate__}
 
 
-def _getter(names: Sequence[str]) -> Callable[[object], tuple[Any, ...]]:
-    """What gets the tuple of an instance's attributes of these names; `attrgetter` makes none of fewer than two."""
+def _values_getter(names: Sequence[str]) -> Callable[[object], tuple[Any, ...]]:
+    """A function from an instance to the tuple of its attributes `names`; `attrgetter` returns tuples from two on."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda instance: tuple(getattr(instance, name) for name in names)

@@ -1,4 +1,4 @@
-"""Finalizers in which no code of Python's runs, so that no interrupt is raised where nobody sees it."""
+"""Finalizers that run no Python code, so that no KeyboardInterrupt is raised, and lost, inside of them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-_bound: Any = ctypes.pythonapi.PyInstanceMethod_New
-_bound.restype = ctypes.py_object
-_bound.argtypes = [ctypes.py_object]
+_instance_method: Any = ctypes.pythonapi.PyInstanceMethod_New
+_instance_method.restype = ctypes.py_object
+_instance_method.argtypes = [ctypes.py_object]
 
 
-def given_to(receive: Callable[[Any], None]) -> Any:
-    """A ``__del__`` that gives the dying object to `receive`, a builtin function such as the ``append`` of a list.
+def finalizer_callback(receive: Callable[[Any], None]) -> Any:
+    """A ``__del__`` that passes the dying object to `receive`, a builtin function such as the ``append`` of a list.
 
-    There the object lives on, and its finalizer does not run again. One that is written in Python may be interrupted
-    where it begins; Python then prints that it ignores the KeyboardInterrupt, and nothing is finalized.
+    The list keeps the object alive, and its finalizer does not run again. A finalizer written in Python may be
+    interrupted at its first instruction: Python then prints that it ignores the KeyboardInterrupt, and nothing is
+    finalized.
     """
-    return _bound(receive)
+    return _instance_method(receive)

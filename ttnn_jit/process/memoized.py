@@ -1,4 +1,4 @@
-"""Functions that keep what they gave: the one decorator of the rooms whose arguments may be extents."""
+"""Memoized functions: the one decorator of functions whose arguments may be extents."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Memoized(Protocol[P, R_co]):
-    """A function that computes what it gives for equal arguments once."""
+    """A function that computes its result for equal arguments once."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """What the function gives."""
+        """The result of the function."""
 
     def cache_clear(self) -> None:
-        """Forget what it gave."""
+        """Clear the cache."""
 
 
 @overload
@@ -29,6 +29,6 @@ def memoized(*, maxsize: int) -> Callable[[Callable[P, R_co]], Memoized[P, R_co]
 
 
 def memoized(function: Callable[..., R_co] | None = None, /, *, maxsize: int | None = None) -> object:
-    """A decorator of a pure function of hashable arguments: what it gave is kept, of `maxsize` calls or of all."""
+    """A decorator that memoizes a pure function of hashable arguments, for the last `maxsize` calls or for all."""
     kept = lru_cache(maxsize)
     return kept if function is None else kept(function)

@@ -1,4 +1,4 @@
-"""How far a long command, compile or conversion has come, on stderr where that is a terminal."""
+"""The progress of a long command, compile or conversion, on stderr if that is a terminal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-INTERVAL = 0.1  # seconds between two counts; a command that takes less shows none
+INTERVAL = 0.1  # seconds between two updates; a shorter command shows none
 
 
-LONG = 1.0  # seconds after which a compile, or a conversion of weights, says how far it is
+SHOW_AFTER = 1.0  # seconds after which a compile, or a conversion of weights, shows its progress
 
 
-def counted(items: Iterable[Item], total: int, what: str, *, after: float = 0) -> Iterator[Item]:
-    """`items` as they are; on a terminal, ``what: 12 of 300`` while they go by, from `after` seconds on."""
+def with_progress(items: Iterable[Item], total: int, what: str, *, after: float = 0) -> Iterator[Item]:
+    """The `items`, unchanged; on a terminal their count is shown, ``what: 12 of 300``, from `after` seconds on."""
     is_seen = sys.stderr is not None and sys.stderr.isatty()
     return _shown(items, total, what, after) if is_seen else iter(items)
 

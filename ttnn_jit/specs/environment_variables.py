@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.process.memoized import memoized
 
 
@@ -70,4 +70,4 @@ def warn_of_unknown_variables() -> None:
 
             meant = difflib.get_close_matches(last, own, 1)
             guess = f"did you mean {OWN_PREFIX}{meant[0]}?" if meant else "`ttnn-jit env` lists those that there are"
-            warn_the_user(f"{name} is no variable that ttnn_jit reads; {guess}")
+            warn_user(f"{name} is no variable that ttnn_jit reads; {guess}")

@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.cache.contents import Contents, Damage, State, StoredProgram, checked, contents_of, stored_programs
 from ttnn_jit.cache.disk import DATABASE_NAME, SIZE_LIMIT, DiskStore
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
-from ttnn_jit.process.progress import counted
+from ttnn_jit.process.progress import with_progress
 from ttnn_jit.specs.options import Environment
 
 
@@ -36,7 +36,7 @@ def list_programs(options: argparse.Namespace) -> int:
     found = _used()
     try:
         stored = () if found.state is State.ABSENT else stored_programs(_folder(found))
-        programs = list(counted(stored, found.programs, "reading"))
+        programs = list(with_progress(stored, found.programs, "reading"))
     except sqlite3.Error as error:
         raise TtnnJitError(
             f"the disk cache in {found.folder} cannot be read: {error}",
@@ -93,7 +93,7 @@ def _checked(found: Contents) -> tuple[int, list[Damage]]:
     entries = 0
     damaged = []
     try:
-        for damage in counted(checked(_folder(found)), found.programs + found.others, "checking"):
+        for damage in with_progress(checked(_folder(found)), found.programs + found.others, "checking"):
             entries += damage is None or damage.name != DATABASE_NAME
             damaged += [damage] if damage else []
     except sqlite3.Error as error:

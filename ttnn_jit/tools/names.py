@@ -162,7 +162,7 @@ def _host_keywords_without_effect() -> Iterator[Row]:
 def _device_keywords() -> Iterator[Row]:
     yield from _own_keywords(devices.open_device, but="hardware")
     for name in sorted(devices.HARDWARE_SETTINGS):
-        yield name, "accepted, no effect", "a setting of hardware that a CPU has not"
+        yield name, "accepted, no effect", "a setting of hardware that a CPU lacks"
 
 
 def _own_keywords(function: Any, but: str) -> Iterator[Row]:

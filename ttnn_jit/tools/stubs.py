@@ -117,7 +117,7 @@ def _lazy_names() -> Iterator[str]:
     yield from ["", "__all__ = [", *(f'    "{name}",' for name in sorted([*module_of, *SUBMODULES])), "]", ""]
     yield "MODULE_OF: dict[str, str]"
     yield "NO_LINKS: str"
-    yield "SETTINGS_KEPT: str"
+    yield "SETTINGS_EFFECT: str"
     yield "SUBMODULES: tuple[str, ...]"
     yield "WITHOUT_EFFECT: dict[str, str]"
 

@@ -31,7 +31,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects import context, print_module, verify
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.process.memoized import memoized
-from ttnn_jit.process.progress import LONG, counted
+from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
 from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
@@ -160,7 +160,7 @@ def run_passes(
 ) -> None:
     """Runs `passes` over `module` in place; see `run`."""
     chosen = tuple(passes)
-    for stage in counted(chosen, len(chosen), "compiling, passes", after=LONG):
+    for stage in with_progress(chosen, len(chosen), "compiling, passes", after=SHOW_AFTER):
         before = print_module(module) if reproducers is not None else ""
         try:
             stage.apply(context(), module)

@@ -6,35 +6,38 @@
     x = ttnn.from_torch(torch.randn(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
     print(ttnn.to_torch(ttnn.exp(x)))
 
-Names and semantics are those of Tenstorrent's ttnn as far as they are here; a name that is not raises AttributeError.
-Operations are attributes too (``ttnn.exp``), made from their declarations in `ttnn_jit.ops`.
+Names and semantics are those of Tenstorrent's ttnn; a name that ttnn_jit lacks raises AttributeError. Operations are
+attributes (``ttnn.exp``), which are derived from their declarations in `ttnn_jit.ops`.
 
-An eager operation (`ttnn/calling/eager_operation.py`) binds its arguments by `ops/language/binding.py`, and its
-result options (`memory_config`, `dtype`, `output_tensor` and the like) by `ops/result_options.py`, as both
-frontends do: one value, `ResultOptions`, which says what the result is, reaches the key, and is written into the IR
-(`frontend/tensors/requested_results.py`). The operation is a program of one op, with the same tile body, hence the same
-bits, and calls like it go straight there (`ttnn/calling/eager_warm_calls.py`). A call with tensors of a mesh is that
-call on each device (`ttnn/calling/mesh.py`). What runs on the host, and what prepares the arguments of operations, is a
-Python function in a file of its subject: `from_torch` in `ttnn/tensors/torch_conversion.py`, `zeros` in
-`ttnn/tensors/tensor_creation.py`, `to_memory_config` in `ttnn/tensors/transfers.py`, `load_tensor` in
-`ttnn/tensors/tensor_files.py`, `conv2d` in `ttnn/functions/convolving.py`, `prepare_conv_weights` in
-`ttnn/functions/prepared_weights.py`, and so for collectives, pools, traces, devices. Its signature is its declaration,
-or the fields of a dataclass are, which related functions share (`ttnn/calling/shared_parameters.py`,
-`ttnn/functions/convolution_arguments.py`), and `@host_function` says the rest (`ttnn/calling/host_function.py`): a
-table of `Parameter` objects is read from the annotations (`ttnn/calling/host_parameters.py`), which binds and refuses
-arguments where a look at their classes does not do (`ttnn/calling/direct_calls.py`), and of which support tables and
-tests are made (docs/adding_an_operation.md). Names load when they are asked for: one table, made by `make docs`, says
-which file has which function (`ttnn/namespace/host_functions.py`), one where configs and enumerations stand, and why
-some have no effect (`ttnn/namespace/lazy_names.py`), another which modules of ttnn have no file here and where their
-names are (`ttnn/namespace/mirrored_modules.py`); the configs among them are fields with rules
-(`specs/configs/program_configs.py`, `specs/configs/compute_config.py` and `specs/configs/conv_configs.py` of `specs/`,
-over its `specs/configs/hardware_config.py`), whose fields users assign: what is kept of one is a copy
-(`specs/open_values.py`). `ttnn/namespace/stand_in.py`, once `python -m ttnn_jit`, `register_as_ttnn` or the pytest
-plugin asks for it, makes `import ttnn` find us where no real one is installed, in child processes by
-`ttnn/on_pythonpath/ttnn.py` (docs/from_ttnn.md). Hooks, `ttnn.tracer` and `ttnn.graph` observe
-operations (`dispatch/observers.py`): classes of calls have another ``__call__``, and functions of the host API other
-code, for as long as somebody does. Comparison mode is one of them (`ttnn/observing/comparison_mode.py`): what may lie
-between an operation and its golden says `ttnn/observing/comparison_tolerances.py`.
+*Eager operations* (`calling/eager_operation.py`). `ops/language/binding.py` binds the arguments, and
+`ops/result_options.py` the result options (`memory_config`, `dtype`, `output_tensor` and the like), as in both
+frontends. The options are one value, `ResultOptions`. It is part of the key, and is written into the IR
+(`frontend/tensors/requested_results.py`). An eager operation is a program of one op with the same tile body, hence the
+same bits. Later calls with the same metadata call that program directly (`calling/eager_warm_calls.py`). A call with
+tensors of a mesh is repeated on each device (`calling/mesh.py`).
+
+*Host functions* run on the host, or prepare the arguments of operations. Each is a Python function in a file of its
+subject: `from_torch` in `tensors/torch_conversion.py`, `zeros` in `tensors/tensor_creation.py`, `to_memory_config` in
+`tensors/transfers.py`, `load_tensor` in `tensors/tensor_files.py`, `conv2d` in `functions/convolution_calls.py`,
+`prepare_conv_weights` in `functions/prepared_weights.py`; likewise collectives, pools, traces and devices. The
+signature of a host function is its declaration. Related functions share the fields of a dataclass instead
+(`calling/shared_parameters.py`, `functions/convolution_arguments.py`). `@host_function` declares the rest
+(`calling/host_function.py`). The annotations give a table of `Parameter` objects (`calling/host_parameters.py`), which
+binds and checks arguments that the fast path does not accept by their classes (`calling/direct_calls.py`). Support
+tables and tests are derived from the same table (docs/adding_an_operation.md).
+
+*Names* load on first access. One table, made by `make docs`, maps each function to its file
+(`namespace/host_functions.py`). A second one maps configs and enumerations to their modules, and says why some have no
+effect (`namespace/lazy_names.py`). A third one lists the modules of ttnn that have no file here
+(`namespace/mirrored_modules.py`). Configs are dataclasses with checked fields (`specs/configs/`), which users assign
+to; ttnn_jit keeps copies of them (`specs/open_values.py`). `namespace/stand_in.py` makes `import ttnn` find this
+package where no real ttnn is installed, on request of `python -m ttnn_jit`, `register_as_ttnn` or the pytest plugin;
+`on_pythonpath/ttnn.py` does so in child processes (docs/from_ttnn.md).
+
+*Observers*: hooks, `ttnn.tracer` and `ttnn.graph` observe operations (`dispatch/observers.py`). While an observer is
+active, the classes of callables have another ``__call__``, and host functions another code object. Comparison mode is
+an observer (`observing/comparison_mode.py`); `observing/comparison_tolerances.py` bounds the distance of a result
+from its golden.
 """
 
 from __future__ import annotations
@@ -79,10 +82,16 @@ from ttnn_jit.ttnn import _ttnn, cluster, device
 from ttnn_jit.ttnn.calling import eager_functions
 from ttnn_jit.ttnn.calling.eager_functions import (
     add as add,
-)  # which a namespace of ttnn is known by; others load when asked for
+)  # a marker by which programs recognize ttnn; other functions load on first access
 from ttnn_jit.ttnn.calling.eager_operation import get_fallback_function, get_golden_function
 from ttnn_jit.ttnn.namespace import lazy_names
-from ttnn_jit.ttnn.namespace.names_on_demand import construct, is_newly_declared, knowing_its_name, loaded, unknown_name
+from ttnn_jit.ttnn.namespace.names_on_demand import (
+    construct,
+    is_declared_in_source,
+    loaded,
+    unknown_name,
+    with_qualified_name,
+)
 
 __all__ = [
     "DRAM_MEMORY_CONFIG",
@@ -150,11 +159,11 @@ MeshDevice = Device
 
 Tensor.parts_of = staticmethod(construct)
 for _name in __all__:
-    knowing_its_name(_name, globals()[_name])
+    with_qualified_name(_name, globals()[_name])
 __all__ += eager_functions.__all__
 __all__ += lazy_names.__all__
 
-if TYPE_CHECKING:  # a type checker reads the stubs, and says itself which names are missing
+if TYPE_CHECKING:  # a type checker reads the stubs, and reports missing names itself
     from ttnn_jit.ttnn.calling.eager_functions import *  # noqa: F403 - one name per operation
     from ttnn_jit.ttnn.namespace.lazy_names import *  # noqa: F403 - one name per line of the stub
 else:
@@ -162,7 +171,7 @@ else:
     def __getattr__(name: str) -> Any:
         if name in eager_functions.__all__:
             value = getattr(eager_functions, name)
-        elif name in lazy_names.__all__ or is_newly_declared(name):
+        elif name in lazy_names.__all__ or is_declared_in_source(name):
             value = loaded(name)
         else:
             raise unknown_name(name, __all__)

@@ -1,4 +1,4 @@
-"""The module `ttnn._ttnn`, ttnn's native extension, as far as its contents are here (`mirrored_modules.py`)."""
+"""The module `ttnn._ttnn`, ttnn's native extension, with the modules that `mirrored_modules.py` lists."""
 
 from __future__ import annotations
 

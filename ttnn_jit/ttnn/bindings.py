@@ -1,4 +1,4 @@
-"""Names that ttnn has in the modules of its extension alone: `ttnn._ttnn.device`, `ttnn._ttnn.multi_device`."""
+"""Names that exist only in modules of ttnn's native extension: `ttnn._ttnn.device`, `ttnn._ttnn.multi_device`."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from ttnn_jit.ttnn.devices.devices import get_num_devices
 from ttnn_jit.ttnn.meshes.host_shards import MeshCoordinate
 
 DEFAULT_L1_SMALL_SIZE = 0
-"""Bytes of each core's L1 that are set apart for small tensors."""
+"""Bytes of each core's L1 that are reserved for small tensors."""
 DEFAULT_TRACE_REGION_SIZE = 0
-"""Bytes of DRAM that are set apart for traces."""
+"""Bytes of DRAM that are reserved for traces."""
 DEFAULT_WORKER_L1_SIZE = 0
-"""Bytes of each core's L1 that tensors have; 0: all that there are."""
+"""Bytes of each core's L1 that tensors may use; 0: all of L1."""
 
 
 class SystemMeshDescriptor:
-    """The mesh that all devices of the host make up."""
+    """The mesh of all devices of the host."""
 
     def shape(self) -> MeshShape:
-        """Its rows and columns."""
+        """Rows and columns of the mesh."""
         return MeshShape(2, get_num_devices() // 2)
 
     def is_local(self, coordinate: MeshCoordinate) -> bool:
-        """Whether the device at a coordinate belongs to this host: every one does."""
+        """Whether the device at a coordinate belongs to this host: always True."""
         check_kind(coordinate, MeshCoordinate, "`coordinate`")
         return True
 
     def get_device_id(self, coordinate: MeshCoordinate) -> int:
-        """The number of the device at a coordinate, counted row by row."""
+        """The number of the device at a coordinate, in row-major order."""
         check_kind(coordinate, MeshCoordinate, "`coordinate`")
         row, column = coordinate
         return int(row * self.shape()[1] + column)

@@ -1,11 +1,11 @@
-"""The module `ttnn.cluster`: what kind of machine the devices make up."""
+"""The module `ttnn.cluster`: the kind of machine that the devices form."""
 
 from __future__ import annotations
 
 import enum
 
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 
 class ClusterType(enum.Enum):
@@ -38,4 +38,4 @@ def get_cluster_type() -> ClusterType:
 
 
 __all__ = ["ClusterType", "get_cluster_type"]
-__getattr__ = names_of("cluster", __all__)
+__getattr__ = submodule_getattr("cluster", __all__)

@@ -1,4 +1,4 @@
-"""The module `ttnn.core`: whole numbers, and questions about tensors."""
+"""The module `ttnn.core`: integer rounding, and queries of tensors."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 if TYPE_CHECKING:
-    from ttnn_jit.ttnn import *  # noqa: F403 - which has the names that are not defined here
+    from ttnn_jit.ttnn import *  # noqa: F403 - the names that are not defined here
 
-_OF_TTNN = (
+_REEXPORTED = (
     "create_sharded_memory_config create_sharded_memory_config_ get_memory_config grid_to_cores is_sharded "
     "is_tensor_storage_on_device num_cores_to_corerangeset num_cores_to_corerangeset_in_subcoregrids "
     "set_printoptions split_work_to_cores"
 )
-"""Names of `ttnn` itself."""
+"""Names that the module re-exports from `ttnn`."""
 
 __all__ = [  # noqa: PLE0604 - the names are the table's
     "divup",
@@ -28,16 +28,16 @@ __all__ = [  # noqa: PLE0604 - the names are the table's
     "has_tile_padding",
     "roundup",
     "tile_size",
-    *_OF_TTNN.split(),
+    *_REEXPORTED.split(),
 ]
 
 
 @host_function(name="core.divup", observed=False)
 def divup(a: int, b: int) -> int:
-    """The quotient of whole numbers, rounded up (ttnn.core.divup).
+    """The quotient of integers, rounded up (ttnn.core.divup).
 
     Raises:
-        ArgumentError: An argument is no whole number, or `b` is not above 0.
+        ArgumentError: An argument is not an integer, or `b` is below 1.
     """
     if b < 1:
         raise ArgumentError(f"`b` of divup must be at least 1, got {b}")
@@ -46,19 +46,19 @@ def divup(a: int, b: int) -> int:
 
 @host_function(name="core.roundup", observed=False)
 def roundup(a: int, b: int) -> int:
-    """The smallest multiple of `b` that is not below `a` (ttnn.core.roundup); errors as of `divup`."""
+    """`a` rounded up to a multiple of `b` (ttnn.core.roundup); raises the errors of `divup`."""
     return divup(a, b) * b
 
 
 @host_function(observed=False)
 def has_storage_type_of(tensor: Tensor, storage_type: StorageType) -> bool:
-    """Whether a tensor is where `storage_type` says (ttnn.has_storage_type_of)."""
+    """Whether a tensor has this storage type (ttnn.has_storage_type_of)."""
     return tensor.storage_type() is storage_type
 
 
 @host_function(observed=False)
 def has_tile_padding(tensor: Tensor, *, dim: int | None = None) -> bool:
-    """Whether a tensor is stored with padding: at all, or along `dim` (ttnn.has_tile_padding).
+    """Whether a tensor is stored with padding, along `dim` if that is given (ttnn.has_tile_padding).
 
     Raises:
         ArgumentError: There is no such dimension.
@@ -73,14 +73,14 @@ def has_tile_padding(tensor: Tensor, *, dim: int | None = None) -> bool:
 
 @host_function(observed=False)
 def element_size(dtype: DataType) -> int:
-    """Bytes of an element, whole ones (ttnn.element_size); 1 of block floats."""
+    """Size of an element in bytes (ttnn.element_size); 1 for block floats."""
     return dtype.element_bytes
 
 
 @host_function(observed=False)
 def tile_size(dtype: DataType) -> int:
-    """Bytes of a tile of 32x32 elements (ttnn.tile_size)."""
+    """Size of a tile of 32x32 elements in bytes (ttnn.tile_size)."""
     return dtype.nbytes(32 * 32)
 
 
-__getattr__ = names_of("core", __all__)
+__getattr__ = submodule_getattr("core", __all__)

@@ -1,4 +1,4 @@
-"""The module `ttnn.dot_access`: dicts whose items are attributes too."""
+"""The module `ttnn.dot_access`: dicts with attribute access to their items."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 __all__ = ["DotAccessDict", "make_dot_access_dict"]
 
 
 class DotAccessDict(dict[Any, Any]):
-    """Items by key, and those whose keys are names by attribute."""
+    """A dict whose items with identifiers as keys are attributes too."""
 
     _kind_of_item = "item"
-    """What errors call one."""
+    """The noun for an item in error messages."""
 
     def __getattr__(self, name: str) -> Any:
         if name in self:
@@ -32,7 +32,7 @@ class DotAccessDict(dict[Any, Any]):
 
 @host_function(name="dot_access.make_dot_access_dict", observed=False)
 def make_dot_access_dict(dictionary: Mapping[Any, Any], ignore_types: tuple[type, ...] = ()) -> DotAccessDict:
-    """A dict, and the dicts in it, as `DotAccessDict` objects; those of `ignore_types` stay what they are."""
+    """A copy of a dict with every nested dict as a `DotAccessDict`; instances of `ignore_types` are kept unchanged."""
 
     def nested(value: Any) -> Any:
         plain = isinstance(value, dict) and not isinstance(value, ignore_types)
@@ -41,4 +41,4 @@ def make_dot_access_dict(dictionary: Mapping[Any, Any], ignore_types: tuple[type
     return DotAccessDict({key: nested(value) for key, value in dictionary.items()})
 
 
-__getattr__ = names_of("dot_access", __all__)
+__getattr__ = submodule_getattr("dot_access", __all__)

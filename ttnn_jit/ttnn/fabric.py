@@ -1,4 +1,4 @@
-"""The module `ttnn.fabric`: settings of links between chips, of which there are none: they set nothing."""
+"""The module `ttnn.fabric`: settings of the links between chips, without effect, since a CPU has no such links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class FabricConfig(enum.Enum):
-    """The links between chips, of which there are none."""
+    """The kind of links between chips."""
 
     DISABLED = 0
     FABRIC_1D_NEIGHBOR_EXCHANGE = 1
@@ -34,7 +34,7 @@ class FabricConfig(enum.Enum):
 
 
 class FabricReliabilityMode(enum.Enum):
-    """What a lost link does."""
+    """The reaction to a lost link."""
 
     STRICT_INIT = 0
     RELAXED_INIT = 1
@@ -49,14 +49,14 @@ class FabricTensixConfig(enum.Enum):
 
 
 class FabricUDMMode(enum.Enum):
-    """Whether kernels address other chips as their own."""
+    """Whether kernels address the memory of other chips like that of their own chip."""
 
     DISABLED = 0
     ENABLED = 1
 
 
 class FabricManagerMode(enum.Enum):
-    """Whether a process of its own keeps the links up."""
+    """Whether a separate process manages the links."""
 
     DEFAULT = 0
     ENABLED = 1
@@ -66,7 +66,11 @@ class FabricManagerMode(enum.Enum):
 
 @dataclass(eq=False)
 class FabricRouterConfig:
-    """Settings of the routers of links; the size of a packet is in bytes, and None leaves it to them."""
+    """Settings of the routers of links.
+
+    Attributes:
+        max_packet_payload_size_bytes: Largest payload of a packet, in bytes; None for the router's default.
+    """
 
     max_packet_payload_size_bytes: int | None = None
 
@@ -81,8 +85,8 @@ def set_fabric_config(
     fabric_manager_mode: FabricManagerMode | None = None,
     router_config: FabricRouterConfig | None = None,
 ) -> None:
-    """Takes any setting of links, and sets nothing: devices of a mesh exchange nothing (ttnn.set_fabric_config).
+    """Check the settings of links, and ignore them (ttnn.set_fabric_config).
 
     Raises:
-        ArgumentError: A setting is of another kind.
+        ArgumentError: A setting has the wrong type.
     """

@@ -1,4 +1,4 @@
-"""The module `ttnn.graph`: operations between two points as a list of nodes, in the form that ttnn's capture has."""
+"""The module `ttnn.graph`: captures operations as a list of nodes, in the format of ttnn's graph capture."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from ttnn_jit.runtime.native.recorder import NothingRuns
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import BufferType
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
-from ttnn_jit.ttnn.observing.operation_graph import own_tensors_in, text_of_argument
+from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
+from ttnn_jit.ttnn.observing.operation_graph import text_of_argument, ttnn_tensors_in
 
-__all__ = ["RunMode", *declared_names_of("graph")]  # noqa: PLE0604 - the names are the declarations'
+__all__ = ["RunMode", *host_function_names("graph")]  # noqa: PLE0604 - the names are the declarations'
 
 JsonNode = dict[str, Any]
 
 
 class RunMode(enum.Enum):
-    """Whether operations run while they are captured, or only say what they would make."""
+    """Whether captured operations run (NORMAL), or only allocate their results (NO_DISPATCH)."""
 
     NORMAL = 0
     NO_DISPATCH = 1
 
 
 class _Capture(Observer):
-    """Nodes in the order of what happened. A buffer that is freed while it is captured has a node too."""
+    """Nodes in the order of events; freeing a buffer is an event too."""
 
     def __init__(self) -> None:
         self.nodes: list[JsonNode] = []
         self._open: list[JsonNode] = []
         self._idle: list[Device] = []
         self._tensors: dict[int, tuple[weakref.ref[Any], JsonNode]] = {}
-        self._numbers = count()
+        self._tensor_ids = count()
         self._node("capture_start", {})
 
-    def have_nothing_run(self) -> None:
-        """Have open devices allocate results and nothing else."""
+    def disable_dispatch(self) -> None:
+        """Let open devices allocate results without running kernels."""
         devices = open_devices()
         if busy := [device for device in devices if device.recorder is not None]:
             raise TraceError(f"begin_graph_capture: {busy[0]} captures already", help="end that first")
@@ -52,8 +52,8 @@ class _Capture(Observer):
         for device in devices:
             device.record(NothingRuns(self._note_circular_buffers))
 
-    def have_devices_run(self) -> None:
-        """Have them run calls again."""
+    def enable_dispatch(self) -> None:
+        """Let devices run kernels again."""
         for device in self._idle:
             if isinstance(device.recorder, NothingRuns):
                 device.record(None)
@@ -79,10 +79,10 @@ class _Capture(Observer):
     def after(self, operation: Any, args: Sequence[Any], _: Mapping[str, Any], result: Any) -> None:
         begun = self._open.pop()
         given = {id(tensor) for tensor in _device_tensors(args)}
-        made = [self._made(tensor, begun) for tensor in _device_tensors([result]) if id(tensor) not in given]
+        made = [self._add_result(tensor, begun) for tensor in _device_tensors([result]) if id(tensor) not in given]
         for tensor in _device_tensors(args):
             if not tensor.is_allocated():
-                self._freed(id(tensor))
+                self._add_deallocation(id(tensor))
         ended = self._node("function_end", {"name": name_of(operation)})
         begun["connections"].append(ended["counter"])
         ended["connections"] += [tensor["counter"] for tensor in made]
@@ -93,7 +93,7 @@ class _Capture(Observer):
         begun["connections"].append(node["counter"])
 
     def end(self) -> list[JsonNode]:
-        """All nodes, of which the first leads to what came from nowhere."""
+        """All nodes; the first one is connected to every node without another predecessor."""
         reached = {number for node in self.nodes for number in node["connections"]}
         last = self._node("capture_end", {})
         self.nodes[0]["connections"] = [
@@ -108,14 +108,14 @@ class _Capture(Observer):
         return node
 
     def _tensor(self, tensor: Tensor) -> JsonNode:
-        """The node of a tensor; a new one if none is known."""
+        """The node of a tensor, added if there is none yet."""
         reference, node = self._tensors.get(id(tensor), (None, None))
         if reference is None or node is None or reference() is not tensor:
             spec = tensor.spec
             node = self._node(
                 "tensor",
                 {
-                    "tensor_id": str(next(self._numbers)),
+                    "tensor_id": str(next(self._tensor_ids)),
                     "shape": str(spec.shape),
                     "dtype": str(spec.dtype),
                     "layout": str(spec.layout),
@@ -123,10 +123,10 @@ class _Capture(Observer):
                 },
             )
             number = id(tensor)
-            self._tensors[number] = weakref.ref(tensor, lambda _: self._freed(number)), node
+            self._tensors[number] = weakref.ref(tensor, lambda _: self._add_deallocation(number)), node
         return node
 
-    def _made(self, tensor: Tensor, begun: JsonNode) -> JsonNode:
+    def _add_result(self, tensor: Tensor, begun: JsonNode) -> JsonNode:
         node = self._tensor(tensor)
         allocated = self._node("buffer_allocate", _buffer(tensor))
         buffer = self._node("buffer", {key: allocated["params"][key] for key in ("layout", "size", "type")})
@@ -136,8 +136,8 @@ class _Capture(Observer):
         node["buffer"] = allocated["counter"]
         return node
 
-    def _freed(self, number: int) -> None:
-        """A tensor died or was deallocated: what was allocated for it is free."""
+    def _add_deallocation(self, number: int) -> None:
+        """Add a node for the buffer of a tensor that was collected or deallocated."""
         _, node = self._tensors.pop(number, (None, None))
         if self in _CAPTURES and node is not None and (allocated := node.pop("buffer", None)) is not None:
             freed = self._node("buffer_deallocate", self.nodes[allocated]["params"])
@@ -148,7 +148,7 @@ _CAPTURES: list[_Capture] = []
 
 
 def _device_tensors(values: Any) -> list[Tensor]:
-    return [tensor for tensor in own_tensors_in(values) if tensor.device() is not None]
+    return [tensor for tensor in ttnn_tensors_in(values) if tensor.device() is not None]
 
 
 def _buffer(tensor: Tensor) -> dict[str, str]:
@@ -165,38 +165,38 @@ def _buffer(tensor: Tensor) -> dict[str, str]:
 
 @host_function(name="graph.begin_graph_capture", observed=False)
 def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
-    """Note the operations that are called up to `end_graph_capture`, which belongs to the last capture that began.
+    """Record operations until `end_graph_capture`, which ends the capture that began last.
 
-    With ``RunMode.NO_DISPATCH`` nothing runs on the devices that are open now: results have shapes and memory, and
+    With ``RunMode.NO_DISPATCH`` no kernel runs on the devices that are open now: results are allocated with
     unspecified elements.
 
     Raises:
-        ArgumentError: `run_mode` is none.
-        TraceError: Nothing is to run, and a device captures a trace, or nothing runs on it already.
+        ArgumentError: `run_mode` is not a `RunMode`.
+        TraceError: With NO_DISPATCH: a device captures a trace, or another capture with NO_DISPATCH is active on it.
     """
     capture = _Capture()
     if run_mode is RunMode.NO_DISPATCH:
-        capture.have_nothing_run()
+        capture.disable_dispatch()
     _CAPTURES.append(capture)
     start(capture)
 
 
 @host_function(name="graph.end_graph_capture", observed=False)
 def end_graph_capture() -> list[JsonNode]:
-    """The nodes since `begin_graph_capture`, JSON values (ttnn.graph.end_graph_capture).
+    """The nodes since `begin_graph_capture`, as JSON values (ttnn.graph.end_graph_capture).
 
     Each has a ``counter``, its index in the list; a ``node_type``: capture_start, function_start, function_end, tensor,
     buffer, buffer_allocate, buffer_deallocate, circular_buffer_allocate, circular_buffer_deallocate_all, error or
     capture_end; ``params``, texts; and ``connections``, counters.
 
     Raises:
-        ArgumentError: No capture goes on.
+        ArgumentError: No capture is active.
     """
     if not _CAPTURES:
         raise ArgumentError("no graph is captured", help="call `ttnn.graph.begin_graph_capture()` first")
     capture = _CAPTURES.pop()
     stop(capture)
-    capture.have_devices_run()
+    capture.enable_dispatch()
     nodes = capture.end()
     for node in nodes:
         node.pop("buffer", None)
@@ -205,15 +205,15 @@ def end_graph_capture() -> list[JsonNode]:
 
 @host_function(name="graph.extract_calltrace", observed=False)
 def extract_calltrace(captured_graph: Sequence[JsonNode]) -> list[str]:
-    """The names of the operations, in order."""
+    """The names of the operations, in call order."""
     return [node["params"]["name"] for node in captured_graph if node["node_type"] == "function_start"]
 
 
 @host_function(name="graph.extract_peak_L1_memory_usage", observed=False)
 def extract_peak_L1_memory_usage(captured_graph: Sequence[JsonNode]) -> int:  # noqa: N802 - ttnn's name
-    """The most L1 that was taken at once, as ttnn adds it up: by tensors on all cores, by circular buffers on one.
+    """Peak L1 usage in bytes, as ttnn computes it: tensors on all cores plus circular buffers on one core.
 
-    These are known of what is captured with ``RunMode.NO_DISPATCH``.
+    Circular buffers are counted only in captures with ``RunMode.NO_DISPATCH``.
     """
     now = peak = 0
     for node in captured_graph:
@@ -228,14 +228,14 @@ def extract_peak_L1_memory_usage(captured_graph: Sequence[JsonNode]) -> int:  # 
 
 @host_function(name="graph.extract_circular_buffers_peak_size_per_core", observed=False)
 def extract_circular_buffers_peak_size_per_core(captured_graph: Sequence[JsonNode]) -> int:
-    """The most bytes that circular buffers of one program took on a core; 0 unless with ``RunMode.NO_DISPATCH``."""
+    """Peak bytes of one program's circular buffers on a core; 0 unless captured with ``RunMode.NO_DISPATCH``."""
     allocated = (node for node in captured_graph if node["node_type"] == "circular_buffer_allocate")
     return max((int(node["params"]["size"]) for node in allocated), default=0)
 
 
 @dataclass(frozen=True)
 class LiveTensor:
-    """A tensor that a captured call made and that lives: its bytes, where it lies, and what the graph says of it."""
+    """A live tensor that a captured call made: size, kind of memory, metadata, and the call's name."""
 
     nbytes: int
     memory: str
@@ -246,14 +246,14 @@ class LiveTensor:
 
 @dataclass(frozen=True)
 class CallMemory:
-    """What lies in a device's memory when a call ends, of what was made since the capture began.
+    """The memory that tensors made since the beginning of a capture occupy at the end of a call.
 
     Attributes:
-        name: Of the operation.
-        l1_bytes: Of tensors in L1, on all cores together.
-        dram_bytes: Of tensors in DRAM.
-        circular_buffer_bytes: That programs of the call took on a core at most; 0 unless with ``RunMode.NO_DISPATCH``.
-        largest: The largest tensors, the largest first.
+        name: Name of the operation.
+        l1_bytes: Bytes of tensors in L1, summed over all cores.
+        dram_bytes: Bytes of tensors in DRAM.
+        circular_buffer_bytes: Peak bytes of circular buffers on a core; 0 unless with ``RunMode.NO_DISPATCH``.
+        largest: The largest tensors, in descending order of size.
     """
 
     name: str
@@ -265,9 +265,9 @@ class CallMemory:
 
 @host_function(name="graph.extract_memory_of_calls", observed=False)
 def extract_memory_of_calls(captured_graph: Sequence[JsonNode], largest: int = 3) -> list[CallMemory]:
-    """What lies in memory at the end of every call, in order, with the `largest` tensors of that moment.
+    """The memory use at the end of every call, in order, each with the `largest` tensors at that time.
 
-    Tensors that were there before the capture are not counted.
+    Tensors that were allocated before the capture are not counted.
     """
     live: dict[int, LiveTensor] = {}
     running: list[tuple[str, int]] = []
@@ -305,16 +305,16 @@ def _live_tensor(captured_graph: Sequence[JsonNode], allocated: JsonNode, maker:
 
 @host_function(name="graph.extract_output_info", observed=False)
 def extract_output_info(captured_graph: Sequence[JsonNode]) -> list[dict[str, str]]:
-    """What is known of the tensors that the last operation gave: shape, dtype, layout, memory config."""
+    """Shape, dtype, layout and memory config of each result of the last operation."""
     ended = [node for node in captured_graph if node["node_type"] == "function_end"]
     return [dict(captured_graph[number]["params"]) for number in (ended[-1]["connections"] if ended else ())]
 
 
 @host_function(name="graph.pretty_print", observed=False)
 def pretty_print(captured_graph: Sequence[JsonNode]) -> str:
-    """A line for each operation, and what it was given."""
+    """One line per operation: its name and arguments."""
     begun = [node for node in captured_graph if node["node_type"] == "function_start"]
     return "\n".join(f"{node['params']['name']}({', '.join(node['arguments'])})" for node in begun)
 
 
-__getattr__ = names_of("graph", __all__)
+__getattr__ = submodule_getattr("graph", __all__)

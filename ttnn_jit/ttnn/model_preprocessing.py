@@ -1,4 +1,4 @@
-"""The module `ttnn.model_preprocessing`: parameters of torch modules as ttnn tensors, in the modules' own nesting."""
+"""The module `ttnn.model_preprocessing`: parameters of torch modules as ttnn tensors, nested like the modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
-from ttnn_jit.process.progress import LONG, counted
+from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -25,7 +25,7 @@ from ttnn_jit.ttnn.models.model_parameters import (
     ParameterList,
     make_parameter_dict,
 )
-from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
 from ttnn_jit.ttnn.tensors.mesh_mappers import TensorToMesh
 from ttnn_jit.ttnn.tensors.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.tensors.transfers import to_device
@@ -43,11 +43,11 @@ __all__ = [  # noqa: PLE0604 - the names are the declarations'
     "ModuleArgs",
     "ParameterDict",
     "ParameterList",
-    *declared_names_of("model_preprocessing"),
+    *host_function_names("model_preprocessing"),
 ]
 
-_CONVERTED_TO = DataType.BFLOAT16
-"""What floats become where nothing else is asked for."""
+_DEFAULT_DTYPE = DataType.BFLOAT16
+"""The default dtype of converted float parameters."""
 
 # --- One parameter --------------------------------------------------------------------------------------------------
 
@@ -60,16 +60,16 @@ def preprocess_linear_weight(
     layout: Layout = Layout.TILE,
     weights_mesh_mapper: TensorToMesh | None = None,
 ) -> Tensor:
-    """The weight of a linear layer as `ttnn.linear` wants it: transposed, on the host.
+    """The weight of a linear layer as `ttnn.linear` takes it: transposed, on the host.
 
     Args:
-        weight: Outputs x inputs.
-        dtype: Element type.
-        layout: TILE when omitted.
-        weights_mesh_mapper: What each device of a mesh gets.
+        weight: [outputs, inputs].
+        dtype: Element type of the result.
+        layout: Layout of the result; TILE when omitted.
+        weights_mesh_mapper: Distributes the result over the devices of a mesh.
 
     Raises:
-        ArgumentError, DTypeError: As `ttnn.from_torch`.
+        ArgumentError, DTypeError: As for `ttnn.from_torch`.
     """
     check_torch(weight, "preprocess_linear_weight")
     return from_torch(weight.T.contiguous(), dtype, layout=layout, mesh_mapper=weights_mesh_mapper)
@@ -95,7 +95,7 @@ def preprocess_layernorm_parameter(
     layout: Layout = Layout.TILE,
     weights_mesh_mapper: TensorToMesh | None = None,
 ) -> Tensor:
-    """Weight or bias of a norm as one row; the arguments are those of `preprocess_linear_weight`."""
+    """The weight or bias of a norm as one row; the arguments are those of `preprocess_linear_weight`."""
     return _as_row(parameter, "preprocess_layernorm_parameter", dtype, layout, weights_mesh_mapper)
 
 
@@ -107,7 +107,7 @@ def preprocess_embedding_weight(
     layout: Layout = Layout.ROW_MAJOR,
     weights_mesh_mapper: TensorToMesh | None = None,
 ) -> Tensor:
-    """The table of an embedding; the arguments are those of `preprocess_linear_weight`, in rows when omitted."""
+    """The weight of an embedding, by default ROW_MAJOR; the arguments are those of `preprocess_linear_weight`."""
     check_torch(weight, "preprocess_embedding_weight")
     return from_torch(weight, dtype, layout=layout, mesh_mapper=weights_mesh_mapper)
 
@@ -119,10 +119,10 @@ def _as_row(parameter: torch.Tensor, name: str, dtype: DataType, layout: Layout,
 
 @host_function(name="model_preprocessing.fold_batch_norm2d_into_conv2d", observed=False)
 def fold_batch_norm2d_into_conv2d(conv: torch.nn.Conv2d, bn: torch.nn.BatchNorm2d) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of one convolution that does what `conv` and then `bn` do when they are evaluated.
+    """Weight and bias of one convolution that is equivalent to `conv` followed by `bn` in evaluation mode.
 
     Raises:
-        ArgumentError: `bn` has no running statistics, by which it would be known what it does.
+        ArgumentError: `bn` has no running statistics.
     """
     if bn.running_mean is None or bn.running_var is None:
         raise ArgumentError(
@@ -142,13 +142,13 @@ def fold_batch_norm2d_into_conv2d(conv: torch.nn.Conv2d, bn: torch.nn.BatchNorm2
 @host_function(
     name="model_preprocessing.default_preprocessor",
     observed=False,
-    without_effect={"the module alone says what becomes of it": "name ttnn_module_args"},
+    without_effect={"the result depends on the module alone": "name ttnn_module_args"},
 )
 def default_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: Any) -> ParameterDict:
-    """Parameters of a Linear, a LayerNorm or an Embedding in BFLOAT16; nothing of other modules."""
+    """Parameters of a Linear, a LayerNorm or an Embedding in BFLOAT16; an empty dict for other modules."""
     import torch
 
-    dtype = _CONVERTED_TO
+    dtype = _DEFAULT_DTYPE
     if isinstance(model, torch.nn.Linear):
         bias = {} if model.bias is None else {"bias": preprocess_linear_bias(model.bias, dtype=dtype)}
         return ParameterDict(weight=preprocess_linear_weight(model.weight, dtype=dtype), **bias)
@@ -174,14 +174,14 @@ def convert_torch_model_to_ttnn_model(
 
     Args:
         model: The module.
-        convert_to_ttnn: Called with a module and its full name: whether its parameters become ttnn tensors.
+        convert_to_ttnn: Called with a module and its full name; returns whether its parameters become ttnn tensors.
         custom_preprocessor: Called with a module, its full name and, if it has parameters of these names,
-            `ttnn_module_args` and `convert_to_ttnn`: the module's parameters, or nothing for the default.
+            `ttnn_module_args` and `convert_to_ttnn`; returns the module's parameters, or None for the default.
         name: Full name of the module.
-        ttnn_module_args: What `infer_ttnn_module_args` found.
+        ttnn_module_args: The result of `infer_ttnn_module_args`.
 
     Raises:
-        ArgumentError: A preprocessor of another kind; and whatever `ttnn.from_torch` raises.
+        ArgumentError: A preprocessor with other parameters; and the errors of `ttnn.from_torch`.
     """
     import torch
 
@@ -216,14 +216,14 @@ def _preprocessed(
     parameters = list(inspect.signature(preprocessor).parameters)
     if len(parameters) < 2 or not set(parameters[2:]) <= set(known):
         raise ArgumentError(
-            f"a custom_preprocessor takes (model, name) and may take {' and '.join(known)} after them, and this one "
+            f"a custom_preprocessor takes (model, name), optionally followed by {' and '.join(known)}; this one "
             f"takes ({', '.join(parameters)})"
         )
     return preprocessor(model, name, **{key: known[key] for key in parameters[2:]})
 
 
 def _converted(model: torch.nn.Module, name: str, module_args: Any, *, is_converted: bool) -> ParameterDict:
-    """A module's own parameters, without its children's."""
+    """The parameters of a module, without those of its children."""
     import torch
 
     own = dict(_own_parameters(model))
@@ -240,13 +240,13 @@ def _own_parameters(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]
 
 
 def _as_ttnn(parameter: torch.Tensor) -> Tensor:
-    return from_torch(parameter, _CONVERTED_TO if parameter.is_floating_point() else None)
+    return from_torch(parameter, _DEFAULT_DTYPE if parameter.is_floating_point() else None)
 
 
-_OF_CACHE = {"there is no cache of whole models, which ttnn has off by default": "model_name version"}
+_NO_MODEL_CACHE = {"there is no cache of whole models, which ttnn disables by default": "model_name version"}
 
 
-@host_function(name="model_preprocessing.preprocess_model_parameters", observed=False, without_effect=_OF_CACHE)
+@host_function(name="model_preprocessing.preprocess_model_parameters", observed=False, without_effect=_NO_MODEL_CACHE)
 def preprocess_model_parameters(
     *,
     initialize_model: Callable[[], torch.nn.Module],
@@ -260,19 +260,19 @@ def preprocess_model_parameters(
     """The parameters of a torch model as ttnn tensors (ttnn.model_preprocessing.preprocess_model_parameters).
 
     Args:
-        initialize_model: Makes the model, which is put into evaluation mode.
-        device: Where the tensors go; None keeps them on the host.
+        initialize_model: Returns the model, which is put into evaluation mode.
+        device: Device of the tensors; None keeps them on the host.
         custom_preprocessor: See `convert_torch_model_to_ttnn_model`.
-        convert_to_ttnn: See there; all modules when omitted.
-        model_name: Of the cache of whole models, which ttnn has off by default and which is not here.
-        version: Likewise.
-        prefix: In front of the modules' names.
+        convert_to_ttnn: See `convert_torch_model_to_ttnn_model`; all modules when omitted.
+        model_name: Key of ttnn's cache of whole models; ignored.
+        version: Key of ttnn's cache of whole models; ignored.
+        prefix: Prefix of the modules' names.
 
     Returns:
-        `ParameterDict` and `ParameterList` objects nested as the modules are.
+        `ParameterDict` and `ParameterList` objects, nested like the modules.
 
     Raises:
-        ArgumentError: An argument of another kind; the model gives the rest.
+        ArgumentError: An argument has the wrong type; the model may raise errors of its own.
     """
     return preprocess_model(
         initialize_model=initialize_model,
@@ -286,8 +286,8 @@ def preprocess_model_parameters(
 @host_function(
     name="model_preprocessing.preprocess_model",
     observed=False,
-    of_a_chip="reader_patterns_cache",
-    without_effect=_OF_CACHE,
+    chip_only="reader_patterns_cache",
+    without_effect=_NO_MODEL_CACHE,
 )
 def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     *,
@@ -301,21 +301,21 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     run_model: Callable[[Any], Any] | None = None,
     reader_patterns_cache: dict[Any, Any] | None = None,
 ) -> Any:
-    """`preprocess_model_parameters`, where convolutions and pools get their `ttnn_module_args` from a run of the model.
+    """`preprocess_model_parameters`, with `ttnn_module_args` of convolutions and pools from a run of the model.
 
     Args:
-        initialize_model: As there, and so on.
-        device: Where the tensors go.
+        initialize_model: Returns the model, which is put into evaluation mode.
+        device: Device of the tensors; None keeps them on the host.
         custom_preprocessor: See `convert_torch_model_to_ttnn_model`.
-        convert_to_ttnn: See there.
-        model_name: Of the cache of whole models, which is not here.
-        version: Likewise.
-        prefix: In front of the modules' names.
-        run_model: Called with the model: runs it once, so that the shapes that meet its modules are known.
-        reader_patterns_cache: Of a chip's convolutions; nothing here.
+        convert_to_ttnn: See `convert_torch_model_to_ttnn_model`; all modules when omitted.
+        model_name: Key of ttnn's cache of whole models; ignored.
+        version: Key of ttnn's cache of whole models; ignored.
+        prefix: Prefix of the modules' names.
+        run_model: Called with the model, and runs it once, so that the input shapes of its modules are known.
+        reader_patterns_cache: Cache of a chip's convolutions; ignored.
 
     Raises:
-        ArgumentError: An argument of another kind.
+        ArgumentError: An argument has the wrong type.
     """
     require_torch("preprocess_model", "make the tensors by `ttnn.full` and its kin")
     import torch
@@ -326,7 +326,7 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     model.eval()
     module_args = infer_ttnn_module_args(model=model, run_model=run_model, device=device)
     count = sum(1 for _ in model.modules())
-    progress = counted(range(count), count, "converting modules", after=LONG)
+    progress = with_progress(range(count), count, "converting modules", after=SHOW_AFTER)
 
     def convert(module: torch.nn.Module, name: str) -> bool:
         next(progress, None)
@@ -343,23 +343,23 @@ def preprocess_model(  # noqa: PLR0913 - ttnn's keywords
     if module_args is not None:
         _merge_module_args(parameters, module_args)
     if device is not None:
-        _move_own(parameters, device)
+        _move_in_place(parameters, device)
         HOST_POOL.release_idle()
     return parameters
 
 
-def _move_own(parameters: ParameterDict | ParameterList, device: Device) -> None:
-    """`move_to_device` in place: what was on the host is freed tensor by tensor, not twice as much held at the end."""
+def _move_in_place(parameters: ParameterDict | ParameterList, device: Device) -> None:
+    """`move_to_device` in place: each host tensor is freed before the next is copied, to limit peak memory."""
     for key, value in parameters.items() if isinstance(parameters, ParameterDict) else enumerate(parameters):
         if isinstance(value, ParameterDict | ParameterList):
-            _move_own(value, device)
+            _move_in_place(value, device)
         elif isinstance(value, Tensor):
             parameters[key] = to_device(value, device)
 
 
 @host_function(name="model_preprocessing.move_to_device", observed=False)
 def move_to_device(parameters: Any, device: Device) -> Any:
-    """A nest of parameters with its ttnn tensors on a device; everything else stays as it is."""
+    """Nested parameters with their ttnn tensors on a device; other values are unchanged."""
     if isinstance(parameters, ParameterList):
         return ParameterList(move_to_device(each, device) for each in parameters)
     if isinstance(parameters, ParameterDict):
@@ -367,19 +367,19 @@ def move_to_device(parameters: Any, device: Device) -> Any:
     return to_device(parameters, device) if isinstance(parameters, Tensor) else parameters
 
 
-# --- What modules are run on ----------------------------------------------------------------------------------------
+# --- Arguments of modules -------------------------------------------------------------------------------------------
 
 
 @host_function(name="model_preprocessing.infer_ttnn_module_args", observed=False)
 def infer_ttnn_module_args(
     *, model: torch.nn.Module, run_model: Callable[[Any], Any] | None, device: Device | None = None
 ) -> ParameterDict | None:
-    """What each convolution and pool of a model is built with and run on, nested as the modules are.
+    """The settings and input sizes of each convolution and pool of a model, nested like the modules.
 
     Args:
         model: The model.
-        run_model: Called with the model, and runs it once; None gives None.
-        device: Kept in the arguments of convolutions.
+        run_model: Called with the model, and runs it once; without it the result is None.
+        device: Stored in the arguments of convolutions.
     """
     if run_model is None:
         return None
@@ -415,30 +415,32 @@ def _nested_by_name(found: Mapping[str, ModuleArgs]) -> ParameterDict:
     return nest
 
 
-_SHARED = ("kernel_size", "stride", "padding", "dilation")
-_CONVOLUTION = ("in_channels", "out_channels", *_SHARED, "groups", "padding_mode")
+_WINDOW_FIELDS = ("kernel_size", "stride", "padding", "dilation")
+_CONVOLUTION_FIELDS = ("in_channels", "out_channels", *_WINDOW_FIELDS, "groups", "padding_mode")
 
 
 def _args_of(module: torch.nn.Module, shape: torch.Size, device: Device | None) -> ModuleArgs | None:
     import torch
 
     kinds: tuple[tuple[type, type[ModuleArgs], tuple[str, ...]], ...] = (
-        (torch.nn.Conv2d, Conv2dArgs, _CONVOLUTION),
-        (torch.nn.ConvTranspose2d, ConvTranspose2dArgs, (*_CONVOLUTION, "output_padding")),
-        (torch.nn.MaxPool2d, MaxPool2dArgs, _SHARED),
+        (torch.nn.Conv2d, Conv2dArgs, _CONVOLUTION_FIELDS),
+        (torch.nn.ConvTranspose2d, ConvTranspose2dArgs, (*_CONVOLUTION_FIELDS, "output_padding")),
+        (torch.nn.MaxPool2d, MaxPool2dArgs, _WINDOW_FIELDS),
     )
     for kind, args, names in kinds:
         if isinstance(module, kind):
             run_on = {"batch_size": shape[0], "input_height": shape[-2], "input_width": shape[-1]}
-            of_kernel = {} if args is MaxPool2dArgs else _of_kernel(device)
-            return args({name: getattr(module, name) for name in names} | run_on | of_kernel | {"dtype": _CONVERTED_TO})
+            of_kernel = {} if args is MaxPool2dArgs else _kernel_settings(device)
+            return args(
+                {name: getattr(module, name) for name in names} | run_on | of_kernel | {"dtype": _DEFAULT_DTYPE}
+            )
     return None
 
 
-def _of_kernel(device: Device | None) -> dict[str, Any]:
+def _kernel_settings(device: Device | None) -> dict[str, Any]:
     return {
         "math_fidelity": MathFidelity.HiFi4,
-        "weights_dtype": _CONVERTED_TO,
+        "weights_dtype": _DEFAULT_DTYPE,
         "use_1d_systolic_array": True,
         "enable_auto_formatting": False,
         "conv_blocking_and_parallelization_config_override": {},
@@ -447,7 +449,7 @@ def _of_kernel(device: Device | None) -> dict[str, Any]:
 
 
 def _merge_module_args(parameters: Any, module_args: Any) -> None:
-    """Give every module's parameters what was found of it, as `ttnn_module_args`."""
+    """Store the arguments of every module in its parameters, as `ttnn_module_args`."""
     if isinstance(module_args, ModuleArgs):
         parameters["ttnn_module_args"] = type(module_args)({k: v for k, v in module_args.items() if k != "device"})
         return
@@ -456,4 +458,4 @@ def _merge_module_args(parameters: Any, module_args: Any) -> None:
             _merge_module_args(parameters[key], args)
 
 
-__getattr__ = names_of("model_preprocessing", __all__)
+__getattr__ = submodule_getattr("model_preprocessing", __all__)

@@ -1,4 +1,4 @@
-"""The module `ttnn.operations`, whose modules are importable: `ttnn.operations.moreh`, `ttnn.operations.matmul`."""
+"""The package `ttnn.operations`: its modules can be imported, as in `import ttnn.operations.moreh`."""
 
 from __future__ import annotations
 

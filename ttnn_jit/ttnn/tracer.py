@@ -1,4 +1,4 @@
-"""The module `ttnn.tracer`: which operations, ttnn's and torch's, made a tensor."""
+"""The module `ttnn.tracer`: the graph of operations, ttnn's and torch's, that produced a tensor."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dispatch.observers import Observer, is_observed_inside, name_of, observing
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.names_on_demand import declared_names_of, names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import host_function_names, submodule_getattr
 from ttnn_jit.ttnn.observing.operation_graph import OperationGraph, tensors_in
 
-__all__ = ["OperationGraph", *declared_names_of("tracer")]  # noqa: PLE0604 - the names are the declarations'
+__all__ = ["OperationGraph", *host_function_names("tracer")]  # noqa: PLE0604 - the names are the declarations'
 
 
 class _Tracer(Observer):
@@ -33,15 +33,15 @@ _ENABLED = ExitStack()
 @host_function(name="tracer.trace", observed=False)
 @contextmanager
 def trace() -> Iterator[OperationGraph]:
-    """In the body of a ``with`` the operations that run become a graph, torch's too (ttnn.tracer.trace).
+    """Record the operations in the body of a ``with`` as a graph, torch's included (ttnn.tracer.trace).
 
-    A call of a jitted function is one operation. The graph is that of `visualize` and `get_graph` until another begins.
+    A call of a jitted function is one operation. `visualize` and `get_graph` read the graph of the last trace.
     """
     tracer = _Tracer()
     _STACK.append(tracer)
     _LAST[:] = [tracer.graph]
     try:
-        with observing(tracer), _of_torch(tracer.graph):
+        with observing(tracer), _recording_torch(tracer.graph):
             yield tracer.graph
     finally:
         _STACK.remove(tracer)
@@ -49,10 +49,10 @@ def trace() -> Iterator[OperationGraph]:
 
 @host_function(name="tracer.enable_tracing", observed=False)
 def enable_tracing() -> None:
-    """Begin what `trace` does in a ``with``, until `disable_tracing` (ttnn.tracer.enable_tracing).
+    """Start a `trace` that `disable_tracing` ends (ttnn.tracer.enable_tracing).
 
     Raises:
-        ArgumentError: A trace goes on.
+        ArgumentError: A trace is active.
     """
     if is_tracing_enabled():
         raise ArgumentError("tracing is enabled already", help="call `ttnn.tracer.disable_tracing()` first")
@@ -61,37 +61,40 @@ def enable_tracing() -> None:
 
 @host_function(name="tracer.disable_tracing", observed=False)
 def disable_tracing() -> None:
-    """End what `enable_tracing` began, if it did (ttnn.tracer.disable_tracing)."""
+    """End the trace that `enable_tracing` started, if any (ttnn.tracer.disable_tracing)."""
     _ENABLED.close()
 
 
 @host_function(name="tracer.is_tracing_enabled", observed=False)
 def is_tracing_enabled() -> bool:
-    """Whether a `trace` goes on."""
+    """Whether a `trace` is active."""
     return bool(_STACK)
 
 
 @host_function(name="tracer.get_graph", observed=False)
 def get_graph(tensors: Any) -> OperationGraph:
-    """The operations that made these tensors, given in any containers (ttnn.tracer.get_graph).
+    """The operations that produced these tensors (ttnn.tracer.get_graph).
+
+    Args:
+        tensors: A tensor, or nested containers of tensors.
 
     Raises:
-        ArgumentError: There is none among them, or one was made by no operation that was traced.
+        ArgumentError: There is no tensor in `tensors`, or no traced operation produced one of them.
     """
     return _LAST[0].of(tensors)
 
 
 @host_function(name="tracer.visualize", observed=False)
 def visualize(tensors: Any, *, file_name: str | Path | None = None) -> OperationGraph:
-    """The operations that made these tensors, which notebooks show as a picture (ttnn.tracer.visualize).
+    """The operations that produced these tensors, which notebooks show as a picture (ttnn.tracer.visualize).
 
     Args:
-        tensors: In any containers.
-        file_name: Where a picture (.svg), JSON (.json) or text for graphviz (.dot) is written.
+        tensors: A tensor, or nested containers of tensors.
+        file_name: The file to write: a picture (.svg), JSON (.json) or text for graphviz (.dot).
 
     Raises:
-        ArgumentError: There is no tensor among them, one was made by no operation that was traced, or the name of the
-            file ends otherwise.
+        ArgumentError: There is no tensor in `tensors`, no traced operation produced one of them, or the file name has
+            another suffix.
     """
     graph = get_graph(tensors)
     if file_name is not None:
@@ -99,8 +102,8 @@ def visualize(tensors: Any, *, file_name: str | Path | None = None) -> Operation
     return graph
 
 
-def _of_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
-    """In its body torch's functions are noted; where torch is not loaded nobody calls one."""
+def _recording_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
+    """Record calls of torch functions in a ``with`` body; does nothing where torch is not loaded."""
     if "torch" not in sys.modules:
         return nullcontext()
     from torch.overrides import TorchFunctionMode, resolve_name
@@ -117,4 +120,4 @@ def _of_torch(graph: OperationGraph) -> AbstractContextManager[Any]:
     return Mode()
 
 
-__getattr__ = names_of("tracer", __all__)
+__getattr__ = submodule_getattr("tracer", __all__)

@@ -1,12 +1,12 @@
-"""The module `ttnn.transformer`: attention, as far as it is here."""
+"""The module `ttnn.transformer`: operations of attention."""
 
 from __future__ import annotations
 
 from ttnn_jit.ttnn.calling.eager_functions import functions_of
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 _OPERATIONS = functions_of("transformer")
 globals().update(_OPERATIONS)
 
 __all__ = [*_OPERATIONS]  # noqa: PLE0604 - the names are the declarations'
-__getattr__ = names_of("transformer", __all__)
+__getattr__ = submodule_getattr("transformer", __all__)

@@ -1,16 +1,16 @@
-"""The module `ttnn.types`: the names of what tensors are made of."""
+"""The module `ttnn.types`: the types of tensors' metadata."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 
 if TYPE_CHECKING:
-    from ttnn_jit.ttnn import *  # noqa: F403 - which has all but one of the names
+    from ttnn_jit.ttnn import *  # noqa: F403 - all names but one
 
-_OF_TTNN = (
+_REEXPORTED = (
     "DRAM_MEMORY_CONFIG L1_BLOCK_SHARDED_MEMORY_CONFIG L1_HEIGHT_SHARDED_MEMORY_CONFIG L1_MEMORY_CONFIG "
     "L1_WIDTH_SHARDED_MEMORY_CONFIG ROW_MAJOR_LAYOUT TILE_LAYOUT TILE_SIZE BcastOpDim BcastOpMath "
     "BlackholeComputeKernelConfig BufferType CoreCoord CoreGrid CoreRange CoreRangeSet DataType "
@@ -19,10 +19,10 @@ _OF_TTNN = (
     "UnaryWithParam WormholeComputeKernelConfig bfloat4_b bfloat8_b bfloat16 corerange_to_cores float32 int32 uint8 "
     "uint16 uint32"
 )
-"""Names of `ttnn` itself."""
+"""Names that the module re-exports from `ttnn`."""
 
-__all__ = ["DEVICE_STORAGE_TYPE", *_OF_TTNN.split()]  # noqa: PLE0604 - the names are the table's
+__all__ = ["DEVICE_STORAGE_TYPE", *_REEXPORTED.split()]  # noqa: PLE0604 - the names are the table's
 
 DEVICE_STORAGE_TYPE = StorageType.DEVICE
 
-__getattr__ = names_of("types", __all__)
+__getattr__ = submodule_getattr("types", __all__)

@@ -229,8 +229,8 @@ def test_elsewhere_nothing_is_shown(filled, capsys, monkeypatch):
 def test_items_pass_through_the_progress_unchanged_and_whoever_stops_early_leaves_no_trace_of_it(monkeypatch):
     monkeypatch.setattr(progress, "INTERVAL", 0)
     with contextlib.redirect_stderr(Terminal()) as terminal:
-        assert list(progress.counted(range(5), 5, "x")) == [0, 1, 2, 3, 4]
-        shown = progress.counted("abc", 3, "x")
+        assert list(progress.with_progress(range(5), 5, "x")) == [0, 1, 2, 3, 4]
+        shown = progress.with_progress("abc", 3, "x")
         assert [next(shown), next(shown)] == ["a", "b"]
         shown.close()
     assert terminal.getvalue().endswith("\rx: 1 of 3\r         \r")

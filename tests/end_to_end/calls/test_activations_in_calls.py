@@ -186,7 +186,7 @@ def test_a_jitted_function_applies_activations_of_operands_and_of_the_result(dev
     [
         (
             {"input_tensor_a_activations": [RELU]},
-            "`input_tensor_a_activations` applies to a tensor operand of",
+            "`input_tensor_a_activations` applies to a tensor operand of a binary",
         ),
         ({"activations": [3]}, "3 is no activation"),
         ({"activations": RELU}, "`activations` must be a list"),

@@ -13,6 +13,7 @@ import time
 import pytest
 import torch
 
+from tests.sampling import drawn
 from ttnn_jit import jit, ttnn
 from ttnn_jit.process.compile_lock import compiles, compiling, interrupts_postponed
 from ttnn_jit.runtime.memory.buffer import BIG_BYTES, HOST_POOL, BufferPool
@@ -65,7 +66,7 @@ def test_a_compile_that_was_interrupted_leaves_nothing_behind(cached):
     events = random.Random(int(cached))
     function = jit(enable_cache=cached)(lambda x, scale: ttnn.exp(x) * scale)
     function(A, -1.0)  # what a process does once is done
-    for number in range(60):
+    for number in range(drawn(120)):
         scale = number + 0.5
         interrupted(lambda scale=scale: function(A, scale), int(events.choice([100, 1_000, 10_000]) * events.random()))
         interrupted(lambda scale=scale: function(A, scale), int(1_000 * events.random()))
@@ -132,7 +133,7 @@ def interrupted_by_a_timer(monkeypatch):
 
 def test_an_interrupted_allocation_loses_no_memory(interrupted_by_a_timer):
     pool = BufferPool()
-    for _ in range(2000):
+    for _ in range(drawn(4000)):
         kept = []
         assert interrupted_by_a_timer(lambda kept=kept: kept.append(pool.allocate(64))) == []
         kept.clear()
@@ -152,7 +153,7 @@ def test_an_interrupted_call_loses_no_memory(kind, device, interrupted_by_a_time
         function(x)
     gc.collect()
     before = HOST_POOL.statistics().live_bytes
-    for _ in range(500):
+    for _ in range(drawn(1000)):
         kept = []  # a block that dies while an interrupt comes is another matter
         assert interrupted_by_a_timer(lambda kept=kept: kept.append(function(x))) == []
         kept.clear()
@@ -163,7 +164,7 @@ def test_an_interrupted_call_loses_no_memory(kind, device, interrupted_by_a_time
 def test_an_interrupt_while_blocks_die_loses_no_memory(nbytes, interrupted_by_a_timer):
     # Three blocks of 20 MB are more than may be idle, so that memory is unmapped all the time.
     pool = BufferPool(idle_limit=32 << 20)
-    for _ in range(400):
+    for _ in range(drawn(800)):
         kept = []
 
         def step(kept=kept):

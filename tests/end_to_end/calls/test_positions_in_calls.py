@@ -60,7 +60,7 @@ def test_a_jitted_function_takes_the_position_of_a_cache_in_a_tensor(cpu_device)
         assert torch.equal(found, ttnn.to_torch(x)[0].transpose(0, 1))
     assert update.num_entries == 1
     for given in ({}, {"update_idx": 1, "update_idx_tensor": indices(cpu_device, [1])}):
-        with pytest.raises(TtnnJitError, match="the position is given in one of"):
+        with pytest.raises(TtnnJitError, match="exactly one of `update_idx` and `update_idx_tensor` is given"):
             ttnn.update_cache(cache, x, **given)
 
 

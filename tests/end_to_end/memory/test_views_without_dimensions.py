@@ -8,7 +8,7 @@ import torch
 
 from ttnn_jit import jit
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.ttnn.calling.plain_python import foreign_operands
+from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 
 def ellipsis(a):
@@ -104,7 +104,7 @@ def test_a_write_reaches_what_its_library_writes(program, capture, numpy):
     function = program if capture is None else jit(graph_capture=capture)(program)
     for _ in range(3):
         given = made(numpy)
-        with foreign_operands(PRESETS["cpu"]):
+        with accepting_foreign_operands(PRESETS["cpu"]):
             found = function(given)
         assert np.array_equal(np.asarray(found), np.asarray(expected))
         assert np.array_equal(np.asarray(given), np.asarray(with_library))

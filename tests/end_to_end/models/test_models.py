@@ -36,18 +36,17 @@ def check(name, run, reference, target="cpu"):
     assert float((got - wanted).abs().max()) <= ulps * 2.0 ** (math.frexp(largest)[1] - 8)
 
 
-@pytest.mark.parametrize("name", names())
-@pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-def test_a_model_gives_what_torch_gives(modules, name, target):
-    device = ttnn.open_device(device_id=0, target=target)
-    run, reference = modules[name].build(modules[name].SMALL, device)
-    check(name, run, reference, target)
-    ttnn.close_device(device)
+def eagerly(target):
+    def check_model(module, name):
+        device = ttnn.open_device(device_id=0, target=target)
+        run, reference = module.build(module.SMALL, device)
+        check(name, run, reference, target)
+        ttnn.close_device(device)
+
+    return check_model
 
 
-@pytest.mark.filterwarnings("ignore:.*on an operation is ignored inside a jitted function")
-@pytest.mark.parametrize("name", names())
-def test_a_jitted_model_is_one_program_that_serves_every_call(modules, name):
+def jitted_once(module, name):
     jitted = []
 
     def compiled(function):
@@ -55,13 +54,25 @@ def test_a_jitted_model_is_one_program_that_serves_every_call(modules, name):
         return jitted[-1]
 
     device = ttnn.open_device(device_id=0, target="cpu")
-    run, reference = modules[name].build(modules[name].SMALL, device, compiled=compiled)
+    run, reference = module.build(module.SMALL, device, compiled=compiled)
     check(name, run, reference)
     before = [function.num_entries for function in jitted]
     run()
     assert [function.num_entries for function in jitted] == before
     assert all(count >= 1 for count in before)
     ttnn.close_device(device)
+
+
+WAYS = {"cpu": eagerly("cpu"), "wormhole_b0": eagerly("wormhole_b0"), "jitted": jitted_once}
+
+
+@pytest.mark.filterwarnings("ignore:.*on an operation is ignored inside a jitted function")
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("check_model", WAYS.values(), ids=WAYS)
+def test_a_model_gives_what_torch_gives_and_a_jitted_one_is_one_program_that_serves_every_call(
+    modules, name, check_model
+):
+    check_model(modules[name], name)
 
 
 @pytest.mark.parametrize("name", names())

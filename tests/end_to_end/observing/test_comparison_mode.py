@@ -341,7 +341,7 @@ def test_overrides_that_are_none_are_refused(monkeypatch, text, message):
 
     monkeypatch.setenv("TTNN_CONFIG_OVERRIDES", text)
     with pytest.raises(ArgumentError, match=message):
-        session_config._overridden(session_config.Config())
+        session_config._with_overrides(session_config.Config())
 
 
 def fused(x):

@@ -60,7 +60,7 @@ def test_traces_are_counted_in_the_trace_region():
 
 
 def test_other_memory_is_refused_by_name(device):
-    with pytest.raises(ArgumentError, match="no tensor lies in SYSTEM_MEMORY"):
+    with pytest.raises(ArgumentError, match="no tensor is in SYSTEM_MEMORY"):
         ttnn.get_memory_view(device, ttnn.BufferType.SYSTEM_MEMORY)
     with pytest.raises(ArgumentError, match=r"`device` of get_memory_view must be a ttnn\.Device, got 0"):
         ttnn.get_memory_view(0, ttnn.BufferType.DRAM)

@@ -43,7 +43,7 @@ def test_what_takes_long_is_counted_on_a_terminal_and_wiped_off(work, monkeypatc
 
 def test_what_is_short_or_not_on_a_terminal_is_silent(work, monkeypatch, capsys):
     with contextlib.redirect_stderr(Terminal()) as terminal:
-        progress_of_nothing = list(progress.counted(range(3), 3, "x", after=progress.LONG))
+        progress_of_nothing = list(progress.with_progress(range(3), 3, "x", after=progress.SHOW_AFTER))
     assert (terminal.getvalue(), progress_of_nothing) == ("", [0, 1, 2])
     monkeypatch.setattr(progress, "INTERVAL", -10)
     work(2.25)

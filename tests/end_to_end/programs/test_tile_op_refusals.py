@@ -176,7 +176,7 @@ def with_a_clock():
     return asks_a_clock_around
 
 
-_CHANGING = "gives another value each time, and would be called once, when it is compiled"
+_CHANGING = "returns another value at each call, and would be called once, when the operation is compiled"
 _BEFORE = "make the values before the call, and pass them as an operand"
 CHANGING = {
     draws_a_number: "random.random", draws_by_a_name: "drawn", draws_of_numpy: "np.random.rand",
@@ -411,7 +411,7 @@ def refused_at_a_call(function, way, x):
 def test_random_numbers_that_a_module_imports_below_are_refused_at_the_first_call(way, x, monkeypatch):
     operation = ttnn_jit.tile_op(draws_what_is_imported_later)
     monkeypatch.setitem(globals(), "later", random)
-    with pytest.raises(CompileError, match=r"`later\.gauss` gives another value each time") as refused:
+    with pytest.raises(CompileError, match=r"`later\.gauss` returns another value at each call") as refused:
         ON[way](operation, x)
     assert_points_at(refused.value, draws_what_is_imported_later, "later.gauss")
 

@@ -110,5 +110,5 @@ def test_what_is_installed_from_the_source_distribution_runs_the_demo_and_knows_
 
 
 def test_tests_run_in_the_unpacked_source_distribution(unpacked):
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/unit/cache/test_contents.py", "tests/mlir/cse"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/unit/cache/test_manifest.py", "tests/mlir/cse"]
     assert "passed" in run(*command, cwd=unpacked, PYTHONPATH="")

@@ -265,7 +265,7 @@ def what_is_read(x):
     return ttnn.from_torch(ttnn.to_torch(x))
 
 
-@refused("a device says no `id` while a function is compiled")
+@refused("`id` of a device is not known while a function is compiled")
 def the_number_of_a_device(x):
     return ttnn.relu(x) if x.device().id() == 0 else x
 

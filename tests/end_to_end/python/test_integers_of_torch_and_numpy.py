@@ -9,7 +9,7 @@ import torch
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import CompileError, DTypeError
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.ttnn.calling.plain_python import foreign_operands
+from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 BOTH = pytest.mark.parametrize("capture", [False, True], ids=["ast", "capture"])
 LIBRARIES = pytest.mark.parametrize("numpy", [False, True], ids=["torch", "numpy"])
@@ -208,7 +208,7 @@ def test_a_result_that_its_tensor_does_not_hold_is_not_written(x, y, capture):
 @LIBRARIES
 def test_plain_python_computes_them_so_too(name, numpy):
     program, operands, expected = COMPUTED[name]
-    with foreign_operands(PRESETS["cpu"]):
+    with accepting_foreign_operands(PRESETS["cpu"]):
         found = program(*(given(each, numpy) for each in operands))
     assert equal(found, expected)
 

@@ -438,9 +438,9 @@ def writes_outside(x):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (reads_by_a_mask, "how many elements a mask takes is not known before the call"),
+        (reads_by_a_mask, "the number of elements that a mask selects is not known before the call"),
         (fills_by_integers, "a tensor is no index of a tensor"),
-        (fills_with_many, "cannot be written where a mask says so"),
+        (fills_with_many, "cannot be written where a mask is true"),
         (fills_by_another_shape, r"a mask of shape \[3, 4\] does not fit a tensor of \[4, 4\]"),
         (raises_in_the_end, "KeyError: 'c'"),
         (catches_what_the_compiler_says, "`matmul`"),

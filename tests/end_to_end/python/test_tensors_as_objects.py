@@ -67,7 +67,7 @@ def test_an_attribute_of_an_argument_is_seen(graph_capture):
     given.tag = 1.0
     for _ in range(3):
         if graph_capture:
-            with pytest.raises(UnsupportedFunction, match="does not say whether it has a `tag`"):
+            with pytest.raises(UnsupportedFunction, match="whether a tensor has a `tag` is not known in a trace"):
                 jitted(X, given)
         else:
             assert jitted(X, given)[0, 0] == 2.0

@@ -8,7 +8,7 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
-from ttnn_jit.ttnn.calling.operators import truth_of_objects
+from ttnn_jit.ttnn.calling.operators import truth_with_warning
 
 TRUE = pytest.mark.filterwarnings("ignore:a ttnn tensor is true")
 
@@ -39,7 +39,7 @@ def test_a_tensor_is_true_whatever_it_holds(pair):
 
 
 def test_the_first_of_all_questions_warns_at_the_users_line():
-    truth = truth_of_objects()
+    truth = truth_with_warning()
     with pytest.warns(UserWarning, match=r"is true whatever its elements are(.|\n)*ttnn\.where") as said:
         assert truth(object())
     assert said[0].filename == __file__

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from ttnn_jit import ttnn
-from ttnn_jit.golden.verdict import Stored, judge
+from ttnn_jit.golden.verdict import ResultFormat, judge
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ops.language.parameter import CHOICE
 from ttnn_jit.specs.dtypes import FLOATS
@@ -132,12 +132,14 @@ def test_right_results_are_right_and_what_is_further_off_is_not(operation, kind,
     assert records
     assert [str(record) for record in records if record.matches is False] == []
     for tensor, golden, got, tolerance, elements in judged:
-        if elements is None and got.numel() and not tolerance.of_all:
+        if elements is None and got.numel() and not tolerance.by_rms:
             assert_worse_is_wrong(tensor, golden, got, tolerance)
 
 
 def assert_worse_is_wrong(tensor, golden, got, tolerance):
-    stored = Stored(tensor.dtype, tensor.device() is not None and tensor.device().target.numerics is Numerics.DEVICE)
+    result_format = ResultFormat(
+        tensor.dtype, tensor.device() is not None and tensor.device().target.numerics is Numerics.DEVICE
+    )
     finite = (got.isfinite() & golden.double().isfinite()).reshape(-1).nonzero()
     erased = tensor.dtype.is_block_float and len(finite) < got.numel()  # beside an infinity nothing is judged
     if not len(finite) or erased or (tolerance.noise is not None and not tolerance.noise().isfinite().all()):
@@ -147,7 +149,7 @@ def assert_worse_is_wrong(tensor, golden, got, tolerance):
         changed = got.clone()
         changed.reshape(-1)[index] = wrong
         if not torch.equal(changed, got):
-            assert not judge(changed, golden, stored, tolerance).matches, (wrong, got.reshape(-1)[index])
+            assert not judge(changed, golden, result_format, tolerance).matches, (wrong, got.reshape(-1)[index])
 
 
 def worse(right, got, dtype, tolerance, index):

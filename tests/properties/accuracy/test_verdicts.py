@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.sampling import drawn
 from ttnn_jit import ttnn
-from ttnn_jit.golden.verdict import Stored, Tolerance, judge, relative_of_pcc
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, judge, relative_of_pcc
 from ttnn_jit.specs.tensor_spec import DataType
 
 SCALARS = {DataType.FLOAT32: torch.float32, DataType.BFLOAT16: torch.bfloat16}
@@ -62,7 +62,7 @@ goldens = st.one_of(st.lists(numbers, min_size=1, max_size=40), near_one_value)
 @given(golden=goldens, dtype=st.sampled_from([*SCALARS]))
 def test_a_golden_that_is_rounded_once_is_right_wherever_it_lies(golden, dtype):
     got = torch.tensor([rounded(x, dtype) for x in golden], dtype=torch.float64).to(SCALARS[dtype])
-    verdict = judge(got, torch.tensor(golden, dtype=torch.float64), Stored(dtype), Tolerance())
+    verdict = judge(got, torch.tensor(golden, dtype=torch.float64), ResultFormat(dtype), Tolerance())
     assert verdict.matches, verdict
     assert verdict.max_ulp <= 0.5
 
@@ -80,7 +80,7 @@ def test_an_element_that_is_further_off_than_its_bound_is_wrong(golden, dtype, d
         wrong = data.draw(st.sampled_from([right + steps * unit(right, dtype), math.nan, math.inf]))
     got = torch.tensor([rounded(x, dtype) for x in golden], dtype=torch.float64)
     got[index] = wrong
-    verdict = judge(got.to(SCALARS[dtype]), torch.tensor(golden).double(), Stored(dtype), Tolerance(bound))
+    verdict = judge(got.to(SCALARS[dtype]), torch.tensor(golden).double(), ResultFormat(dtype), Tolerance(bound))
     assert not verdict.matches, (right, wrong)
     assert str([index]) in verdict.reason
 
@@ -97,7 +97,7 @@ def test_two_elements_that_were_swapped_are_wrong(data, dtype):
     a, b = data.draw(st.lists(st.integers(0, width - 1), min_size=2, max_size=2, unique=True))
     tensor[1, [a, b]] = tensor[1, [b, a]].clone()
     is_the_same = torch.equal(tensor.double(), exact)
-    assert judge(tensor, exact, Stored(dtype), Tolerance()).matches is is_the_same
+    assert judge(tensor, exact, ResultFormat(dtype), Tolerance()).matches is is_the_same
 
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
@@ -107,12 +107,12 @@ def test_block_floats_are_right_within_the_unit_of_their_block(data, dtype):
     shape = data.draw(st.sampled_from([(3, 40), (32, 32), (1, 5), (2, 33, 17)]))
     golden = (torch.randn(shape) * torch.exp(torch.randn(shape) * data.draw(st.sampled_from([0.0, 5.0])))).double()
     got = ttnn.from_torch(golden.float(), dtype=dtype, layout=ttnn.TILE_LAYOUT).to_torch()
-    assert judge(got, golden, Stored(dtype), Tolerance(1.0)).matches
+    assert judge(got, golden, ResultFormat(dtype), Tolerance(1.0)).matches
     index = tuple(data.draw(st.integers(0, extent - 1)) for extent in shape)
     first = index[-1] // 16 * 16
     block = golden[index[:-1]][first : first + 16].abs().max().item()
     got[index] += 4 * 2.0 ** (math.frexp(block)[1] - dtype.traits.magnitude_bits)
-    assert not judge(got, golden, Stored(dtype), Tolerance(1.0)).matches
+    assert not judge(got, golden, ResultFormat(dtype), Tolerance(1.0)).matches
 
 
 @settings(max_examples=drawn(EXAMPLES), deadline=None)
@@ -121,10 +121,10 @@ def test_integers_are_right_where_they_are_the_low_bits(values, dtype, data):
     size = 8 * dtype.itemsize
     low = [(x - dtype.values[0]) % 2**size + dtype.values[0] for x in values]
     got = torch.tensor(low).to(INTEGERS[dtype])
-    assert judge(got, torch.tensor(values), Stored(dtype), Tolerance()).matches
+    assert judge(got, torch.tensor(values), ResultFormat(dtype), Tolerance()).matches
     index = data.draw(st.integers(0, len(values) - 1))
     low[index] = low[index] - 1 if low[index] > dtype.values[0] else low[index] + 1
-    verdict = judge(torch.tensor(low).to(INTEGERS[dtype]), torch.tensor(values), Stored(dtype), Tolerance())
+    verdict = judge(torch.tensor(low).to(INTEGERS[dtype]), torch.tensor(values), ResultFormat(dtype), Tolerance())
     assert not verdict.matches
     assert f"the first at [{index}]" in verdict.reason
 
@@ -144,16 +144,16 @@ def test_what_correlation_calls_right_is_wrong_by_itself_and_in_a_chain(golden, 
     for tolerance in (
         Tolerance(),
         Tolerance(relative=relative_of_pcc(0.99)),
-        Tolerance(relative=relative_of_pcc(0.99), of_all=True),
+        Tolerance(relative=relative_of_pcc(0.99), by_rms=True),
     ):
-        assert not judge(result.to(SCALARS[dtype]), golden.double(), Stored(dtype), tolerance).matches
+        assert not judge(result.to(SCALARS[dtype]), golden.double(), ResultFormat(dtype), tolerance).matches
 
 
 def test_a_chip_makes_infinities_of_nan_and_zeros_of_what_is_denormal():
     golden = torch.tensor([math.nan, 1e-40, -1e-39, 1.0]).double()
     got = torch.tensor([math.inf, 0.0, -0.0, 1.0]).bfloat16()
-    assert judge(got, golden, Stored(DataType.BFLOAT16, flushes=True), Tolerance()).matches
-    assert not judge(got, golden, Stored(DataType.BFLOAT16), Tolerance()).matches
+    assert judge(got, golden, ResultFormat(DataType.BFLOAT16, flushes=True), Tolerance()).matches
+    assert not judge(got, golden, ResultFormat(DataType.BFLOAT16), Tolerance()).matches
 
 
 def test_noise_is_asked_for_where_the_rest_does_not_suffice_and_allows_so_much():
@@ -165,7 +165,7 @@ def test_noise_is_asked_for_where_the_rest_does_not_suffice_and_allows_so_much()
         return torch.tensor([1e-3, 0.0]).double()
 
     def verdict(*values):
-        return judge(torch.tensor(values), golden, Stored(DataType.FLOAT32), Tolerance(noise=noise))
+        return judge(torch.tensor(values), golden, ResultFormat(DataType.FLOAT32), Tolerance(noise=noise))
 
     assert verdict(0.0, 1.0).matches
     assert not asked

@@ -44,4 +44,4 @@ def test_every_kind_of_step_is_switched_off():
     steps = {value for name, value in vars(reads).items() if name.endswith("_STEP")}
     # One is in the call's key, one leads to an object that never is another, and modules are read by attributes;
     # a tensor of the call is an operand.
-    assert steps - set(KINDS) == {reads.ARGUMENT_STEP, reads.KEPT_STEP, reads.MODULE_STEP, reads.TENSOR_STEP}
+    assert steps - set(KINDS) == {reads.ARGUMENT_STEP, reads.STATE_STEP, reads.MODULE_STEP, reads.TENSOR_STEP}

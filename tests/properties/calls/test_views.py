@@ -257,6 +257,6 @@ def test_a_trace_refuses_memory_of_a_found_tensor_that_it_does_not_follow():
         return x + FOUND
 
     FOUND.zero_()
-    with pytest.raises(CompileError, match="`diagonal` gives a tensor in the memory of one that the function finds"):
+    with pytest.raises(CompileError, match="`diagonal` returns a view of a tensor that the function finds"):
         run(torch.zeros(4, 6))
     assert not FOUND.any()

@@ -268,7 +268,7 @@ INDEX = torch.zeros(2, dtype=torch.int32)
     [
         (lambda x, k, _: SDPA(x, k[:, :, :, :8], k), "queries and keys have as many channels|keys and values"),
         (lambda x, k, _: SDPA(x, k, k[:, :, 1:]), "keys and values have the same users, heads and positions"),
-        (lambda x, k, _: SDPA(x[:, :3], k, k), "3 heads of queries do not share 2 of keys and values"),
+        (lambda x, k, _: SDPA(x[:, :3], k, k), "3 heads of queries cannot share 2 heads of keys and values"),
         (lambda x, k, _: SDPA(x[0], k, k), "all have four dimensions"),
         (lambda x, k, _: SDPA(x, k, k, attn_mask=x), "`attn_mask` is given, and `is_causal` is True"),
         (lambda x, k, _: SDPA(x, k, k, attn_mask=x, is_causal=False), r"`attn_mask` has shape \[2, 4, 8, 16\]"),
@@ -284,9 +284,12 @@ INDEX = torch.zeros(2, dtype=torch.int32)
         ),
         (
             lambda x, k, i: CHUNKED(x, k, k, ttnn.reshape(i, (2, 1)), 1),
-            "positions 1 to 9 are not all in 8 of the pages",
+            "positions 1 to 9 exceed the 8 positions of the pages",
         ),
-        (lambda x, k, i: CHUNKED(x, k, k, ttnn.reshape(i, (2, 1))), "says where the queries begin"),
+        (
+            lambda x, k, i: CHUNKED(x, k, k, ttnn.reshape(i, (2, 1))),
+            "exactly one of `chunk_start_idx` and `chunk_start_idx_tensor` is given",
+        ),
         (
             lambda x, k, _: ttnn.transformer.joint_scaled_dot_product_attention(
                 x, x, x, k, k, k, joint_strategy="rear"

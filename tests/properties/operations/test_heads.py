@@ -159,8 +159,8 @@ NLP = ttnn.experimental
     ("call", "said"),
     [
         (lambda x: SPLIT(x, num_heads=5), "rows of 48 channels do not divide into 15 heads"),
-        (lambda x: SPLIT(x, num_heads=4, num_kv_heads=3), "4 heads of queries do not share 3 of keys and values"),
-        (lambda x: SPLIT(x, num_heads=0), "0 heads of queries do not share 0"),
+        (lambda x: SPLIT(x, num_heads=4, num_kv_heads=3), "4 heads of queries cannot share 3 heads of keys and values"),
+        (lambda x: SPLIT(x, num_heads=0), "0 heads of queries cannot share 0"),
         (lambda x: SPLIT(x, x, num_heads=2), r"keys and values of shape \[2, 4, 48\] do not fit queries"),
         (lambda x: SPLIT(x), "lacks its argument `num_heads`"),
         (lambda x: SPLIT(x, num_heads=2.5), "`num_heads` of .* must be a whole number, got 2.5"),

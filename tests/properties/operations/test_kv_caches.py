@@ -205,7 +205,7 @@ CACHE, INDEX = torch.zeros(3, 2, 8, 5), torch.zeros(3, dtype=torch.int32)
         ),
         (lambda c, _: UPDATE(c, ttnn.reshape(c, (1, 3, 16, 5)), update_idxs=[0, 1]), r"have shape \[2\]"),
         (lambda c, i: UPDATE(c, c[:1], update_idxs_tensor=i, update_idxs=[1]), "positions are given twice"),
-        (lambda c, i: UPDATE(c, c[:1], page_table=i), "at the positions that `update_idxs_tensor` names"),
+        (lambda c, i: UPDATE(c, c[:1], page_table=i), "at the positions in `update_idxs_tensor`, which is not given"),
         (
             lambda c, i: UPDATE(c, ttnn.reshape(c, (1, 3, 16, 5)), update_idxs_tensor=i, page_table=i),
             r"a page table of shape \[3\] is not that of 3 users",

@@ -17,6 +17,7 @@ import ttnn_jit
 from tests import programs
 from tests.damage import damage_module, damaged_text, renumbered_text
 from tests.guarded import Guarded
+from tests.sampling import drawn
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
@@ -106,14 +107,14 @@ def assert_ends_well(text, path, capsys):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_text_with_one_character_damaged_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
     draw = random.Random(seed)
-    for _ in range(30):
+    for _ in range(drawn(60)):
         assert_ends_well(damaged_text(draw, draw.choice(texts)), tmp_path / "damaged.mlir", capsys)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_location(seed, texts, tmp_path, capsys):
     draw = random.Random(seed)
-    for _ in range(30):
+    for _ in range(drawn(60)):
         module = parse_module(draw.choice(texts), "damaged.mlir")
         damage_module(draw, module)
         if (error := refusal(module)) is None:
@@ -126,7 +127,7 @@ def test_a_module_with_one_thing_changed_gives_a_result_or_an_error_at_its_locat
 def test_a_module_with_other_numbers_stays_within_its_operands_or_is_refused_at_its_location(seed, texts):
     """Operands lie between pages that nobody may touch; what runs has the interpreter's bits."""
     draw, outcomes = random.Random(seed), set()
-    for _ in range(40):
+    for _ in range(drawn(80)):
         text = renumbered_text(draw, draw.choice(texts))
         try:
             outcomes.add(runs_as_interpreted(draw, text))

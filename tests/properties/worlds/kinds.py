@@ -17,8 +17,8 @@ from ttnn_jit.guards.reads import (
     ATTRIBUTE_STEP,
     BOUND,
     CALL_STEP,
-    KEPT_STEP,
     MODULE_STEP,
+    STATE_STEP,
     STEP_KINDS,
     TENSOR_STEP,
     TYPE_STEP,
@@ -50,7 +50,7 @@ _KINDS = (dict, list, tuple, collections.OrderedDict)
 
 KINDS: dict[str, Callable[[Read], bool]] = {
     # What is kept never changes, and of a module what is absent or an attribute of it.
-    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (KEPT_STEP, MODULE_STEP)},
+    **{kind: _ends_with(kind) for kind in STEP_KINDS if kind not in (STATE_STEP, MODULE_STEP)},
     "absent": lambda read: read.value is ABSENT,
     "tensors as objects": lambda read: read.path[0][0] == CALL_STEP and any(map(_is_tensor, read.path[0][1][1])),
     "class of a tensor": lambda read: read.path[-1][0] == TYPE_STEP and read.value is torch.Tensor,
@@ -68,7 +68,7 @@ KINDS: dict[str, Callable[[Read], bool]] = {
 @contextmanager
 def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
     """Have compiles leave no guards of a kind; the kinds that they had to leave are added to `met`."""
-    record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.is_opaque
+    record, condition, opaque = ReadRecorder._record, reads._GuardWriter.condition, ReadRecorder.mark_opaque
 
     def left_out(read: Read) -> bool:
         if met is not None:
@@ -91,6 +91,6 @@ def without(kind: str, met: set[str] | None = None) -> Iterator[None]:
     with (
         mock.patch.object(ReadRecorder, "_record", recorded),
         mock.patch.object(reads._GuardWriter, "condition", written),
-        mock.patch.object(ReadRecorder, "is_opaque", told),
+        mock.patch.object(ReadRecorder, "mark_opaque", told),
     ):
         yield

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
-from benchmarks.checkouts.checkouts import ROOT
 from benchmarks.checkouts.code_lines import code_lines, lines_of_rooms, report
 
 
@@ -40,9 +41,9 @@ def test_a_file_counts_once_in_its_room_and_links_are_not_followed(tmp_path):
 
 
 def test_a_report_of_two_shows_what_came_and_went():
-    before, after = lines_of_rooms(ROOT), lines_of_rooms(ROOT)
-    after["codegen"] -= 7
+    before = Counter({"ops": 9000, "codegen": 8000, "kernels": 7000, "cache": 900})
+    after = before - Counter({"codegen": 7})
     rows = {row.split(" | ")[0]: row.split(" | ")[1:] for row in report([before, after]).splitlines()}
     assert rows["| codegen"][-1] == "-7 |"
-    assert rows["| all"] == [f"{before.total():,}", f"{before.total() - 7:,}", "-7 |"]
+    assert rows["| all"] == ["24,900", "24,893", "-7 |"]
     assert {"| kernels", "| cache", "| ops"} <= rows.keys()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ttnn_jit.diagnostics.source import SHOWN_COLUMNS, Location, excerpt
+from ttnn_jit.diagnostics.source import MAX_SHOWN_COLUMNS, Location, excerpt
 
 
 def shown(path, text, start, end):
@@ -22,7 +22,7 @@ def test_of_a_long_line_the_part_around_the_carets_is_shown(tmp_path, terms_befo
     before = "y = " + "a + " * terms_before
     text = before + "wrong(x)" + " + a" * terms_after
     line, carets = shown(tmp_path / "a.py", text, len(before), len(before) + len("wrong(x)"))
-    assert len(line) <= len("    1 | ......") + SHOWN_COLUMNS
+    assert len(line) <= len("    1 | ......") + MAX_SHOWN_COLUMNS
     assert line[carets.index("^") : carets.rindex("^") + 1] == "wrong(x)"
     assert line.removeprefix("    1 | ").strip(".") in text
 
@@ -30,12 +30,12 @@ def test_of_a_long_line_the_part_around_the_carets_is_shown(tmp_path, terms_befo
 def test_carets_stop_where_the_shown_part_of_a_long_span_does(tmp_path):
     line, carets = shown(tmp_path / "a.py", "a + " * 1000, 0, 4000)
     assert line.endswith("...")
-    assert carets.count("^") == SHOWN_COLUMNS
+    assert carets.count("^") == MAX_SHOWN_COLUMNS
 
 
 def test_of_a_long_line_without_a_column_the_start_is_shown(tmp_path):
     (tmp_path / "a.py").write_text("y = " + "a + " * 1000)
-    assert excerpt(Location(str(tmp_path / "a.py"), 1)) == f"    1 | {('y = ' + 'a + ' * 1000)[:SHOWN_COLUMNS]}..."
+    assert excerpt(Location(str(tmp_path / "a.py"), 1)) == f"    1 | {('y = ' + 'a + ' * 1000)[:MAX_SHOWN_COLUMNS]}..."
 
 
 @pytest.mark.parametrize(

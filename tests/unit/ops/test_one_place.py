@@ -53,7 +53,7 @@ OTHER_MEANINGS = {
     ("frontend/calls/python_functions.py", "add"): "the method of sets",
     ("frontend/calls/python_functions.py", "reverse"): "the method of lists",
     ("frontend/calls/python_functions.py", "sort"): "the method of lists",
-    ("frontend/python/unseen_code.py", "reverse"): "the method of lists",
+    ("frontend/python/side_effects.py", "reverse"): "the method of lists",
     ("guards/fingerprints.py", "slice"): "Python's builtin",
     ("runtime/native/helper_ir.py", "round"): "a variable of LLVM text: the round of work that helpers serve",
     **{

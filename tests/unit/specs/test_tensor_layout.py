@@ -21,7 +21,7 @@ from ttnn_jit.layout_specification.tensor_layout import (
     OutOfBounds,
     TensorLayout,
     collapsed_map,
-    joined_text,
+    collapsed_text,
 )
 from ttnn_jit.layout_specification.ttnn_terms import TTNNTensorSpec, mesh_slices, ttnn_spec
 from ttnn_jit.specs.access.access import Access
@@ -80,8 +80,8 @@ def test_every_shard_of_the_specification_is_recomputed_and_printed_as_ttcore(ex
 def test_an_index_is_mapped_as_in_the_walkthrough():
     linear = collapsed_map((2, 3, 64, 128))
     assert str(linear) == FOUR
-    assert linear.at((1, 1, 6, 100)) == (262, 100)
-    assert linear.at((1, 2, 63, 127)) == (383, 127)
+    assert linear.evaluate((1, 1, 6, 100)) == (262, 100)
+    assert linear.evaluate((1, 2, 63, 127)) == (383, 127)
     assert TensorLayout((2, 3, 64, 128), linear, (1, 1)).physical_shape == (384, 128)
 
 
@@ -98,7 +98,7 @@ def test_an_index_is_mapped_as_in_the_walkthrough():
     ],
 )
 def test_intervals_join_the_dimensions_that_the_specification_says(rank, intervals, text):
-    assert joined_text(rank, intervals) == text
+    assert collapsed_text(rank, intervals) == text
 
 
 def padded_counts(layout):
@@ -139,7 +139,7 @@ def test_strides_in_place_of_a_map_are_refused_with_the_way_out():
     text = "tensor<64x128xf32, #tt.layout<8192x128x1, undef, <1x1>, memref<64x128xf32, #system>>>"
     with pytest.raises(LayoutError, match="strides where a layout has an affine map") as raised:
         parse_tensor(text)
-    assert "old spelling" in str(raised.value)
+    assert "old syntax" in str(raised.value)
 
 
 def test_a_layout_of_five_fields_and_one_of_four_are_read():
@@ -194,14 +194,14 @@ def test_ttnn_grids_are_those_that_the_shards_of_a_layout_came_from(data):
 def test_what_ttnn_cannot_join_is_refused_and_becomes_slices_on_a_mesh():
     shape = (16, 3, 64, 128)
     layout = TensorLayout(shape, collapsed_map(shape, [(1, -1)]), (2, 2, 4), tile=TILE)
-    with pytest.raises(LayoutError, match=r"cannot say `\(d0, d1, d2, d3\) -> \(d0, d1 \* 64 \+ d2, d3\)`"):
+    with pytest.raises(LayoutError, match=r"cannot express `\(d0, d1, d2, d3\) -> \(d0, d1 \* 64 \+ d2, d3\)`"):
         ttnn_spec(layout)
     mesh, each = mesh_slices(layout)
     assert (mesh, each.shape, each.grid) == ((2,), (8, 3, 64, 128), (2, 4))
     assert str(each.linear) == "(d0, d1, d2, d3) -> (d0 * 192 + d1 * 64 + d2, d3)"
     assert ttnn_spec(each).grid_shape == (2, 4)
     for intervals, grid, why in [
-        ([(0, 2)], (2, 2, 4), "does not keep d0 apart"),
+        ([(0, 2)], (2, 2, 4), "does not keep d0 separate"),
         ([(1, -1)], (3, 2, 4), "3 devices cannot take equal slices of d0, which has 16"),
         ([], (2, 1, 2, 4), None),
     ]:
@@ -249,7 +249,7 @@ def layouts(draw, elements=SCALARS):
 
 def naive_memory(layout):
     """By core, logical index or None of every element in memory: shards, tiles, faces and rows, walked in loops."""
-    logical = {layout.linear.at(index): index for index in itertools.product(*map(range, layout.shape))}
+    logical = {layout.linear.evaluate(index): index for index in itertools.product(*map(range, layout.shape))}
     assert len(logical) == math.prod(layout.shape)
     rows, columns = layout.tile or (1, 1)
     ones = (1,) * (len(layout.grid) - 2)
@@ -315,7 +315,7 @@ def test_a_map_that_is_accepted_puts_no_two_elements_at_one_address(data):
     results = [[data.draw(term) for _ in shape] for _ in range(data.draw(st.integers(1, 3)))]
     text = ", ".join(" + ".join(f"d{i} * {f}" for i, f in enumerate(row) if f) or "0" for row in results)
     linear = AffineMap.parse(f"({', '.join(f'd{i}' for i in range(len(shape)))}) -> ({text})")
-    positions = [linear.at(index) for index in itertools.product(*map(range, shape))]
+    positions = [linear.evaluate(index) for index in itertools.product(*map(range, shape))]
     try:
         TensorLayout(shape, linear, (1,) * len(results))
     except LayoutError:
@@ -350,7 +350,7 @@ def test_bytes_of_block_floats_are_those_of_their_packed_tiles(dtype):
         (lambda: TensorLayout((9, 8), AffineMap.parse("(d0, d1) -> (d0 * 4 + d1, 0)"), (1, 1)), "differ along d0, d1"),
         (
             lambda: TensorLayout((9, 8), AffineMap.parse("(d0, d1) -> (d0 floordiv 2, d1)"), (1, 1)),
-            "no sum of multiples",
+            "not a sum of multiples",
         ),
         (lambda: TensorLayout((9, 8), AffineMap.identity(2), (1, 1), DataType.BFLOAT8_B), "share exponents"),
         (lambda: TensorLayout((9, 8), AffineMap.identity(2), (1, 1), DataType.BFLOAT8_B, (16, 32)), "packed in tiles"),
@@ -361,28 +361,28 @@ def test_bytes_of_block_floats_are_those_of_their_packed_tiles(dtype):
             lambda: TensorLayout((9, 8), AffineMap.identity(2), (1, 1), DataType.UINT8, out_of_bounds=OutOfBounds.INF),
             "padding of UINT8 cannot hold `inf`",
         ),
-        (lambda: collapsed_map((2, 3), [(1, 0)]), "no interval"),
-        (lambda: collapsed_map((2, 3), [(0, 3)]), "no interval"),
-        (lambda: collapsed_map((2, 3), [(0, 1, 2)]), "no interval"),
-        (lambda: collapsed_map((2, 3, 4), [(0, 2), (1, 3)]), "no interval of the dimensions 2 to 2"),
+        (lambda: collapsed_map((2, 3), [(1, 0)]), "not an interval"),
+        (lambda: collapsed_map((2, 3), [(0, 3)]), "not an interval"),
+        (lambda: collapsed_map((2, 3), [(0, 1, 2)]), "not an interval"),
+        (lambda: collapsed_map((2, 3, 4), [(0, 2), (1, 3)]), "not an interval of the dimensions 2 to 2"),
         (lambda: TensorLayout((2, 3), AffineMap.identity(2), (1, 1)).address(2, 0), r"no element at \[2, 0\]"),
         (lambda: TensorLayout((2, 3), AffineMap.identity(2), (1, 1)).distributed(np.zeros((3, 2))), "got \\[3, 2\\]"),
         (lambda: AffineMap.parse("(d0) -> (d1)"), "names d1, and the map has 1 dims"),
-        (lambda: AffineMap.parse("(d0, d1) -> (d0 - d1)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0, d1) -> (d0 * d1)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0) -> (d0 floordiv 0)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0) -> (d0 // 2)"), "no affine map"),
-        (lambda: AffineMap.parse("(d0) -> (d0 +)"), "no affine map"),
-        (lambda: AffineMap.parse("(x) -> (x)"), "no affine map"),
-        (lambda: AffineMap.parse("d0"), "no affine map"),
-        (lambda: AffineMap.identity(2).after(AffineMap.identity(3)), "takes 2 coordinates"),
-        (lambda: parse_tensor("tensor<2x2xf32>"), "no tensor with a layout"),
+        (lambda: AffineMap.parse("(d0, d1) -> (d0 - d1)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0, d1) -> (d0 * d1)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0) -> (d0 floordiv 0)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0) -> (d0 // 2)"), "not an affine map"),
+        (lambda: AffineMap.parse("(d0) -> (d0 +)"), "not an affine map"),
+        (lambda: AffineMap.parse("(x) -> (x)"), "not an affine map"),
+        (lambda: AffineMap.parse("d0"), "not an affine map"),
+        (lambda: AffineMap.identity(2).compose(AffineMap.identity(3)), "takes 2 coordinates"),
+        (lambda: parse_tensor("tensor<2x2xf32>"), "not a tensor with a layout"),
         (lambda: parse_tensor(tensor("8x300", "(d0, d1) -> (d0, d1)", "1x2", "8x151xf32")), "gives 8x150"),
         (
             lambda: parse_tensor(tensor("8x300", "(d0, d1) -> (d0, d1)", "1x2", "8x150xf31")),
             "an element type is one of",
         ),
-        (lambda: parse_layout("#tt.layout<>", (2,)), "is no layout"),
+        (lambda: parse_layout("#tt.layout<>", (2,)), "is not a layout"),
         (lambda: TTNNTensorSpec((2, 3), (1, 2, 3)), "rows and columns"),
     ],
 )

@@ -10,7 +10,7 @@ import torch
 
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
-from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
+from ttnn_jit.frontend.python.language import VALUE_MODULES
 from ttnn_jit.ttnn.calling.host_function import declaration_of
 from ttnn_jit.ttnn.namespace.names_on_demand import declared_functions
 
@@ -87,7 +87,7 @@ def test_every_function_of_every_module_is_an_operation_or_declared_or_makes_pla
         for name in home.__all__
         if isinstance(value := getattr(home, name), FunctionType)
         and declaration_of(value) is None
-        and value.__module__ not in ROOMS_OF_VALUES
+        and value.__module__ not in VALUE_MODULES
     }
     of_operations = {"ttnn.get_fallback_function", "ttnn.get_golden_function"}
     assert undeclared == {*of_operations, "ttnn.set_printoptions", "core.set_printoptions"}

@@ -104,9 +104,9 @@ def names_read(function):
 
 
 def fields_read(function, arguments, seen):
-    """The fields of `arguments` that `function` reads of `given` or `self`, with what it gives that to."""
+    """The fields of `arguments` that `function` reads of `arguments` or `self`, in callees too."""
     seen.add(function)
-    given, read, further = {"given", "self"}, set(), []
+    given, read, further = {"arguments", "self"}, set(), []
     for node in nodes_of(function):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in given:
             read.add(node.attr)
@@ -127,7 +127,7 @@ def test_what_a_body_does_not_read_is_declared_without_effect_and_nothing_else(n
     function = inspect.unwrap(declared.function)
     arguments = getattr(function, "__ttnn_arguments__", None)
     read = fields_read(function.__ttnn_body__, arguments, set()) if arguments else names_read(function)
-    unread = {each.name for each in declared.parameters if each.name not in read and not each.takes_other_names}
+    unread = {each.name for each in declared.parameters if each.name not in read and not each.is_keyword_variadic}
     assert unread == {each.name for each in declared.parameters if each.without_effect and each.name in unread}
     assert unread >= {*declared.without_effect}
 
@@ -135,7 +135,7 @@ def test_what_a_body_does_not_read_is_declared_without_effect_and_nothing_else(n
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_keyword_that_a_function_lacks_is_refused_at_the_call_with_those_it_has(name, samples):
     declared = FUNCTIONS[name]
-    if not declared.parameters or any(each.takes_other_names for each in declared.parameters):
+    if not declared.parameters or any(each.is_keyword_variadic for each in declared.parameters):
         return  # what takes nothing is Python's to refuse
     with pytest.raises(CallError) as refused:
         attrgetter(name)(ttnn)(**others(declared, samples, None), no_such_keyword=1)
@@ -156,7 +156,7 @@ def test_a_value_of_another_kind_is_refused_by_the_names_of_parameter_and_functi
     if takes_anything(parameter):
         return
     given = others(declared, samples, parameter)
-    keyword = "any_other" if parameter.takes_other_names else parameter.name
+    keyword = "any_other" if parameter.is_keyword_variadic else parameter.name
     wanted = rf"`{keyword}` of {name.rpartition('.')[2]} must be {re.escape(parameter.kind.wanted)}, got a "
     for alias in (keyword, *parameter.aliases):
         with pytest.raises(ArgumentError, match=wanted):
@@ -183,7 +183,7 @@ def test_what_goes_straight_to_a_body_is_what_binding_would_give_it(name, sample
     declared = FUNCTIONS[name]
     values = [None, True, 1, 0.5, "text", *samples.values()]
     named = {each.name: each for each in declared.parameters}
-    for parameter, classes in declared.taken_as_they_are.items():
+    for parameter, classes in declared.classes_without_binding.items():
         kind = named[parameter].kind
         for value in values:
             if classes is None or type(value) in classes:

@@ -123,7 +123,7 @@ def test_a_custom_preprocessor_has_the_first_word(model):
 
 
 def test_what_is_no_preprocessor_or_model_is_refused(model):
-    with pytest.raises(ArgumentError, match=r"takes \(model, name\) and may take .*, and this one takes \(_\)"):
+    with pytest.raises(ArgumentError, match=r"takes \(model, name\), optionally followed by .*; this one takes \(_\)"):
         converted(model, custom_preprocessor=lambda _: {})
     with pytest.raises(ArgumentError, match=r"`initialize_model` must return a torch.nn.Module, got int"):
         preprocessing.preprocess_model_parameters(initialize_model=lambda: 3)

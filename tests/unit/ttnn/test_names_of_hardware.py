@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.foreign.values import is_atom
 from ttnn_jit.guards.fingerprints import fingerprint
 from ttnn_jit.specs.configs.hardware_config import check_config
-from ttnn_jit.ttnn.namespace.lazy_names import HOMES, MODULE_OF, SUBMODULES, WITHOUT_EFFECT
+from ttnn_jit.ttnn.namespace.lazy_names import MODULE_OF, NAMESPACE_MODULES, SUBMODULES, WITHOUT_EFFECT
 
 GRID = ttnn.CoreCoord(8, 8)
 MEMBERS = [
@@ -112,7 +112,7 @@ def test_a_name_that_loads_on_demand_is_what_its_module_has(name):
 
 
 def test_the_table_names_each_module_and_reason_once():
-    listed = [name for home in HOMES for name in home.names.split()]
+    listed = [name for home in NAMESPACE_MODULES for name in home.names.split()]
     assert len(listed) == len(set(listed))
     assert set(WITHOUT_EFFECT) <= set(ttnn.__all__)
 

@@ -324,7 +324,9 @@ class _Rows:
 def _evenly_spaced(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
     """Parts in order, grouped into runs of equal distance; parts with different column ranges stay apart."""
     while parts:
-        apart, alike = next(itertools.groupby(itertools.starmap(_Part.offset_to, itertools.pairwise(parts))), (None, ()))
+        apart, alike = next(
+            itertools.groupby(itertools.starmap(_Part.offset_to, itertools.pairwise(parts))), (None, ())
+        )
         following = len([*alike]) if apart else 0
         count = 1 + following if apart and (following > 1 or not any(apart[1:])) else 1
         yield parts[:count]

@@ -28,7 +28,7 @@ from ttnn_jit.dialects.region_loops import refusal, refuse_packed
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.process.progress import LONG, counted
+from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -56,7 +56,7 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
         CompileError: The module holds an op that is no scheduled kernel.
     """
     host = host_plan(module, isa)
-    launches = counted(host.launches, len(host.launches), "compiling, launches", after=LONG)
+    launches = with_progress(host.launches, len(host.launches), "compiling, launches", after=SHOW_AFTER)
     written = [kernel_of(launch.bound.kernel, isa) for launch in launches]
     plan = program_plan(host, [(kernel.name, kernel.picoseconds, kernel.panels) for kernel in written])
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from ttnn_jit.codegen.images.assembly_threads import AssemblyThreads
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import KernelModules
-from ttnn_jit.process.progress import LONG, counted
+from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.runtime.plans.launch_bounds import Signature
 
 IMAGES: dict[str, bytes] = {}
@@ -53,7 +53,7 @@ class KernelImages:
         """
         signatures = {symbol: signature.to_json() for symbol, signature in self._signatures.items()}
         made = self._threads.images(signatures) if self._threads else ()
-        IMAGES.update(counted(made, self._count, "compiling, kernels", after=LONG))
+        IMAGES.update(with_progress(made, self._count, "compiling, kernels", after=SHOW_AFTER))
         _RARE_PATHS.update(self._rare_paths)
         return {symbol: IMAGES[symbol] for name in self._names for symbol in (*_RARE_PATHS[name], name)}
 

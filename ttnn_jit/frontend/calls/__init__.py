@@ -1,1 +1,1 @@
-"""What a call does while a function is compiled, and the functions of Python that programs may call."""
+"""Calls while a function is compiled, and the functions of Python that programs may call."""

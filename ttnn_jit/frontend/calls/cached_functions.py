@@ -1,8 +1,8 @@
-"""Calls of functions that `functools.lru_cache` is put on: what they remember is Python's, and so is when they run.
+"""Calls of functions under `functools.lru_cache`, with the cache semantics of Python.
 
-A call that a guard can make again is made, once as the function is compiled and once by each guard: it gives what the
-cache holds, even if what the function would read has changed since. One with tensors of the program, or with objects
-that it makes, which no cache has met, is interpreted as any other function is.
+A call that a guard can repeat runs natively, once when the program is compiled and once in each guard. It returns the
+cached result, even if values that the function reads have changed since. A call with tensors of the program, or with
+objects that the program made, cannot be in the cache and is interpreted like any other call.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ttnn_jit.guards.reads import called_with
 from ttnn_jit.runtime.libraries import is_library_tensor
 
 
-def remembers(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether `function` is a cached one that may have met these arguments, and that a guard can call with them."""
+def may_be_cached(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether the result of `function` for these arguments may be in its cache, and a guard can repeat the call."""
     if type(function) is not functools._lru_cache_wrapper or function.cache_parameters()["maxsize"] == 0:
         return False
     values = [*args, *kwargs.values()]
@@ -30,21 +30,23 @@ def remembers(interpreter: Interpreter, function: Any, args: Sequence[Any], kwar
     return interpreter.recorder.can_call(called_with, _operands(function, args, kwargs))
 
 
-def remembered(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What a cached function gives: what it remembers, else what it computes and remembers from now on."""
+def call_cached(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The result of a cached function, from its cache or computed now."""
     result = interpreter.natively(function, *args, **kwargs)
-    interpreter.recorder.call(called_with, _operands(function, args, kwargs), result)
+    interpreter.recorder.record_call(called_with, _operands(function, args, kwargs), result)
     if not (is_atom(result) or is_library_tensor(result)):
-        interpreter.remembered.append((partial(function, *args, **kwargs), result))
+        interpreter.cached_calls.append((partial(function, *args, **kwargs), result))
     return result
 
 
-def tell_forgotten(interpreter: Interpreter) -> None:
-    """Record that a guard would find other objects where one call has had the cache forget what another gave."""
-    for call, result in interpreter.remembered:
+def guard_evictions(interpreter: Interpreter) -> None:
+    """Mark the program opaque if a cached call was evicted, because a guard would get another object."""
+    for call, result in interpreter.cached_calls:
         if interpreter.natively(call) is not result:
-            interpreter.is_opaque(f"`{call.func.__name__}` forgets what it gave, and gives another object each time")
-    interpreter.remembered.clear()  # or they would wait for the garbage collector
+            interpreter.mark_opaque(
+                f"the cache of `{call.func.__name__}` evicts results, so each call gives another object"
+            )
+    interpreter.cached_calls.clear()  # breaks a reference cycle
 
 
 def _operands(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What a call does in the interpreter: write an operation, inline a function, or compute with Python."""
+"""Calls in the interpreter: a call writes an operation, inlines a function, or computes with Python."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
-from ttnn_jit.foreign.values import ABSENT, is_atom, is_of_c, member_of, own_attribute, python_member
-from ttnn_jit.frontend.calls.cached_functions import remembered, remembers
+from ttnn_jit.foreign.values import ABSENT, is_atom, is_implemented_in_c, member_of, own_attribute, python_member
+from ttnn_jit.frontend.calls.cached_functions import call_cached, may_be_cached
 from ttnn_jit.frontend.calls.code_scan import scan_value
-from ttnn_jit.frontend.calls.dataclass_instances import GENERATED, is_made_by_dataclasses, made_record
+from ttnn_jit.frontend.calls.dataclass_instances import GENERATED, dataclass_instance, has_generated_init
 from ttnn_jit.frontend.calls.messages import is_message, show
 from ttnn_jit.frontend.calls.python_functions import is_pure
-from ttnn_jit.frontend.python.attributes import Super
-from ttnn_jit.frontend.python.contexts import MadeContext, is_context_function
+from ttnn_jit.frontend.python.attributes import SuperProxy
+from ttnn_jit.frontend.python.contexts import GeneratorContext, is_context_function
 from ttnn_jit.frontend.python.frame import Frame, local_names_of, parameter_names
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.language import is_namespace_function
@@ -39,7 +39,7 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True, eq=False)
 class InterpretedFunction:
-    """A function or lambda that the program itself defines: its tree, and the activation around it."""
+    """A function or lambda that the program itself defines: its syntax tree, and the enclosing activation."""
 
     interpreter: Interpreter
     node: ast.FunctionDef | ast.Lambda
@@ -50,14 +50,14 @@ class InterpretedFunction:
 
     @staticmethod
     def define(interpreter: Interpreter, node: ast.FunctionDef | ast.Lambda, name: str) -> InterpretedFunction:
-        """The function that `node` defines here and now; defaults are evaluated now, as Python does."""
+        """The function that `node` defines; its defaults are evaluated now, as in Python."""
         defaults = tuple(interpreter.evaluate(default) for default in node.args.defaults)
         named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
         keyword = {p.arg: interpreter.evaluate(default) for p, default in named if default is not None}
         return InterpretedFunction(interpreter, node, interpreter.frame, defaults, keyword, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run it where the program stands; builtins that take functions call it so."""
+        """Interpret the call at the current location; builtins call their callbacks so."""
         variables = self.interpreter.natively(
             bind_parameters, self.__name__, self.node.args, args, kwargs, self.defaults, self.keyword_defaults
         )
@@ -68,7 +68,7 @@ class InterpretedFunction:
             outer.function,
             outer.path,
             local_names_of(self.node),
-            {name: self.interpreter.met(value) for name, value in variables.items()},
+            {name: self.interpreter.program_value(value) for name, value in variables.items()},
             outer,
             self.interpreter.location(),
         )
@@ -99,7 +99,7 @@ _NAMESPACE = "ttnn_jit.ttnn"
 
 
 def _refuse_synonym(interpreter: Interpreter, node: ast.expr, function: Any) -> None:
-    """Refuses ``ttnn.mul``, which is `ttnn.multiply`, by the name that is written (ttnn.jit document, FAQ)."""
+    """Refuse synonyms such as ``ttnn.mul`` for `ttnn.multiply` (ttnn.jit document, FAQ)."""
     if not isinstance(node, ast.Attribute) or node.attr not in SYNONYMS or not isinstance(node.value, ast.Name):
         return
     home = interpreter.evaluate(node.value)
@@ -108,7 +108,7 @@ def _refuse_synonym(interpreter: Interpreter, node: ast.expr, function: Any) -> 
 
 
 def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]:
-    """The values of `nodes`, those with a star unpacked."""
+    """The values of `nodes`, with starred ones unpacked."""
     items: list[Any] = []
     for node in nodes:
         if isinstance(node, ast.Starred):
@@ -123,36 +123,36 @@ def evaluate_items(interpreter: Interpreter, nodes: list[ast.expr]) -> list[Any]
 def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of callee
     interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """The result of calling `function`, whatever it is.
+    """The result of calling any value.
 
     Raises:
-        UnsupportedFunction: It can be neither written as an operation, nor inlined, nor computed now.
+        UnsupportedFunction: The call can be neither written as an operation, nor inlined, nor computed now.
     """
     match function:
         case _ if overloads_of(function) is not None or is_namespace_function(function):
             _record_tile_function(interpreter, function)
             return interpreter.call(function, args, kwargs)
-        case _ if remembers(interpreter, function, args, kwargs):
-            return remembered(interpreter, function, args, kwargs)
+        case _ if may_be_cached(interpreter, function, args, kwargs):
+            return call_cached(interpreter, function, args, kwargs)
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case _ if (moved := movement_function(function, args)) is not None:
             return interpreter.natively(moved, *args, **kwargs)
         case _ if is_context_function(function):
-            return MadeContext(_call_wrapped(interpreter, function, "__wrapped__", args, kwargs))
-        case InterpretedFunction() | _Callback() | _Kept():
+            return GeneratorContext(_call_wrapped(interpreter, function, "__wrapped__", args, kwargs))
+        case InterpretedFunction() | _Callback() | _IdentityDecorator():
             return function(*args, **kwargs)
         case _ if is_message(function):
             return show(interpreter, function, args, kwargs)
-        case functools.partial() if is_of_c(member_of(type(function), "__call__")):
-            interpreter.recorder.called_partial(function)
+        case functools.partial() if is_implemented_in_c(member_of(type(function), "__call__")):
+            interpreter.recorder.record_partial(function)
             return call_value(interpreter, function.func, (*function.args, *args), {**function.keywords, **kwargs})
         case types.MethodType(__self__=ProxyTensor() | ProgramDevice()):
             return interpreter.natively(function, *args, **kwargs)
         case types.MethodType():
             return call_value(interpreter, function.__func__, (function.__self__, *args), kwargs)
         case _ if function is functools.wraps:
-            return _Kept()  # names and documents are no part of a program
+            return _IdentityDecorator()  # names and docstrings are no part of a program
         case _ if function is super:
             return _call_super(interpreter, args)
         case operator.attrgetter() | operator.itemgetter() | operator.methodcaller():
@@ -163,10 +163,10 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return _call_python(interpreter, function, args, kwargs)
         case types.FunctionType():
             return inline(interpreter, function, args, kwargs)
-        case type() if is_made_by_dataclasses(function):
-            return made_record(interpreter, function, args, kwargs)
-        case type() if _is_made_by_python(function):
-            return _made_object(interpreter, function, args, kwargs)
+        case type() if has_generated_init(function):
+            return dataclass_instance(interpreter, function, args, kwargs)
+        case type() if _has_python_init(function):
+            return _new_object(interpreter, function, args, kwargs)
         case _:
             return _call_instance(interpreter, function, args, kwargs)
 
@@ -175,23 +175,23 @@ _WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 
 def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
-    """A user's tile operation reads what its Python function reads; the function is traced, not interpreted."""
+    """Record the reads of the Python function of a user's tile operation, which is traced, not interpreted."""
     if own_attribute(function, TILE_FUNCTION) is ABSENT:
         return
     path = interpreter.recorder.operation_path(function)
     if path is not None:
         scan_value(function, path, interpreter.recorder)
-    elif not interpreter.recorder.is_known_by_key(function):
-        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
+    elif not interpreter.recorder.is_keyed(function):
+        interpreter.mark_opaque(f"`{function.__name__}` was not found by a name or an attribute")
 
 
 def inline(
     interpreter: Interpreter, function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What a helper of the user's returns, its body carried out here."""
+    """The result of a helper of the user's, whose body is interpreted inline."""
     path = interpreter.recorder.use_function(function)
     if path is None:
-        interpreter.is_opaque(f"`{function.__name__}` was not found by a name or an attribute")
+        interpreter.mark_opaque(f"`{function.__name__}` was not found by a name or an attribute")
     try:
         source = function_source(function)
     except SourceError as error:
@@ -217,9 +217,9 @@ def _call_wrapped(
     return call_value(interpreter, wrapped, args, kwargs)
 
 
-def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> Super:
+def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> SuperProxy:
     if len(args) == 2:
-        return Super(*args)
+        return SuperProxy(*args)
     frame = interpreter.frame
     while frame.outer is not None:
         frame = frame.outer
@@ -228,11 +228,11 @@ def _call_super(interpreter: Interpreter, args: Sequence[Any]) -> Super:
     if args or not isinstance(cls, type) or first is None:
         interpreter.refuse("RuntimeError: super(): no arguments", "name the class: `Base.method(self, x)`")
     interpreter.recorder.use(cls, path)
-    return Super(cls, frame.variables[first])
+    return SuperProxy(cls, frame.variables[first])
 
 
 def _call_getter(interpreter: Interpreter, getter: Any, args: Sequence[Any]) -> Any:
-    """What an object of `operator.attrgetter` and its like returns: the look-ups that it stands for."""
+    """The result of an `operator.attrgetter`, `itemgetter` or `methodcaller`: its look-ups, interpreted."""
     kind, parts, *keywords = getter.__reduce__()
     if kind is functools.partial:  # of a methodcaller with keywords
         kind, parts, keywords = operator.methodcaller, getter.__reduce__()[0].args, [getter.__reduce__()[0].keywords]
@@ -257,7 +257,7 @@ def _item(interpreter: Interpreter, base: Any, key: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class _Callback:
-    """A function handed to a builtin that will call it: it is carried out here then."""
+    """A callback of a builtin; the call is interpreted."""
 
     interpreter: Interpreter
     function: Any
@@ -266,15 +266,15 @@ class _Callback:
         return call_value(self.interpreter, self.function, args, kwargs)
 
 
-class _Kept:
-    """A decorator that gives the function that it is put on."""
+class _IdentityDecorator:
+    """A decorator that returns its function."""
 
     def __call__(self, function: Any) -> Any:
         return function
 
 
 def callback(interpreter: Interpreter, function: Any) -> Any:
-    """What C is given to call for `function`."""
+    """A callable by which C calls `function` in the interpreter."""
     return function if isinstance(function, InterpretedFunction) else _Callback(interpreter, function)
 
 
@@ -285,7 +285,7 @@ def _call_python(interpreter: Interpreter, function: Any, args: Sequence[Any], k
     if is_bound_builtin(function):
         path = interpreter.recorder.path_of(function)
         owner = function.__self__
-        interpreter.recorder.found(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
+        interpreter.recorder.bind_path(owner, None if path is None else (*path, (ATTRIBUTE_STEP, "__self__")))
     return interpreter.python(function, *args, **kwargs)
 
 
@@ -299,7 +299,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """An instance of a class that brings no constructor of the user's."""
+    """An instance of a class without a constructor of the user's."""
     if isinstance(cls, enum.EnumMeta) and len(args) == 1 and not kwargs:
         return _enum_member(interpreter, cls, args[0])
     if is_of_this_package(cls) or is_numpy_scalar_class(cls) or is_of_the_standard_library(cls):
@@ -308,12 +308,12 @@ def _call_class(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs
     if isinstance(maker, types.FunctionType):
         interpreter.recorder.use_function(maker)
     made = interpreter.natively(cls, *args, **kwargs)
-    interpreter.made[id(made)] = made
+    interpreter.made_objects[id(made)] = made
     return made
 
 
-def _is_made_by_python(cls: type) -> bool:
-    """Whether an instance is an empty object that an ``__init__`` of the user's is given."""
+def _has_python_init(cls: type) -> bool:
+    """Whether a call of `cls` makes an empty object and passes it to an ``__init__`` of the user's."""
     maker = python_member(cls, "__init__")
     makes = member_of(type(cls), "__call__") is vars(type)["__call__"]
     bases = (makes, *(member_of(cls, name) is vars(object)[name] for name in ("__new__", "__setattr__")))
@@ -321,10 +321,10 @@ def _is_made_by_python(cls: type) -> bool:
     return all(bases) and written
 
 
-def _made_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """An instance of a class of the user's; `assign` lets the program write its attributes."""
+def _new_object(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """An instance of a class of the user's; the program may assign its attributes."""
     made: Any = interpreter.natively(object.__new__, cls)
-    interpreter.made[id(made)] = made
+    interpreter.made_objects[id(made)] = made
     maker = interpreter.class_member(made, "__init__")
     call_value(interpreter, maker, (made, *args), kwargs)
     return made
@@ -346,7 +346,7 @@ def _enum_member(interpreter: Interpreter, cls: Any, value: Any) -> Any:
 
 
 def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Calls an object through its class's ``__call__``; everything that cannot be called so is refused."""
+    """Call an object through the ``__call__`` of its class; anything else is refused."""
     if not isinstance(function, type) and python_member(type(function), "__call__") is not None:
         return inline(interpreter, interpreter.class_member(function, "__call__"), (function, *args), kwargs)
     name = getattr(function, "__name__", None)
@@ -356,13 +356,13 @@ def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any],
 
 
 def _unsupported(interpreter: Interpreter, function: Callable[..., Any], name: str) -> UnsupportedFunction:
-    """The error of a call that no program can hold."""
+    """The error for a call that no program supports."""
     if isinstance(function, type):
         help_text = "make the object outside the function and pass it in, or use tuples, lists and dicts"
     elif function is id:
         help_text = "`is` tells whether two tensors are one object, and a tensor may be a key of a dict"
     elif getattr(function, "__module__", None) == "builtins":
-        help_text = f"`{name}` would act once, when the function is compiled, and not at each call"
+        help_text = f"`{name}` would run once, when the function is compiled, and not at each call"
     else:
         help_text = foreign_function_help(function, name)
     return UnsupportedFunction(f"Function {name} not supported", location=interpreter.callee_location(), help=help_text)

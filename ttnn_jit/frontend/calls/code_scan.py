@@ -1,9 +1,9 @@
-"""What a function without source may read of the user's world, found in its code object and in those it reaches.
+"""Finds the reads of a function without source in its code object, and in those of the functions that it reaches.
 
-Tracing runs the function, so nothing sees its look-ups; the instructions name every one that begins at a global or a
-closure cell. It is proven to read nothing else as long as all that it takes in are atoms, native containers of such,
-operations and functions that are proven likewise: what is made of these by Python's own functions brings no code that
-nobody saw. Everything else is opaque.
+A trace runs the function and cannot observe its look-ups, but the instructions name each look-up that begins at a
+global or a closure cell. The function reads nothing else if all values that it loads are atoms, native containers of
+these, operations, and functions that are scanned likewise: Python's own functions compute only such values from them.
+Everything else is opaque.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ttnn_jit.frontend.python.wrapped_functions import TILE_FUNCTION, wrapped_at
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder, is_bound_builtin, items_by_path
 from ttnn_jit.frontend.reads.spans import location_of_span
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.frontend.tensors.tensor_classes import refuse_classes_without_source, tells_classes
+from ttnn_jit.frontend.tensors.tensor_classes import may_query_class, refuse_classes_without_source
 from ttnn_jit.guards.bound_objects import is_bound
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, Path
 from ttnn_jit.runtime.libraries import TensorLibrary, is_library_tensor
@@ -42,28 +42,31 @@ def scan(function: types.FunctionType, recorder: ReadRecorder, library: TensorLi
 
     Raises:
         CompileError: It assigns to a global.
-        UnsupportedFunction: It may ask for the class of a tensor, and what stands for one would say another.
+        UnsupportedFunction: It may query the class of a tensor, and the proxy has another class.
     """
     if is_bound(function):
-        recorder.is_opaque(f"nothing sees what `{function.__name__}` reads of its objects", start_of(function.__code__))
+        recorder.mark_opaque(
+            f"no guard can see what `{function.__name__}` reads of its objects",
+            start_of(function.__code__),
+        )
     _Scanner(recorder, start_of(function.__code__), library).function(function, ())
 
 
 def scan_value(value: Any, path: Path, recorder: ReadRecorder) -> None:
-    """Record that the program goes on with `value`, found at `path`, and what it reads when it runs."""
+    """Record that the program uses `value`, found at `path`, and the reads of its code."""
     _Scanner(recorder, None).value(value, path)
 
 
-def is_known_by_key(value: Any) -> bool:
-    """Whether a call's key says all that a trace can read of an argument, and of what that contains."""
+def is_keyed(value: Any) -> bool:
+    """Whether a call's cache key covers all that a trace can read of an argument and of its contents."""
     if type(value) in _CONTAINERS:
         parts = [*value, *value.values()] if isinstance(value, dict) else value
-        return all(map(is_known_by_key, parts))
+        return all(map(is_keyed, parts))
     return type(value) is ProxyTensor or is_atom(value) or is_operation(value)
 
 
-def asks_identity(code: types.CodeType) -> bool:
-    """Whether code may tell objects apart: by ``is``, or by what C does with items and keys."""
+def may_test_identity(code: types.CodeType) -> bool:
+    """Whether code may test identity: by ``is``, or by C's comparisons of items and keys."""
     instructions = (each for inner in codes_in(code) for each in dis.get_instructions(inner))
     return any(each.opname in _IDENTITY or each.argval in _COMPARING for each in instructions)
 
@@ -84,7 +87,7 @@ class _Scanner:
         self._seen: set[int] = set()
 
     def function(self, function: types.FunctionType, path: Path) -> None:
-        """Record what `function`, found at `path`, reads."""
+        """Record the reads of `function`, found at `path`."""
         if id(function) in self._seen:
             return
         self._seen.add(id(function))
@@ -105,17 +108,17 @@ class _Scanner:
         for name in attributes:
             if is_atom(value) or is_bound_builtin(value):
                 break
-            self._recorder.found(value, at)
+            self._recorder.bind_path(value, at)
             found = getattr(value, name, ABSENT)
             bound = is_a(found, types.MethodType, types.BuiltinFunctionType)
             if found is ABSENT or not (bound or same_value(getattr(value, name), found)):
-                self._opaque(f"`{name}` of a {type(value).__name__} is absent, or another object each time")
+                self._opaque(f"`{name}` of a {type(value).__name__} is absent, or a new object at each look-up")
                 return
             value, at = found, (*at, (ATTRIBUTE_STEP, name))
         self.value(value, at)
 
     def value(self, value: Any, path: Path) -> None:
-        """Record a value that the program goes on with."""
+        """Record a value that the program loads."""
         self._recorder.use(value, path)
         self._check_class(value)
         match value:
@@ -131,7 +134,7 @@ class _Scanner:
             case _ if is_bound_builtin(value):
                 self.value(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
             case _ if type(value) in _CONTAINERS:
-                self._recorder.look_into(value)
+                self._recorder.record_contents(value)
                 for steps, item in items_by_path(value):
                     self.value(item, (*path, *steps))
             case _ if not is_known_in_a_trace(value):
@@ -139,19 +142,19 @@ class _Scanner:
 
     def _wrapped(self, value: Any, name: str, path: Path) -> None:
         if type(value) is functools._lru_cache_wrapper and value.cache_parameters()["maxsize"] != 0:
-            self._opaque(f"what `{value.__name__}` gives depends on what it remembers")
+            self._opaque(f"the result of `{value.__name__}` depends on its cache")
             return
         self.value(getattr(value, name), (*path, (ATTRIBUTE_STEP, name)))
 
     def _check_class(self, value: Any) -> None:
-        if self._library is not None and tells_classes(value):
+        if self._library is not None and may_query_class(value):
             self._named_classes.append(value)
             refuse_classes_without_source(self._named_classes, self._library, self._location)
 
     def _unknown(self, value: Any) -> None:
         if is_library_tensor(value):
-            self._recorder.takes(value)
-        self._opaque(f"what a {type(value).__name__} does cannot be followed in a function without source")
+            self._recorder.add_input(value)
+        self._opaque(f"the code of a {type(value).__name__} cannot be followed in a function without source")
 
     def _helper(self, function: types.FunctionType, path: Path) -> None:
         if is_of_a_library(function):
@@ -163,11 +166,11 @@ class _Scanner:
         self.function(function, path)
 
     def _opaque(self, what: str) -> None:
-        self._recorder.is_opaque(what, self._location)
+        self._recorder.mark_opaque(what, self._location)
 
 
 def is_known_in_a_trace(value: Any) -> bool:
-    """Whether C, given `value` among atoms, runs no code that nobody saw: an atom, an operation, a part of Python."""
+    """Whether C runs no unknown code with `value` beside atoms: an atom, an operation or a part of Python."""
     if is_a(value, type):
         of_python = is_pure(value) and not is_python_class(value)
         return of_python or is_of_this_package(value) or is_numpy_scalar_class(value)
@@ -181,13 +184,13 @@ _OPAQUE = {
     "STORE_ATTR": "an assignment to an attribute",
     "DELETE_ATTR": "a deletion of an attribute",
 }
-"""Instructions after which nothing is known of the world, and what they are."""
+"""Instructions whose reads and writes are unknown, with descriptions."""
 
 
 def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
-    """Every name that the code loads from outside, with the attributes taken from it right away, and where.
+    """Each name that the code loads from outside, with the attributes that directly follow, and its location.
 
-    And every instruction that is opaque.
+    Opaque instructions are yielded too.
     """
     name: str | None = None
     attributes: list[str] = []
@@ -215,7 +218,7 @@ def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str], Location]]:
 
 
 def location_of(code: types.CodeType, instruction: dis.Instruction) -> Location:
-    """The source of `instruction`, which is one of `code`."""
+    """The source location of an instruction of `code`."""
     position = instruction.positions
     if position is None or None in position:
         return start_of(code)
@@ -223,7 +226,7 @@ def location_of(code: types.CodeType, instruction: dis.Instruction) -> Location:
 
 
 def _is_local_of_nested(function: types.FunctionType, name: str) -> bool:
-    """Whether `name`, free in code nested in `function`, belongs to other nested code and not to the closure."""
+    """Whether `name`, free in nested code, is a variable of other nested code and not of the closure."""
     if name in function.__code__.co_freevars:
         return False
     return any(name in code.co_cellvars for code in codes_in(function.__code__))

@@ -1,4 +1,4 @@
-"""Instances of dataclasses that bring code of the user's: ``__post_init__``, and what makes the default of a field."""
+"""Instances of dataclasses with code of the user's: ``__post_init__`` and default factories."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ttnn_jit.diagnostics.origin import is_of_the_standard_library, is_of_this_p
 from ttnn_jit.foreign.values import has_member, member_of, python_member
 from ttnn_jit.frontend.python.interpreter import Interpreter
 
-_FROM_FACTORY = dataclasses._HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]  # what `__init__` has as default then
+_FROM_FACTORY = dataclasses._HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]  # the default of the parameter in `__init__`
 
 GENERATED = "<string>"
-"""The file of methods that `dataclasses` wrote."""
+"""The file name of methods that `dataclasses` generates."""
 
 
-def is_made_by_dataclasses(cls: type) -> bool:
-    """Whether `dataclasses` wrote what makes an instance of `cls`, whose class makes and keeps it as `object` does."""
+def has_generated_init(cls: type) -> bool:
+    """Whether `dataclasses` generated the ``__init__`` of `cls`, and its other construction is that of `object`."""
     maker, writer = python_member(cls, "__init__"), python_member(cls, "__setattr__")
     return (
         has_member(cls, "__dataclass_fields__")
@@ -31,23 +31,23 @@ def is_made_by_dataclasses(cls: type) -> bool:
     )
 
 
-def made_record(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What the ``__init__`` that `dataclasses` wrote makes: field by field, then ``__post_init__``."""
+def dataclass_instance(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A new instance by the generated ``__init__``: field by field, then ``__post_init__``."""
     made: Any = interpreter.natively(object.__new__, cls)
-    interpreter.made[id(made)] = made
+    interpreter.made_objects[id(made)] = made
     maker = interpreter.class_member(made, "__init__")
     interpreter.recorder.use_function(maker)
     try:
         bound = inspect.signature(maker).bind(made, *args, **kwargs)
     except TypeError:
-        return interpreter.natively(cls, *args, **kwargs)  # it says what is wrong
+        return interpreter.natively(cls, *args, **kwargs)  # raises Python's TypeError
     bound.apply_defaults()
     own = {field.name for field in dataclasses.fields(cls)}
-    passed_on = []
+    init_only = []
     for field in cls.__dataclass_fields__.values():  # type: ignore[attr-defined]
-        is_passed_on = field._field_type.name == "_FIELD_INITVAR"
-        if field.name not in own and not is_passed_on:
-            continue  # of the class
+        is_init_only = field._field_type.name == "_FIELD_INITVAR"
+        if field.name not in own and not is_init_only:
+            continue  # a class variable
         value = bound.arguments.get(field.name, _FROM_FACTORY)
         if value is not _FROM_FACTORY:
             pass
@@ -56,11 +56,11 @@ def made_record(interpreter: Interpreter, cls: type, args: Sequence[Any], kwargs
         elif field.default is not dataclasses.MISSING and "__slots__" in vars(cls):
             value = field.default
         else:
-            continue  # what the class has, or what `__post_init__` gives it
-        if is_passed_on:
-            passed_on.append(value)
+            continue  # the class has the default, or `__post_init__` sets it
+        if is_init_only:
+            init_only.append(value)
         else:
             object.__setattr__(made, field.name, value)
     if has_member(cls, "__post_init__"):
-        interpreter.call_with(interpreter.class_member(made, "__post_init__"), (made, *passed_on), {})
+        interpreter.call_with(interpreter.class_member(made, "__post_init__"), (made, *init_only), {})
     return made

@@ -16,7 +16,7 @@ Advance = Callable[..., Any]
 
 
 def _of_generators(advance: Advance) -> Advance:
-    """`advance`, which Python does itself of what is no generator."""
+    """`advance` for generators; Python handles other objects itself."""
 
     def method(interpreter: Interpreter, owner: Any, *args: Any) -> Any:
         if not is_a(owner, types.GeneratorType):
@@ -35,7 +35,7 @@ def send(interpreter: Interpreter, generator: Any, value: Any) -> Any:
 
 @_of_generators
 def throw(interpreter: Interpreter, generator: Any, raised: Any) -> Any:
-    """``generator.throw(raised)``: the generator meets what a ``raise`` where it waits would be."""
+    """``generator.throw(raised)``: raises at the suspended ``yield``."""
     if isinstance(raised, type):
         raised = interpreter.python(raised)
     if not isinstance(raised, BaseException):
@@ -59,7 +59,7 @@ def close(interpreter: Interpreter, generator: Any) -> None:
 
 
 def _thrown(interpreter: Interpreter, generator: Any, raised: BaseException) -> Any:
-    """What `generator` yields next that meets the exception where it waits, as its statements know exceptions."""
+    """The next value of `generator` after `raised` is raised at its ``yield``, as a CompileError with that cause."""
     error = CompileError(failure_text(raised), location=interpreter.location())
     error.__cause__ = raised
     return interpreter.natively(generator.throw, error)

@@ -1,6 +1,6 @@
-"""What a program says while it is compiled: printed, logged and warned of once, as under other tracing compilers.
+"""Prints, logs and warnings of a program: shown once, when it is compiled, as under other tracing compilers.
 
-Numbers are not known then: of a tensor its shape, dtype and device are shown.
+Elements are unknown at compile time: a tensor is shown by its shape, dtype and device.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _FUNCTIONS = (
     logging.critical, logging.debug, logging.error, logging.exception, logging.getLogger, logging.info, logging.log,
     logging.warning, pprint.pp, pprint.pprint, warnings.warn,
 )  # fmt: skip
-_NAMES = frozenset({*(function.__name__ for function in _FUNCTIONS), "success", "trace"})  # the last two of loguru
+_NAMES = frozenset({*(function.__name__ for function in _FUNCTIONS), "success", "trace"})  # the last two are loguru's
 
 
 def is_message(function: Any) -> bool:
-    """Whether `function` shows what it is given, and gives at most a logger."""
+    """Whether `function` prints, logs or warns, or returns a logger."""
     if function is print:
         return True
     if not isinstance(function, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
@@ -35,8 +35,8 @@ def is_message(function: Any) -> bool:
 _PRINTING = (print, pprint.pp, pprint.pprint)
 
 
-def _say_when(interpreter: Interpreter, function: Any) -> None:
-    """Say that the user will see it once: at calls whose program is there nothing is printed."""
+def _warn_printed_once(interpreter: Interpreter, function: Any) -> None:
+    """Warn the user that the text is printed only when the function is compiled."""
     interpreter.recorder.warnings[
         f"`{function.__name__}` at {interpreter.callee_location()} prints when the function is compiled, and not at "
         "each call; of a tensor it shows shape and dtype: print what the function returns"
@@ -44,16 +44,16 @@ def _say_when(interpreter: Interpreter, function: Any) -> None:
 
 
 def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Say it; where another way through the program makes the module, that says it."""
+    """Show the message; under `observes` nothing is shown, as the trace shows it."""
     if function is logging.getLogger:
         return interpreter.natively(function, *args, **kwargs)
     if any(function is each for each in _PRINTING):
-        _say_when(interpreter, function)
+        _warn_printed_once(interpreter, function)
     if interpreter.observes:
         return None
     if function is not warnings.warn:
         return interpreter.natively(function, *args, **kwargs)
     location = interpreter.location()
-    said = inspect.signature(warnings.warn).bind(*args, **kwargs).arguments
-    kind = said.get("category") or UserWarning
-    return interpreter.natively(warnings.warn_explicit, said["message"], kind, location.file, location.line)
+    arguments = inspect.signature(warnings.warn).bind(*args, **kwargs).arguments
+    kind = arguments.get("category") or UserWarning
+    return interpreter.natively(warnings.warn_explicit, arguments["message"], kind, location.file, location.line)

@@ -27,7 +27,7 @@ from ttnn_jit.frontend.python.special_methods import may_compute
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 _UNCHANGED = (type, enum.Enum, types.FunctionType, types.BuiltinFunctionType)
-_FILLED: dict[type, Any] = {
+_ADD_ITEM: dict[type, Any] = {
     list: list.append,
     dict: dict.__setitem__,
     set: set.add,
@@ -37,10 +37,10 @@ _PROTOCOL = (
     "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__new__", "__setattr__", "__getattribute__",
     "__slots__",
 )  # fmt: skip
-"""What a class has as `object` has it whose instances are copied here."""
+"""Members that a class must inherit from `object` for its instances to be copied here."""
 
 _Inner = Callable[[Any], Any]
-_Begun = Callable[[Any], object]
+_Register = Callable[[Any], object]
 
 
 def shallow_copy(interpreter: Interpreter, value: Any) -> Any:
@@ -49,15 +49,15 @@ def shallow_copy(interpreter: Interpreter, value: Any) -> Any:
 
 
 def deep_copy(interpreter: Interpreter, value: Any, memo: Any = None) -> Any:
-    """``copy.deepcopy``: what occurs twice is copied once, and may hold itself."""
+    """``copy.deepcopy``: a shared object is copied once, and may contain itself."""
     memo = {} if memo is None else memo
 
     def inner(item: Any) -> Any:
-        item = interpreter.known(item)
+        item = interpreter.resolve(item)
         if id(item) not in memo:
-            memo.setdefault(id(memo), []).append(item)  # alive, so that no other object gets its number
-            begun = partial(memo.__setitem__, id(item))
-            begun(_copied(interpreter, item, copy.deepcopy, (memo,), inner, begun))
+            memo.setdefault(id(memo), []).append(item)  # keeps it alive, so that its id is not reused
+            register = partial(memo.__setitem__, id(item))
+            register(_copied(interpreter, item, copy.deepcopy, (memo,), inner, register))
         return memo[id(item)]
 
     return inner(value)
@@ -69,11 +69,11 @@ def _copied(
     copied: Callable[..., Any],
     given: tuple[Any, ...],
     inner: _Inner,
-    begun: _Begun,
+    register: _Register,
 ) -> Any:
-    """What Python's `copied` makes of `value`, with what `inner` makes of each item.
+    """The result of Python's `copied` for `value`, with items copied by `inner`.
 
-    `begun` is told of a copy that has none yet.
+    `register` gets a copy before its items are added.
     """
     kind = type(value)
     if is_atom(value) or is_a(value, *_UNCHANGED):
@@ -83,33 +83,33 @@ def _copied(
     method = interpreter.class_member(value, f"__{copied.__name__}__") if may_compute(value) else ABSENT
     if isinstance(method, types.FunctionType):
         return interpreter.call_with(method, (value, *given), {})
-    if kind in _FILLED:
-        return _copied_container(interpreter, value, inner, begun)
+    if kind in _ADD_ITEM:
+        return _copied_container(interpreter, value, inner, register)
     if method is ABSENT and _is_plain_object(value):
-        return _copied_object(interpreter, value, inner, begun)
+        return _copied_object(interpreter, value, inner, register)
     if kind is not ProxyTensor:
-        interpreter.is_opaque(f"a {kind.__name__} is copied by code that cannot be followed")
+        interpreter.mark_opaque(f"a {kind.__name__} is copied by code that cannot be followed")
     return interpreter.natively(copied, value)
 
 
-def _copied_container(interpreter: Interpreter, value: Any, inner: _Inner, begun: _Begun) -> Any:
+def _copied_container(interpreter: Interpreter, value: Any, inner: _Inner, register: _Register) -> Any:
     kind = type(value)
     made = collections.deque(maxlen=value.maxlen) if kind is collections.deque else kind()
-    begun(made)
+    register(made)
     if kind is dict:
-        interpreter.recorder.look_into(value)
+        interpreter.recorder.record_contents(value)
         for key, item in value.items():
             interpreter.python(operator.setitem, made, inner(key), inner(item))
         return made
     for item in each(interpreter, value):
-        interpreter.python(_FILLED[kind], made, inner(item))
+        interpreter.python(_ADD_ITEM[kind], made, inner(item))
     return made
 
 
-def _copied_object(interpreter: Interpreter, value: Any, inner: _Inner, begun: _Begun) -> Any:
+def _copied_object(interpreter: Interpreter, value: Any, inner: _Inner, register: _Register) -> Any:
     made: Any = interpreter.natively(object.__new__, interpreter.python(type, value))
-    interpreter.made[id(made)] = made
-    begun(made)
+    interpreter.made_objects[id(made)] = made
+    register(made)
     for name, item in interpreter.python(dict, interpreter.attribute(value, "__dict__")).items():
         object.__setattr__(made, name, inner(item))
     return made

@@ -1,9 +1,9 @@
-"""The functions of Python that a compiled function may call, and what each does with values: one table.
+"""The table of Python's functions that a compiled function may call, with the rule by which each is computed.
 
-What is not in it is refused, or, if it was written in Python, interpreted. `compute` carries out what is: where the row
-has a handler, that asks values what Python would ask them, so that code of the user's is interpreted. Else C computes,
-and what C looks into is guarded: the items of native containers. If it would call operators of objects
-unseen, the guard computes again and compares; where it could not, the program is opaque.
+Functions outside the table are refused, or interpreted if they are written in Python. `compute` computes those in it. A
+handler, if the row has one, calls the methods of values that Python would call, so that the user's code is interpreted.
+Otherwise C computes, and guards cover what it reads: the items of native containers. If C would call operators of the
+user's objects, the guard repeats the computation and compares; if a guard cannot, the program is opaque.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
 from ttnn_jit.frontend.calls import builtin_functions, generator_methods, object_copies
 from ttnn_jit.frontend.python import attributes, containers, special_methods
-from ttnn_jit.frontend.python.assignment import set_attribute, set_past_the_class
+from ttnn_jit.frontend.python.assignment import object_setattr, set_attribute
 from ttnn_jit.frontend.python.containers import Purity, materialised
 from ttnn_jit.frontend.python.interpreter import Interpreter
-from ttnn_jit.frontend.python.language import ROOMS_OF_VALUES
+from ttnn_jit.frontend.python.language import VALUE_MODULES
+from ttnn_jit.frontend.python.side_effects import special_methods_have_effects
 from ttnn_jit.frontend.python.special_methods import ARITHMETIC, COMPARISONS, NATIVE, Handler, may_compute
-from ttnn_jit.frontend.python.unseen_code import special_methods_have_effects
 from ttnn_jit.frontend.reads.read_recorder import is_bound_builtin
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.guards.fingerprints import is_plain_dataclass
@@ -40,12 +40,12 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class BuiltinRule:
-    """The rule by which a builtin, a function of C's, is computed.
+    """The rule by which a builtin, a function written in C, is computed.
 
     Attributes:
-        handler: What does it in the interpreter; it may leave the work to C. None: C does it.
+        handler: Its implementation in the interpreter, which may return NATIVE to leave the call to C; None: C only.
         forwards: C forwards items and calls no method of them; callbacks among the arguments are interpreted.
-        concatenates: C forwards items if the operands are containers of Python's own.
+        concatenates: C forwards items if the operands are native containers.
         changes: It is a method that changes its container.
     """
 
@@ -59,7 +59,7 @@ _C = BuiltinRule()
 _FORWARDS = BuiltinRule(forwards=True)
 
 
-# --- What may be called ---------------------------------------------------------------------------------------------
+# --- The table ------------------------------------------------------------------------------------------------------
 
 
 def _functions() -> dict[Any, BuiltinRule]:
@@ -88,7 +88,7 @@ _FORWARDING = (
 
 
 _PREDICATES = (filter, itertools.filterfalse, itertools.takewhile, itertools.dropwhile)
-"""Functions that ask a callback first among their arguments, and its result whether it is true."""
+"""Functions whose first argument is a predicate."""
 
 
 def _handlers() -> dict[Any, Handler]:
@@ -107,9 +107,9 @@ def _named_handlers() -> dict[Any, Handler]:
         operator.getitem: containers.get_item, operator.setitem: containers.set_item,
         operator.delitem: containers.del_item,
         operator.contains: containers.contains, operator.index: special_methods.index,
-        iter: containers.iterator, next: containers.following,
-        sum: of.total, any: of.quantified(True), all: of.quantified(False), sorted: of.in_order,
-        max: of.extreme(operator.gt), min: of.extreme(operator.lt),
+        iter: containers.iterator, next: containers.next_item,
+        sum: of.total, any: of.any_or_all(True), all: of.any_or_all(False), sorted: of.sorted_items,
+        max: of.min_or_max(operator.gt), min: of.min_or_max(operator.lt),
         functools.partial: of.made_partial, dict: of.dict_of, set: of.set_of(set), frozenset: of.set_of(frozenset),
         format: text(format, "__format__", "__str__", "__repr__"), str: text(str, "__str__", "__repr__"),
         repr: text(repr, "__repr__"),
@@ -158,11 +158,11 @@ def _of_iterables() -> dict[Any, Handler]:
         itertools.product,
     )
     table: dict[Any, Handler] = {function: builtin_functions.with_callback(function) for function in callbacks}
-    return table | {function: builtin_functions.over(function) for function in iterables}
+    return table | {function: builtin_functions.iterating(function) for function in iterables}
 
 
 FUNCTIONS = _functions()
-"""Functions and classes of C's, by the objects themselves."""
+"""The rules of builtin functions and classes, by the objects themselves."""
 
 _IDS = frozenset(map(id, FUNCTIONS))
 
@@ -176,10 +176,10 @@ METHODS: dict[str, BuiltinRule] = {
     **dict.fromkeys(("intersection_update", "remove", "setdefault", "symmetric_difference_update"), _CHANGES),
     "__contains__": BuiltinRule(containers.native_contains),
     "__getitem__": BuiltinRule(containers.get_native_item),
-    "__setattr__": BuiltinRule(set_past_the_class),
+    "__setattr__": BuiltinRule(object_setattr),
     "__setitem__": BuiltinRule(containers.set_item, changes=True),
-    "append": BuiltinRule(builtin_functions.adding("append"), changes=True),
-    "appendleft": BuiltinRule(builtin_functions.adding("appendleft"), changes=True),
+    "append": BuiltinRule(builtin_functions.append_method("append"), changes=True),
+    "appendleft": BuiltinRule(builtin_functions.append_method("appendleft"), changes=True),
     "count": BuiltinRule(containers.count),
     "get": BuiltinRule(containers.get),
     "index": BuiltinRule(containers.index),
@@ -190,26 +190,28 @@ METHODS: dict[str, BuiltinRule] = {
     "sort": BuiltinRule(builtin_functions.sort, changes=True),
     "update": BuiltinRule(builtin_functions.update, changes=True),
 }
-"""Methods of values of Python's own that are more than C computing; handlers are given the object first."""
+"""The rules of methods of native values, by name; a handler gets the object first."""
 
 _VALUES = (
     bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, collections.deque, range, slice,
     types.GeneratorType,
 )  # fmt: skip
-"""Types all of whose methods may be called."""
+"""Types whose methods may all be called."""
 
 
 def is_pure(function: Any) -> bool:
-    """Whether `function` may be called at compile time, being a part of Python or a value type of this package."""
+    """Whether `function`, a part of Python or a value type of this package, may be called at compile time."""
     if is_a(function, type):
         return _is_pure_class(function)
     if type(function) is types.FunctionType:
-        return function.__module__ in ROOMS_OF_VALUES or id(function) in _IDS
+        return function.__module__ in VALUE_MODULES or id(function) in _IDS
     if is_a(function, types.BuiltinFunctionType, types.MethodWrapperType):
         owner = getattr(function, "__self__", None)
         if owner is None or is_a(owner, types.ModuleType):
             return function in FUNCTIONS
-        return is_a(owner, *_VALUES) or id(owner) in _IDS  # of a class, whose metaclass may compare
+        return (
+            is_a(owner, *_VALUES) or id(owner) in _IDS
+        )  # by id, because the metaclass of a class may define comparisons
     if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return function.__objclass__ in _VALUES or function is object.__setattr__
     return False
@@ -217,7 +219,7 @@ def is_pure(function: Any) -> bool:
 
 def _is_pure_class(cls: type) -> bool:
     """Whether making an instance of `cls` runs no code of the user's."""
-    if id(cls) in _IDS or cls.__module__ in ROOMS_OF_VALUES or is_numpy_scalar_class(cls):
+    if id(cls) in _IDS or cls.__module__ in VALUE_MODULES or is_numpy_scalar_class(cls):
         return True
     if is_library_value_class(cls):
         return True
@@ -225,10 +227,10 @@ def _is_pure_class(cls: type) -> bool:
     return named_tuple or is_plain_dataclass(cls) or issubclass(cls, (enum.Enum, BaseException))
 
 
-# --- What a call does -----------------------------------------------------------------------------------------------
+# --- Calls ----------------------------------------------------------------------------------------------------------
 
 _QUERIES = frozenset({operator.is_, operator.is_not, type, hasattr, getattr})
-"""What is not C's to answer of a tensor being compiled."""
+"""Functions that C would answer for the proxy instead of the tensor."""
 
 _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
 
@@ -236,10 +238,10 @@ _SIMPLE = frozenset({ProxyTensor, bool, int, float, str, type(None)})
 def compute(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What `function`, a part of Python, returns.
+    """The result of `function`, a part of Python.
 
     Raises:
-        CompileError: It raised; the text is Python's.
+        CompileError: The function raised; the text is Python's.
     """
     bound = is_bound_builtin(function)
     if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _QUERIES:
@@ -249,7 +251,7 @@ def compute(
     if is_a(function, types.MethodDescriptorType, types.WrapperDescriptorType):
         return _method(interpreter, function, args, kwargs)
     value = _handled(FUNCTIONS.get(function, _C), interpreter, args, kwargs)
-    return computed(interpreter, function, args, kwargs) if value is NATIVE else value
+    return compute_in_c(interpreter, function, args, kwargs) if value is NATIVE else value
 
 
 def _handled(rule: BuiltinRule, interpreter: Interpreter, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -261,11 +263,11 @@ def _handled(rule: BuiltinRule, interpreter: Interpreter, args: Sequence[Any], k
         called = error.__traceback__ is not None and error.__traceback__.tb_next is not None
         if called:
             raise
-        return NATIVE  # the arguments are not those that the function takes: C says so
+        return NATIVE  # the arguments do not fit the signature: C raises the error
 
 
 def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What a method of C's makes of its object, the first of `values`, whatever that object's class overrides."""
+    """The result of a builtin method on the first of `values`, regardless of overrides in that object's class."""
     rule = METHODS.get(method.__name__, _C)
     if (
         rule.changes
@@ -285,8 +287,10 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
         others = [materialised(interpreter, value) for value in others]
     args = others if is_bound_builtin(method) else [*owner, *others]
     others = [*others, *kwargs.values()]
-    if any(map(may_compute, owner)) and _asks_the_class(method):
-        interpreter.is_opaque(f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed")
+    if any(map(may_compute, owner)) and _dispatches_on_class(method):
+        interpreter.mark_opaque(
+            f"`{method.__name__}` of a {type(values[0]).__name__} runs code that cannot be followed"
+        )
         return interpreter.natively(method, *args, **kwargs)
     purity = Purity(interpreter)
     allowed = purity.is_pure_to_iterate if rule.forwards else purity.is_pure
@@ -294,26 +298,28 @@ def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs
     if pure and (rule.forwards or all(map(purity.is_pure, _items(owner)))):
         purity.record_containers(forwards=rule.forwards and not rule.changes)
     else:
-        interpreter.is_opaque(f"`{method.__name__}` runs code that cannot be followed")
+        interpreter.mark_opaque(f"`{method.__name__}` runs code that cannot be followed")
     return interpreter.natively(method, *args, **kwargs)
 
 
-def _asks_the_class(method: Any) -> bool:
-    """Whether a method of C's asks its object by other special methods: one of `object`, or its like."""
-    return getattr(method, "__objclass__", None) is object or method.__name__ in _ASKING
+def _dispatches_on_class(method: Any) -> bool:
+    """Whether a builtin method calls other special methods of its object, as methods of `object` do."""
+    return getattr(method, "__objclass__", None) is object or method.__name__ in _DISPATCHING_METHODS
 
 
-_ASKING = frozenset({"__getattribute__", "__format__", "__reduce__", "__reduce_ex__", "__dir__", "__getstate__"})
+_DISPATCHING_METHODS = frozenset(
+    {"__getattribute__", "__format__", "__reduce__", "__reduce_ex__", "__dir__", "__getstate__"}
+)
 
 
 def _items(owner: Sequence[Any]) -> Iterator[Any]:
     return (item for value in owner if native_class(type(value)) for item in native_contents(value))
 
 
-def computed(
+def compute_in_c(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What C makes of values: what it looks into is recorded, or it is computed again by the guard."""
+    """The result of a function computed in C; what C reads is recorded, or the guard repeats the call."""
     rule = FUNCTIONS.get(function, _C)
     forwards = rule.forwards or (rule.concatenates and not any(map(may_compute, args)))
     if not forwards:
@@ -328,11 +334,11 @@ def computed(
     name = getattr(function, "__name__", type(function).__name__)
     what = f"`{name}` of a {type(blamed).__name__} runs code that cannot be followed"
     if kwargs or not interpreter.recorder.can_call(function, args) or any(map(special_methods_have_effects, values)):
-        interpreter.is_opaque(what)
+        interpreter.mark_opaque(what)
         return interpreter.natively(function, *args, **kwargs)
     result = interpreter.natively(function, *args)
     if not (is_atom(result) or interpreter.natively(function, *args) is result):
-        interpreter.is_opaque(f"{what}, and gives another object each time")
+        interpreter.mark_opaque(f"{what}, and returns a new object at each call")
     else:
-        interpreter.recorder.call(function, args, result)
+        interpreter.recorder.record_call(function, args, result)
     return result

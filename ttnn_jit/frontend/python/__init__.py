@@ -1,1 +1,1 @@
-"""Python's statements and expressions, interpreted over tensors that hold no data."""
+"""The interpreter of Python over tensors without data: names, attributes, containers, operators, control flow."""

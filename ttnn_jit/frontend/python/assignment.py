@@ -1,4 +1,4 @@
-"""Binding values to targets, and going through what a loop or an unpacking goes through."""
+"""Binding values to targets, and iteration in loops and unpackings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.foreign.pytrees import leaves
-from ttnn_jit.foreign.torch_modules import sets_plainly
+from ttnn_jit.foreign.torch_modules import is_default_setattr
 from ttnn_jit.foreign.values import ABSENT, member_of, own_attribute
 from ttnn_jit.frontend.python.attributes import attribute_name, attribute_value
 from ttnn_jit.frontend.python.interpreter import Interpreter
@@ -18,8 +18,8 @@ from ttnn_jit.specs.open_values import OpenValue
 
 
 def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
-    """Bind the names of `target`, or write into the container that it stands in."""
-    value = interpreter.met(value)
+    """Bind the names of `target`, or write the value into its container or object."""
+    value = interpreter.program_value(value)
     match target:
         case ast.Name():
             interpreter.frame.bind(target.id, value)
@@ -32,7 +32,7 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
             interpreter.python(operator.setitem, container, index, value)
         case ast.Attribute():
             owner = interpreter.evaluate(target.value)
-            if not _holds(interpreter, owner, attribute_name(interpreter, target), value):
+            if not _already_holds(interpreter, owner, attribute_name(interpreter, target), value):
                 _write(interpreter, target, owner, value)
         case _:
             interpreter.refuse("this cannot be assigned to in a compiled function", node=target)
@@ -42,7 +42,7 @@ def assign_attribute(interpreter: Interpreter, target: ast.Attribute, value_of: 
     """Write ``value_of(owner)`` into an attribute of an object that the program made.
 
     Raises:
-        CompileError: The object is of the world outside the program.
+        CompileError: The object is from outside the program.
     """
     owner, name = interpreter.evaluate(target.value), attribute_name(interpreter, target)
     if not interpreter.observes:
@@ -58,16 +58,16 @@ def _write(interpreter: Interpreter, target: ast.Attribute, owner: Any, value: A
     interpreter.natively(setattr, owner, name, value)
 
 
-def _holds(interpreter: Interpreter, owner: Any, name: str, value: Any) -> bool:
-    """Whether the attribute of an object outside holds `value`, and writing runs no code of the user's.
+def _already_holds(interpreter: Interpreter, owner: Any, name: str, value: Any) -> bool:
+    """Whether an object from outside the program already has `value` as the attribute, and a write runs no user code.
 
-    A trace writes: what operations return is a stand-in there, of an operand that they return as it is too.
+    False under `observes`: in a trace, an operation returns a proxy even if it returns an operand unchanged.
     """
     if interpreter.observes or not interpreter.recorder.is_foreign(owner) or own_attribute(owner, name) is ABSENT:
         return False
     members = interpreter.class_member(owner, name), interpreter.class_member(owner, "__setattr__")
-    plain = member_of(type(members[0]), "__set__") is ABSENT and sets_plainly(members[1])
-    return plain and interpreter.met(attribute_value(interpreter, owner, name)) is value
+    plain = member_of(type(members[0]), "__set__") is ABSENT and is_default_setattr(members[1])
+    return plain and interpreter.program_value(attribute_value(interpreter, owner, name)) is value
 
 
 def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
@@ -76,14 +76,14 @@ def set_attribute(interpreter: Interpreter, owner: Any, name: Any, value: Any) -
     interpreter.natively(setattr, owner, name, value)
 
 
-def set_past_the_class(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
-    """``object.__setattr__(owner, name, value)``, as instances of frozen dataclasses are filled."""
+def object_setattr(interpreter: Interpreter, owner: Any, name: Any, value: Any) -> None:
+    """``object.__setattr__(owner, name, value)``, which sets fields of frozen dataclasses."""
     _check_is_own(interpreter, owner, name, leaves_tensor=interpreter.recorder.is_foreign(owner), node=interpreter.at)
     interpreter.natively(object.__setattr__, owner, name, value)
 
 
 def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, *, leaves_tensor: bool, node: ast.AST) -> None:
-    """Refuse what belongs to another; in a trace too, where it would leave a tensor there, which has no data."""
+    """Refuse a write to an object from outside the program; `leaves_tensor` refuses it in a trace too."""
     if type(name) is str and not _is_own(interpreter, owner, name):
         refuse = interpreter.refuse_change if leaves_tensor else interpreter.refuse
         refuse(
@@ -94,8 +94,8 @@ def _check_is_own(interpreter: Interpreter, owner: Any, name: Any, *, leaves_ten
 
 
 def _is_own(interpreter: Interpreter, value: Any, name: str) -> bool:
-    """Whether `value` is an object that the program made itself, and no code of the user's writes that attribute."""
-    if id(value) in interpreter.made:
+    """Whether the program made the object `value`, and no user code runs when the attribute is written."""
+    if id(value) in interpreter.made_objects:
         member = interpreter.class_member(value, name)
         return type(member) is types.MemberDescriptorType or member_of(type(member), "__set__") is ABSENT
     if not issubclass(type(value), OpenValue):
@@ -113,7 +113,7 @@ def _unpack(interpreter: Interpreter, target: ast.expr, targets: list[ast.expr],
 
 
 def fit(items: list[Any], targets: Sequence[ast.AST], star: type[ast.AST]) -> bool:
-    """Whether there is an item for each of `targets`; those for one of the class `star` become a list among `items`."""
+    """Whether there is an item for each target; the items for a starred one, of class `star`, become one list."""
     starred = [index for index, part in enumerate(targets) if isinstance(part, star)]
     needed = len(targets) - len(starred)
     if len(items) < needed or (not starred and len(items) > needed):
@@ -128,7 +128,7 @@ _END = object()
 
 
 def iterate(interpreter: Interpreter, node: ast.AST, items: Iterator[Any]) -> Iterator[Any]:
-    """The items that a loop goes through, counted; `node` is the location of an error on the way."""
+    """The items of a loop, counted as iterations; errors of the iterator are located at `node`."""
     while True:
         interpreter.at = node
         item = interpreter.python(next, items, _END)

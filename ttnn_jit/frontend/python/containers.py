@@ -1,4 +1,4 @@
-"""Looking into containers in the interpreter: an item that is looked up is read, and not the container around it."""
+"""Look-ups in containers in the interpreter, which read the item and not the whole container."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ttnn_jit.foreign.values import (
     is_a,
     is_atom,
     is_identity,
-    is_of_c,
+    is_implemented_in_c,
+    is_native_container,
     is_operation,
     member_of,
     native_class,
-    native_container,
     native_contents,
     native_item,
     python_member,
@@ -32,14 +32,14 @@ from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.special_methods import (
     NATIVE,
     SCALARS,
-    checked,
+    convert_result,
     is_default,
     may_compute,
     refuse_foreign,
     special_method,
 )
 from ttnn_jit.frontend.python.tensor_attributes import class_of
-from ttnn_jit.frontend.python.tensor_identities import compared_by_c, object_of
+from ttnn_jit.frontend.python.tensor_identities import object_of, record_native_comparison
 from ttnn_jit.frontend.reads.function_source import is_within_the_language
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
@@ -64,7 +64,7 @@ VIEWS: tuple[type, ...] = tuple(
 
 
 class Purity:
-    """Whether C computes with some values without running code of the user's; it remembers the native containers."""
+    """Whether C computes with values without running the user's code; collects the native containers among them."""
 
     def __init__(self, interpreter: Interpreter) -> None:
         self._interpreter = interpreter
@@ -72,34 +72,34 @@ class Purity:
         self._tensors: list[ProxyTensor] = []
 
     def is_pure(self, value: Any) -> bool:
-        """Whether computing with `value` is pure: C finds atoms, tensors being compiled and functions alone."""
+        """Whether computing with `value` is pure: C finds only atoms, proxies and functions in it."""
         self._tensors += [value] if type(value) is ProxyTensor else []
-        if type(value) is ProxyTensor or is_atom(value) or says_all(value) or _is_of_the_interpreter(value):
+        if type(value) is ProxyTensor or is_atom(value) or is_self_describing(value) or _is_of_the_interpreter(value):
             return True
         if type(value) in VIEWS:
             return all(map(self.is_pure, value))
-        if is_a(value, BaseException) and is_of_c(_member(value, "__str__")):
+        if is_a(value, BaseException) and is_implemented_in_c(_member(value, "__str__")):
             return all(map(self.is_pure, value.args))
         if id(value) in self._containers:
             return True
-        # A class of the user's may have an operator that C would run.
-        if may_compute(value) or not native_container(value):
+        # A class of the user's may define an operator that C would call.
+        if may_compute(value) or not is_native_container(value):
             return False
         return self.is_pure_to_iterate(value) and all(map(self.is_pure, native_contents(value)))
 
     def is_pure_to_iterate(self, value: Any) -> bool:
         """Whether iterating over `value` runs no code of the user's: C forwards its items, which may be anything."""
-        if native_container(value) and is_of_c(_member(value, "__index__")):
+        if is_native_container(value) and is_implemented_in_c(_member(value, "__index__")):
             if may_compute(value):
                 self._interpreter.class_member(value, "__iter__")
             self._containers[id(value)] = value
             return True
         refuse_foreign_iterator(self._interpreter, value)
-        known = is_atom(value) or says_all(value) or _is_of_the_interpreter(value) or is_operation(value)
+        known = is_atom(value) or is_self_describing(value) or _is_of_the_interpreter(value) or is_operation(value)
         return known or type(value) is ProxyTensor or is_a(value, *ITERATORS, *VIEWS)
 
     def is_pure_receiver(self, value: Any) -> bool:
-        """Whether a method of C's, called on `value`, reads nothing but what C's class holds."""
+        """Whether a builtin method, called on `value`, reads only the contents of the native container or scalar."""
         if native_class(type(value)) is None:
             self._interpreter.recorder.use(value, self._interpreter.recorder.path_of(value))
             return is_a(value, *SCALARS) or self.is_pure_to_iterate(value)
@@ -107,15 +107,15 @@ class Purity:
         return True
 
     def record_containers(self, *, forwards: bool) -> None:
-        """Record that C went through them, and unless it only `forwards` what is in them, told the tensors apart."""
+        """Record that C iterated over the containers, and compared their tensors unless it only `forwards` items."""
         for container in self._containers.values():
-            self._interpreter.recorder.look_into(container)
+            self._interpreter.recorder.record_contents(container)
         if self._containers and not forwards:
-            compared_by_c(self._interpreter, self._tensors)
+            record_native_comparison(self._interpreter, self._tensors)
 
 
-def says_all(value: Any) -> bool:
-    """Whether `value` says all of itself: a class may have a metaclass with operators, a module a class."""
+def is_self_describing(value: Any) -> bool:
+    """Whether `value` is known by its identity or a library value, and its class has no operators of the user's."""
     return (is_identity(value) or is_library_value(value)) and not may_compute(value)
 
 
@@ -127,18 +127,18 @@ def _is_of_the_interpreter(value: Any) -> bool:
 
 
 def is_plain_key(interpreter: Interpreter, key: Any) -> bool:
-    """Whether C alone computes the hash of a key, and compares it: an atom, or an object known by its identity."""
+    """Whether only C hashes and compares a key: an atom, or an object that is known by its identity."""
     if type(key) is ProxyTensor:
-        compared_by_c(interpreter, [key])
+        record_native_comparison(interpreter, [key])
         return True
-    if is_atom(key) or says_all(key):
+    if is_atom(key) or is_self_describing(key):
         return True
     if type(key) is tuple:
         return all(is_plain_key(interpreter, part) for part in key)
     member = interpreter.class_member if may_compute(key) else _member
     hashed, compared = member(key, "__hash__"), member(key, "__eq__")
     if is_a(key, *SCALARS):
-        return is_of_c(hashed) and is_of_c(compared)
+        return is_implemented_in_c(hashed) and is_implemented_in_c(compared)
     by_name = isinstance(hashed, types.FunctionType) and is_a(key, enum.Enum) and is_of_the_standard_library(hashed)
     return is_default(compared) and (is_default(hashed) or by_name)
 
@@ -156,32 +156,32 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
         return interpreter.call_with(method, (container, key), {})
     if (module_key := key_of_item(container, key)) is not None:
         return interpreter.python(operator.getitem, interpreter.attribute(container, "_modules"), module_key)
-    if may_compute(container) and not is_of_c(_member(container, "__getitem__")):
+    if may_compute(container) and not is_implemented_in_c(_member(container, "__getitem__")):
         return NATIVE
     return get_native_item(interpreter, container, key)
 
 
 def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    """What C finds in a container under a key."""
+    """The item that C finds in a container under a key."""
     key = _as_index(interpreter, container, key)
     if is_a(container, dict):
         return _item_of_dict(interpreter, container, key)
     if type(key) is slice and is_atom(key) and is_a(container, list, tuple):
-        interpreter.recorder.look_into(container)
+        interpreter.recorder.record_contents(container)
         return interpreter.natively(native_item, container, key)
     if type(key) is slice or not is_a(container, *_SEQUENCES):
-        return interpreter.computed(operator.getitem, container, key)
+        return interpreter.compute_in_c(operator.getitem, container, key)
     try:
         value = interpreter.natively(native_item, container, key)
     except CompileError:
-        interpreter.recorder.look_into(container)  # the program may catch that it is too short
+        interpreter.recorder.record_contents(container)  # the program may catch the IndexError
         raise
-    interpreter.recorder.item(container, key, value)
+    interpreter.recorder.record_item(container, key, value)
     return value
 
 
 def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    """A key as a list or tuple takes it: ``__index__`` of an object of the user's is asked here."""
+    """`key` as an index of a sequence: calls the ``__index__`` of an object of the user's."""
     if type(key) is slice:
         return slice(*(_as_index(interpreter, container, part) for part in (key.start, key.stop, key.step)))
     if is_a(container, *_SEQUENCES, str, bytes, range) and may_compute(key):
@@ -191,15 +191,15 @@ def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if not is_plain_key(interpreter, key):
-        return interpreter.computed(operator.getitem, container, key)
+        return interpreter.compute_in_c(operator.getitem, container, key)
     value = _native_item(interpreter, container, key)
     if value is not ABSENT:
         return value
     missing = special_method(interpreter, container, "__missing__")
     if missing is not None:
         return interpreter.call_with(missing, (container, key), {})
-    if not (is_of_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
-        return interpreter.computed(operator.getitem, container, key)
+    if not (is_implemented_in_c(found := _member(container, "__missing__")) or is_a(found, types.FunctionType)):
+        return interpreter.compute_in_c(operator.getitem, container, key)
     if is_a(container, collections.defaultdict) and interpreter.recorder.is_foreign(container):
         interpreter.refuse_change(
             f"looking up {key!r} would add it to a defaultdict from outside the function",
@@ -209,11 +209,11 @@ def _item_of_dict(interpreter: Interpreter, container: Any, key: Any) -> Any:
 
 
 def _native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
-    """What C finds in a dict, recorded as read."""
+    """The item that C finds in a dict, recorded as read."""
     if type(key) is ProxyTensor and interpreter.recorder.is_foreign(container):
         key = object_of(interpreter, key)
     value = interpreter.natively(native_item, container, key)
-    interpreter.recorder.item(container, key, value)
+    interpreter.recorder.record_item(container, key, value)
     return value
 
 
@@ -236,13 +236,13 @@ def set_item(interpreter: Interpreter, container: Any, key: Any, value: Any) -> 
     if method is not None:
         return interpreter.call_with(method, (container, key, value), {})
     refuse_foreign(interpreter, container)
-    if may_compute(container) and not is_of_c(_member(container, "__setitem__")):
-        return interpreter.computed(operator.setitem, container, key, value)
+    if may_compute(container) and not is_implemented_in_c(_member(container, "__setitem__")):
+        return interpreter.compute_in_c(operator.setitem, container, key, value)
     key = _as_index(interpreter, container, key)
     if type(key) is slice and is_a(container, list):
         value = interpreter.python(list, value)
     elif not is_plain_key(interpreter, key):
-        interpreter.is_opaque(f"a {type(key).__name__} is a key by code of its own")
+        interpreter.mark_opaque(f"the key, a {type(key).__name__}, has a hash or comparison of its own")
     return interpreter.natively(operator.setitem, container, key, value)
 
 
@@ -252,7 +252,7 @@ def del_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if method is not None:
         return interpreter.call_with(method, (container, key), {})
     refuse_foreign(interpreter, container)
-    return interpreter.computed(operator.delitem, container, _as_index(interpreter, container, key))
+    return interpreter.compute_in_c(operator.delitem, container, _as_index(interpreter, container, key))
 
 
 def get(interpreter: Interpreter, container: Any, key: Any, default: Any = None) -> Any:
@@ -268,7 +268,7 @@ def contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
     method = special_method(interpreter, container, "__contains__")
     if method is not None:
         return interpreter.python(bool, interpreter.call_with(method, (container, item), {}))
-    if may_compute(container) and not is_of_c(_member(container, "__contains__")):
+    if may_compute(container) and not is_implemented_in_c(_member(container, "__contains__")):
         return NATIVE
     return native_contains(interpreter, container, item)
 
@@ -279,7 +279,7 @@ def native_contains(interpreter: Interpreter, container: Any, item: Any) -> Any:
         return get(interpreter, container, item, ABSENT) is not ABSENT
     if Purity(interpreter).is_pure((container, item)):
         return NATIVE
-    sequence = is_a(container, *_SEQUENCES, *ITERATORS) and native_container(container)
+    sequence = is_a(container, *_SEQUENCES, *ITERATORS) and is_native_container(container)
     if sequence or special_method(interpreter, container, "__iter__") is not None:
         return any(_equal(interpreter, here, item) for here in each(interpreter, container))
     return NATIVE
@@ -307,7 +307,7 @@ def index(interpreter: Interpreter, container: Any, item: Any, *bounds: Any) -> 
     return interpreter.fail(ValueError(f"the {type(container).__name__} does not contain it"))
 
 
-# --- Going through --------------------------------------------------------------------------------------------------
+# --- Iteration ------------------------------------------------------------------------------------------------------
 
 
 def iterator(interpreter: Interpreter, *args: Any) -> Any:
@@ -322,7 +322,7 @@ def iterator(interpreter: Interpreter, *args: Any) -> Any:
     method = interpreter.class_member(iterable, "__iter__") if may_compute(iterable) else None
     if not (isinstance(method, types.FunctionType) and is_within_the_language(method)):
         return NATIVE
-    return checked(interpreter, iter, args, "__iter__", method)
+    return convert_result(interpreter, iter, args, "__iter__", method)
 
 
 def _until(interpreter: Interpreter, called: Any, sentinel: Any) -> Iterator[Any]:
@@ -332,23 +332,23 @@ def _until(interpreter: Interpreter, called: Any, sentinel: Any) -> Iterator[Any
 
 def _members(interpreter: Interpreter, cls: enum.EnumMeta) -> list[Any]:
     names = interpreter.attribute(cls, "_member_names_")
-    interpreter.recorder.look_into(names)
+    interpreter.recorder.record_contents(names)
     return [interpreter.attribute(cls, name) for name in names]
 
 
-def following(interpreter: Interpreter, items: Any, *default: Any) -> Any:
+def next_item(interpreter: Interpreter, items: Any, *default: Any) -> Any:
     """``next(items)``."""
     refuse_foreign_iterator(interpreter, items)
     if not is_a(items, *ITERATORS):
-        interpreter.is_opaque(f"what a {type(items).__name__} yields is decided by code that cannot be followed")
+        interpreter.mark_opaque(f"a {type(items).__name__} computes its items by code that cannot be followed")
     return interpreter.natively(next, items, *default)
 
 
 def refuse_foreign_iterator(interpreter: Interpreter, items: Any) -> None:
-    """Refuse to advance an iterator that does not belong to the program.
+    """Refuse to advance an iterator from outside the program.
 
     Raises:
-        CompileError: It is a global, a closure's, or stands in an object of the user's.
+        CompileError: It was found in a global, a closure or an object of the user's.
     """
     advances = member_of(type(items), "__next__") is not ABSENT and type(items) is not ProxyTensor
     if advances and interpreter.recorder.is_foreign(items):
@@ -362,20 +362,20 @@ _END = object()
 
 
 def each(interpreter: Interpreter, iterable: Any) -> Iterator[Any]:
-    """What an iterable yields."""
+    """The items of an iterable."""
     items = interpreter.python(iter, iterable)
     while (item := interpreter.python(next, items, _END)) is not _END:
         yield item
 
 
-def gone_through(interpreter: Interpreter, value: Any) -> Any:
-    """`value`, or an iterator over it where code of the user's says what it yields."""
+def natively_iterable(interpreter: Interpreter, value: Any) -> Any:
+    """`value`, or an interpreted iterator over it if its ``__iter__`` is written in Python."""
     by_python = may_compute(value) and python_member(type(value), "__iter__") is not None
     return interpreter.python(iter, value) if by_python or is_a(value, enum.EnumMeta) else value
 
 
 def materialised(interpreter: Interpreter, value: Any) -> Any:
-    """`value`, or the list of what it yields where that is computed as it goes."""
+    """`value`, or the list of its items if it is an iterator."""
     return list(each(interpreter, value)) if is_a(value, *ITERATORS) else value
 
 

@@ -1,4 +1,4 @@
-"""``with`` in the interpreter: contexts without effect on a program, and those whose class is the user's own Python."""
+"""``with`` in the interpreter: contexts without effect on a program, and contexts written in the user's Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.diagnostics.origin import is_of_this_package
-from ttnn_jit.foreign.torch_autocast import WAY_OUT
+from ttnn_jit.foreign.torch_autocast import CAST_HELP
 from ttnn_jit.foreign.values import is_a, python_member
 from ttnn_jit.frontend.python.exception_handling import raised_by_program
 from ttnn_jit.frontend.python.interpreter import Interpreter
@@ -19,11 +19,11 @@ from ttnn_jit.frontend.unsupported import NO_AUTOCAST
 from ttnn_jit.process.dataclass import dataclass
 
 _Leave = Callable[[CompileError | None], Any]
-"""What leaving a context does, with what the block raised, if it did: true keeps it inside."""
+"""Leaves a context, with the error of the block if it raised; a true result suppresses the error."""
 
 
-def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
-    """What a context gives, and how it is left."""
+def enter_context(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tuple[Any, _Leave]:
+    """Enter a context: its value, and the function that leaves it."""
     called: Any = interpreter.evaluate(context.func) if isinstance(context, ast.Call) else None
     if isinstance(context, ast.Call) and any(called is each for each in (contextlib.nullcontext, contextlib.suppress)):
         given = [interpreter.evaluate(argument) for argument in context.args]
@@ -34,33 +34,33 @@ def entered(interpreter: Interpreter, context: ast.expr, node: ast.With) -> tupl
     if torch is not None and any(called is each for each in (torch.no_grad, torch.inference_mode)):
         return None, lambda _: False  # a program keeps nothing for gradients
     if torch is not None and is_a(called, type) and issubclass(called, torch.autocast):
-        raise interpreter.unsupported(NO_AUTOCAST, location=interpreter.location_of(context), help=WAY_OUT)
+        raise interpreter.unsupported(NO_AUTOCAST, location=interpreter.location_of(context), help=CAST_HELP)
     if called is open or is_of_this_package(getattr(called, "__wrapped__", None)):
         _refuse(interpreter, node)
     manager = interpreter.evaluate(context)
-    if isinstance(manager, MadeContext):
-        return _entered_generator(interpreter, manager, node)
-    return _entered_object(interpreter, manager, node)
+    if isinstance(manager, GeneratorContext):
+        return _enter_generator(interpreter, manager, node)
+    return _enter_object(interpreter, manager, node)
 
 
 @dataclass(frozen=True, eq=False)
-class MadeContext:
-    """What a call of a function gives that `contextlib.contextmanager` is put on: its generator."""
+class GeneratorContext:
+    """The context that a function under `contextlib.contextmanager` returns: its generator."""
 
     steps: Any
 
 
 def is_context_function(function: Any) -> bool:
-    """Whether `function` is what `contextlib.contextmanager` makes of a generator function."""
-    return type(function) is types.FunctionType and function.__code__ is _MAKES_CONTEXTS
+    """Whether `function` is a generator function under `contextlib.contextmanager`."""
+    return type(function) is types.FunctionType and function.__code__ is _CONTEXT_MANAGER_CODE
 
 
-_MAKES_CONTEXTS = contextlib.contextmanager(lambda: iter(())).__code__
+_CONTEXT_MANAGER_CODE = contextlib.contextmanager(lambda: iter(())).__code__
 _END = object()
 
 
-def _entered_generator(interpreter: Interpreter, manager: MadeContext, node: ast.With) -> tuple[Any, _Leave]:
-    """The same of a generator: it yields once, and what the block raises is raised there."""
+def _enter_generator(interpreter: Interpreter, manager: GeneratorContext, node: ast.With) -> tuple[Any, _Leave]:
+    """As `enter_context`, for a generator: it yields once, and an error of the block is raised at that ``yield``."""
     interpreter.at = node
     value = interpreter.python(next, manager.steps, _END)
     if value is _END:
@@ -87,8 +87,8 @@ def _entered_generator(interpreter: Interpreter, manager: MadeContext, node: ast
     return value, left
 
 
-def _entered_object(interpreter: Interpreter, manager: Any, node: ast.With) -> tuple[Any, _Leave]:
-    """The same of an object whose class has both methods in Python."""
+def _enter_object(interpreter: Interpreter, manager: Any, node: ast.With) -> tuple[Any, _Leave]:
+    """As `enter_context`, for an object whose class defines both methods in Python."""
     if any(python_member(type(manager), name) is None for name in ("__enter__", "__exit__")):
         _refuse(interpreter, node)
     interpreter.at = node

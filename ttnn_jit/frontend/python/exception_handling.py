@@ -1,6 +1,6 @@
-"""Exceptions in the interpreter: what a program raises and catches while it is compiled.
+"""Exceptions in the interpreter that a program raises and catches while it is compiled.
 
-Caught is what the program's own Python raises. What this compiler says of a program is no part of it, and is shown.
+A program catches the exceptions of its own Python code. Errors of this compiler are not caught and reach the user.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from ttnn_jit.frontend.python.interpreter import Checkpoint, Interpreter
 
 
 def raised_by_program(error: CompileError) -> BaseException | None:
-    """The exception that the program would have met in Python; None if the program is outside the language."""
+    """The exception that the program would raise in Python; None for an error of this compiler."""
     if isinstance(error, NoSuchAttribute):
         return error
     cause = error.__cause__
     return None if cause is None or isinstance(cause, (TtnnJitError, RecursionError)) else cause
 
 
-def carry_out_raise(interpreter: Interpreter, node: ast.Raise) -> None:
+def execute_raise(interpreter: Interpreter, node: ast.Raise) -> None:
     """``raise``, with or without an exception.
 
     Raises:
@@ -40,10 +40,10 @@ def carry_out_raise(interpreter: Interpreter, node: ast.Raise) -> None:
 def handler_of(
     interpreter: Interpreter, handlers: Sequence[ast.ExceptHandler], error: CompileError, entered: Checkpoint
 ) -> ast.ExceptHandler:
-    """Which of the `handlers` of a ``try`` that was `entered` there catches `error`; the program stands there then.
+    """The handler that catches `error`; the interpreter returns to the checkpoint `entered` of the ``try``.
 
     Raises:
-        CompileError: None does: it is the error.
+        CompileError: No handler catches `error`, which is raised again.
     """
     raised = raised_by_program(error)
     if raised is None:

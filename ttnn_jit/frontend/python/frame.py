@@ -1,4 +1,4 @@
-"""One activation of a function in the interpreter, and which names are its own."""
+"""Activations of functions in the interpreter, and the local names of functions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclass(eq=False)
 class Frame:
-    """The variables of one activation.
+    """The state of one activation.
 
     Attributes:
         name: The function's name, for messages.
-        source: The text that it belongs to.
-        function: The function whose globals and closure serve names that no frame owns.
-        path: Where that function was found.
-        local_names: The names that belong to this activation.
-        variables: Their values, as far as they are assigned.
-        outer: The activation of the function, or of the comprehension, that this one is nested in.
-        called_from: The call that started it.
-        comprehension: It is a comprehension's scope, in which a ``:=`` binds outside.
+        source: The function's source.
+        function: The function whose globals and closure resolve names that no frame owns.
+        path: The path of that function.
+        local_names: The names of its local variables.
+        variables: The values of the local variables that are assigned.
+        outer: The activation of the enclosing function or comprehension.
+        called_from: The location of the call.
+        comprehension: It is the scope of a comprehension; a ``:=`` in it binds outside.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Frame:
     comprehension: bool = False
 
     def owner_of(self, name: str) -> Frame | None:
-        """The activation, this or one around it, that `name` belongs to."""
+        """This activation or the enclosing one that owns `name`; None if none does."""
         frame: Frame | None = self
         while frame is not None and name not in frame.local_names:
             frame = frame.outer
         return frame
 
     def bind(self, name: str, value: Any) -> None:
-        """Give `name` a value: in the activation around this one that it belongs to, or here."""
+        """Assign `name` in the activation that owns it, or else in this one."""
         (self.owner_of(name) or self).variables[name] = value
 
 
@@ -73,7 +73,7 @@ def local_names_of(node: FunctionNode) -> frozenset[str]:
 
 
 def _names_of_outer_functions(body: Iterable[ast.AST]) -> set[str]:
-    """What ``nonlocal`` says of a function's own statements."""
+    """The names that ``nonlocal`` statements of the function itself declare."""
     names: set[str] = set()
     pending: list[Any] = list(body)
     while pending:
@@ -114,7 +114,7 @@ def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def _evaluated_outside(node: Any) -> list[ast.AST]:
-    """The parts of a definition that the scope around it evaluates."""
+    """The parts of a definition that the enclosing scope evaluates."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords]
     defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
@@ -122,7 +122,7 @@ def _evaluated_outside(node: Any) -> list[ast.AST]:
 
 
 def _named_within(comprehension: ast.AST) -> list[ast.AST]:
-    """What ``:=`` binds in a comprehension, which keeps its targets to itself, and functions in it what they bind."""
+    """The targets of ``:=`` in a comprehension, which bind outside it, unlike names that nested functions bind."""
     found: list[ast.AST] = []
     pending = _children(comprehension)
     while pending:
@@ -134,7 +134,7 @@ def _named_within(comprehension: ast.AST) -> list[ast.AST]:
 
 
 def _name_bound_by(node: Any) -> Iterator[str]:
-    """The name that an ``except`` or a pattern binds, which stands there as a text."""
+    """The name, a string in the node, that an ``except`` or a pattern binds."""
     if isinstance(node, _BINDING):
         name = node.rest if isinstance(node, ast.MatchMapping) else node.name
         if name is not None:
@@ -145,7 +145,7 @@ _BINDING = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping)
 
 
 def _children(node: Any) -> list[Any]:
-    """The nodes in the fields of one, and texts: `ast.iter_child_nodes` takes twice the time."""
+    """The child nodes, and strings in lists, of a node; `ast.iter_child_nodes` takes twice the time."""
     children: list[Any] = []
     for name in getattr(type(node), "_fields", ()):
         part = getattr(node, name, None)
@@ -157,7 +157,7 @@ def _children(node: Any) -> list[Any]:
 
 
 def generator_part(nodes: Iterable[ast.AST]) -> ast.AST | None:
-    """The first ``yield`` among these nodes that belongs to the function around them."""
+    """The first ``yield`` in these nodes that belongs to the enclosing function."""
     pending: list[ast.AST] = [*nodes]
     while pending:
         part = pending.pop(0)
@@ -170,5 +170,5 @@ def generator_part(nodes: Iterable[ast.AST]) -> ast.AST | None:
 
 @lru_cache(maxsize=1024)
 def makes_generator(node: FunctionNode) -> bool:
-    """Whether a call of a function, which is not ``async``, gives a generator."""
+    """Whether a call of a function, which is not ``async``, returns a generator."""
     return generator_part([node.body] if isinstance(node, ast.Lambda) else node.body) is not None

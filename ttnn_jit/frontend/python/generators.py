@@ -1,7 +1,7 @@
-"""Statements that hold statements, and generators of the user's, which run as far as their callers ask them to.
+"""Compound statements, and generator functions of the user's.
 
-Generators of Python's own carry both out: they are suspended where the program is. Other statements without a ``yield``
-are carried out as statements.py says; what stands here is where control may pass through a ``yield``.
+Python generators execute both, so that the interpreter can suspend at a ``yield`` of the program. This file holds the
+statements that may contain a ``yield``; statements.py holds the others.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.frontend.python.assignment import assign, iterate
-from ttnn_jit.frontend.python.contexts import entered
+from ttnn_jit.frontend.python.contexts import enter_context
 from ttnn_jit.frontend.python.exception_handling import handler_of, raised_by_program
 from ttnn_jit.frontend.python.frame import Frame, generator_part
-from ttnn_jit.frontend.python.interpreter import Checkpoint, Interpreter, Returned
-from ttnn_jit.frontend.python.signals import Broken, Execute, Signal
+from ttnn_jit.frontend.python.interpreter import Checkpoint, FunctionReturn, Interpreter
+from ttnn_jit.frontend.python.signals import Execute, LoopBreak, Signal
 
 Steps = Generator[Any, Any, Signal]
-"""What a block with a ``yield`` in it yields, and how control leaves it."""
+"""Executes a block: yields the values of its ``yield`` expressions, and returns how control leaves it."""
 
 
 def generator(
     interpreter: Interpreter, frame: Frame, body: Sequence[ast.stmt], identity: object, execute: Execute
 ) -> Generator[Any, Any, Any]:
-    """What a call of a function with ``yield`` gives, whose `body` runs in `frame`; `identity` tells recursion."""
-    running = _Running(interpreter, frame, identity, execute)
+    """The generator of a function with ``yield``, whose `body` runs in `frame`; `identity` detects recursion."""
+    running = _Activation(interpreter, frame, identity, execute)
     steps = running.block(body)
     resume = partial(next, steps)
     while True:
@@ -38,8 +38,8 @@ def generator(
             yielded = resume()
         except StopIteration as end:
             interpreter.return_to(consumer)
-            return end.value.value if isinstance(end.value, Returned) else None
-        # On an error the state stays as it is: it tells where.
+            return end.value.value if isinstance(end.value, FunctionReturn) else None
+        # After an error the state is kept, for the error's location.
         running.leave(consumer)
         try:
             sent = yield yielded
@@ -52,18 +52,18 @@ def generator(
             resume = partial(steps.send, sent)
 
 
-def carry_out(interpreter: Interpreter, statement: ast.stmt, execute: Execute) -> Signal:
-    """How control leaves a statement of `COMPOUND` in which there is no ``yield``."""
+def execute_compound(interpreter: Interpreter, statement: ast.stmt, execute: Execute) -> Signal:
+    """Execute a compound statement without ``yield``; returns how control leaves it."""
     try:
-        next(_Running(interpreter, interpreter.frame, None, execute).block([statement]))
+        next(_Activation(interpreter, interpreter.frame, None, execute).block([statement]))
     except StopIteration as end:
         signal: Signal = end.value
         return signal
     raise AssertionError
 
 
-class _Running:
-    """One activation of a function: of a generator function, while it runs and while it waits."""
+class _Activation:
+    """One activation of a function, or of a generator function, running or suspended."""
 
     def __init__(self, interpreter: Interpreter, frame: Frame, identity: object, execute: Execute) -> None:
         self._interpreter = interpreter
@@ -78,7 +78,7 @@ class _Running:
     # --- suspended and resumed ----------------------------------------------------------------------------------
 
     def enter(self) -> None:
-        """The generator runs on from where it waited."""
+        """Resume the generator at its suspended ``yield``."""
         interpreter = self._interpreter
         self._handling = len(interpreter.handled)
         interpreter.active.append(self._identity)
@@ -87,13 +87,13 @@ class _Running:
         interpreter.frame, interpreter.at = self._frame, self._at
 
     def leave(self, consumer: Checkpoint) -> None:
-        """It waits, and the program goes on at `consumer`."""
+        """Suspend the generator, and return to the checkpoint `consumer`."""
         self._at = self._interpreter.at
         self._handled = self._interpreter.handled[self._handling :]
         self._interpreter.return_to(consumer)
 
     def close(self, steps: Steps) -> None:
-        """Nobody asks for more: its ``finally`` blocks run, and what they raise is lost, as in Python."""
+        """Close the generator: its ``finally`` blocks run, and their exceptions are lost, as in Python."""
         consumer = self._interpreter.checkpoint()
         self.enter()
         try:
@@ -104,18 +104,18 @@ class _Running:
             self._interpreter.return_to(consumer)
 
     def _checkpoint(self, at: ast.AST, handling: int) -> Checkpoint:
-        """Where an exception that is caught here leaves the program: whoever resumed it may stand elsewhere now."""
+        """The checkpoint at which a caught exception continues; the resuming caller may differ from that at entry."""
         return Checkpoint(self._frame, at, self._depth, self._handling + handling)
 
     # --- statements ---------------------------------------------------------------------------------------------
 
     def block(self, statements: Sequence[ast.stmt]) -> Steps:
-        """Carry out a block."""
+        """Execute a block."""
         for statement in statements:
             if (compound := COMPOUND.get(type(statement))) is not None:
                 signal = yield from compound(self, statement)
             elif _yields(statement):
-                signal = yield from _YIELDING.get(type(statement), _Running._refuse)(self, statement)
+                signal = yield from _YIELDING.get(type(statement), _Activation._refuse)(self, statement)
             else:
                 signal = self._execute([statement])
             if signal is not None:
@@ -148,7 +148,7 @@ class _Running:
         return None
 
     def _return(self, node: ast.Return) -> Steps:
-        return Returned((yield from self._value(node.value)))
+        return FunctionReturn((yield from self._value(node.value)))
 
     def _assign(self, node: ast.Assign | ast.AnnAssign) -> Steps:
         value = yield from self._value(node.value)
@@ -165,9 +165,9 @@ class _Running:
         while self._interpreter.truth(node.test, (yield from self._value(node.test))):
             self._interpreter.count_iteration(node.test)
             signal = yield from self.block(node.body)
-            if isinstance(signal, Broken):
+            if isinstance(signal, LoopBreak):
                 return None
-            if isinstance(signal, Returned):
+            if isinstance(signal, FunctionReturn):
                 return signal
         return (yield from self.block(node.orelse))
 
@@ -178,9 +178,9 @@ class _Running:
         for item in iterate(interpreter, node.iter, interpreter.python(iter, iterable)):
             assign(interpreter, node.target, item)
             signal = yield from self.block(node.body)
-            if isinstance(signal, Broken):
+            if isinstance(signal, LoopBreak):
                 return None
-            if isinstance(signal, Returned):
+            if isinstance(signal, FunctionReturn):
                 return signal
         return (yield from self.block(node.orelse))
 
@@ -223,7 +223,7 @@ class _Running:
         if not items:
             return (yield from self.block(node.body))
         (item, *inner) = items
-        value, leave = entered(self._interpreter, item.context_expr, node)
+        value, leave = enter_context(self._interpreter, item.context_expr, node)
         if item.optional_vars is not None:
             assign(self._interpreter, item.optional_vars, value)
         handling = len(self._interpreter.handled) - self._handling
@@ -250,22 +250,22 @@ class _Running:
         yield
 
 
-COMPOUND: dict[type[ast.stmt], Callable[[_Running, Any], Steps]] = {
-    ast.If: _Running._if,
-    ast.While: _Running._while,
-    ast.For: _Running._for,
-    ast.Try: _Running._try,
-    ast.With: _Running._with,
+COMPOUND: dict[type[ast.stmt], Callable[[_Activation, Any], Steps]] = {
+    ast.If: _Activation._if,
+    ast.While: _Activation._while,
+    ast.For: _Activation._for,
+    ast.Try: _Activation._try,
+    ast.With: _Activation._with,
 }
-"""Statements that hold statements."""
+"""Statements that contain statements."""
 
-_YIELDING: dict[type[ast.stmt], Callable[[_Running, Any], Steps]] = {
-    ast.Expr: _Running._expression,
-    ast.Return: _Running._return,
-    ast.Assign: _Running._assign,
-    ast.AnnAssign: _Running._assign,
+_YIELDING: dict[type[ast.stmt], Callable[[_Activation, Any], Steps]] = {
+    ast.Expr: _Activation._expression,
+    ast.Return: _Activation._return,
+    ast.Assign: _Activation._assign,
+    ast.AnnAssign: _Activation._assign,
 }
-"""Other statements in which a ``yield`` may stand."""
+"""Other statements that may contain a ``yield``."""
 
 
 @lru_cache(maxsize=4096)

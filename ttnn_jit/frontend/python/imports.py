@@ -1,6 +1,6 @@
-"""``import`` in the interpreter: it is carried out when the function is compiled, and what it binds is read then.
+"""``import`` in the interpreter: it runs when the function is compiled, and the modules are recorded as read.
 
-A guard looks for the modules where Python keeps them; another process, which finds the program on disk, imports them.
+A guard finds the modules in `sys.modules`; another process that loads the program from disk imports them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ttnn_jit.frontend.python.language import PYTHON_FAILURES
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, MODULE_STEP, Path
 
 
-def carry_out_import(interpreter: Interpreter, node: ast.Import) -> None:
+def execute_import(interpreter: Interpreter, node: ast.Import) -> None:
     """``import a.b as c``."""
     interpreter.at = node
     for name in node.names:
@@ -25,7 +25,7 @@ def carry_out_import(interpreter: Interpreter, node: ast.Import) -> None:
         interpreter.frame.bind(name.asname or top, bound)
 
 
-def carry_out_import_from(interpreter: Interpreter, node: ast.ImportFrom) -> None:
+def execute_import_from(interpreter: Interpreter, node: ast.ImportFrom) -> None:
     """``from .a import b as c``."""
     interpreter.at = node
     source = _absolute_name(interpreter, node)
@@ -49,13 +49,13 @@ def _module(interpreter: Interpreter, name: str) -> Any:
     """The module of that name.
 
     Raises:
-        CompileError: There is none, or it fails.
+        CompileError: There is no such module, or its import fails.
     """
     path: Path = ((MODULE_STEP, name),)
     try:
         module = importlib.import_module(name)
     except ImportError as error:
-        interpreter.recorder.absent(path)
+        interpreter.recorder.record_absence(path)
         interpreter.fail(error)
     except PYTHON_FAILURES as error:
         interpreter.fail(error)
@@ -64,10 +64,10 @@ def _module(interpreter: Interpreter, name: str) -> Any:
 
 
 def _part(interpreter: Interpreter, source: str, module: Any, name: str) -> Any:
-    """What ``from source import name`` finds: an attribute of the module, or else a module in it."""
+    """The value of ``from source import name``: an attribute of the module, or else a submodule."""
     if hasattr(module, name):
         return interpreter.attribute(module, name)
-    interpreter.recorder.absent(((MODULE_STEP, source), (ATTRIBUTE_STEP, name)))
+    interpreter.recorder.record_absence(((MODULE_STEP, source), (ATTRIBUTE_STEP, name)))
     if hasattr(module, "__path__"):
         return _module(interpreter, f"{source}.{name}")
     return interpreter.fail(ImportError(f"cannot import name {name!r} from {source!r}"))

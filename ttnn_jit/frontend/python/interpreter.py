@@ -1,7 +1,7 @@
-"""The AST frontend: walks a function's syntax tree, computes what is known now, writes what meets a tensor.
+"""The AST frontend: walks a function's syntax tree, computes compile-time values, writes operations on tensors.
 
-Loops and branches over compile-time values unroll; calls to helpers and to other jitted functions are inlined. What
-each kind of expression and statement does stands in expressions.py and statements.py, calls in call_expressions.py.
+Loops and branches over compile-time values are unrolled; calls of helpers and of other jitted functions are inlined.
+expressions.py and statements.py hold the kinds of expressions and statements, call_expressions.py holds calls.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
 from ttnn_jit.frontend.python.frame import Frame, generator_part, local_names_of, makes_generator
-from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_plain_function, no_plain_function
+from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_plain_function, not_plain_function_text
 from ttnn_jit.frontend.reads.function_source import FunctionNode, FunctionSource
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.frontend.reads.spans import Span, location_of_span, span_of_node
 from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.tensors.proxy import TENSOR_OPERATORS, WRITING_OPERATORS, ProxyTensor
-from ttnn_jit.frontend.unsupported import FOUND_IN_TRACE, ChangeOutsideError, UnseenInTraceError
+from ttnn_jit.frontend.unsupported import UNSEEN_IDENTITY, ChangeOutsideError, UnseenInTraceError
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.guards.reads import TENSOR_STEP, Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import is_library_tensor
 
-MAX_ITERATIONS = 65_536  # of all loops of one compile together
-MAX_RECURSION = 24  # of calls of one function in another: Python's own stack carries them
+MAX_ITERATIONS = 65_536  # total of all loops of one compile
+MAX_RECURSION = 24  # nested calls of one function, which use Python's own stack
 
 
 @dataclass(frozen=True)
-class Returned:
-    """The function is left with `value`."""
+class FunctionReturn:
+    """Control leaves the function with the result `value`."""
 
     value: Any
 
@@ -48,9 +48,9 @@ class Checkpoint:
 
     Attributes:
         frame: The activation that is running.
-        at: The expression or statement being carried out.
-        depth: How many activations are under way.
-        handling: How many exceptions are being handled.
+        at: The expression or statement being executed.
+        depth: The number of running activations.
+        handling: The number of exceptions being handled.
     """
 
     frame: Frame
@@ -61,31 +61,31 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Rules:
-    """What the kinds of expressions, blocks and calls do: the interpreter's other files."""
+    """The implementations of expressions, blocks and calls, from the interpreter's other files."""
 
     evaluate: Mapping[type[ast.AST], Callable[[Interpreter, Any], Any]]
     refuse: Callable[[Interpreter, ast.AST], NoReturn]
     execute: Callable[[Interpreter, Sequence[ast.stmt]], object]
     call: Callable[[Interpreter, Any, Sequence[Any], Mapping[str, Any]], Any]
     compute: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
-    computed: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
+    compute_in_c: Callable[[Interpreter, Callable[..., Any], Sequence[Any], Mapping[str, Any]], Any]
     attribute: Callable[[Interpreter, Any, str], Any]
     callback: Callable[[Interpreter, Any], Any]
     generate: Callable[[Interpreter, Frame, Any, object], Any]
 
 
 class Interpreter(Emitter):
-    """One walk through one function.
+    """One interpretation of one function.
 
     Attributes:
         frame: The activation that is running.
-        at: The expression or statement being carried out.
-        active: The functions whose activations are under way, outermost first.
-        made: Objects of the user's classes that the program made, by their ids.
-        handled: The errors that ``except`` blocks under way caught, outermost first.
-        observes: Another way through the program makes the module; this one is for what it reads.
-        compared: Inputs that C told apart, by their ids.
-        remembered: Calls of cached functions, and the objects that these gave.
+        at: The expression or statement being executed.
+        active: The functions of the running activations, outermost first.
+        made_objects: Objects of the user's classes that the program made, by id.
+        handled: The errors that running ``except`` blocks caught, outermost first.
+        observes: Only reads are recorded; a trace makes the module.
+        compared_inputs: Inputs whose identity C compared, by id.
+        cached_calls: Calls of cached functions, with their results.
     """
 
     def __init__(
@@ -98,26 +98,26 @@ class Interpreter(Emitter):
         observes: bool = False,
     ) -> None:
         super().__init__(builder, hidden)
-        self.compared: dict[int, Any] = {}
-        self.remembered: list[tuple[functools.partial[Any], Any]] = []
+        self.compared_inputs: dict[int, Any] = {}
+        self.cached_calls: list[tuple[functools.partial[Any], Any]] = []
         self.observes = observes
         self._rules = rules
         self.recorder = recorder
         self.frame: Frame
         self.at: ast.AST = ast.Module([], [])
         self.active: list[object] = []
-        self.made: dict[int, Any] = {}
+        self.made_objects: dict[int, Any] = {}
         self.handled: list[CompileError] = []
         self._iterations = 0
 
-    # --- where the program stands -------------------------------------------------------------------------------
+    # --- locations and errors -----------------------------------------------------------------------------------
 
     def location(self) -> Location:
-        """The location of the expression being carried out, and the calls that led to it."""
+        """The location of the expression being executed, and of the calls that led to it."""
         return self.location_of(self.at)
 
     def callee_location(self) -> Location:
-        """The location of what is being called."""
+        """The location of the callee."""
         return self.location_of(self.at.func) if isinstance(self.at, ast.Call) else self.location()
 
     def location_of(self, node: ast.AST) -> Location:
@@ -129,73 +129,73 @@ class Interpreter(Emitter):
         return location_of_span(self.frame.source.file, span, self.frame.called_from)
 
     def refuse(self, message: str, help_text: str | None = None, node: ast.AST | None = None) -> NoReturn:
-        """Raise a CompileError at `node`, by default where the program stands."""
+        """Raise a CompileError at `node`, by default the current one."""
         raise CompileError(message, location=self.location_of(node or self.at), help=help_text)
 
     def refuse_change(self, message: str, help_text: str, node: ast.AST | None = None) -> NoReturn:
-        """Raise a ChangeOutsideError at `node`, by default where the program stands."""
+        """Raise a ChangeOutsideError at `node`, by default the current one."""
         raise ChangeOutsideError(message, location=self.location_of(node or self.at), help=help_text)
 
     def refuse_in_trace(self, message: str) -> NoReturn:
-        """Raise an UnseenInTraceError: a tensor says it, and what stands for it in a trace does not."""
+        """Raise an UnseenInTraceError: the proxy of a trace gives another answer than the tensor."""
         raise UnseenInTraceError(message, location=self.location(), help="leave `graph_capture=True` out")
 
     def fail(self, error: BaseException, node: ast.AST | None = None) -> NoReturn:
-        """Raise what the program raises, as a CompileError at `node`, by default where the program stands."""
+        """Raise an exception of the program, as a CompileError at `node`, by default the current one."""
         raise CompileError(failure_text(error), location=self.location_of(node or self.at)) from error
 
     def checkpoint(self) -> Checkpoint:
-        """Where the program stands."""
+        """The current state."""
         return Checkpoint(self.frame, self.at, len(self.active), len(self.handled))
 
     def return_to(self, checkpoint: Checkpoint) -> None:
-        """Go on from `checkpoint`: what was begun since is left."""
+        """Continue from `checkpoint`: activations and handlers entered since are left."""
         self.frame, self.at = checkpoint.frame, checkpoint.at
         del self.active[checkpoint.depth :]
         del self.handled[checkpoint.handling :]
 
-    # --- carrying out -------------------------------------------------------------------------------------------
+    # --- evaluation and calls -----------------------------------------------------------------------------------
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression."""
-        return self.met(self._rules.evaluate.get(type(node), self._rules.refuse)(self, node))
+        return self.program_value(self._rules.evaluate.get(type(node), self._rules.refuse)(self, node))
 
-    def known(self, value: Any) -> Any:
-        """As `Emitter.known`; a trace whose function asks for identity must find no tensor of the call."""
-        stand_in = super().known(value)
-        if self.observes and self.recorder.tells_objects and is_library_tensor(value):
+    def resolve(self, value: Any) -> Any:
+        """As `Emitter.resolve`; a trace of a function that tests identity must not find a tensor of the call."""
+        stand_in = super().resolve(value)
+        if self.observes and self.recorder.tracks_identity and is_library_tensor(value):
             path = self.recorder.path_of(value)
             if path is not None and path[0][0] == TENSOR_STEP:
-                self.refuse_in_trace(FOUND_IN_TRACE)
+                self.refuse_in_trace(UNSEEN_IDENTITY)
         return stand_in
 
-    def met(self, value: Any) -> Any:
-        """What the program handles for a value that it met: of a tensor of the user's world, the input.
+    def program_value(self, value: Any) -> Any:
+        """The value that the program handles for `value`: the input for a tensor of the user's world.
 
-        An array of numpy's is one where an operation or an operator takes it: before, its items are numbers.
+        An array of numpy's becomes an input only as an operand; until then its items are plain numbers.
         """
-        return self.known(value) if is_library_tensor(value) and not is_numpy_array(value) else value
+        return self.resolve(value) if is_library_tensor(value) and not is_numpy_array(value) else value
 
     def python(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What `function`, a part of Python, returns; what it reads of its arguments is recorded.
+        """The result of `function`, a part of Python; its reads of the arguments are recorded.
 
         Raises:
-            CompileError: It raised; the text is Python's.
+            CompileError: The function raised; the text is Python's.
         """
         writes = function in WRITING_OPERATORS and any(map(is_numpy_array, args[:1]))
         takes_tensors = writes or function in TENSOR_OPERATORS or any(type(value) is ProxyTensor for value in args)
-        handled = [*map(self.known if takes_tensors else self.met, args)]
-        return self.met(self._rules.compute(self, function, handled, kwargs))
+        handled = [*map(self.resolve if takes_tensors else self.program_value, args)]
+        return self.program_value(self._rules.compute(self, function, handled, kwargs))
 
-    def computed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """`python`, where no special method of the user's has a part in it."""
-        return self._rules.computed(self, function, args, kwargs)
+    def compute_in_c(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """As `python`, without handlers: C computes, and calls no special method of the user's unrecorded."""
+        return self._rules.compute_in_c(self, function, args, kwargs)
 
     def natively(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What `function` returns; nothing is recorded, and its failures are failures of the user's program.
+        """The result of `function`; nothing is recorded, and its exceptions are those of the user's program.
 
         Raises:
-            CompileError: It raised; the text is Python's.
+            CompileError: The function raised; the text is Python's.
         """
         try:
             return function(*args, **kwargs)
@@ -205,7 +205,7 @@ class Interpreter(Emitter):
             raise CompileError(failure_text(error), location=self.location()) from error
 
     def truth(self, node: ast.expr, value: Any) -> bool:
-        """Whether `value`, that of `node`, decides a branch one way or the other."""
+        """The truth of `value`, the value of `node`, for a branch."""
         self.at = node
         return bool(self.python(bool, value))
 
@@ -214,42 +214,41 @@ class Interpreter(Emitter):
         return self._rules.attribute(self, base, name)
 
     def callback(self, function: Any) -> Any:
-        """What C is given to call for `function`: it is carried out here then."""
+        """A callable by which C calls `function` in the interpreter."""
         return self._rules.callback(self, function)
 
     def class_member(self, value: Any, name: str) -> Any:
-        """What the class of `value` has under `name`, or ABSENT, recorded as read."""
+        """The member `name` of the class of `value`, or ABSENT, recorded as read."""
         kind = type(value)
         member = member_of(kind, name)
         path = self.recorder.class_path_of(value)
         if path is not None:
-            self.recorder.member(path, kind, name, member)
+            self.recorder.record_member(path, kind, name, member)
         elif is_python_class(kind) and not is_of_the_standard_library(kind):
-            self.is_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
+            self.mark_opaque(f"`{kind.__name__}`, the class of an object, was not found by a name or an attribute")
         return member
 
     def operand(self, value: Any) -> Any:
-        """What an operation takes for `value`; that it goes through a list or tuple is recorded."""
+        """As `Emitter.operand`; the iteration over a list or tuple is recorded."""
         return super().operand(type(value)(self.python(list, value)) if type(value) in {list, tuple} else value)
 
     @property
     def unsupported(self) -> type[UnsupportedFunction]:
-        """The error of what no program can do, whichever way it is compiled."""
+        """The error class for programs that neither frontend compiles."""
         return UnseenInTraceError if self.observes else UnsupportedFunction
 
-    def is_opaque(self, what: str) -> None:
-        """Record that something was read here whose change no guard can see: the program serves one call.
+    def mark_opaque(self, what: str) -> None:
+        """Record a read whose change no guard can see: the program serves one call only.
 
         Raises:
-            CompileError: The interpreter only observes what another way through the program will do, which must not
-                find the world changed.
+            CompileError: The interpreter only observes a program that a trace will run.
         """
         if self.observes:
             raise CompileError(what, location=self.location())
-        self.recorder.is_opaque(what, self.location())
+        self.recorder.mark_opaque(what, self.location())
 
     def count_iteration(self, node: ast.AST) -> None:
-        """Take note of one more iteration of a loop; unrolling has an end.
+        """Count an iteration of an unrolled loop.
 
         Raises:
             CompileError: The loops of this compile made too many iterations.
@@ -265,7 +264,7 @@ class Interpreter(Emitter):
     # --- names --------------------------------------------------------------------------------------------------
 
     def lookup(self, node: ast.Name) -> tuple[Any, Path | None]:
-        """The value of a name, and where it was found if it is no local one; nothing is recorded as read.
+        """The value of a name, and its path if it is not local; nothing is recorded as read.
 
         Raises:
             CompileError: The name has no value.
@@ -289,20 +288,20 @@ class Interpreter(Emitter):
         variables: dict[str, Any],
         called_from: Location | None,
     ) -> Any:
-        """What a function returns when it starts with these variables."""
+        """The result of a function that starts with these variables."""
         frame = Frame(
             function.__name__,
             source,
             function,
             path,
             local_names_of(source.node),
-            {name: self.met(value) for name, value in variables.items()},
+            {name: self.program_value(value) for name, value in variables.items()},
             called_from=called_from,
         )
         return self.run_frame(frame, source.node, function)
 
     def run_frame(self, frame: Frame, node: FunctionNode, identity: object) -> Any:
-        """What the body of `node` returns in `frame`; `identity` tells recursion.
+        """The result of the body of `node` in `frame`; `identity` detects recursion.
 
         Raises:
             CompileError: The function calls itself too deeply, or is a generator or an `async def`.
@@ -315,7 +314,7 @@ class Interpreter(Emitter):
         caller, at = (self.frame, self.at) if self.active else (frame, node)
         self.frame, self.at = frame, node
         if not (isinstance(identity, types.FunctionType) and is_plain_function(identity)):
-            self._refuse_no_plain_function(frame, node)
+            self._require_plain_function(frame, node)
             if makes_generator(node):
                 self.frame, self.at = caller, at
                 return self._rules.generate(self, frame, node, identity)
@@ -324,18 +323,18 @@ class Interpreter(Emitter):
             value = self.evaluate(node.body)
         else:
             signal = self._rules.execute(self, node.body)
-            value = signal.value if isinstance(signal, Returned) else None
-        # On an error the state stays as it is: it tells where.
+            value = signal.value if isinstance(signal, FunctionReturn) else None
+        # After an error the state is kept, for the error's location.
         self.active.pop()
         self.frame, self.at = caller, at
         return value
 
-    def _refuse_no_plain_function(self, frame: Frame, node: FunctionNode) -> None:
+    def _require_plain_function(self, frame: Frame, node: FunctionNode) -> None:
         if isinstance(node, ast.AsyncFunctionDef):
-            self.refuse(*no_plain_function(frame.name, is_async=True), node)
+            self.refuse(*not_plain_function_text(frame.name, is_async=True), node)
         if makes_generator(node) and (isinstance(node, ast.Lambda) or not self.active):
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
-            self.refuse(*no_plain_function(frame.name, is_async=False), generator_part(body))
+            self.refuse(*not_plain_function_text(frame.name, is_async=False), generator_part(body))
 
     def call_with(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The result of calling any value of the program."""
@@ -343,7 +342,7 @@ class Interpreter(Emitter):
 
 
 def failure_text(error: BaseException) -> str:
-    """An exception in the words of a traceback's last line."""
+    """The text of an exception, as in the last line of a traceback."""
     text = str(error)
     if isinstance(error, AssertionError):
         return f"assertion failed: {text}" if text else "assertion failed"

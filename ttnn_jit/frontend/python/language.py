@@ -1,4 +1,4 @@
-"""The Python that a compiled function may call at compile time: what computes from its arguments alone."""
+"""Functions that a compiled function may call at compile time, because they depend on their arguments only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit.foreign.values import ABSENT, is_a, own_attribute
 from ttnn_jit.ops import overloads_of
 from ttnn_jit.ops.host_ops import is_interpreted
 
-ROOMS_OF_VALUES = frozenset(
+VALUE_MODULES = frozenset(
     f"ttnn_jit.specs.{name}"
     for name in (
         "arch",
@@ -28,7 +28,7 @@ ROOMS_OF_VALUES = frozenset(
         "configs.unary_op_type",
     )
 )
-"""The modules of the host API whose functions and classes can be used inside a program."""
+"""The modules of the host API whose functions and classes programs may use."""
 
 PYTHON_FAILURES = (
     ArithmeticError,
@@ -42,7 +42,7 @@ PYTHON_FAILURES = (
     TypeError,
     ValueError,
 )
-"""What Python code that computes from its arguments raises."""
+"""Exceptions of Python code that depends on its arguments only."""
 
 
 def is_plain_function(function: types.FunctionType) -> bool:
@@ -50,8 +50,8 @@ def is_plain_function(function: types.FunctionType) -> bool:
     return not function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
 
 
-def no_plain_function(name: str, *, is_async: bool) -> tuple[str, str]:
-    """What is wrong with a function whose call does not run its body, and what to do instead."""
+def not_plain_function_text(name: str, *, is_async: bool) -> tuple[str, str]:
+    """The message and the help text for a function whose call does not run its body."""
     if is_async:
         return (
             f"`{name}` is an `async def`, which cannot be compiled: its call makes a coroutine",
@@ -65,8 +65,8 @@ def is_namespace(value: Any) -> bool:
     return is_a(value, types.ModuleType, types.SimpleNamespace) and bool(overloads_of(own_attribute(value, "add")))
 
 
-def lacks(base: Any, name: str) -> bool:
-    """Whether `base` is the namespace and has no `name`; what it lists and has not loaded yet, it loads."""
+def lacks_name(base: Any, name: str) -> bool:
+    """Whether `base` is the namespace and has no `name`; loads a listed name that is not loaded yet."""
     if not is_namespace(base) or own_attribute(base, name) is not ABSENT:
         return False
     listed = own_attribute(base, "__all__")
@@ -74,7 +74,7 @@ def lacks(base: Any, name: str) -> bool:
 
 
 def is_namespace_function(value: Any) -> bool:
-    """Whether `value` is a function of the host API that is no operation: it cannot be called inside a program."""
+    """Whether `value` is a function of the host API that is no operation: programs cannot call it."""
     if not is_a(value, types.FunctionType) or not is_of_this_package(value):
         return False
-    return value.__module__ not in ROOMS_OF_VALUES and not is_interpreted(value)
+    return value.__module__ not in VALUE_MODULES and not is_interpreted(value)

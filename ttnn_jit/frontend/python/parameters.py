@@ -17,10 +17,10 @@ def bind_parameters(
     defaults: Sequence[Any],
     keyword_defaults: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The variables that a call starts with.
+    """The initial variables of a call.
 
     Raises:
-        TypeError: The arguments do not fit, in the words that Python uses.
+        TypeError: The arguments do not fit; the text is Python's.
     """
     positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
     bound: dict[str, Any] = dict(zip(positional, args, strict=False))

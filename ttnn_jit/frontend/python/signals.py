@@ -6,19 +6,19 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from ttnn_jit.frontend.python.interpreter import Returned
+from ttnn_jit.frontend.python.interpreter import FunctionReturn
 
 
-class Broken:
-    """The innermost loop is left."""
+class LoopBreak:
+    """Control leaves the innermost loop."""
 
 
-class Continued:
-    """The innermost loop goes to its next iteration."""
+class LoopContinue:
+    """Control goes to the next iteration of the innermost loop."""
 
 
-Signal: TypeAlias = Returned | Broken | Continued | None
-"""How control leaves a block: None is by its end."""
+Signal: TypeAlias = FunctionReturn | LoopBreak | LoopContinue | None
+"""How control leaves a block; None: at its end."""
 
 Execute: TypeAlias = Callable[[Sequence[ast.stmt]], Signal]
-"""Carries out a block."""
+"""Executes a block."""

@@ -1,8 +1,9 @@
-"""Which tensors of a program are one object: that it asks is read, as what an attribute is.
+"""Tests of identity between tensors of a program, which are recorded as reads.
 
-Each tensor of the call has a stand-in of its own, so that one program serves calls with one tensor twice and calls with
-two. Where a function asks more than whether two such are one, or those two are, it is interpreted anew with one
-stand-in for each object, which is what C compares in containers; and the program is that of calls alike.
+Each tensor of the call has a proxy of its own, so that one program serves calls with one tensor twice and calls with
+two tensors. If a function depends on identity in another way than ``is`` between distinct tensors, such as by C's
+comparisons in containers, it is interpreted anew with one proxy for each object. That program serves calls with the
+same identities only.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
     from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 
 
-IN_ONE_MEMORY = "whether two tensors are one object is not told of tensors in one memory that the function writes into"
-"""They have one stand-in."""
-PASS_ONE = "pass one tensor, or a copy"
+SHARED_MEMORY = "whether tensors in one memory that the function writes into are one object is not known"
+"""Such tensors share a proxy."""
+SHARED_MEMORY_HELP = "pass one tensor, or a copy"
 
 
 class IdentityQueryError(BaseException):
-    """The function asks which tensors are one object, and every tensor of the call has a stand-in of its own."""
+    """The function depends on the identity of tensors, and each tensor of the call has a proxy of its own."""
 
 
 def path_of_tensor(number: int) -> Path:
-    """Where the tensor of that number among those of the call is found."""
+    """The path of the tensor with this index among those of the call."""
     return ((TENSOR_STEP, number),)
 
 
-def one_for_each_object(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments for which tensors that are one object have one stand-in."""
+def merge_same_objects(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, with a shared `memory`, and so one proxy, for tensors that are one object."""
     numbers = iter(same_objects(*tensors_of(arguments)))
 
     def numbered(argument: Any) -> Any:
@@ -49,55 +50,55 @@ def one_for_each_object(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tensors_of(arguments: Mapping[str, Any]) -> list[Any]:
-    """The tensors of a call, in order; an object that nobody else has in place of one that is not known."""
+    """The tensors of a call, in order; a new object in place of an unknown tensor."""
     given = (leaf for leaf in leaves([*arguments.values()]) if type(leaf) is TensorArgument)
     return [object() if leaf.tensor is None else leaf.tensor for leaf in given]
 
 
-def tell_objects(recorder: ReadRecorder, tensors: Sequence[Any]) -> None:
+def guard_identity(recorder: ReadRecorder, tensors: Sequence[Any]) -> None:
     """Record that the program depends on which of the `tensors` of the call are one object."""
-    recorder.told_apart([path_of_tensor(number) for number in range(len(tensors))], tensors)
+    recorder.record_identities([path_of_tensor(number) for number in range(len(tensors))], tensors)
 
 
-def are_one(interpreter: Interpreter, left: Any, right: Any) -> bool:
-    """``left is right``, of which one is a tensor of the program."""
+def is_same_object(interpreter: Interpreter, left: Any, right: Any) -> bool:
+    """``left is right``, at least one of which is a proxy."""
     recorder = interpreter.recorder
     found, others = recorder.occurrences_of(left), recorder.occurrences_of(right)
     if not (found and others):
         return left is right
-    _require_objects(interpreter, left, right)
+    _require_distinct_proxies(interpreter, left, right)
     if left is not right:
-        recorder.told_apart([found[0][0], others[0][0]], [found[0][1], others[0][1]])
+        recorder.record_identities([found[0][0], others[0][0]], [found[0][1], others[0][1]])
     return left is right
 
 
-def compared_by_c(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> None:
-    """Record that C asks which of these are one object: it compares items so, and hashes keys."""
+def record_native_comparison(interpreter: Interpreter, tensors: Iterable[ProxyTensor]) -> None:
+    """Record that C compares the identity of these tensors, as items or keys of containers."""
     inputs = [tensor for tensor in tensors if interpreter.recorder.occurrences_of(tensor)]
     if not inputs:
         return
-    if not interpreter.recorder.tells_objects:
+    if not interpreter.recorder.tracks_identity:
         raise IdentityQueryError
-    _require_objects(interpreter, *inputs)
-    interpreter.compared |= {id(tensor): tensor for tensor in inputs}
+    _require_distinct_proxies(interpreter, *inputs)
+    interpreter.compared_inputs |= {id(tensor): tensor for tensor in inputs}
 
 
-def tell_compared(interpreter: Interpreter) -> None:
-    """Record that those which C compared are objects of their own: each stand-in is for one."""
-    occurrences = [interpreter.recorder.occurrences_of(tensor)[0] for tensor in interpreter.compared.values()]
-    interpreter.recorder.told_apart([path for path, _ in occurrences], [tensor for _, tensor in occurrences])
+def guard_comparisons(interpreter: Interpreter) -> None:
+    """Record that the tensors whose identity C compared are distinct objects."""
+    occurrences = [interpreter.recorder.occurrences_of(tensor)[0] for tensor in interpreter.compared_inputs.values()]
+    interpreter.recorder.record_identities([path for path, _ in occurrences], [tensor for _, tensor in occurrences])
 
 
 def object_of(interpreter: Interpreter, tensor: Any) -> Any:
-    """The object that a tensor of the program stands for, as containers of the user's world hold it.
+    """The tensor that a proxy represents, which containers of the user's world hold.
 
     Raises:
-        UnseenInTraceError: A trace would look for what stands for it.
+        UnseenInTraceError: A trace would look up the proxy.
     """
     occurrences = interpreter.recorder.occurrences_of(tensor)
     if not occurrences:
         return tensor
-    compared_by_c(interpreter, [tensor])
+    record_native_comparison(interpreter, [tensor])
     if interpreter.observes and occurrences[0][0][0][0] == TENSOR_STEP:
         interpreter.refuse_in_trace(
             "a trace does not look for a tensor of the call in a container from outside the function"
@@ -105,17 +106,17 @@ def object_of(interpreter: Interpreter, tensor: Any) -> Any:
     return occurrences[0][1]
 
 
-def _require_objects(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
-    """See to it that each stand-in is for one object, and each object has one.
+def _require_distinct_proxies(interpreter: Interpreter, *tensors: ProxyTensor) -> None:
+    """Require a one-to-one relation between these proxies and objects.
 
     Raises:
-        IdentityQueryError: They have not been made so yet.
+        IdentityQueryError: The proxies were not made by identity.
         UnsupportedFunction: Several objects lie in one memory that the function writes into.
     """
     occurrences = {id(tensor): interpreter.recorder.occurrences_of(tensor) for tensor in tensors}
-    if interpreter.recorder.tells_objects:
+    if interpreter.recorder.tracks_identity:
         if any(one is not found[0][1] for found in occurrences.values() for _, one in found):
-            raise interpreter.unsupported(IN_ONE_MEMORY, location=interpreter.location(), help=PASS_ONE)
+            raise interpreter.unsupported(SHARED_MEMORY, location=interpreter.location(), help=SHARED_MEMORY_HELP)
         return
     objects = [id(found[0][1]) for found in occurrences.values()]
     if any(len(found) > 1 for found in occurrences.values()) or len({*objects}) < len(objects):

@@ -1,4 +1,4 @@
-"""Objects that hold the Python function that they stand for: jitted and cached functions, a user's tile operations."""
+"""Objects that wrap a Python function: jitted functions, cached functions, a user's tile operations."""
 
 from __future__ import annotations
 

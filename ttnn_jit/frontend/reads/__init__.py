@@ -1,1 +1,1 @@
-"""What a compile reads of the user's world: source, code, values, tensors."""
+"""The reads of the user's world that a compile records: source, code, values, tensors."""

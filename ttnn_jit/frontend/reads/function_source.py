@@ -1,6 +1,6 @@
-"""A function's own syntax tree, proven: compiled again, it gives the code that the function runs.
+"""The syntax tree of a function, verified: compiled again, it gives the code that the function runs.
 
-The text comes from `linecache`, as tracebacks get it: files, notebook cells, doctests, the newer interactive prompts.
+The text comes from `linecache`, as for tracebacks: files, notebook cells, doctests, the newer interactive prompts.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUTURE_FLAGS = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
-_REMEMBERED = 512  # functions
+_MAX_CACHED = 512  # functions
 _WORD = re.compile(r"\w+")
 
 
 class SourceError(CompileError):
-    """A function has no source text, or its text is not what the function was compiled from."""
+    """A function has no source text, or was compiled from another text."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def function_source(function: types.FunctionType) -> FunctionSource:
         SourceError: There is no text, or it was changed after the function was compiled.
     """
     code = function.__code__
-    remembered = _sources.get(id(code))
-    if remembered is not None:
-        return remembered[1]
+    cached = _sources.get(id(code))
+    if cached is not None:
+        return cached[1]
     source = _read(function)
-    while len(_sources) >= _REMEMBERED:
+    while len(_sources) >= _MAX_CACHED:
         _sources.pop(next(iter(_sources)), None)
-    # The code object is kept beside its source so that its id is not given to another.
+    # The code object is kept beside its source so that its id is not reused.
     _sources[id(code)] = code, source
     return source
 
@@ -79,11 +79,11 @@ _OUTSIDE_THE_LANGUAGE = (
     ast.TryStar,
     ast.With,
 )
-"""What the interpreter refuses wherever it stands."""
+"""Nodes that the interpreter refuses everywhere."""
 
 
 def is_within_the_language(function: types.FunctionType) -> bool:
-    """Whether `function` has a source of which no part is refused for what it is."""
+    """Whether `function` has a source without nodes that the interpreter refuses everywhere."""
     try:
         node = function_source(function).node
     except SourceError:
@@ -100,7 +100,7 @@ def _read(function: types.FunctionType) -> FunctionSource:
     lines = linecache.getlines(code.co_filename, function.__globals__)
     source = _find(code, lines)
     if source is None:
-        # The text was remembered from another state of the file, perhaps.
+        # The cached text may be that of an older file.
         linecache.checkcache(code.co_filename)
         changed = linecache.getlines(code.co_filename, function.__globals__)
         source = _find(code, changed) if changed != lines else None
@@ -122,13 +122,13 @@ def _read(function: types.FunctionType) -> FunctionSource:
 
 
 def _find(code: types.CodeType, lines: Sequence[str]) -> FunctionSource | None:
-    """The definition among `lines` whose code is `code`: first in the statement where it stood, then anywhere."""
+    """The definition in `lines` that compiles to `code`: first in the statement at its line, then in the whole file."""
     if not lines:
         return None
     identity = code_identity(code)
     for text in _candidate_texts(code, lines):
         matches = [found for found in codes_in(_compile(text, code)) if _is_same(found, code, identity)]
-        # Equal code may stand at several locations: the function's own is the one with its positions, if there is one.
+        # Several definitions may have equal code: prefer the one with the function's positions.
         matches.sort(key=lambda found: list(found.co_positions()) != list(code.co_positions()))
         tree = ast.parse(text) if matches else ast.Module([], [])
         for match in matches:
@@ -143,8 +143,8 @@ def _is_same(found: types.CodeType, code: types.CodeType, identity: tuple[object
 
 
 def _candidate_texts(code: types.CodeType, lines: Sequence[str]) -> Iterator[str]:
-    # The statement alone compiles in a fraction of the file's time; what is cut wrongly does not compile or match.
-    # The compiler looks at what the file imports, wherever: the names that matter are imported below.
+    # The statement alone compiles in a fraction of the file's time; a wrong cut does not compile or does not match.
+    # The compiler's output depends on the names that the file imports: an import behind the statement adds those used.
     start, end = _top_level_statement(lines, code.co_firstlineno - 1)
     used = {name for part in codes_in(code) for name in part.co_names}
     names = sorted(used.intersection(_words_of_imports(lines)))
@@ -164,7 +164,7 @@ def _words_of_imports(lines: Sequence[str]) -> set[str]:
 
 
 def _imported_names(tree: ast.Module) -> frozenset[str]:
-    """The names that imports at the top level of the file bind, inside its `if` and `try` too."""
+    """The names that imports at the top level of the file bind, also inside its compound statements."""
     names: set[str] = set()
     pending: list[ast.AST] = list(tree.body)
     while pending:
@@ -177,7 +177,7 @@ def _imported_names(tree: ast.Module) -> frozenset[str]:
 
 
 def _top_level_statement(lines: Sequence[str], index: int) -> tuple[int, int]:
-    """First and past-the-last index of the unindented statement around line `index`."""
+    """The first and the past-the-end line index of the top-level statement that contains line `index`."""
     start = min(index, len(lines) - 1)
     while start > 0 and not _starts_statement(lines[start]):
         start -= 1
@@ -199,13 +199,13 @@ def _compile(text: str, code: types.CodeType) -> types.CodeType:
         # From text and not from a tree: a tree's depth is limited by Python's stack.
         compiled: types.CodeType = compile(text, code.co_filename, "exec", flags=flags, dont_inherit=True)
     except (SyntaxError, ValueError):
-        # Cut in the middle of a string, or no Python at all: not the function's own text.
+        # A cut inside a string, or no Python at all: not the function's own text.
         compiled = compile("", code.co_filename, "exec")
     return compiled
 
 
 def _node_of(code: types.CodeType, tree: ast.Module) -> FunctionNode | None:
-    """The definition in `tree` that was compiled to `code`, a part of the tree's compiled form."""
+    """The definition in `tree` that compiles to `code`."""
     if code.co_name == "<lambda>":
         return _lambda_of(code, tree)
     for node in ast.walk(tree):
@@ -229,7 +229,7 @@ def _lambda_of(code: types.CodeType, tree: ast.Module) -> ast.Lambda | None:
         and node.lineno == code.co_firstlineno
         and all(_encloses(node.body, span) for span in spans)
     ]
-    # Of nested ones that fit, the innermost: the walk is breadth first.
+    # The walk is breadth first, so the last match is the innermost.
     return around[-1] if around else None
 
 

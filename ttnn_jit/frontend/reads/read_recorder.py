@@ -1,7 +1,7 @@
-"""Collects what a compile reads of the user's world, and remembers where each object of it was found.
+"""Records what a compile reads of the user's world: the values, and the path to each object.
 
-An object is looked up by its identity: whatever the program does with it, what is read of it then is recorded under
-the path where it was found first; where it is found again, that both are one object is a read too.
+Objects are keyed by identity. All reads of an object are recorded under the path where it was found first. If a second
+path leads to the object, a read records that both paths lead to one object.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ _CLASS: Step = (TYPE_STEP, None)
 _PLAIN_KEYS = frozenset({str, int, bool, float, type(None)})
 
 
-_STAND_FOR_THEMSELVES = frozenset({
+_PLAIN_DESCRIPTORS = frozenset({
     types.FunctionType, property, functools.cached_property, types.WrapperDescriptorType, types.MethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType,
 })  # fmt: skip
-"""Kinds of descriptors that are what an attribute of their class is."""
+"""Kinds of descriptors that an attribute access on their class returns unchanged."""
 
 
-def _stands_for_itself(member: Any) -> bool:
-    plain = type(member) in _STAND_FOR_THEMSELVES or member_of(type(member), "__get__") is ABSENT
+def _is_plain_descriptor(member: Any) -> bool:
+    plain = type(member) in _PLAIN_DESCRIPTORS or member_of(type(member), "__get__") is ABSENT
     return plain and member is not ABSENT
 
 
@@ -68,15 +68,15 @@ class ReadRecorder:
     """The reads of one compile.
 
     Attributes:
-        reads: What was read, by path, in order.
-        opaque: The first thing whose change no guard can see; None if there is none.
+        reads: The reads by path, in order.
+        opaque: The first read whose change no guard can see; None if there is none.
         tensors: The tensors that were read, by path, in order: the hidden inputs of the program.
-        tells_objects: A tensor that is several arguments, or found elsewhere too, is handled as one object.
+        tracks_identity: A tensor that is several arguments, or an argument and a hidden input, has one proxy.
         warnings: Texts for the user on what the function does, in order.
     """
 
-    def __init__(self, *, tells_objects: bool = False) -> None:
-        self.tells_objects = tells_objects
+    def __init__(self, *, tracks_identity: bool = False) -> None:
+        self.tracks_identity = tracks_identity
         self.reads: dict[Path, Read] = {}
         self.opaque: Opaque | None = None
         self.warnings: dict[str, None] = {}
@@ -84,18 +84,18 @@ class ReadRecorder:
         self._paths: dict[int, Path] = {}
         self._proxies: dict[int, list[tuple[Any, Path, Any]]] = {}
         self._class_paths: dict[int, Path] = {}
-        self._unasked: dict[Path, type] = {}  # classes of tensors that were found, by path
+        self._unqueried: dict[Path, type] = {}  # classes of tensors that were found, by path
         self._borrowed: set[int] = set()
         self._keyed: set[int] = set()
-        # What is known by its id must live as long as the id is looked up.
+        # Objects that are keyed by id must stay alive while the ids are looked up.
         self._alive: list[Any] = []
 
-    # --- finding ----------------------------------------------------------------------------------------------------
+    # --- paths ----------------------------------------------------------------------------------------------------
 
     def closure_or_global(self, function: types.FunctionType, path: Path | None, name: str) -> tuple[Any, Path | None]:
-        """The value of a name that is no local of `function`, which was found at `path`; ABSENT if there is none.
+        """The value of a name that is no local of `function`, which was found at `path`; ABSENT if it has no value.
 
-        Nothing is recorded but the absence of a global that would hide a builtin: `use` records what is found.
+        Records only the absence of a global that would hide a builtin; `use` records the value.
         """
         names = function.__code__.co_freevars
         if name in names:
@@ -114,11 +114,11 @@ class ReadRecorder:
         return ABSENT, None
 
     def path_of(self, value: Any) -> Path | None:
-        """Where `value` was found, if it was found in the user's world."""
+        """The path of `value`; None if it was not found in the user's world."""
         return self._paths.get(id(value))
 
     def class_path_of(self, value: Any) -> Path | None:
-        """Where the class of `value` can be found; None if nobody knows."""
+        """The path of the class of `value`; None if none is known."""
         path = self._paths.get(id(value))
         if path is not None:
             return (*path, _CLASS)
@@ -129,7 +129,7 @@ class ReadRecorder:
         return id(value) in self._paths or id(value) in self._borrowed
 
     def operand(self, value: Any) -> Operand | None:
-        """How a guard finds `value` again; None if it cannot."""
+        """The operand by which a guard finds `value` again; None if it cannot."""
         if is_atom(value):
             return atom_operand(value) if type(value) is not slice else None  # no slice is hashable before 3.12
         path = self._paths.get(id(value))
@@ -137,50 +137,50 @@ class ReadRecorder:
 
     # --- recording --------------------------------------------------------------------------------------------------
 
-    def found(self, value: Any, path: Path | None) -> None:
-        """Remember where `value` stands, without recording that the program depends on it."""
-        if path is not None and id(value) not in self._paths and not _tells_itself(value):
+    def bind_path(self, value: Any, path: Path | None) -> None:
+        """Remember `path` as the path of `value`, without a read; the first path of an object stays."""
+        if path is not None and id(value) not in self._paths and not _is_fixed_by_identity(value):
             self._paths[id(value)] = path
             self._alive.append(value)
 
     def use(self, value: Any, path: Path | None) -> None:
-        """Record that the program depends on what stands at `path` being `value`."""
+        """Record that the program depends on finding `value` at `path`."""
         if path is None or path in self.reads:
             return
         if is_library_tensor(value):
-            if not self.met(value, path):
-                self._unasked[path] = type(value)  # its metadata are read where the program handles it
+            if not self.record_alias(value, path):
+                self._unqueried[path] = type(value)  # its metadata are read where the program handles it
         elif type(value) is types.MethodType:
-            # A bound method is made anew at each look-up; what stays is its parts.
+            # Each look-up makes a new bound method; its parts stay the same.
             self.use(value.__func__, (*path, (ATTRIBUTE_STEP, "__func__")))
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
         elif is_bound_builtin(value):
             self._record((*path, _CLASS), type(value))  # a method written in Python may have the same parts
             self.use(value.__self__, (*path, (ATTRIBUTE_STEP, "__self__")))
             self._record((*path, (ATTRIBUTE_STEP, "__name__")), value.__name__)
-        elif not self.met(value, path):
+        elif not self.record_alias(value, path):
             self._record(path, value)
         if is_a(value, functools.partial):
             self._use_partial(value, path)
 
-    def met(self, value: Any, path: Path) -> bool:
-        """Remember where `value` stands; if it is known from another path, record that both lead to one object.
+    def record_alias(self, value: Any, path: Path) -> bool:
+        """Remember the path of `value`; if it has another path already, record that both lead to one object.
 
-        What is read of it is guarded by the path where it was met first. Returns whether it is known.
+        Guards use the first path. Returns whether `value` had a path already.
         """
-        self.found(value, path)
+        self.bind_path(value, path)
         first = self._paths.get(id(value), path)
         if first == path:
             if issubclass(type(value), OpenValue):
                 self._record(path, value)  # its fields may be assigned
             return False
         if issubclass(type(value), (int, float, complex, str, bytes, tuple)):
-            self._record(first, value)  # what it is made of is read with it
+            self._record(first, value)  # equality covers its contents
         self._record((cast(Step, call_step(operator.is_, (("path", first), ("path", path)))),), True)
         return True
 
-    def called_partial(self, value: functools.partial[Any]) -> None:
-        """Record what a partial is made of: as an argument it was found, and nothing of it was used."""
+    def record_partial(self, value: functools.partial[Any]) -> None:
+        """Record the parts of a partial, of which only the path is known if it is an argument."""
         path = self._paths.get(id(value))
         if path is not None:
             self._use_partial(value, path)
@@ -190,74 +190,74 @@ class ReadRecorder:
         for name in ("args", "keywords"):
             held, at = getattr(value, name), (*path, (ATTRIBUTE_STEP, name))
             self.use(held, at)
-            self.look_into(held)
+            self.record_contents(held)
 
-    def asks(self, value: Any, path: Path) -> None:
-        """Record the class of what stands at `path` and is about to be asked: a guard runs no code of another one's."""
+    def record_class(self, value: Any, path: Path) -> None:
+        """Record the class of `value`, found at `path`: a guard that reads its parts runs no code of another class."""
         if not is_a(value, types.ModuleType, types.FunctionType, type):
             self._record((*path, _CLASS), type(value))
 
-    def tensor(self, value: Any, mark: TensorMark) -> None:
-        """Record that the program takes a tensor that was found as an input, whose metadata are `mark`."""
+    def record_tensor(self, value: Any, mark: TensorMark) -> None:
+        """Record that the program takes the tensor `value`, whose metadata are `mark`, as a hidden input."""
         self._record(self._paths[id(value)], mark)
-        self.takes(value)
+        self.add_input(value)
 
-    def hand_over(self) -> tuple[Read, ...]:
-        """The reads; the recorder lets go of all objects that were found.
+    def take_reads(self) -> tuple[Read, ...]:
+        """Return the reads, and release all objects that were found.
 
-        What is left of a compile is a circle of references, in which tensors would wait for the garbage collector.
+        The objects of a compile form a reference cycle, which would keep tensors alive until a garbage collection.
         """
-        for path, kind in self._unasked.items():
+        for path, kind in self._unqueried.items():
             if path not in self.reads:
-                self._record((*path, _CLASS), kind)  # that there is a tensor was all that the program asked
+                self._record((*path, _CLASS), kind)  # the program depends only on its being a tensor
         reads = tuple(self.reads.values())
-        for held in (self.reads, self.tensors, self._proxies, self._alive, self._unasked):
+        for held in (self.reads, self.tensors, self._proxies, self._alive, self._unqueried):
             held.clear()
         return reads
 
-    def takes(self, value: Any) -> None:
-        """Remember that the program takes a tensor that was found as an input."""
+    def add_input(self, value: Any) -> None:
+        """Remember the tensor `value` as a hidden input of the program."""
         self.tensors.setdefault(self._paths[id(value)], value)
 
-    def absent(self, path: Path | None) -> None:
-        """Record that the program depends on nothing being at `path`."""
+    def record_absence(self, path: Path | None) -> None:
+        """Record that the program depends on the absence of a value at `path`."""
         self._record(path, ABSENT)
 
-    def lacks(self, container: Path, key: str) -> None:
-        """Record that the program depends on a dict, found at a path, having nothing under `key`."""
+    def record_missing_key(self, container: Path, key: str) -> None:
+        """Record that the program depends on the absence of `key` in the dict at the path `container`."""
         self._record((cast(Step, call_step(operator.contains, (("path", container), atom_operand(key)))),), False)
 
-    def member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
-        """Record that `member`, or ABSENT, is what serves `name` for a class `kind`; returns where it stands."""
-        direct = _stands_for_itself(member) and type(kind) is type and getattr(kind, name) is member
-        path = (*class_path, (ATTRIBUTE_STEP if direct else MEMBER_STEP, name))  # an attribute is far cheaper to ask
+    def record_member(self, class_path: Path, kind: type, name: str, member: Any) -> Path:
+        """Record that the look-up of `name` in the class `kind` gives `member`, or ABSENT; returns its path."""
+        direct = _is_plain_descriptor(member) and type(kind) is type and getattr(kind, name) is member
+        path = (*class_path, (ATTRIBUTE_STEP if direct else MEMBER_STEP, name))  # reading an attribute is far cheaper
         if member is ABSENT:
             self._record(path, ABSENT)
         else:
             self.use(member, path)
         return path
 
-    def look_into(self, container: Any) -> None:
-        """Record that Python went through the items of a native container."""
+    def record_contents(self, container: Any) -> None:
+        """Record that Python iterated over the items of a native container."""
         path = self._paths.get(id(container))
         if path is None:
             return
-        self.asks(container, path)
+        self.record_class(container, path)
         self._record((*path, (CONTENTS_STEP, None)), native_contents(container))
         for steps, item in items_by_path(container):
-            self.met(item, (*path, *steps))
+            self.record_alias(item, (*path, *steps))
 
-    def item(self, container: Any, key: Any, value: Any) -> None:
-        """Record that Python looked up `key` in a native container, and found `value`, or ABSENT."""
+    def record_item(self, container: Any, key: Any, value: Any) -> None:
+        """Record that the look-up of `key` in a native container gave `value`, or ABSENT."""
         path = self._paths.get(id(container))
         if path is None:
             return
         if type(key) not in _PLAIN_KEYS:
-            self.look_into(container)  # no path can name such a key
+            self.record_contents(container)  # no path can contain such a key
             for other in () if is_atom(key) else container:
-                self.compared(key, other)
+                self.record_identity(key, other)
             return
-        self.asks(container, path)
+        self.record_class(container, path)
         plain = value is not ABSENT and type(container) in {list, tuple, dict}
         at = (*path, (ITEM_STEP if plain else NATIVE_ITEM_STEP, key))
         if value is ABSENT:
@@ -266,19 +266,19 @@ class ReadRecorder:
             self.use(value, at)
 
     def can_call(self, function: Any, operands: Iterable[Any]) -> bool:
-        """Whether a guard could call `function`, of Python, again on `operands`."""
+        """Whether a guard can call Python's `function` again on `operands`."""
         return self._call_path(function, operands) is not None
 
-    def call(self, function: Any, operands: Iterable[Any], result: Any) -> bool:
-        """Record that `function`, of Python, makes `result` of `operands`, and have the guard call it again.
+    def record_call(self, function: Any, operands: Iterable[Any], result: Any) -> bool:
+        """Record that Python's `function` returns `result` for `operands`; the guard calls it again.
 
-        Returns False, and records nothing, if it could not.
+        Returns False, and records nothing, if the guard cannot call it.
         """
         operands = [*operands]
         path = self._call_path(function, operands)
         for value in operands if path is not None else ():
             if (at := self._paths.get(id(value))) is not None:
-                self.asks(value, at)
+                self.record_class(value, at)
         self.use(result, path)
         return path is not None
 
@@ -287,26 +287,26 @@ class ReadRecorder:
         step = None if None in found else call_step(function, cast("list[Operand]", found))
         return None if step is None else (step,)
 
-    def stands_for(self, proxy: Any, path: Path, tensor: Any) -> None:
-        """Remember that the program handles `tensor`, which stands at `path`, as `proxy`; it may so handle others."""
+    def bind_proxy(self, proxy: Any, path: Path, tensor: Any) -> None:
+        """Remember that `proxy` represents `tensor`, found at `path`; a proxy may represent several tensors."""
         self._proxies.setdefault(id(proxy), []).append((proxy, path, tensor))
 
-    def stand_ins(self) -> Iterator[tuple[Any, Path, Any]]:
-        """What the program handles, where the tensor stands that this stands for, and that tensor."""
+    def proxied_tensors(self) -> Iterator[tuple[Any, Path, Any]]:
+        """The proxies, each with the path of a tensor that it represents and that tensor."""
         return (one for found in self._proxies.values() for one in found)
 
     def occurrences_of(self, proxy: Any) -> list[tuple[Path, Any]]:
-        """Where the tensors stand that the program handles as `proxy`, and these; of what it computes, nowhere."""
+        """The paths and the tensors that `proxy` represents; none for a computed tensor."""
         return [(path, tensor) for _, path, tensor in self._proxies.get(id(proxy), ())]
 
-    def compared(self, left: Any, right: Any) -> None:
-        """Record that the program depends on two objects being one, or not."""
+    def record_identity(self, left: Any, right: Any) -> None:
+        """Record that the program depends on whether two values are one object."""
         found = [self.operand(value) for value in (left, right)]
         step = None if None in found else call_step(operator.is_, cast("list[Operand]", found))
         self._record(None if step is None else (step,), left is right)
 
-    def told_apart(self, paths: Sequence[Path], values: Sequence[Any]) -> None:
-        """Record that the program depends on which of the `values` at these paths are one object."""
+    def record_identities(self, paths: Sequence[Path], values: Sequence[Any]) -> None:
+        """Record that the program depends on which of the `values`, found at `paths`, are one object."""
         if len(paths) == 2:
             step = call_step(operator.is_, [("path", path) for path in paths])
             self._record((cast(Step, step),), values[0] is values[1])
@@ -314,29 +314,29 @@ class ReadRecorder:
             step = call_step(same_objects, [("path", path) for path in paths])
             self._record((cast(Step, step),), same_objects(*values))
 
-    def is_opaque(self, what: str, location: Location | None) -> None:
-        """Record that something was read whose change no guard can see."""
+    def mark_opaque(self, what: str, location: Location | None) -> None:
+        """Record a read, described by `what`, whose change no guard can see."""
         self.opaque = self.opaque or Opaque(what, location)
 
     # --- arguments --------------------------------------------------------------------------------------------------
 
-    def argument(self, value: Any, name: str, steps: Path) -> None:
-        """Take note of an argument, or of the part of one that `steps` lead to: the call's key tells it.
+    def record_argument(self, value: Any, name: str, steps: Path) -> None:
+        """Note the argument `name`, or its part at `steps`, which the call's cache key covers.
 
-        Of a container it tells the class and what the instance holds, of other objects the identity.
+        The key holds the class and the contents of a container, and the identity of other objects.
         """
         kind = type(value)
         self._alive.append(value)
-        if _tells_itself(value):
+        if _is_fixed_by_identity(value):
             self._keyed.add(id(value))
             return
         if issubclass(kind, (enum.Enum, types.FunctionType, types.BuiltinFunctionType)):
             self._paths[id(value)] = self._keyed_path(value, (name, *steps))
             return
         self._borrowed.add(id(value))
-        if is_python_class(kind) and _is_told_by_contents(kind):
+        if is_python_class(kind) and _is_keyed_by_contents(kind):
             self._class_paths[id(value)] = at = self._keyed_path(kind, (name, *steps, _CLASS))
-            self.found(kind, at)
+            self.bind_path(kind, at)
 
     def _keyed_path(self, value: Any, steps: tuple[Any, ...]) -> Path:
         path = ((ARGUMENT_STEP, steps),)
@@ -344,15 +344,15 @@ class ReadRecorder:
         return path
 
     def operation_path(self, operation: Any) -> Path | None:
-        """Where an operation was found; its identity says all of it but what a user's Python function reads."""
+        """The path of an operation; its identity covers everything but the reads of a user's Python function."""
         return next((path for path, read in self.reads.items() if read.value is operation), None)
 
-    def is_known_by_key(self, operation: Any) -> bool:
-        """Whether the call's key says what an operation among the arguments computes."""
+    def is_keyed(self, operation: Any) -> bool:
+        """Whether the call's cache key covers an operation among the arguments."""
         return id(operation) in self._keyed
 
     def use_function(self, function: types.FunctionType) -> Path | None:
-        """Record that the program depends on the code and defaults of a helper; returns where it was found."""
+        """Record that the program depends on the code and defaults of a helper; returns its path."""
         path = self.path_of(function)
         if path is None:
             return None
@@ -360,9 +360,9 @@ class ReadRecorder:
         for name in ("__defaults__", "__kwdefaults__"):
             held, at = getattr(function, name), (*path, (ATTRIBUTE_STEP, name))
             self._record(at, held)
-            self.found(held, at)
+            self.bind_path(held, at)
             if held:
-                self.look_into(held)
+                self.record_contents(held)
         return path
 
     def _record(self, path: Path | None, value: Any) -> None:
@@ -371,14 +371,14 @@ class ReadRecorder:
 
 
 def is_bound_builtin(value: Any) -> bool:
-    """Whether `value` is a method of C's of one object, like ``table.get``."""
+    """Whether `value` is a builtin method bound to an object, like ``table.get``."""
     if type(value) is types.MethodWrapperType:
         return True
     return type(value) is types.BuiltinFunctionType and not is_a(value.__self__, types.ModuleType, types.NoneType)
 
 
-def _is_told_by_contents(kind: type) -> bool:
-    """Whether a call's key holds what an argument of a class contains, beside the class."""
+def _is_keyed_by_contents(kind: type) -> bool:
+    """Whether a call's cache key holds the contents of an argument of a class, beside the class."""
     return (
         native_class(kind) is not None
         or issubclass(kind, (int, float, str))
@@ -386,15 +386,15 @@ def _is_told_by_contents(kind: type) -> bool:
     )
 
 
-def _tells_itself(value: Any) -> bool:
-    """Whether nothing can be read of `value`, nor written into it, that its identity does not say."""
+def _is_fixed_by_identity(value: Any) -> bool:
+    """Whether the identity of `value` fixes all that can be read of it: it has no mutable state."""
     if issubclass(type(value), OpenValue):
         return bool(value.is_kept)
     return (is_atom(value) and type(value) is not frozenset) or is_operation(value)
 
 
 def items_by_path(container: Any) -> Iterator[tuple[Path, Any]]:
-    """The items that can be looked up, and how: by key or index, or by position where a key cannot be written down."""
+    """The items of a container with their steps: a key or an index, or a position if no path can contain the key."""
     contents = native_contents(container)
     kind = native_class(type(container)) or object
     if issubclass(kind, dict):

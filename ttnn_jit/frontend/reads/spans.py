@@ -1,4 +1,4 @@
-"""Spans of source text: from the byte columns that Python keeps to the character columns that editors show."""
+"""Converts spans of source text from Python's byte columns to the character columns of editors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TypeAlias
 from ttnn_jit.diagnostics.source import Location
 
 Span: TypeAlias = tuple[int, int, int, int]
-"""First line, last line, first column, last column; columns are 0-based bytes of UTF-8, the last exclusive."""
+"""First line, last line, first column, last column; columns are 0-based bytes of UTF-8, the last one exclusive."""
 
-# From here on CPython builds a call's arguments in containers, and no longer moves the call to its method's name.
+# CPython passes this many arguments or more in containers; then the call's span is not moved to the method's name.
 _ARGUMENTS_ON_STACK = 15
 
 
 def location_of_span(file: str, span: Span, called_from: Location | None = None) -> Location:
-    """The location in `file` that the byte span covers, reached through the call at `called_from`."""
+    """The location in `file` of the byte span, under the call at `called_from`."""
     line, end_line, column, end_column = span
     first = _characters(file, line, column) + 1
     return Location(file, line, first, end_line, _characters(file, end_line, end_column) + 1, called_from)
@@ -32,9 +32,9 @@ def _characters(file: str, line: int, column: int) -> int:
 
 
 def span_of_node(node: ast.AST, imported: frozenset[str]) -> Span:
-    """The span that the compiler gives the instruction that carries out `node`, in a file that imports these names.
+    """The span that CPython's compiler gives the instruction of `node`, in a file that imports the names `imported`.
 
-    It is the node's own, but for a method call on several lines, which starts at the method's name.
+    It is the node's own span, except that a method call on several lines starts at the method's name.
     """
     line, end_line = node.lineno, node.end_lineno or node.lineno  # type: ignore[attr-defined]
     column, end_column = node.col_offset, node.end_col_offset or 0  # type: ignore[attr-defined]
@@ -56,7 +56,7 @@ def _is_method_call(node: ast.Call, imported: frozenset[str]) -> bool:
 
 @cache
 def _moves_calls_on_imported_names() -> bool:
-    """Whether this Python takes ``m.f()`` for a method call where the file imports ``m``; the releases differ."""
+    """Whether this release of Python compiles ``m.f()`` as a method call where the file imports ``m``."""
     module = compile("import m\ndef f():\n    (m\n    .g())\n", "<probe>", "exec")
     code = next(constant for constant in module.co_consts if hasattr(constant, "co_code"))
     return any(

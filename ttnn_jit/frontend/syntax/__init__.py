@@ -1,1 +1,1 @@
-"""What each kind of statement and expression of Python does while a function is compiled."""
+"""The kinds of statements and expressions of Python, in the interpreter."""

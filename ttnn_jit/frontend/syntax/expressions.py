@@ -1,4 +1,4 @@
-"""What each kind of expression does in the interpreter."""
+"""The evaluation of each kind of expression in the interpreter."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _constant(_interpreter: Interpreter, node: ast.Constant) -> Any:
 
 
 def _binary_operation(interpreter: Interpreter, node: ast.BinOp) -> Any:
-    # A long sum leans to the left: it is folded in a loop, not by recursion.
+    # A chain of operators nests to the left: a loop evaluates it without recursion.
     spine = [node]
     while isinstance(spine[-1].left, ast.BinOp):
         spine.append(spine[-1].left)
@@ -198,7 +198,7 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> Any:
 
 
 def _generate(interpreter: Interpreter, generators: list[ast.comprehension], element: ast.expr) -> Iterator[Any]:
-    """The elements, one at a time, as a generator of Python's makes them: the first iterable is evaluated now."""
+    """A generator of the elements; as in Python, the first iterable is evaluated now."""
     if any(generator.is_async for generator in generators):
         interpreter.refuse("an asynchronous comprehension cannot be compiled")
     frame = interpreter.frame
@@ -228,7 +228,7 @@ def _elements(
 def _iterations(
     interpreter: Interpreter, generators: list[ast.comprehension], items: Iterator[Any] | None
 ) -> Iterator[None]:
-    """One iteration for every element, the targets assigned."""
+    """One iteration for each element, with the targets assigned."""
     generator, *inner = generators
     if items is None:
         iterable = interpreter.evaluate(generator.iter)
@@ -278,6 +278,6 @@ EXPRESSIONS: dict[type[ast.AST], Callable[[Interpreter, Any], Any]] = {
 
 
 def refuse_expression(interpreter: Interpreter, node: ast.AST) -> NoReturn:
-    """An expression that is outside the language."""
+    """Refuse an expression that is outside the language."""
     what = _OUTSIDE.get(type(node), f"this expression ({type(node).__name__})")
     interpreter.refuse(f"{what} cannot be compiled", node=node)

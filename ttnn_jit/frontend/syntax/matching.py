@@ -1,4 +1,4 @@
-"""``match`` in the interpreter: a pattern's steps are those of Python, and read what Python would read."""
+"""``match`` in the interpreter: patterns take the steps, and record the reads, of Python's own matching."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ttnn_jit.frontend.python.containers import get
 from ttnn_jit.frontend.python.interpreter import Interpreter
 
 _MATCH_THEMSELVES = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-"""Classes whose one positional pattern is that of the instance."""
+"""Classes whose single positional pattern matches the instance itself."""
 
 
 def matches(interpreter: Interpreter, pattern: ast.pattern, subject: Any) -> bool:
-    """Whether `subject` matches, the names of the pattern bound as far as that was found."""
+    """Whether `subject` matches; binds the names of the parts that matched."""
     interpreter.at = pattern
     return _PATTERNS[type(pattern)](interpreter, pattern, subject)
 
 
 def _bind(interpreter: Interpreter, name: str | None, value: Any) -> None:
     if name is not None:
-        interpreter.frame.bind(name, interpreter.met(value))
+        interpreter.frame.bind(name, interpreter.program_value(value))
 
 
 def _value(interpreter: Interpreter, pattern: ast.MatchValue, subject: Any) -> bool:

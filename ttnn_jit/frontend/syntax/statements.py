@@ -1,4 +1,4 @@
-"""What each kind of statement does in the interpreter."""
+"""The execution of each kind of statement in the interpreter."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 from ttnn_jit.frontend.calls.call_expressions import InterpretedFunction
 from ttnn_jit.frontend.python.assignment import assign, assign_attribute
 from ttnn_jit.frontend.python.attributes import attribute_name
-from ttnn_jit.frontend.python.exception_handling import carry_out_raise
+from ttnn_jit.frontend.python.exception_handling import execute_raise
 from ttnn_jit.frontend.python.frame import Frame
-from ttnn_jit.frontend.python.generators import COMPOUND, carry_out, generator
-from ttnn_jit.frontend.python.imports import carry_out_import, carry_out_import_from
-from ttnn_jit.frontend.python.interpreter import Interpreter, Returned
-from ttnn_jit.frontend.python.signals import Broken, Continued, Signal
+from ttnn_jit.frontend.python.generators import COMPOUND, execute_compound, generator
+from ttnn_jit.frontend.python.imports import execute_import, execute_import_from
+from ttnn_jit.frontend.python.interpreter import FunctionReturn, Interpreter
+from ttnn_jit.frontend.python.signals import LoopBreak, LoopContinue, Signal
 from ttnn_jit.frontend.syntax.expressions import OPERATORS
 from ttnn_jit.frontend.syntax.matching import matches
 
 
 def execute(interpreter: Interpreter, statements: Sequence[ast.stmt]) -> Signal:
-    """Carry out a block."""
+    """Execute a block."""
     for statement in statements:
         if type(statement) in COMPOUND:
-            signal = carry_out(interpreter, statement, partial(execute, interpreter))
+            signal = execute_compound(interpreter, statement, partial(execute, interpreter))
         else:
             signal = STATEMENTS.get(type(statement), _refuse_statement)(interpreter, statement)
         if signal is not None:
@@ -34,7 +34,7 @@ def execute(interpreter: Interpreter, statements: Sequence[ast.stmt]) -> Signal:
 
 
 def generate(interpreter: Interpreter, frame: Frame, node: ast.FunctionDef, identity: object) -> Iterator[Any]:
-    """What a call of a function with ``yield`` gives."""
+    """The generator that a call of a function with ``yield`` returns."""
     return generator(interpreter, frame, node.body, identity, partial(execute, interpreter))
 
 
@@ -46,17 +46,17 @@ def _pass(_interpreter: Interpreter, _node: ast.Pass) -> None:
     return None
 
 
-def _return(interpreter: Interpreter, node: ast.Return) -> Returned:
+def _return(interpreter: Interpreter, node: ast.Return) -> FunctionReturn:
     value = None if node.value is None else interpreter.evaluate(node.value)
-    return Returned(value)
+    return FunctionReturn(value)
 
 
-def _break(_interpreter: Interpreter, _node: ast.Break) -> Broken:
-    return Broken()
+def _break(_interpreter: Interpreter, _node: ast.Break) -> LoopBreak:
+    return LoopBreak()
 
 
-def _continue(_interpreter: Interpreter, _node: ast.Continue) -> Continued:
-    return Continued()
+def _continue(_interpreter: Interpreter, _node: ast.Continue) -> LoopContinue:
+    return LoopContinue()
 
 
 # --- Assignment -----------------------------------------------------------------------------------------------------
@@ -178,13 +178,13 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Interpreter, Any], Signal]] = {
     ast.AugAssign: _augmented_assign,
     ast.Delete: _delete,
     ast.Assert: _assert,
-    ast.Raise: carry_out_raise,
+    ast.Raise: execute_raise,
     ast.Nonlocal: _nonlocal,
     ast.Global: _global,
     ast.Match: _match,
     ast.FunctionDef: _function,
-    ast.Import: carry_out_import,
-    ast.ImportFrom: carry_out_import_from,
+    ast.Import: execute_import,
+    ast.ImportFrom: execute_import_from,
 }
 
 

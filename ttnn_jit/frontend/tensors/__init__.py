@@ -1,1 +1,1 @@
-"""The tensors that a function handles while it is compiled."""
+"""The proxy tensors that a function handles while it is compiled."""

@@ -1,4 +1,4 @@
-"""Functions of the host API in programs: what they are written over writes what they make into the program."""
+"""Functions of the host API in programs: their calls of `HostOps` become operations of the program."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.frontend.tensors.program_device import ProgramDevice, on_program
+from ttnn_jit.frontend.tensors.program_device import ProgramDevice, as_program_argument
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor
-from ttnn_jit.frontend.tensors.tensor_metadata import known_term
+from ttnn_jit.frontend.tensors.tensor_metadata import ttnn_equivalent
 from ttnn_jit.frontend.tensors.writes import write
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.families.decomposition import BY_NAME
@@ -20,18 +20,18 @@ from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 
 
 def create(emitter: AbstractEmitter, creation: Creation, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What such a function makes, on the device of the program that `emitter` writes.
+    """The result of the host API function `creation`, as tensors of the program that `emitter` writes.
 
     Raises:
         CompileError: The function refuses the arguments.
     """
 
     def given(value: Any) -> Any:
-        return on_program(emitter, known_term(emitter.operand(value)))
+        return as_program_argument(emitter, ttnn_equivalent(emitter.operand(value)))
 
     location = emitter.location()
     own, named = [*map(given, args)], {name: given(value) for name, value in kwargs.items()}
-    words, emitter.words = emitter.words, None
+    library, emitter.metadata_library = emitter.metadata_library, None
     try:
         return creation(_ProgramOps(emitter, location), own, named)
     except TtnnJitError as error:
@@ -39,15 +39,15 @@ def create(emitter: AbstractEmitter, creation: Creation, args: Sequence[Any], kw
     except TypeError as error:
         raise CompileError(str(error), location=location) from None
     finally:
-        emitter.words = words
+        emitter.metadata_library = library
 
 
 class _ProgramOps(HostOps[ProgramTensor]):
-    """Calls are those of the program; values are what the function handles for its tensors.
+    """The `HostOps` of a program: calls write its operations, and values are its tensors.
 
     Args:
-        emitter: Of the program.
-        location: Of the call.
+        emitter: The program's emitter.
+        location: The location of the call.
     """
 
     def __init__(self, emitter: AbstractEmitter, location: Location) -> None:
@@ -58,7 +58,7 @@ class _ProgramOps(HostOps[ProgramTensor]):
         return lambda *args, **kwargs: self._emitter.emit(BY_NAME[name], args, kwargs)
 
     def filled(self, number: float, spec: TensorSpec, _device: Any = None) -> Any:
-        """A tensor of one number."""
+        """A tensor filled with `number`."""
         return self._emitter.tensor(self._builder.filled(number, spec, self._location))
 
     def made(
@@ -75,7 +75,7 @@ class _ProgramOps(HostOps[ProgramTensor]):
     def drawn(
         self, seed: int | None, draws: Draws[ProgramTensor], _device: Any, config: MemoryConfig | None = None
     ) -> ProgramTensor:
-        """Of a seed the program computes the state; that of the generator that calls share it reads and writes."""
+        """A random tensor; without a `seed` the program reads and updates the state of the shared generator."""
         builder, location, handle = self._builder, self._location, self._emitter.tensor
         if seed:
             first, *words = (builder.filled(word, STATE_WORD, location) for word in (0, *words_of(seed)))
@@ -83,22 +83,24 @@ class _ProgramOps(HostOps[ProgramTensor]):
         else:
             draw, key = map(self._emitter.random_state, PARTS)
             made = draws(draw, key, None)
-            after = builder.operation(NEXT_DRAW, [draw.operand], (), location)  # last: it is written where it lies
+            after = builder.operation(
+                NEXT_DRAW, [draw.operand], (), location
+            )  # after the draw: it updates the counter in place
             write(self._emitter, draw, after, "a draw")
         return made if config is None else self.laid_out(made, made.spec.with_(memory_config=config))
 
     def with_memory_config(
         self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig
     ) -> ProgramTensor:
-        """A result that says where it would lie eagerly, as those of `memory_config=` do."""
+        """The result of `call`, with the memory config that it has eagerly, as for a `memory_config=`."""
         tensor: ProgramTensor = call(*arguments)
         tensor.requested = checked(tensor.spec.with_(memory_config=config))
         return tensor
 
     def laid_out(self, tensor: ProgramTensor, spec: TensorSpec, _device: Any = None, _name: str = "") -> ProgramTensor:
-        """The elements of a tensor of the program as `spec` says; a tensor of torch or numpy stays as it is."""
+        """A tensor of the program, laid out as `spec`; a tensor of torch or numpy stays unchanged."""
         operand = self._emitter.live_operand(tensor, "a move")
         return self._emitter.tensor(self._builder.laid_out(operand, spec, self._location))
 
     def free(self, _tensor: ProgramTensor) -> None:
-        """Nothing: what a program computes has no memory of its own yet."""
+        """Does nothing: values of a program have no memory at compile time."""

@@ -1,4 +1,4 @@
-"""What a frontend does with a call: writes the operations of the module, and knows where the program stands."""
+"""Binds the arguments of a call and writes its operations into the module."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.frontend.tensors.creations import create
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.frontend.tensors.requested_results import brought_there, note_layouts, results_of, with_activated_operands
-from ttnn_jit.frontend.tensors.tensor_metadata import known_term
+from ttnn_jit.frontend.tensors.requested_results import activate_operands, note_layouts, relaid_out, results_of
+from ttnn_jit.frontend.tensors.tensor_metadata import ttnn_equivalent
 from ttnn_jit.frontend.tensors.views import note_views, strides_of_result
-from ttnn_jit.frontend.tensors.writes import into, into_several, is_proxy, update
-from ttnn_jit.frontend.unsupported import function_of_the_host, outside_tensor_help, unsupported_function
+from ttnn_jit.frontend.tensors.writes import is_proxy, update_in_place, write_output, write_outputs
+from ttnn_jit.frontend.unsupported import host_function_error, outside_tensor_help, unsupported_function
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
 from ttnn_jit.ops.host_ops import creation_of
@@ -32,10 +32,10 @@ def plain_name(function: Any) -> str:
 
 
 class Emitter(AbstractEmitter):
-    """Binds the arguments of calls, and writes their operations; each frontend knows where the program stands."""
+    """Binds the arguments of calls, and writes their operations; each frontend supplies the current location."""
 
     def tensor(self, made: TensorOperand, *, is_argument: bool = False) -> ProxyTensor:
-        """What the function handles for a tensor of the program."""
+        """The proxy of a tensor of the program."""
         return ProxyTensor(self, *made, is_argument=is_argument)
 
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -49,35 +49,35 @@ class Emitter(AbstractEmitter):
         if creation is not None:
             return create(self, creation, args, kwargs)
         if self.library in _OF_ANOTHER_LIBRARY:
-            args = [known_term(value) for value in args]
-            kwargs = {name: known_term(value) for name, value in kwargs.items()}
+            args = [ttnn_equivalent(value) for value in args]
+            kwargs = {name: ttnn_equivalent(value) for name, value in kwargs.items()}
         name = plain_name(function)
         overloads = overloads_of(function) or ()
         if not overloads:
-            raise function_of_the_host(name, self.callee_location())
+            raise host_function_error(name, self.callee_location())
         if name in ALIASES:
             raise unsupported_function(name, self.callee_location())
         own, options = self._options(name, overloads, kwargs) if kwargs else (kwargs, NO_OPTIONS)
         if name in IN_PLACE:
-            return update(self, name, overloads, args, own, options)
+            return update_in_place(self, name, overloads, args, own, options)
         if options.output_tensor is not None:
-            return into(self, overloads, args, own, options)
+            return write_output(self, overloads, args, own, options)
         if options.outputs is not None:
-            return into_several(self, options.outputs, overloads, args, own, options)
+            return write_outputs(self, options.outputs, overloads, args, own, options)
         return self.emit(overloads, args, own, options)
 
     def _options(
         self, name: str, overloads: Sequence[Operation], kwargs: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], ResultOptions]:
-        """A call's own keywords, and its result options; the result lies where its operands do all the same."""
-        own, options = self.checked(bind_options, f"ttnn.{name}", overloads, kwargs)
+        """The operation's own keywords, and the result options; a kernel's result keeps its operands' layout."""
+        own, options = self.locate_errors(bind_options, f"ttnn.{name}", overloads, kwargs)
         for keyword in (key for key, value in kwargs.items() if isinstance(value, MemoryConfig) and key not in own):
             self.warnings[f"`{keyword}` on an operation is ignored inside a jitted function"] = None
         if options.output_tensor is not None:
             options = replace(options, output_tensor=self.operand(options.output_tensor))
         if options.outputs is not None:
             outputs = replace(options.outputs, targets=tuple(map(self.operand, options.outputs.targets)))
-            self.checked(outputs.check, f"ttnn.{name}", is_proxy)
+            self.locate_errors(outputs.check, f"ttnn.{name}", is_proxy)
             options = replace(options, outputs=outputs)
         return own, options
 
@@ -88,13 +88,13 @@ class Emitter(AbstractEmitter):
         kwargs: Mapping[str, Any],
         options: ResultOptions = NO_OPTIONS,
     ) -> Any:
-        """What the first of `overloads` that takes these arguments gives, as `options` ask.
+        """The result of the first of `overloads` that takes these arguments, with the result `options`.
 
         Several results are a tuple, or a list.
         """
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
-        options = self.checked(options.resolved, f"ttnn.{bound.operation.name}", bound, is_proxy)
+        options = self.locate_errors(options.resolved, f"ttnn.{bound.operation.name}", bound, is_proxy)
         if self.builder.target.numerics is Numerics.IEEE:
             bound = with_precision(bound, lambda _: None)
         location, what = self.location(), f"`{bound.operation.name}`"
@@ -103,16 +103,18 @@ class Emitter(AbstractEmitter):
         ]
         if bound.operation.reads_layout:
             tensors = zip(bound.operands, operands, strict=True)
-            operands = [brought_there(self, *each) if isinstance(each[0], ProxyTensor) else each[1] for each in tensors]
-        operands, applied = self.checked(with_activated_operands, self.builder, operands, location, options)
-        results = self.checked(results_of, self.builder, bound.operation, operands, bound.attributes, location, applied)
+            operands = [relaid_out(self, *each) if isinstance(each[0], ProxyTensor) else each[1] for each in tensors]
+        operands, applied = self.locate_errors(activate_operands, self.builder, operands, location, options)
+        results = self.locate_errors(
+            results_of, self.builder, bound.operation, operands, bound.attributes, location, applied
+        )
         proxies = tuple(ProxyTensor(self, value, spec) for value, spec in results)
         self._note_memory(bound, proxies, options)
         note_layouts(self, bound, proxies, applied)
         return bound.operation.packed(proxies)
 
     def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
-        """Note where the results of a call lie: in the memory of an operand, or in their own."""
+        """Note which results of a call are views of an operand, and the strides of the others."""
         if self.library in _OF_ANOTHER_LIBRARY:
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
@@ -128,15 +130,15 @@ class Emitter(AbstractEmitter):
                     location=self.location(),
                     help=outside,
                 )
-        return self.checked(bind, overloads, args, kwargs, _dtype_of)
+        return self.locate_errors(bind, overloads, args, kwargs, _dtype_of)
 
 
 _PLAIN = frozenset({ProxyTensor, int, float, bool, str, type(None)})
-"""Classes of most arguments, which are no tensors of another's."""
+"""Classes of most arguments; none of them is a tensor of another library."""
 
 
 _OF_ANOTHER_LIBRARY = frozenset({TORCH, NUMPY})
-"""Libraries with element types of their own, and movements that may give views, which strides tell from copies."""
+"""Libraries with element types of their own, whose movements give views or copies, depending on the strides."""
 
 
 def _dtype_of(value: Any) -> DataType | None:

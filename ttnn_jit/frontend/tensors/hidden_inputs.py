@@ -1,6 +1,6 @@
-"""Tensors that a function finds in the user's world: inputs of its program, after the arguments, in order of first use.
+"""Hidden inputs: tensors that a function finds in the user's world, after its arguments and in order of first use.
 
-One object is one input, wherever else it is found: that two paths lead to one tensor is guarded.
+One object is one input, even if several paths lead to it: a guard checks that they lead to one object.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
-from ttnn_jit.guards.reads import KEPT_STEP, Path, path_text
+from ttnn_jit.guards.reads import STATE_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.libraries import TTNN, LibraryMark, mark_of, tensor_library_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-Argument = Callable[[TensorSpec, str], Any]
-"""Makes the program's next input of a spec, and a name for it, and returns what stands for it."""
+MakeInput = Callable[[TensorSpec, str], Any]
+"""Makes the program's next input from a spec and a name, and returns its proxy."""
 
 
 class HiddenInputs:
-    """Those of one compile.
+    """The hidden inputs of one compile.
 
     Args:
-        recorder: Knows where objects were found.
-        request: What is compiled.
+        recorder: Has the paths of objects.
+        request: The request that is compiled.
 
     Attributes:
-        library: Of the call's tensors; None: any.
+        library: The library of the call's tensors; None: any.
     """
 
     def __init__(self, recorder: ReadRecorder, request: FrontendRequest) -> None:
@@ -40,51 +40,51 @@ class HiddenInputs:
         self._inputs: dict[Path, Any] = {}
         self._arguments: dict[Path, Any] = {}
 
-    def input(self, tensor: Any, argument: Argument, location: Callable[[], Location]) -> Any:
-        """What stands for `tensor`; the tensor itself if nobody knows where it was found.
+    def input(self, tensor: Any, argument: MakeInput, location: Callable[[], Location]) -> Any:
+        """The proxy of `tensor`; the tensor itself if it has no path.
 
         Raises:
-            ArgumentError: It is one that the call cannot take.
+            ArgumentError: The call cannot take this tensor.
         """
         path = self._recorder.path_of(tensor)
         if path is None:
             return tensor
         known = self._inputs.get(path, self._arguments.get(path))
         if known is None:
-            mark = mark_of(tensor) if path[0][0] == KEPT_STEP else self._mark(tensor, path_text(path), location)
-            self._recorder.tensor(tensor, mark)
+            mark = mark_of(tensor) if path[0][0] == STATE_STEP else self._mark(tensor, path_text(path), location)
+            self._recorder.record_tensor(tensor, mark)
             known = self._inputs[path] = argument(mark.spec, path_text(path))
-            self._recorder.stands_for(known, path, tensor)
+            self._recorder.bind_proxy(known, path, tensor)
         return known
 
-    def kept(self, tensor: Any, name: str, argument: Argument, location: Callable[[], Location]) -> Any:
-        """What stands for a tensor that this package keeps under `name` (guards/package_state.py)."""
-        self._recorder.found(tensor, ((KEPT_STEP, name),))
+    def state_input(self, tensor: Any, name: str, argument: MakeInput, location: Callable[[], Location]) -> Any:
+        """The proxy of a tensor that this package keeps under `name` (guards/package_state.py)."""
+        self._recorder.bind_path(tensor, ((STATE_STEP, name),))
         return self.input(tensor, argument, location)
 
-    def take_arguments(self) -> None:
-        """Have what stands for tensors of the call stand for them wherever they are found."""
-        for proxy, path, tensor in self._recorder.stand_ins():
-            self._recorder.found(tensor, path)
+    def register_arguments(self) -> None:
+        """Use the proxies of the call's tensors wherever these tensors are found."""
+        for proxy, path, tensor in self._recorder.proxied_tensors():
+            self._recorder.bind_path(tensor, path)
             self._arguments[path] = proxy
 
     def holds(self, tensor: Any) -> bool:
-        """Whether `tensor` is one of them."""
+        """Whether `tensor` is a hidden input."""
         return self._recorder.path_of(tensor) in self._inputs
 
-    def is_input(self, known: Any) -> bool:
-        """Whether `known` stands for one of them."""
-        return any(known is each for each in self._inputs.values())
+    def is_input(self, proxy: Any) -> bool:
+        """Whether `proxy` is that of a hidden input."""
+        return any(proxy is each for each in self._inputs.values())
 
     def _mark(self, tensor: Any, name: str, location: Callable[[], Location]) -> LibraryMark:
         try:
-            self._refuse_elsewhere(tensor, f"Invalid arguments for function {self._function}: `{name}` is")
+            self._check_library_and_device(tensor, f"Invalid arguments for function {self._function}: `{name}` is")
             return mark_of(tensor)
         except TtnnJitError as error:
             message = error.message if f"`{name}`" in error.message else f"`{name}`: {error.message}"
             raise type(error)(message, location=location(), help=error.help) from None
 
-    def _refuse_elsewhere(self, tensor: Any, subject: str) -> None:
+    def _check_library_and_device(self, tensor: Any, subject: str) -> None:
         library, expected = tensor_library_of(tensor), self.library
         if library is not None and expected is not None and library is not expected:
             raise ArgumentError(

@@ -1,6 +1,6 @@
-"""Methods and functions of torch's and numpy's that move a tensor's elements, where a program calls them.
+"""Methods and functions of torch and numpy that move a tensor's elements, in programs.
 
-They are written as operations of ttnn (ops/foreign_movements.py), and give views where they do in their library.
+They become operations of ttnn (ops/foreign_movements.py), and give views where their library does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor, View, root_of
-from ttnn_jit.frontend.tensors.tensor_metadata import listed_function, metadata_function
+from ttnn_jit.frontend.tensors.tensor_metadata import metadata_function, table_entry
 from ttnn_jit.frontend.tensors.views import is_number
 from ttnn_jit.ops import COPY
 from ttnn_jit.ops.foreign_movements import (
@@ -34,11 +34,11 @@ _METHODS: dict[Any, dict[str, ForeignMovement]] = {
 }
 
 
-def moved(movement: ForeignMovement, tensor: ProgramTensor, *args: Any, **kwargs: Any) -> ProgramTensor:
-    """What `movement` makes of `tensor`.
+def apply_movement(movement: ForeignMovement, tensor: ProgramTensor, *args: Any, **kwargs: Any) -> ProgramTensor:
+    """The result of `movement` on `tensor`.
 
     Raises:
-        CompileError: The arguments do not fit the tensor, or there is no view where there must be one.
+        CompileError: The arguments do not fit the tensor, or a required view is impossible.
     """
     found = _contiguous(tensor) if movement.starts_contiguous else tensor
     if movement.canonicalize is not None:
@@ -59,11 +59,11 @@ def _require_view(tensor: ProgramTensor, made: ProgramTensor) -> None:
             f"a tensor with strides {list(tensor.strides_in_elements or ())} has no view of shape {list(made.shape)}",
             "`.reshape(...)` copies it",
         )
-    made.view_of.is_certain = True  # or torch would refuse
+    made.view_of.is_certain = True  # otherwise torch refuses
 
 
 def copy_of(tensor: ProgramTensor, *, densely: bool = False) -> ProgramTensor:
-    """A tensor of its own, with the same elements; `densely` where strides would tell otherwise."""
+    """A copy of `tensor` in memory of its own; `densely` gives it the strides of its shape."""
     made: ProgramTensor = tensor.emitter.emit((COPY,), (tensor,), {})
     if densely:
         made.strides_in_elements = dense_strides(made.shape)
@@ -80,32 +80,32 @@ def _contiguous(tensor: ProgramTensor) -> ProgramTensor:
 
 
 def movement_attribute(tensor: ProgramTensor, name: str) -> Any:
-    """The method `name` of a tensor of its library, bound, or what its property gives; None if it has none."""
+    """The bound movement method, or the value of the movement property, `name`; None if the library has none."""
     methods = _METHODS.get(tensor.emitter.library)
     if methods is None:
         return None
     if name in PROPERTIES and tensor.emitter.library is not TTNN:
-        return moved(PROPERTIES[name], tensor)
-    return types.MethodType(partial(moved, methods[name]), tensor) if name in methods else None
+        return apply_movement(PROPERTIES[name], tensor)
+    return types.MethodType(partial(apply_movement, methods[name]), tensor) if name in methods else None
 
 
 def movement_function(function: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
-    """What a function of torch's or numpy's does with a tensor of the program if it moves elements, or asks for none.
+    """The implementation, on tensors of the program, of a movement or metadata function of torch's or numpy's.
 
-    None of others.
+    None for other functions.
     """
     is_given_tensor = bool(args) and hasattr(type(args[0]), "__ttnn_call__")
     return (_moving(function) or metadata_function(function)) if is_given_tensor else None
 
 
 def movement_of_torch(function: Any) -> Callable[..., ProgramTensor] | None:
-    """What a function or method of torch's does with a tensor of the program if it moves elements; None of others."""
+    """The implementation, on tensors of the program, of a movement of torch's; None for other functions."""
     name = getattr(function, "__name__", None)
     if name in METHODS_OF_TORCH and getattr(sys.modules["torch"].Tensor, name, None) is function:
-        return partial(moved, METHODS_OF_TORCH[name])
+        return partial(apply_movement, METHODS_OF_TORCH[name])
     return _moving(function)
 
 
 def _moving(function: Any) -> Callable[..., ProgramTensor] | None:
-    movement = listed_function(function, FUNCTIONS)
-    return None if movement is None else partial(moved, movement)
+    movement = table_entry(function, FUNCTIONS)
+    return None if movement is None else partial(apply_movement, movement)

@@ -1,4 +1,4 @@
-"""The device of a program: what it says is the target's, for a program runs on every device of that target."""
+"""The device of a program: it describes the target, because a program runs on every device of that target."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid
 
 
 class ProgramDevice:
-    """What ``x.device()`` is while a function is compiled.
+    """The value of ``x.device()`` while a function is compiled.
 
     Attributes:
-        recorder: What its calls are written down by, as those of a device that captures: elements are of a later time.
+        recorder: Records calls on the device, as for a device that captures a trace: elements exist only later.
     """
 
     def __init__(self, emitter: AbstractEmitter) -> None:
@@ -25,7 +25,7 @@ class ProgramDevice:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """So that ``isinstance(x.device(), ttnn.Device)`` says what it says at run time."""
+        """`Device`, so that ``isinstance(x.device(), ttnn.Device)`` is true, as at run time."""
         return Device
 
     def arch(self) -> Arch:
@@ -37,7 +37,7 @@ class ProgramDevice:
         return self._emitter.builder.target.arch == "blackhole"
 
     def get_num_devices(self) -> int:
-        """Devices that the program runs on: one."""
+        """The number of devices that the program runs on: one."""
         return 1
 
     def compute_with_storage_grid_size(self) -> CoreCoord:
@@ -54,10 +54,10 @@ class ProgramDevice:
         return CoreGrid(x=self._columns, y=self._rows)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the program's.
+        """Whether `other` is the program's device too.
 
         Raises:
-            CompileError: `other` is a device, and the program runs on every one of its target.
+            CompileError: `other` is a real device; the program runs on every device of its target.
         """
         if isinstance(other, Device):
             raise CompileError(
@@ -70,11 +70,11 @@ class ProgramDevice:
     __hash__ = object.__hash__
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Write what `function` makes on this device into the program."""
+        """Write the call of `function` on this device into the program."""
         return self._emitter.call(function, args, kwargs)
 
     def require_open(self, *_: object) -> None:
-        """Nothing: whether it is open, which queues it has, and what it waits for, are matters of the call."""
+        """Does nothing: open devices, queues and events are checked at the call."""
 
     require_host_access = require_queue = require_open
 
@@ -82,14 +82,14 @@ class ProgramDevice:
         if name.startswith("_"):
             raise AttributeError(name)
         raise CompileError(
-            f"a device says no `{name}` while a function is compiled: the program runs on every device of its target",
+            f"`{name}` of a device is not known while a function is compiled: the program runs on every device of its "
+            "target",
             location=self._emitter.location(),
             help="it has `arch`, `core_grid`, `compute_with_storage_grid_size`, `dram_grid_size`, `is_blackhole` and "
-            "`get_num_devices`; "
-            "ask for others before the call",
+            "`get_num_devices`; read others before the call",
         )
 
 
-def on_program(emitter: AbstractEmitter, value: Any) -> Any:
-    """An argument of a function of the host API; a device is that of the program."""
+def as_program_argument(emitter: AbstractEmitter, value: Any) -> Any:
+    """`value` as an argument of a host API function in a program: a device becomes the program's device."""
     return ProgramDevice(emitter) if isinstance(value, Device) else value

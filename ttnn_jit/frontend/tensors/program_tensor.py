@@ -1,6 +1,6 @@
-"""The tensors of a program while it is written, the views among them, and the program as they know it.
+"""The tensors of a program while it is written, their views, and the interface of the program to its tensors.
 
-What a function does with them (proxy.py) and how its calls become operations (emitter.py) stand on both.
+The operators on tensors (proxy.py) and the binding of calls (emitter.py) are built on these.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TensorArgument:
-    """A tensor among the arguments: its metadata stands for it. Everything else is passed as itself.
+    """A tensor among the arguments, by its metadata. All other arguments are passed as themselves.
 
     Attributes:
         spec: Its metadata.
-        memory: What tells tensors apart that lie in the same memory from others; None: it is one of its own.
-        tensor: The object itself, for functions that ask which tensors are one; None: nobody else has it.
+        memory: A number that tensors in the same memory share; None: the tensor aliases no other.
+        tensor: The tensor itself, for functions that test identity; None: nobody else has a reference to it.
     """
 
     spec: TensorSpec
@@ -47,7 +47,7 @@ class TensorArgument:
 
 
 class ProgramTensor(TensorQueries):
-    """A tensor without data: what it holds, and which memory it lies in, where the program stands."""
+    """A tensor without data: its current value, and the memory that it lies in."""
 
     __slots__ = (
         "_deallocated_at",
@@ -80,101 +80,102 @@ class ProgramTensor(TensorQueries):
 
     @property
     def spec(self) -> TensorSpec:  # type: ignore[override]  # never assigned
-        """What it is; no write changes shape, dtype or layout. It lies where calls asked for it, if they did."""
+        """Shape, dtype and layout, which no write changes, in the memory config that calls requested, if any did."""
         return self.requested or self._spec
 
     @property
     def operand(self) -> TensorOperand:
-        """What it holds where the program stands."""
-        return self.held if self.view_of is None else self.view_of.read(self)
+        """Its current value, with all writes through aliases applied."""
+        return self.cached_operand if self.view_of is None else self.view_of.read(self)
 
     @property
-    def held(self) -> TensorOperand:
-        """What it held when it was last looked at."""
+    def cached_operand(self) -> TensorOperand:
+        """Its value when it was last read or written; a later write to the base of a view is missing."""
         return self._value, self._spec
 
     def rebind(self, operand: TensorOperand) -> None:
-        """Have it hold `operand`."""
+        """Set its value to `operand`."""
         self._value, self._spec = operand
 
     @property
     def deallocated_at(self) -> Location | None:
-        """Where `ttnn.deallocate` was called on it, if it was."""
+        """The location of the `ttnn.deallocate` of this tensor; None if there was none."""
         return self._deallocated_at
 
     def refuse(self, message: str, help_text: str | None = None) -> NoReturn:
-        """Raise a CompileError at the location where the program stands."""
+        """Raise a CompileError at the current location."""
         raise CompileError(message, location=self.emitter.location(), help=help_text)
 
 
 @dataclass
 class View:
-    """That a tensor lies in the memory of another.
+    """The relation of a view to its base, in whose memory it lies.
 
     Attributes:
-        base: The other one.
-        chain: The operations that give it, one after the other.
-        location: Where it was made.
-        seen: How many writes into the base's memory its value has seen.
-        is_certain: False of a reshape of a tensor whose strides are not known: the library may have copied it.
+        base: The base.
+        chain: The movements from the base to the view, in order.
+        location: Where the view was made.
+        seen_writes: The number of writes into the base's memory that the view's value includes.
+        is_certain: False for a reshape of a tensor of unknown strides: the library may have copied it.
     """
 
     base: ProgramTensor
     chain: tuple[CanonicalCall, ...]
     location: Location
-    seen: int
+    seen_writes: int
     is_certain: bool = True
 
     def read(self, tensor: ProgramTensor) -> TensorOperand:
-        """What `tensor`, whose view this is, holds now.
+        """The current value of `tensor`, whose view this is.
 
         Raises:
-            CompileError: The base was written, and nobody knows whether it is a view.
+            CompileError: The base was written, and the tensor may be a copy of it.
         """
-        seen = root_of(self.base).writes
-        if self.seen != seen:
+        writes = root_of(self.base).writes
+        if self.seen_writes != writes:
             self.require_certain(tensor, "reads")
-            tensor.rebind(self.moved(self.base.operand, self.chain))
-            self.seen = seen
-        return tensor.held
+            tensor.rebind(self.apply(self.base.operand, self.chain))
+            self.seen_writes = writes
+        return tensor.cached_operand
 
-    def moved(self, part: TensorOperand, chain: Iterable[CanonicalCall]) -> TensorOperand:
-        """`part` through some of its operations."""
+    def apply(self, part: TensorOperand, chain: Iterable[CanonicalCall]) -> TensorOperand:
+        """The result of the movements `chain` on `part`."""
         for operation, statics in chain:
             part = self.base.emitter.builder.operation(operation, [part], statics, self.location)
         return part
 
     def require_certain(self, tensor: ProgramTensor, what: str) -> None:
-        """Refuse that the program does `what` with `tensor`, whose view this is, if it may be none.
+        """Require that `tensor` is certainly a view; `what` is the verb of its use, for the error.
 
         Raises:
-            CompileError: It may be none.
+            CompileError: It may be a copy.
         """
         if self.is_certain:
             return
         tensor.refuse(
             f"this {what} the reshape of {self.location}, and one of the two tensors was written: whether they share "
-            "memory is not known, for what was reshaped is computed of tensors that are not contiguous",
+            "memory is not known, because the reshaped tensor is computed from tensors that are not contiguous",
             "reshape a contiguous copy, `x.contiguous()` or `x.copy()`, or write before the reshape",
         )
 
 
 def root_of(tensor: ProgramTensor) -> ProgramTensor:
-    """The tensor in whose memory `tensor` lies: itself unless it is a view."""
+    """The tensor that owns the memory of `tensor`: itself unless it is a view."""
     while tensor.view_of is not None:
         tensor = tensor.view_of.base
     return tensor
 
 
 class AbstractEmitter(ABC):
-    """A program being written, as its tensors know it: what it reads, where it stands, and that it writes calls.
+    """The interface of a program that is being written to its tensors: its inputs, its location, and its calls.
 
     Attributes:
-        observes: Another way through the program makes the module; this one is for what it reads.
-        inputs: What stands for the tensors of the call, then for those that the function found.
-        library: Of these tensors; None: any.
-        words: In whose words tensors answer: those of ttnn inside a function of the host API.
-        is_over: The function has run to its end.
+        observes: Only reads are recorded; a trace makes the module.
+        inputs: The proxies of the call's tensors, then those of hidden inputs.
+        library: The library of these tensors; None: any.
+        metadata_library: The library whose metadata (dtypes, shapes, layouts) tensors return; None, ttnn, inside a
+            function of the host API.
+        is_over: The function has returned.
     """
 
     observes = False
@@ -186,22 +187,22 @@ class AbstractEmitter(ABC):
         self._hidden = hidden
         self.inputs: list[ProgramTensor] = []
         self._arguments: dict[int, ProgramTensor] = {}
-        self.library = self.words = hidden.library
+        self.library = self.metadata_library = hidden.library
 
     @abstractmethod
     def location(self) -> Location:
-        """Where the program stands: the expression being carried out."""
+        """The location of the expression being executed."""
 
     @abstractmethod
     def tensor(self, made: TensorOperand, *, is_argument: bool = False) -> ProgramTensor:
-        """What the function handles for a tensor of the program."""
+        """The proxy of a tensor of the program."""
 
     @abstractmethod
     def call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What a call to an object of the `ttnn` namespace gives.
+        """The result of a call to an object of the `ttnn` namespace.
 
         Raises:
-            UnsupportedFunction: No program has it.
+            UnsupportedFunction: Programs cannot call it.
             CompileError: The arguments do not fit the operation or each other.
         """
 
@@ -213,14 +214,14 @@ class AbstractEmitter(ABC):
         kwargs: Mapping[str, Any],
         options: ResultOptions = NO_OPTIONS,
     ) -> Any:
-        """What the first of `overloads` that takes these arguments gives, as `options` ask."""
+        """The result of the first of `overloads` that takes these arguments, with the result `options`."""
 
     def callee_location(self) -> Location:
-        """Where the function that is being called is named; the whole call, if that is all that is known."""
+        """The location of the callee's name, or of the whole call if that is not known."""
         return self.location()
 
     def argument(self, argument: TensorArgument, name: str) -> ProgramTensor:
-        """The function's next argument, or the next tensor of the argument `name`; one of before in the same memory."""
+        """The proxy of the next tensor of the argument `name`; tensors in one memory share a proxy."""
         value = self.builder.named_argument(argument.spec, name)
         known = None if argument.memory is None else self._arguments.get(argument.memory)
         if known is None:
@@ -235,11 +236,11 @@ class AbstractEmitter(ABC):
         self.inputs.append(tensor)
         return tensor
 
-    def known(self, value: Any) -> Any:
-        """`value`, or the input that stands for it if it is a tensor of the user's world.
+    def resolve(self, value: Any) -> Any:
+        """The input for a tensor of the user's world; any other value unchanged.
 
         Raises:
-            ArgumentError: It is a tensor that the call cannot take.
+            ArgumentError: The call cannot take this tensor.
         """
         return self._hidden.input(value, self._hidden_input, self.location) if is_library_tensor(value) else value
 
@@ -247,25 +248,25 @@ class AbstractEmitter(ABC):
         return self._input(self.builder.hidden_input(spec, name), spec)
 
     def random_state(self, part: str) -> ProgramTensor:
-        """The input that stands for a part of the generator's state (runtime/programs/random_state.py)."""
+        """The input for a part of the generator's state (runtime/programs/random_state.py)."""
         library = self.library or TTNN
         tensor, name = state(part, library), name_of(part, library)
-        found: ProgramTensor = self._hidden.kept(tensor, name, self._hidden_input, self.location)
+        found: ProgramTensor = self._hidden.state_input(tensor, name, self._hidden_input, self.location)
         return found
 
     def is_input(self, value: Any) -> bool:
-        """Whether `value` is a tensor of the user's world that is an input of the program already."""
+        """Whether `value` is a tensor of the user's world that is already a hidden input."""
         return is_library_tensor(value) and self._hidden.holds(value)
 
     def is_hidden(self, tensor: ProgramTensor) -> bool:
-        """Whether `tensor` stands for one of the user's world."""
+        """Whether `tensor` is the proxy of a hidden input."""
         return self._hidden.is_input(tensor)
 
     def live_operand(self, tensor: ProgramTensor, what: str) -> TensorOperand:
-        """What a tensor holds, for the use of `what`.
+        """The value of a tensor that `what` uses.
 
         Raises:
-            CompileError: It was deallocated, or was left where a compile does not reach.
+            CompileError: The tensor was deallocated, or belongs to another or a finished compile.
         """
         if tensor.emitter is not self or self.is_over:
             raise CompileError(
@@ -278,16 +279,16 @@ class AbstractEmitter(ABC):
         return tensor.operand
 
     def operand(self, value: Any) -> Any:
-        """What an operation takes for `value`: inputs for tensors, in lists and tuples too, Python's numbers."""
+        """`value` as an operand: inputs for tensors, also in lists and tuples, and numbers as Python's."""
         if type(value) in {list, tuple}:
-            return type(value)(map(self.known, value))
-        return python_number(self.known(value))
+            return type(value)(map(self.resolve, value))
+        return python_number(self.resolve(value))
 
-    def checked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `function` makes of arguments of the program's.
+    def locate_errors(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of `function`; an ArgumentError becomes a CompileError at the current location.
 
         Raises:
-            CompileError: It refuses them.
+            CompileError: The function refuses the arguments.
         """
         try:
             return function(*args, **kwargs)

@@ -1,6 +1,6 @@
-"""The tensor that a function handles while it is compiled, and what happens when the function uses it.
+"""The proxy tensor that a function handles while it is compiled, with its operators, methods and attributes.
 
-Both frontends hand out these objects; they differ in how they walk the program and how they know where it stands.
+Both frontends use this class; they differ in how they execute the function and how they find the current location.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ttnn_jit.foreign.values import ABSENT as NO_ATTRIBUTE
 from ttnn_jit.frontend.tensors.movement_methods import copy_of, movement_attribute, movement_function
 from ttnn_jit.frontend.tensors.program_device import ProgramDevice
 from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor
-from ttnn_jit.frontend.tensors.tensor_classes import claimed_class, class_at_run_time
+from ttnn_jit.frontend.tensors.tensor_classes import reported_class, runtime_class
 from ttnn_jit.frontend.tensors.tensor_metadata import (
     device_of,
     element_type,
@@ -27,7 +27,7 @@ from ttnn_jit.frontend.tensors.tensor_metadata import (
     library_of,
     metadata_attribute,
 )
-from ttnn_jit.frontend.tensors.writes import in_place, item, masked_fill_, set_item, updating
+from ttnn_jit.frontend.tensors.writes import get_item, in_place_method, in_place_operator, masked_fill_, set_item
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
@@ -48,7 +48,7 @@ from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.storage_type import StorageType
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
-"""What decides everything that a function may ask a tensor for while it is compiled (`TensorQueries`)."""
+"""The attributes that determine every query of a tensor while a function is compiled (`TensorQueries`)."""
 
 _KNOWN_ATTRIBUTES = ", ".join(f"`{name}`" for name in TENSOR_ATTRIBUTES)
 _BRANCH_HELP = (
@@ -60,12 +60,12 @@ _BRANCH_HELP = (
 class ProxyTensor(ProgramTensor):
     """A tensor without data: metadata, and operators that write operations.
 
-    Every operator and every `ttnn` operation that meets it calls `__ttnn_call__`; anything that would need the data
-    is a `CompileError` at the user's line.
+    Every operator and every `ttnn` operation on a proxy calls `__ttnn_call__`. A use that needs the data is a
+    `CompileError` at the user's line.
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # numpy scalars on the left leave the operator to us
+    __array_ufunc__ = None  # a numpy scalar on the left leaves the operator to the reflected method
 
     def __hash__(self) -> int:
         if self.emitter.library is NUMPY:
@@ -78,7 +78,7 @@ class ProxyTensor(ProgramTensor):
 
     @property
     def tile(self) -> Any:
-        """The shape of its tiles; of a tensor of torch's, the method of another meaning."""
+        """The shape of its tiles; refused for a tensor of torch's, whose `tile` is another method."""
         if library_of(self) == "torch":
             self.refuse("a tensor has no attribute `tile` while a function is compiled", "write `ttnn.repeat(x, ...)`")
         return super().tile
@@ -87,67 +87,69 @@ class ProxyTensor(ProgramTensor):
     def __torch_function__(
         cls, function: Any, _types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """What a function of torch's gives that moves elements; others would need the data, and are refused."""
+        """The result of a movement or metadata function of torch's; other functions need the data and are refused."""
         proxy = next(leaf for leaf in leaves([*args, *(kwargs or {}).values()]) if type(leaf) is cls)
         return _foreign_call(proxy, function, args, kwargs or {})
 
     def __array_function__(self, function: Any, _types: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The same of numpy's."""
+        """As `__torch_function__`, for functions of numpy's."""
         return _foreign_call(self, function, args, kwargs)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """So that ``isinstance(x, ttnn.Tensor)`` says of a tensor being compiled what it says of one at run time."""
-        return claimed_class(self.emitter.library)
+        """The reported class, so that ``isinstance(x, ttnn.Tensor)`` gives the answer of run time."""
+        return reported_class(self.emitter.library)
 
     def __getitem__(self, index: object) -> ProgramTensor:
-        """The elements that `index` names, as torch would."""
-        return item(self.emitter, self, index)
+        """The elements that `index` selects, by torch's rules."""
+        return get_item(self.emitter, self, index)
 
     def __setitem__(self, index: object, value: Any) -> None:
-        """Write into the elements that `index` names."""
+        """Write into the elements that `index` selects."""
         set_item(self.emitter, self, index, value)
 
     def __copy__(self) -> ProxyTensor:
-        """Another name for the same memory."""
+        """The tensor itself: a shallow copy shares its memory."""
         return self
 
     def __deepcopy__(self, _: object) -> ProgramTensor:
-        """A copy, which writes into this tensor do not reach."""
+        """A copy in memory of its own."""
         return copy_of(self)
 
     @property
     def dtype(self) -> Any:
-        """Element type: of a tensor of torch's or numpy's, that of its library."""
+        """The element type; a tensor of torch's or numpy's has that of its library."""
         return element_type(self)
 
     @property
     def shape(self) -> Any:
-        """Logical extents: of a tensor of torch's or numpy's, as its library has them."""
+        """The logical extents; a tensor of torch's or numpy's has the class of its library."""
         return extents(self)
 
     @property
     def layout(self) -> Any:
-        """ROW_MAJOR or TILE; of a tensor of torch's, that of torch."""
+        """ROW_MAJOR or TILE; a tensor of torch's has the layout of torch."""
         return layout_of(self)
 
     @property
     def device(self) -> Any:
-        """What says of the program's device what the target decides; a method, but of torch's and numpy's tensors."""
+        """The program's device: a method of ttnn's tensors, a property of torch's and numpy's."""
         return types.MethodType(_device_of_program, self) if library_of(self) is None else device_of(self)
 
     def storage_type(self) -> StorageType:
-        """A program's tensors lie on a device."""
+        """DEVICE: a program's tensors lie on a device."""
         if library_of(self) == "torch":
-            self.refuse("a tensor says no `storage_type` while a function is compiled", "its `.dtype` is known")
+            self.refuse(
+                "a tensor has no attribute `storage_type` while a function is compiled", "its `.dtype` is known"
+            )
         return StorageType.DEVICE
 
     def is_allocated(self) -> bool:
         """Whether it was not deallocated."""
         return self._deallocated_at is None
 
-    def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
-        """Note that the tensor is gone: nothing happens at run time, but a later use is an error."""
+    def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - the signature is ttnn's
+        """Mark the tensor as deallocated: a later use is an error; nothing happens at run time."""
         if self.is_argument:
             self.emitter.warnings[
                 "an argument is not deallocated inside a jitted function: its memory belongs to the caller, who calls "
@@ -165,7 +167,7 @@ class ProxyTensor(ProgramTensor):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
-            # Whoever asks for a protocol, or for the inside of another kind of tensor, must see that it is absent.
+            # A look-up of a protocol, or of the internals of another tensor class, must fail.
             raise AttributeError(name)
         if name in _METHODS_IN_PLACE and self.emitter.library is TORCH:
             return types.MethodType(_METHODS_IN_PLACE[name], self)
@@ -173,7 +175,7 @@ class ProxyTensor(ProgramTensor):
             return moved
         if (said := metadata_attribute(self, name)) is not NO_ATTRIBUTE:
             return said
-        kind = CompileError if hasattr(class_at_run_time(self.emitter.library), name) else NoSuchAttribute
+        kind = CompileError if hasattr(runtime_class(self.emitter.library), name) else NoSuchAttribute
         raise kind(
             f"a tensor has no attribute `{name}` while a function is compiled",
             location=self.emitter.location(),
@@ -189,7 +191,7 @@ def _device_of_program(proxy: ProxyTensor) -> ProgramDevice:
 
 
 def _length(proxy: ProxyTensor) -> int:
-    """Of torch's tensors and numpy's arrays; ttnn's have none."""
+    """The length of a tensor of torch's or numpy's; tensors of ttnn have none."""
     if library_of(proxy) is None:
         _needs_data("`len()` of a tensor")(proxy)
     return length(proxy)
@@ -223,7 +225,7 @@ def _unary(operation: Operation) -> Callable[[ProxyTensor], Any]:
 def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[ProxyTensor, Any], Any]:
     def method(self: ProxyTensor, other: Any) -> Any:
         if operation.operator in {"==", "!="} and (other is None or isinstance(other, str)):
-            return NotImplemented  # a comparison with what no tensor equals is Python's business
+            return NotImplemented  # Python compares: no tensor equals None or a string
         other = self.emitter.operand(other)
         if not isinstance(other, ProxyTensor | Number):
             self.refuse(
@@ -237,17 +239,17 @@ def _binary(operation: Operation, *, reflected: bool = False) -> Callable[[Proxy
 
 
 _METHODS_IN_PLACE = {
-    **{name: in_place(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")},
+    **{name: in_place_method(name) for name in IN_PLACE if name.isidentifier() and name.endswith("_")},
     masked_fill_.__name__: masked_fill_,
 }
-"""Methods of torch's tensors."""
+"""In-place methods of torch's tensors."""
 
 TENSOR_OPERATORS = frozenset(getattr(operator, OPERATOR_METHODS[each.operator]) for each in OPERATIONS if each.operator)
-"""The functions of Python's operators that an operation declares."""
+"""The functions of module `operator` for the operators that operations declare."""
 
 _UPDATING_METHODS = {method.replace("__", "__i", 1) for method in OPERATOR_METHODS.values()}
 WRITING_OPERATORS = {operator.setitem, *(getattr(operator, name) for name in _UPDATING_METHODS & set(dir(operator)))}
-"""Those of Python's operators that write into an array of numpy's."""
+"""The functions of module `operator` that write into an array of numpy's."""
 
 _NEEDS_DATA = {
     "__float__": "`float()` of a tensor",
@@ -265,7 +267,9 @@ def _install_operators() -> None:
         setattr(ProxyTensor, OPERATOR_METHODS[operation.operator], method)
         if operation.operator in REFLECTED_METHODS:
             setattr(ProxyTensor, REFLECTED_METHODS[operation.operator], _binary(operation, reflected=True))
-            setattr(ProxyTensor, OPERATOR_METHODS[operation.operator].replace("__", "__i", 1), updating(operation))
+            setattr(
+                ProxyTensor, OPERATOR_METHODS[operation.operator].replace("__", "__i", 1), in_place_operator(operation)
+            )
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
             refuse = _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead)
@@ -283,7 +287,7 @@ def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
 
 
 def _attribute_help(name: str) -> str:
-    """What to write instead of a method or attribute that tensors lack; ``add_`` means ``add``."""
+    """The help text for a method or attribute that tensors lack; ``add_`` is looked up as ``add``."""
     meant = name.rstrip("_")
     if meant in ABSENT:
         return ABSENT[meant]
@@ -296,13 +300,13 @@ def _needs_data(what: str) -> Callable[..., NoReturn]:
     def method(self: ProxyTensor, *_operands: Any) -> NoReturn:
         self.refuse(
             f"{what} is not supported: its value is not known before the call",
-            "what is known is its `.shape`, `.dtype` and `.layout`; for `math.exp(x)` write `ttnn.exp(x)`"
+            "its `.shape`, `.dtype` and `.layout` are known; for `math.exp(x)` write `ttnn.exp(x)`"
             if "float" in what
-            else "what is known is its `.shape`, `.dtype` and `.layout`",
+            else "its `.shape`, `.dtype` and `.layout` are known",
         )
 
     return method
 
 
 _install_operators()
-ProxyTensor.__name__ = "Tensor"  # as Python's own errors call it
+ProxyTensor.__name__ = "Tensor"  # the name in Python's own errors

@@ -1,7 +1,7 @@
-"""Operations with the result options of their calls: an element type, unary operations before and behind, a memory.
+"""Operations with result options: a result dtype, activations of operands and results, a requested memory config.
 
-Inside a jitted function a kernel's result lies where its operands do, whatever the options (the ttnn.jit document).
-So a tensor says where it would lie eagerly, and is brought there for an operation whose numbers depend on it.
+Inside a jitted function a kernel's result has its operands' layout, whatever the options (the ttnn.jit document). So a
+tensor keeps the layout that it has eagerly, and is laid out so for an operation whose numbers depend on the layout.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType
 
 
-def with_activated_operands(
+def activate_operands(
     builder: ModuleBuilder, operands: Sequence[Operand], location: Location | None, options: ResultOptions
 ) -> tuple[Sequence[Operand], ResultOptions]:
-    """The operands through their activations, unrounded, and the result options that are left."""
+    """The operands with their activations applied, unrounded, and the remaining result options."""
     if not options.operand_activations:
         return operands, options
     changed = list(operands)
@@ -45,7 +45,7 @@ def results_of(
     location: Location | None,
     options: ResultOptions,
 ) -> tuple[TensorOperand, ...]:
-    """The results of `operation`, where there is one through the activations and of the requested element type.
+    """The results of `operation`; a single result has the activations applied and the requested element type.
 
     Raises:
         CompileError: The operands do not fit the operation or each other.
@@ -54,7 +54,7 @@ def results_of(
     dtype, activations = options.dtype, options.activations
     if not operation.gives_one_tensor:
         return builder.results(operation, operands, attributes, location)
-    if isinstance(operation, MacroOperation | Movement):  # what computes nothing rounds nothing either
+    if isinstance(operation, MacroOperation | Movement):  # a movement computes nothing, so it does not round
         result = builder.operation(operation, operands, attributes, location)
         if dtype not in {None, result[1].dtype}:
             result = builder.operation(COPY, [result], (), location, dtype=dtype)
@@ -74,7 +74,7 @@ def activated(
     dtype: DataType | None,
     location: Location | None,
 ) -> TensorOperand:
-    """`value` through unary operations, the last of which results in `dtype` if it is given."""
+    """`value` with the unary operations applied; the last one results in `dtype`, if it is given."""
     for index, activation in enumerate(activations):
         bound = activation.bound(value, value[1].dtype)
         wanted = dtype if index == len(activations) - 1 else None
@@ -85,7 +85,7 @@ def activated(
 def note_layouts(
     emitter: AbstractEmitter, bound: BoundCall, results: Sequence[ProgramTensor], options: ResultOptions
 ) -> None:
-    """Have the results of a call say where they would lie eagerly; nothing where an eager call would be refused."""
+    """Note the eager layout of each result of a call, unless the eager call would be refused."""
     given = [value for value in bound.operands if hasattr(type(value), "__ttnn_call__")]
     if options.memory_config is None and all(value.requested is None for value in given):
         return
@@ -97,12 +97,12 @@ def note_layouts(
     except TtnnJitError:
         return
     for result, spec in zip(results, wanted, strict=True):
-        held = result.held[1]
+        held = result.cached_operand[1]
         result.requested = None if spec is held or held.memory_config == HOST_MEMORY_CONFIG else spec
 
 
-def brought_there(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:
-    """What `tensor` holds, where it says that it lies."""
+def relaid_out(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:
+    """The value of `tensor`, in its requested layout if it has one."""
     return held if tensor.requested is None else emitter.builder.laid_out(held, tensor.requested, emitter.location())
 
 

@@ -1,4 +1,4 @@
-"""Nests of tuples, lists and dicts: arguments taken apart into proxies, results into values and an outline."""
+"""The results of a function: flattens tuples, lists and dicts into values and a structure of indices."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Results:
-    """What a function gives.
+    """The results of a function.
 
     Attributes:
-        values: What it returns, then what it writes into inputs.
-        outline: None for the one tensor that it returns, else indices of values, and None, in its containers; NOTHING.
-        updates: Per value that is written: the input, and its index.
+        values: The returned values, then the values that are written into inputs.
+        structure: None for a single returned tensor, NOTHING for a function that returns nothing, else the returned
+            containers with indices of values, and None, as leaves.
+        updates: For each input that is written: the index of its new value.
     """
 
     values: list[SSAValue]
-    outline: Any
+    structure: Any
     updates: dict[SSAValue, int]
 
 
 def results_of(
     returned: Any, inputs: Sequence[ProgramTensor], name: str, location: Location, help_text: str | None
 ) -> Results:
-    """What a function gives that returns `returned` and has written into some of its `inputs`.
+    """The results of a function that returned `returned` and has written into some of its `inputs`.
 
     Raises:
-        CompileError: It gives nothing, or returns something that is no tensor.
+        CompileError: There is no result, or a returned value is no tensor.
     """
     written = [tensor for tensor in inputs if tensor.writes]
     if returned is None and not written:
@@ -72,14 +73,14 @@ def results_of(
         return len(values) - 1
 
     _refuse_hidden_tensors(returned, name, location)
-    outline = map_leaves(returned, index_of)
+    structure = map_leaves(returned, index_of)
     if not values and not written:
         raise CompileError(f"`{name}` returns no tensor", location=location, help=help_text)
     is_one = isinstance(returned, ProxyTensor) and not written
-    return Results([*values, *updates], None if is_one else outline, _updates(written, count))
+    return Results([*values, *updates], None if is_one else structure, _updates(written, count))
 
 
-def result_of(
+def frontend_result(
     request: FrontendRequest,
     emitter: AbstractEmitter,
     recorder: ReadRecorder,
@@ -87,15 +88,15 @@ def result_of(
     header: Location,
     help_text: str = "end it with `return` and the tensors that it computes",
 ) -> FrontendResult:
-    """What a frontend gives of the function that `request` names, which has returned `returned`.
+    """The frontend's result for the function that `request` names.
 
     Args:
-        request: What was asked for.
-        emitter: Wrote the operations.
-        recorder: Has the reads.
-        returned: What the function gave.
+        request: The request.
+        emitter: The emitter that wrote the operations.
+        recorder: The recorder with the reads.
+        returned: The value that the function returned.
         header: The location of errors.
-        help_text: What to write in a function that gives nothing.
+        help_text: The help text of the error for a function without results.
 
     Raises:
         CompileError: As `results_of`.
@@ -103,8 +104,8 @@ def result_of(
     results = results_of(returned, emitter.inputs, request.function.__name__, header, help_text)
     return FrontendResult(
         emitter.builder.finish(results.values, request.layout, results.updates),
-        recorder.hand_over(),
-        results.outline,
+        recorder.take_reads(),
+        results.structure,
         opaque=recorder.opaque,
         warnings=(*emitter.warnings, *recorder.warnings),
         kernel_operands=tuple(emitter.builder.kernel_operands),
@@ -112,7 +113,7 @@ def result_of(
 
 
 def _refuse_hidden_tensors(value: Any, name: str, location: Location) -> None:
-    """Refuse a container with a tensor in an attribute that is none of its items: nobody would fill it."""
+    """Refuse a container with a tensor in an attribute that is no item: a call cannot set such an attribute."""
     container = names_and_items(value)
     if container is None:
         return

@@ -1,4 +1,4 @@
-"""What a program is told of the class of its tensors: it is that of the tensors of its calls."""
+"""The class that a program observes of its tensors: that of the tensors of its calls."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from ttnn_jit.runtime.libraries import NUMPY, TORCH, TTNN, TensorLibrary
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
-def class_at_run_time(library: TensorLibrary | None) -> type:
-    """The class of the tensors of a library."""
+def runtime_class(library: TensorLibrary | None) -> type:
+    """The class of a library's tensors at run time."""
     if library is TORCH:
         return sys.modules["torch"].Tensor  # type: ignore[no-any-return]
     return sys.modules["numpy"].ndarray if library is NUMPY else Tensor
 
 
-def claimed_class(library: TensorLibrary | None) -> type:
-    """What a stand-in says of its class to whoever asks by ``isinstance`` without the interpreter.
+def reported_class(library: TensorLibrary | None) -> type:
+    """The ``__class__`` of a proxy, which ``isinstance`` reads outside the interpreter.
 
-    Never that of torch's tensors: C of torch's would take the stand-in's memory for that of one.
+    It is never the class of torch's tensors: torch's C code would interpret the proxy's memory as such a tensor.
     """
-    return class_at_run_time(library) if library is NUMPY else Tensor
+    return runtime_class(library) if library is NUMPY else Tensor
 
 
-def tells_classes(value: Any) -> bool:
-    """Whether a program without source that names `value` may ask with it for the class of a tensor."""
+def may_query_class(value: Any) -> bool:
+    """Whether a program without source that names `value` may query the class of a tensor with it."""
     torch = sys.modules.get("torch")
     if value is type or (torch is not None and value is torch.is_tensor):
         return True
-    return is_a(value, type) and any(issubclass(value, class_at_run_time(library)) for library in _loaded_libraries())
+    return is_a(value, type) and any(issubclass(value, runtime_class(library)) for library in _loaded_libraries())
 
 
 def _loaded_libraries() -> list[TensorLibrary]:
@@ -41,16 +41,16 @@ def _loaded_libraries() -> list[TensorLibrary]:
 
 
 def refuse_classes_without_source(named: Sequence[Any], library: TensorLibrary, location: Location | None) -> None:
-    """Refuse the program if what stands for its tensors would say another class than they do.
+    """Refuse a program that may observe that a proxy has another class than its tensor.
 
     Raises:
-        UnsupportedFunction: It would, to whoever asks for one of those `named`.
+        UnsupportedFunction: A query with one of the values `named` would give another answer for the proxy.
     """
-    asks = [value for value in named if value is not type]
-    is_claimed = claimed_class(library) is class_at_run_time(library)
-    if asks and (type in named or not is_claimed):
+    queried = [value for value in named if value is not type]
+    is_claimed = reported_class(library) is runtime_class(library)
+    if queried and (type in named or not is_claimed):
         raise UnsupportedFunction(
-            f"a tensor in a trace without source does not say whether it is a `{asks[0].__name__}`",
+            f"whether a tensor is a `{queried[0].__name__}` is not known in a trace without source",
             location=location,
             help="leave `graph_capture=True` out, or define the function in a file",
         )

@@ -1,6 +1,6 @@
-"""What a tensor of torch's or numpy's says of itself in a program without its elements, in the words of its library.
+"""Metadata of tensors of torch and numpy in programs, with the names and classes of their library.
 
-What calls of one program may differ in, such as `requires_grad`, is not among it.
+Metadata in which the calls of one program may differ, such as `requires_grad`, is left out.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from ttnn_jit.runtime.libraries import NUMPY, TORCH, TensorLibrary
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
 from ttnn_jit.specs.tensor_spec import Layout
 
-Asking = Callable[..., Any]
-"""From a tensor of the program, and arguments, to what it says."""
+MetadataQuery = Callable[..., Any]
+"""From a tensor of the program, and arguments, to a value of its metadata."""
 
 Listed = TypeVar("Listed")
 
 
 def library_of(tensor: ProgramTensor) -> str | None:
-    """Torch or numpy, in whose words the program asks; None if it is ttnn, as in functions of the host API."""
-    return _LIBRARIES.get(tensor.emitter.words)
+    """The library whose metadata the tensor returns, torch or numpy; None for ttnn, as in functions of the host API."""
+    return _LIBRARIES.get(tensor.emitter.metadata_library)
 
 
 def element_type(tensor: ProgramTensor) -> Any:
-    """Its ``.dtype``: that of its library."""
+    """Its ``.dtype``, that of its library."""
     dtype, library = tensor.spec.dtype, tensor.emitter.library
     if library_of(tensor) is None:
         return dtype
-    if library is NUMPY and not dtype.is_upper_half:  # of which numpy has none: a program of its own makes them
+    if library is NUMPY and not dtype.is_upper_half:  # numpy has no bfloat16
         return sys.modules["numpy"].dtype(dtype.traits.numpy)
     return dtype.torch if library is TORCH else dtype
 
 
 def extents(tensor: ProgramTensor) -> Any:
-    """Its ``.shape``, as its library has it."""
+    """Its ``.shape``, of its library's class."""
     shape, library = tensor.spec.shape, library_of(tensor)
     if library is None:
         return shape
@@ -48,12 +48,12 @@ def extents(tensor: ProgramTensor) -> Any:
 
 
 def layout_of(tensor: ProgramTensor) -> Any:
-    """Its ``.layout``: torch has one of that name too, and numpy none."""
+    """Its ``.layout``: that of torch, or that of ttnn."""
     return sys.modules["torch"].strided if library_of(tensor) == "torch" else tensor.spec.layout
 
 
-def known_term(value: Any) -> Any:
-    """The element type or layout of ttnn that one of torch's or numpy's is; any other value as it is."""
+def ttnn_equivalent(value: Any) -> Any:
+    """The element type or layout of ttnn for one of torch's or numpy's; any other value unchanged."""
     torch = sys.modules.get("torch")
     if torch is not None and value is torch.strided:
         return Layout.ROW_MAJOR
@@ -61,12 +61,12 @@ def known_term(value: Any) -> Any:
 
 
 def device_of(tensor: ProgramTensor) -> Any:
-    """Its ``.device``, where that is no method: a program takes tensors of the host alone."""
+    """Its ``.device`` if it is a tensor of torch's or numpy's: the host."""
     return "cpu" if tensor.emitter.library is NUMPY else sys.modules["torch"].device("cpu")
 
 
 def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
-    """The property `name` of a tensor of its library, or its method, bound; ABSENT if it is none of metadata."""
+    """The value of the metadata property, or the bound metadata method, `name`; ABSENT if there is none."""
     library = tensor.emitter.library
     if name in (properties := _PROPERTIES.get(library, {})):
         return properties[name](tensor)
@@ -74,15 +74,15 @@ def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
     return types.MethodType(methods[name], tensor) if name in methods else ABSENT
 
 
-def metadata_function(function: Any) -> Asking | None:
-    """What a function of torch's or numpy's says of a tensor of the program; None of functions that ask for more."""
-    return listed_function(function, _FUNCTIONS)
+def metadata_function(function: Any) -> MetadataQuery | None:
+    """The implementation of a metadata function of torch's or numpy's; None for other functions."""
+    return table_entry(function, _FUNCTIONS)
 
 
-def listed_function(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
-    """What the table of its library says of a function, by its name; None of a function that none lists."""
+def table_entry(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
+    """The entry of a function in its library's table, by name; None if there is none."""
     if is_python_class(type(function)):
-        return None  # and may answer to any name
+        return None  # its `__name__` may be any
     name: Any = getattr(function, "__name__", None)
     for library, table in tables.items():
         if name in table and getattr(sys.modules.get(library), name, None) is function:
@@ -120,7 +120,7 @@ def _strides(tensor: ProgramTensor) -> tuple[int, ...]:
 
 def _stride_along(tensor: ProgramTensor, dim: int) -> int:
     if _at(tensor, tensor.shape, dim) == 1:
-        tensor.refuse("the stride of a dimension of one element is any number", "ask for its `.shape`")
+        tensor.refuse("the stride of a dimension of one element may be any number", "use its `.shape`")
     return _at(tensor, _known_strides(tensor), dim)
 
 
@@ -166,17 +166,17 @@ def _never(_: ProgramTensor) -> bool:
 
 _LIBRARIES: dict[TensorLibrary | None, str] = {TORCH: "torch", NUMPY: "numpy"}
 
-_METHODS_OF_TORCH: dict[str, Asking] = {
+_METHODS_OF_TORCH: dict[str, MetadataQuery] = {
     "dim": _rank, "ndimension": _rank, "size": _size, "numel": _count, "nelement": _count, "stride": _stride,
     "element_size": _itemsize, "is_contiguous": _is_contiguous, "is_floating_point": _is_float,
     "is_signed": _is_signed, "is_complex": _never, "is_conj": _never, "is_neg": _never,
     "get_device": lambda _: -1,
 }  # fmt: skip
 
-_OF_BOTH: dict[str, Asking] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
+_OF_BOTH: dict[str, MetadataQuery] = {"ndim": _rank, "itemsize": _itemsize, "nbytes": _nbytes}
 _NO_OTHER_KIND = ("is_cuda", "is_mps", "is_xpu", "is_meta", "is_sparse", "is_quantized", "is_mkldnn", "is_nested")
 
-_PROPERTIES: dict[TensorLibrary | None, dict[str, Asking]] = {
+_PROPERTIES: dict[TensorLibrary | None, dict[str, MetadataQuery]] = {
     TORCH: {**_OF_BOTH, **dict.fromkeys(_NO_OTHER_KIND, _never), "is_cpu": lambda _: True},
     NUMPY: {
         **_OF_BOTH,
@@ -185,7 +185,7 @@ _PROPERTIES: dict[TensorLibrary | None, dict[str, Asking]] = {
     },
 }
 
-_FUNCTIONS: dict[str, dict[str, Asking]] = {
+_FUNCTIONS: dict[str, dict[str, MetadataQuery]] = {
     "torch": {name: _METHODS_OF_TORCH[name] for name in ("numel", "is_floating_point", "is_signed", "is_complex")},
     "numpy": {"ndim": _rank, "shape": lambda tensor: tensor.shape, "size": _count_along},
 }

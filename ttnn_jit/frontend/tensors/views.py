@@ -1,6 +1,6 @@
-"""Tensors that lie in the memory of others: they see what is written there, and what is written into them is there.
+"""Views: tensors in the memory of others. A write into a base or a view changes both.
 
-So it is of torch's and numpy's tensors where their movements give views, and of ttnn's where `reshape` gives one.
+Movements of torch's and numpy's tensors may give views, and so may `reshape` of ttnn's tensors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ttnn_jit.specs.cores.sharding import dense_strides
 
 
 def is_number(tensor: ProgramTensor) -> bool:
-    """Whether numpy has a number there, and no array: operators give that of arrays without dimensions.
+    """Whether numpy returns a scalar instead of an array: the result of an operator on arrays without dimensions.
 
     Arguments, views and copies without dimensions are arrays.
     """
@@ -35,11 +35,11 @@ def is_number(tensor: ProgramTensor) -> bool:
     return tensor.emitter.library is NUMPY and not (tensor.shape or is_array)
 
 
-# --- What is a view -------------------------------------------------------------------------------------------------
+# --- Making views -------------------------------------------------------------------------------------------------
 
 
 def note_views(emitter: AbstractEmitter, operation: Operation, given: Any, statics: Sequence[Any], made: Any) -> None:
-    """Have those of `made`, the results of an operation of the tensor `given`, be views of it that are."""
+    """Mark the results `made` of an operation on the tensor `given` as its views, if they are."""
     for result, chain in zip(made, view_chains(operation, given.spec, statics), strict=True):
         note_view(emitter, given, chain, result)
 
@@ -47,7 +47,7 @@ def note_views(emitter: AbstractEmitter, operation: Operation, given: Any, stati
 def note_view(
     emitter: AbstractEmitter, base: ProgramTensor, chain: tuple[CanonicalCall, ...], made: ProgramTensor
 ) -> None:
-    """Have `made`, which the movements `chain` give of `base`, be a view of it if it is one in its library."""
+    """Mark `made`, the result of the movements `chain` on `base`, as its view if it is one in its library."""
     if emitter.library is TTNN:
         if is_view_on_device(base.spec, chain):
             made.view_of = View(base, chain, emitter.location(), root_of(base).writes)
@@ -61,7 +61,7 @@ def note_view(
 
 
 def _strides(base: ProgramTensor, chain: Iterable[CanonicalCall]) -> tuple[Strides, bool]:
-    """The strides of the last of these movements, and whether it is known if it is a view."""
+    """The strides of the result of these movements, and whether it is certain that it is a view or a copy."""
     shape, strides, is_certain = tuple(base.shape), base.strides_in_elements, True
     for operation, statics in chain:
         if operation is RESHAPE and strides is None:
@@ -72,7 +72,7 @@ def _strides(base: ProgramTensor, chain: Iterable[CanonicalCall]) -> tuple[Strid
 
 
 def strides_of_result(shape: Sequence[int], operands: Iterable[ProgramTensor]) -> Strides:
-    """Those of what an operation computes of these tensors: where one is not dense, libraries follow its order."""
+    """The strides of a computed result: dense if all operands are; else unknown, as libraries follow the operands."""
     dense = all(are_dense(tuple(tensor.shape), tensor.strides_in_elements) for tensor in operands)
     return dense_strides(shape) if dense else None
 
@@ -80,26 +80,26 @@ def strides_of_result(shape: Sequence[int], operands: Iterable[ProgramTensor]) -
 # --- Writing through views --------------------------------------------------------------------------------------------
 
 
-def put(emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, location: Location) -> None:
-    """Have `target` hold `value`, and what it lies in hold that in its place.
+def write_through(emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, location: Location) -> None:
+    """Set the value of `target`, and update its base if it is a view.
 
     Raises:
-        CompileError: It is a view that cannot be written, or may be none.
+        CompileError: It is a view that cannot be written, or may be a copy.
     """
     if target.view_of is not None:
         target.view_of.require_certain(target, "writes into")
-        put(emitter, target.view_of.base, replaced(emitter, target.view_of, value, location), location)
-        target.view_of.seen = root_of(target).writes
+        write_through(emitter, target.view_of.base, updated_base(emitter, target.view_of, value, location), location)
+        target.view_of.seen_writes = root_of(target).writes
     else:
         target.writes += 1
     target.rebind(value)
 
 
-def replaced(emitter: AbstractEmitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
-    """The base of a view with another `part` in its place.
+def updated_base(emitter: AbstractEmitter, view: View, part: TensorOperand, location: Location) -> TensorOperand:
+    """The new value of a view's base, with `part` in place of the view.
 
     Raises:
-        CompileError: Elements of the view share one of the base's.
+        CompileError: Several elements of the view share an element of the base.
     """
     base = view.base.operand
     shapes = [tuple(base[1].shape)]
@@ -109,10 +109,10 @@ def replaced(emitter: AbstractEmitter, view: View, part: TensorOperand, location
         back = base_update(movement, shapes[index])
         if back is None:
             view.base.refuse(
-                "a write into a tensor of which several elements lie at one address: it was expanded",
+                "this writes into an expanded tensor: several elements lie at one address",
                 "write into a copy, `.clone()` in torch and `.copy()` in numpy, or into the tensor that was expanded",
             )
         operation, statics = back
-        wholes = [view.moved(base, view.chain[:index])] if operation.arity == 2 else []
+        wholes = [view.apply(base, view.chain[:index])] if operation.arity == 2 else []
         part = emitter.builder.operation(operation, [*wholes, part], statics, location)
     return emitter.builder.stored(part, base[1].with_(), location)

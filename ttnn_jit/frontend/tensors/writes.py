@@ -1,9 +1,8 @@
-"""Slices of a program's tensors, and writes: each gives the tensor that is written a new value, which later reads see.
+"""Slices of a program's tensors, and writes: a write gives the tensor a new value, which later reads return.
 
-A write into an argument or a hidden input is an update of it, which happens when the program has run.
+A write into an argument or a hidden input updates it after the program has run.
 
-Slices of torch's and numpy's tensors are views, as they are there (views.py). Those of ttnn's tensors are tensors of
-their own.
+Slices of torch's and numpy's tensors are views (views.py). Slices of ttnn's tensors are copies.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ttnn_jit.diagnostics.errors import CompileError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, View, root_of
-from ttnn_jit.frontend.tensors.views import is_number, note_view, put, replaced
+from ttnn_jit.frontend.tensors.views import is_number, note_view, updated_base, write_through
 from ttnn_jit.frontend.unsupported import UnseenInTraceError
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
 from ttnn_jit.ops import (
@@ -39,30 +38,32 @@ from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.dtypes import FLOATS, TRUTHS
 
 
-def item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> ProgramTensor:
-    """``tensor[index]``; an index that takes everything is a copy.
+def get_item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> ProgramTensor:
+    """``tensor[index]``; an index that selects everything is a copy.
 
     Raises:
-        CompileError: The index names no part.
+        CompileError: The index is invalid.
     """
     chain = _indexing_chain(emitter, tensor, index)
     part = _part(emitter, tensor, chain) if chain else emitter.emit((COPY,), (tensor,), {})
-    part.view_of = None  # of no part in between
-    if emitter.library is TORCH or (emitter.library is NUMPY and not (_names_one(index, part) or is_number(tensor))):
+    part.view_of = None  # not a view of an intermediate part
+    if emitter.library is TORCH or (
+        emitter.library is NUMPY and not (_selects_scalar(index, part) or is_number(tensor))
+    ):
         note_view(emitter, tensor, chain, part)
     return part
 
 
-def _names_one(index: object, part: ProgramTensor) -> bool:
-    """Whether an index has a whole number for every dimension and no more: numpy gives a number of its own for it."""
+def _selects_scalar(index: object, part: ProgramTensor) -> bool:
+    """Whether an index has an integer for every dimension and no ellipsis: numpy returns a scalar for it."""
     parts = index if isinstance(index, tuple) else (index,)
     return not part.shape and not any(each is ... for each in parts)
 
 
 def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
-    """Whether `index` says of every element if it is meant: what compares tensors, or one of torch's of bools.
+    """Whether `index` is a mask, which selects element by element: a comparison, or torch's tensor of bools.
 
-    A tensor of integers would name elements.
+    A tensor of integers is no mask: it would select by index.
     """
     if not is_proxy(index) or emitter.library not in {TORCH, NUMPY}:
         return False
@@ -70,15 +71,15 @@ def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
     return dtype in FLOATS | TRUTHS
 
 
-def _filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor, value: Any) -> TensorOperand:
-    """`target` with `value` where the mask, of its first dimensions, says so."""
+def _mask_filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor, value: Any) -> TensorOperand:
+    """`target` with `value` where the mask, over its leading dimensions, is true."""
     extents = tuple(mask.shape)
     if extents != tuple(target.shape)[: len(extents)]:
         target.refuse(f"a mask of shape {list(extents)} does not fit a tensor of {list(target.shape)}")
     if is_proxy(value) and value.spec.volume != 1:
         target.refuse(
-            f"a tensor of shape {list(value.shape)} cannot be written where a mask says so: how many elements that are "
-            "is not known before the call",
+            f"a tensor of shape {list(value.shape)} cannot be written where a mask is true: the number of these "
+            "elements is not known before the call",
             "choose element by element: `ttnn.where(mask, value, x)`",
         )
     if len(extents) < len(target.shape):
@@ -90,7 +91,7 @@ def _filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor
 def _indexing_chain(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> tuple[CanonicalCall, ...]:
     if is_mask(index, emitter):
         tensor.refuse(
-            "how many elements a mask takes is not known before the call",
+            "the number of elements that a mask selects is not known before the call",
             "choose element by element: `ttnn.where(mask, x, 0.0)`; writing `x[mask] = 0.0` is compiled",
         )
     if any(map(is_proxy, leaves([index]))):
@@ -110,7 +111,7 @@ def _part(emitter: AbstractEmitter, tensor: ProgramTensor, chain: Iterable[Canon
 def write(
     emitter: AbstractEmitter, target: ProgramTensor, value: TensorOperand, what: str, *, in_place: bool = True
 ) -> ProgramTensor:
-    """Have `target` hold `value`, of its shape, in its own dtype and memory; `what` is called so in errors.
+    """Set the value of `target` to `value`, in the target's dtype and memory; `what` names the operation in errors.
 
     Raises:
         CompileError: The shapes or layouts differ, the target was deallocated, or `in_place` floats become integers.
@@ -124,15 +125,15 @@ def write(
             "the tensor that is written must have the shape of the result",
         )
     store = emitter.builder.updated if in_place else emitter.builder.stored
-    put(emitter, target, store(value, target.held[1].with_(), location), location)
+    write_through(emitter, target, store(value, target.cached_operand[1].with_(), location), location)
     return target
 
 
-def refuse_unseen(emitter: AbstractEmitter, target: ProgramTensor) -> None:
-    """Refuse what a trace would not see: that numpy writes into an array of its own.
+def refuse_untracked_write(emitter: AbstractEmitter, target: ProgramTensor) -> None:
+    """Refuse a write by numpy into a hidden input, which a trace cannot observe.
 
     Raises:
-        UnseenInTraceError: The program that is traced does that.
+        UnseenInTraceError: A traced program does that.
     """
     root = root_of(target)
     if emitter.observes and emitter.library is NUMPY and emitter.is_hidden(root):
@@ -147,11 +148,11 @@ def set_item(emitter: AbstractEmitter, target: ProgramTensor, index: object, val
     """``target[index] = value``: a number, or a tensor that broadcasts to the part.
 
     Raises:
-        CompileError: It does not broadcast, or the index names no part.
+        CompileError: The value does not broadcast, or the index is invalid.
     """
-    refuse_unseen(emitter, target)
+    refuse_untracked_write(emitter, target)
     if is_mask(index, emitter):
-        put(emitter, target, _filled(emitter, target, index, emitter.operand(value)), emitter.location())
+        write_through(emitter, target, _mask_filled(emitter, target, index, emitter.operand(value)), emitter.location())
         return
     chain = _indexing_chain(emitter, target, index)
     value = emitter.operand(value)
@@ -162,8 +163,8 @@ def set_item(emitter: AbstractEmitter, target: ProgramTensor, index: object, val
     part, location = _part(emitter, target, chain), emitter.location()
     new = _broadcast(emitter, part, value)
     if chain:
-        new = replaced(emitter, View(target, chain, location, 0), new, location)
-    put(emitter, target, new, location)
+        new = updated_base(emitter, View(target, chain, location, 0), new, location)
+    write_through(emitter, target, new, location)
 
 
 def _broadcast(emitter: AbstractEmitter, part: ProgramTensor, value: Any) -> TensorOperand:
@@ -177,7 +178,7 @@ def _broadcast(emitter: AbstractEmitter, part: ProgramTensor, value: Any) -> Ten
         if value[1].dtype is not part.spec.dtype:
             value = emitter.builder.operation(TYPECAST, [value], (part.spec.dtype,), location)
         if tuple(value[1].shape) == tuple(part.shape):
-            return emitter.builder.stored(value, part.held[1].with_(), location)
+            return emitter.builder.stored(value, part.cached_operand[1].with_(), location)
         if not fits(value[1].shape, part.shape):
             part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
         filled = emitter.builder.operation(FILL, [part.operand, value], (), location)
@@ -187,11 +188,11 @@ def _broadcast(emitter: AbstractEmitter, part: ProgramTensor, value: Any) -> Ten
 
 
 def is_proxy(value: Any) -> bool:
-    """Whether `value` stands for a tensor."""
+    """Whether `value` is a proxy tensor."""
     return hasattr(type(value), "__ttnn_call__")
 
 
-def update(
+def update_in_place(
     emitter: AbstractEmitter,
     name: str,
     overloads: Sequence[Operation],
@@ -199,10 +200,10 @@ def update(
     kwargs: Mapping[str, Any],
     options: ResultOptions = NO_OPTIONS,
 ) -> Any:
-    """A call of an operation in place: its result is written into an operand, which it returns.
+    """The call of an in-place operation, which writes its result into an operand and returns that operand.
 
     Raises:
-        CompileError: That operand is no tensor, or the result does not fit into it.
+        CompileError: The operand is no tensor, or the result does not fit into it.
     """
     target: Any = emitter.operand(overloads[0].written_argument(args, kwargs))
     if not is_proxy(target):
@@ -212,29 +213,29 @@ def update(
             location=emitter.location(),
             help="it must be a tensor",
         )
-    options = emitter.checked(options.into, f"ttnn.{name}", target)
-    # What it computes by itself is what is stored.
+    options = emitter.locate_errors(options.into, f"ttnn.{name}", target)
+    # The operation computes in its own dtype; the store converts.
     result = emitter.emit(overloads, args, kwargs, replace(options, dtype=None, output_tensor=None))
     return write(emitter, target, result.operand, f"`{name}`")
 
 
-def into(
+def write_output(
     emitter: AbstractEmitter,
     overloads: Sequence[Operation],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     options: ResultOptions,
 ) -> Any:
-    """A call of an operation whose result is written into the `output_tensor` of its options, which it returns.
+    """The call of an operation that writes its result into the `output_tensor` of its options and returns that tensor.
 
     Raises:
-        CompileError: That is no tensor, there are several results, or the result does not fit into it.
+        CompileError: The `output_tensor` is no tensor, there are several results, or the result does not fit.
     """
     result = emitter.emit(overloads, args, kwargs, options)
     return write(emitter, options.output_tensor, result.operand, f"`{overloads[0].name}`", in_place=False)
 
 
-def into_several(
+def write_outputs(
     emitter: AbstractEmitter,
     outputs: Outputs,
     overloads: Sequence[Operation],
@@ -242,10 +243,10 @@ def into_several(
     kwargs: Mapping[str, Any],
     options: ResultOptions,
 ) -> list[Any]:
-    """A call of an operation of several results, of which `outputs` says which are wanted and where they are written.
+    """The call of an operation with several results; `outputs` selects results and the tensors that hold them.
 
     Raises:
-        CompileError: A result does not fit into what is given for it, or there are fewer of them.
+        CompileError: A result does not fit into its tensor, or there are fewer results.
     """
     name = f"`{overloads[0].name}`"
 
@@ -255,35 +256,35 @@ def into_several(
         return write(emitter, target, each.operand, name, in_place=False)
 
     found = emitter.emit(overloads, args, kwargs, options)
-    return emitter.checked(outputs.selected, f"ttnn.{overloads[0].name}", found, written)
+    return emitter.locate_errors(outputs.selected, f"ttnn.{overloads[0].name}", found, written)
 
 
-def updating(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
-    """``x += y`` and its like: a write where tensors are torch's or numpy's; ttnn has none, so that `x` is rebound.
+def in_place_operator(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:
+    """The method of an augmented assignment, ``x += y``: a write into a tensor of torch's or an array of numpy's.
 
-    So it is where numpy has a number, and no array.
+    It returns NotImplemented, so that Python rebinds `x`, for tensors of ttnn and scalars of numpy.
     """
     compute = getattr(operator, OPERATOR_METHODS[operation.operator])
 
     def method(self: ProgramTensor, other: Any) -> Any:
         if self.emitter.library not in {TORCH, NUMPY} or is_number(self):
             return NotImplemented
-        refuse_unseen(self.emitter, self)
+        refuse_untracked_write(self.emitter, self)
         return write(self.emitter, self, compute(self, other).operand, f"`{operation.operator}=`")
 
     return method
 
 
 def masked_fill_(self: ProgramTensor, mask: Any, value: Any) -> Any:
-    """The method of torch's tensors that fills elements of its own."""
+    """``tensor.masked_fill_(mask, value)`` of torch's tensors."""
     filled = self.emitter.emit((MASKED_FILL,), (self, mask, value), {})
     return write(self.emitter, self, filled.operand, "`masked_fill_`")
 
 
-def in_place(name: str) -> Callable[..., Any]:
-    """The method of torch's tensors that writes into its tensor."""
+def in_place_method(name: str) -> Callable[..., Any]:
+    """The in-place method `name` of torch's tensors."""
 
     def method(self: ProgramTensor, *args: Any, **kwargs: Any) -> Any:
-        return update(self.emitter, name, IN_PLACE[name], (self, *args), kwargs)
+        return update_in_place(self.emitter, name, IN_PLACE[name], (self, *args), kwargs)
 
     return method

@@ -1,1 +1,1 @@
-"""What a frontend writes: operations, with what their calls ask of results."""
+"""Writing the module: its operations, element types, result layouts and the rules of kernels."""

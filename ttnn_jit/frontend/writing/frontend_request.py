@@ -1,4 +1,4 @@
-"""What a frontend is asked for."""
+"""The request to a frontend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ttnn_jit.specs.target import SystemDesc
 
 @dataclass(frozen=True)
 class FrontendRequest:
-    """A Python function, and what its module depends on.
+    """A Python function, and all else that its module depends on.
 
     Attributes:
         function: The function.
@@ -23,8 +23,8 @@ class FrontendRequest:
             dicts; compile-time values as themselves. ``*args`` is a tuple, ``**kwargs`` a dict.
         target: The rules and the numerics to compile for.
         graph_capture: True traces, False interprets the AST, None interprets and traces only where there is no source.
-        layout: Where results lie; None leaves each where its first operand does.
-        library: Of the call's tensors, which those that the function finds elsewhere must be of; None: any.
+        layout: The layout of results; None keeps that of each result's first operand.
+        library: The library of the call's tensors, which hidden inputs must share; None: any.
         last_core: The last core (x, y) that may be used; None: the target's.
     """
 
@@ -38,5 +38,5 @@ class FrontendRequest:
 
     @property
     def definition(self) -> Location:
-        """Where the function is defined."""
+        """The location of the function's definition."""
         return start_of(self.function.__code__)

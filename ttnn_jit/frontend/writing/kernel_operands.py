@@ -1,7 +1,7 @@
-"""Reductions and products on a chip target: the operands that the ttnn.jit document lists, and where products lie.
+"""Reductions and products on a chip target: the legal operands by the ttnn.jit document, and the layout of products.
 
-The rules bind arguments, and of products also what kernels made. What operations of the host program made, and shapes
-that no kernel takes, are read by launches of the host program, wherever they lie.
+The rules apply to arguments, and for products also to results of kernels. Launches of the host program read results of
+its own operations, and shapes that no kernel takes, in any memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class KernelOperand:
     """A tensor that a kernel would read.
 
     Attributes:
-        spec: What it is.
+        spec: Its spec.
         name: The argument's; empty if a kernel made it.
         index: Which of the operation's operands it is, from 0.
     """
@@ -45,10 +45,10 @@ def check_kernel_operand(
     """Refuse an operand that no kernel of a chip target takes.
 
     Raises:
-        OperandError: It lies where the operation takes none.
-        OperandDTypeError: Its elements are none that a chip reduces.
+        OperandError: The operation does not take operands in this memory config.
+        OperandDTypeError: A chip does not reduce this element type.
     """
-    computes, spec = _computed(operation), operand.spec
+    computes, spec = _kernel_operation(operation), operand.spec
     if spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY or not is_of_whole_tiles(spec) or 0 in spec.shape:
         return
     if isinstance(computes, Contraction):
@@ -65,7 +65,7 @@ def _check_product(name: str, operand: KernelOperand, target: SystemDesc, locati
         f"`{name}` takes tensors that are block sharded in L1 or interleaved in DRAM, and {operand} is "
         f"{_memory_text(operand.spec.memory_config)}, on target {target.name}",
         location=location,
-        help=f"`ttnn.to_memory_config({tensor}, ttnn.DRAM_MEMORY_CONFIG)` brings it there, before the call or in it",
+        help=f"`ttnn.to_memory_config({tensor}, ttnn.DRAM_MEMORY_CONFIG)` moves it there, before the call or in it",
     )
 
 
@@ -86,7 +86,7 @@ def _check_reduction(name: str, operand: KernelOperand, target: SystemDesc, loca
         f"`{name}` takes tensors that are sharded in L1 or interleaved in DRAM, and {operand} is "
         f"{_memory_text(spec.memory_config)}, on target {target.name}",
         location=location,
-        help=f"`ttnn.to_memory_config({operand.name}, {_sharded_text(spec, target)})` brings it there, before the call "
+        help=f"`ttnn.to_memory_config({operand.name}, {_sharded_text(spec, target)})` moves it there, before the call "
         "or in it",
     )
 
@@ -96,7 +96,7 @@ def _memory_text(config: MemoryConfig) -> str:
 
 
 def _sharded_text(spec: TensorSpec, target: SystemDesc) -> str:
-    """A config for `spec`, as a user writes it."""
+    """The source text of a block-sharded config for `spec`."""
     rows, columns = target.grid
     x, y = maximal_block_sharding_grid(spec.shape, (columns - 1, rows - 1))
     return (
@@ -111,12 +111,12 @@ def product_config(
     result: TensorSpec,
     last_core: tuple[int, int],
 ) -> MemoryConfig:
-    """Where the result of a call lies: block sharded in L1 if a kernel of a chip multiplies, else as it says itself.
+    """The memory config of a result: block sharded in L1 for a product by a chip's kernel, else that of `result`.
 
-    Over the rows of cores that the first operand has and the columns that the second has, if both are sharded, as in
-    tt-mlir; else, or where these are not whole tiles or beyond `last_core` (x, y), over the largest grid up to that.
+    If both operands are sharded, the grid has the rows of the first one's and the columns of the second one's, as in
+    tt-mlir. Otherwise, and if shards would not be whole tiles or exceed `last_core` (x, y), it is the largest grid.
     """
-    computes, own = _computed(operation), result.memory_config
+    computes, own = _kernel_operation(operation), result.memory_config
     if not isinstance(computes, Contraction) or 0 in result.shape:
         return own
     given = {each.name: value for each, value in zip(operation.attributes, attributes, strict=True)}
@@ -135,6 +135,6 @@ def product_config(
     return create_sharded_memory_config((height, width), CoreGrid(x=columns, y=rows), ShardStrategy.BLOCK)
 
 
-def _computed(operation: Operation) -> Operation:
-    """The reduction or product that it is, if it is one but for elementwise work behind it."""
+def _kernel_operation(operation: Operation) -> Operation:
+    """The reduction or product that a composite fuses elementwise work into; any other operation itself."""
     return operation.kernel_of or operation if isinstance(operation, Composite) else operation

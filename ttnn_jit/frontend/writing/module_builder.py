@@ -1,7 +1,7 @@
-"""Writes the module that a frontend leaves: one function of TTNN ops, every op with the user's location.
+"""Writes the module of a frontend: one function of TTNN ops, every op with the user's location.
 
-The forms are those of the ttnn.jit document, step 1: one `ttnn.get_device`, first, if a number needs one; a
-`ttnn.full` for each number, right before the op that uses it; compute ops tagged for D2M, the others not.
+The IR has the form of the ttnn.jit document, step 1: one `ttnn.get_device`, first, if a number needs one; a `ttnn.full`
+for each number, right before the op that uses it; compute ops are tagged for D2M, the others are not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.ttnn import HOIST, HOISTED, OP_OF
 from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.frontend.writing.kernel_operands import KernelOperand, check_kernel_operand, product_config
-from ttnn_jit.frontend.writing.promotion import met
+from ttnn_jit.frontend.writing.promotion import promote_operands
 from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
 from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
@@ -44,21 +44,21 @@ __all__ = ["ModuleBuilder", "SpecBuilder", "TensorOperand"]
 
 
 class ModuleBuilder(FunctionBuilder):
-    """Builds the module of one function of Python's: operands meet as torch has it, and kernels obey the target.
+    """Builds the module of one Python function: promotes operands as torch does, and applies the target's kernel rules.
 
-    Arguments first, then operations in program order, then `finish`.
+    Callers add arguments first, then operations in program order, then call `finish`.
 
     Args:
-        name: The function's name; that of an eager operation has a dot, ``ttnn.exp``, as no Python function's has, so
-            that a device counts both.
-        target: Decides the element type of numbers, and stands on the module.
-        location: Where the function is defined; None for an operation that no file holds.
+        name: The function's name. The name of an eager operation has a dot, ``ttnn.exp``, unlike that of any Python
+            function, so that a device counts the two apart.
+        target: Determines the element type of numbers; an attribute of the module.
+        location: The location of the function's definition; None for an eager operation.
         jitted: It is a function of the user's, whose kernels obey the rules of the ttnn.jit document on a chip target.
-        last_core: The last core (x, y) that products there are sharded over; None: the target's.
+        last_core: The last core (x, y) that products are sharded over on such a target; None: the target's.
 
     Attributes:
-        target: As it was given.
-        kernel_operands: Where there are such rules, the arguments that kernels read: their names, and their specs.
+        target: The target.
+        kernel_operands: Under such rules, the arguments that kernels read: their names and their specs.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ModuleBuilder(FunctionBuilder):
         return value
 
     def hidden_input(self, spec: TensorSpec, name: str) -> SSAValue:
-        """The function's next argument, a tensor that stands at `name` in the user's world, as its text says."""
+        """The function's next argument, a hidden input found at `name`; the text shows the name."""
         value = self.argument(spec, name)
         self._names[value] = name
         return value
@@ -105,7 +105,7 @@ class ModuleBuilder(FunctionBuilder):
         *,
         dtype: DataType | None = None,
     ) -> tuple[TensorOperand, ...]:
-        """As `FunctionBuilder.results`, of operands that meet in one element type, and of what stands for several ops.
+        """As `FunctionBuilder.results`, with operands promoted to one element type and macro operations decomposed.
 
         Raises:
             CompileError: The operands do not fit the operation or each other, or a kernel of the target does not take
@@ -117,7 +117,9 @@ class ModuleBuilder(FunctionBuilder):
         self._count += 1
         if self._count > MAX_OPERATIONS:
             raise CompileError(f"the program has more than {MAX_OPERATIONS} operations", location=location)
-        operands = met(operation, operands, lambda each, to: self.operation(TYPECAST, [each], (to,), location))
+        operands = promote_operands(
+            operation, operands, lambda each, to: self.operation(TYPECAST, [each], (to,), location)
+        )
         return super().results(operation, operands, attributes, location, dtype=dtype)
 
     def write(
@@ -129,7 +131,7 @@ class ModuleBuilder(FunctionBuilder):
         location: Location | None,
         marks: Mapping[str, Attribute] = HOISTED,
     ) -> tuple[TensorOperand, ...]:
-        """As `FunctionBuilder.write`; the target lays results out, and `marks` are those of an op that kernels run."""
+        """As `FunctionBuilder.write`, with the target's layouts; `marks` are the attributes of ops in kernels."""
         results = self._with_memory_configs(operation, operands, attributes, results)
         own = marks if self._is_hoisted(operation, operands) else NO_ATTRIBUTES
         return super().write(operation, operands, attributes, results, location, own)
@@ -141,7 +143,7 @@ class ModuleBuilder(FunctionBuilder):
         attributes: Sequence[Any],
         results: tuple[TensorSpec, ...],
     ) -> tuple[TensorSpec, ...]:
-        """`results`, of which products of a chip's kernels lie block sharded in L1."""
+        """`results`, with products by a chip's kernels block sharded in L1."""
         if not self._has_rules:
             return results
         specs = [each[1] for each in operands if isinstance(each, tuple)]
@@ -149,18 +151,17 @@ class ModuleBuilder(FunctionBuilder):
         return tuple(each.with_(memory_config=config) for each, config in zip(results, configs, strict=True))
 
     def _is_hoisted(self, operation: Operation, operands: Sequence[Operand]) -> bool:
-        """Whether a kernel runs it: a chip's read no partial tiles, nor rows, of what other operations made."""
+        """Whether a kernel runs the operation: a chip's kernels read whole tiles only."""
         if not isinstance(operation, Elementwise):
             return False
         specs = (each[1] for each in operands if isinstance(each, tuple))
         return not self._has_rules or all(keeps_target_rules(spec, self.target) for spec in specs)
 
     def updated(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
-        """What an operation in place stores, as `stored` does.
+        """The value that an in-place operation stores; see `stored`.
 
         Raises:
-            CompileError: It computes floats, and the tensor holds integers; or numbers, and it holds bools; or it is
-                laid out otherwise.
+            CompileError: A float result for integers, a number for bools, or a result in another layout.
         """
         lost = requested.dtype in TRUTHS and operand[1].dtype not in TRUTHS
         if lost or (requested.dtype.is_integer and not operand[1].dtype.is_integer):
@@ -172,10 +173,10 @@ class ModuleBuilder(FunctionBuilder):
         return self.stored(operand, requested, location)
 
     def stored(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
-        """`operand` as a value of the program's own that is `requested`, of which it has the shape.
+        """`operand` as a computed value of spec `requested`, which has the same shape.
 
         Raises:
-            CompileError: It is laid out otherwise.
+            CompileError: It has another layout.
         """
         value, spec = operand
         if spec is requested and not isinstance(value, BlockArgument):
@@ -184,7 +185,7 @@ class ModuleBuilder(FunctionBuilder):
             raise CompileError(
                 f"a tensor in {requested.layout.name} layout cannot be written from one in {spec.layout.name} layout",
                 location=location,
-                help="bring one of them to the other's with `ttnn.to_layout` before the call",
+                help="convert one of them to the layout of the other with `ttnn.to_layout` before the call",
             )
         same = spec.dtype is requested.dtype
         written, attributes = (COPY, ()) if same else (TYPECAST, (requested.dtype,))
@@ -198,7 +199,7 @@ class ModuleBuilder(FunctionBuilder):
         if spec is requested or spec.memory_config == HOST_MEMORY_CONFIG:
             return operand
         check_memory_of_device(requested.memory_config)
-        # What computes a value may store it so; what reads a movement reads through this one too.
+        # A copy fuses into the computation of its operand; a relayout fuses into readers, as other movements do.
         computed = self.target.fuses_movement and value and getattr(value.owner, "operation", None)
         operation = RELAYOUT if not computed or isinstance(computed, Movement) else COPY
         ((moved, _),) = self.write(operation, [operand], (), (checked(requested),), location)
@@ -210,12 +211,12 @@ class ModuleBuilder(FunctionBuilder):
         layout: ResultLayout | None = None,
         updates: Mapping[SSAValue, int] | None = None,
     ) -> ModuleOp:
-        """The module, valid by construction; the function returns `results`, laid out as `layout` says if it is given.
+        """The module, valid by construction; the function returns `results`, in `layout` if it is given.
 
         Args:
             results: Values of the function.
-            layout: Where those lie that update nothing.
-            updates: The arguments that are written, each with the index of the result that it is after the call.
+            layout: The layout of the results that are no updates.
+            updates: The arguments that are written, each with the index of the result that is its new value.
 
         Raises:
             GridError: A config of `layout` does not hold its result.
@@ -223,13 +224,13 @@ class ModuleBuilder(FunctionBuilder):
         updates = updates or {}
         if layout is not None:
             returned = [value for index, value in enumerate(results) if index not in updates.values()]
-            copies = {value: self._copied(value, layout) for value in returned}
+            copies = {value: self._copied_argument(value, layout) for value in returned}
             laid_out = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
             results = [value if index in updates.values() else next(laid_out) for index, value in enumerate(results)]
         return module_of((self.function(results, updates),), self.target, self.location)
 
-    def _copied(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
-        """A copy of an argument that shall lie elsewhere as a result; every other value is returned as it is."""
+    def _copied_argument(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
+        """A copy of an argument that is returned in another layout; every other value unchanged."""
         spec = spec_of(value.type)
         if not isinstance(value, BlockArgument) or requested_spec(spec, layout) is spec:
             return value
@@ -238,7 +239,7 @@ class ModuleBuilder(FunctionBuilder):
         return op.results[0]
 
     def check(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
-        """Refuses dtypes that the operation does not take, and what a kernel of the target's does not."""
+        """Refuses dtypes that the operation does not take, and operands that no kernel of the target takes."""
         super().check(operation, tensors, location)
         if not self._has_rules:
             return
@@ -260,35 +261,35 @@ class ModuleBuilder(FunctionBuilder):
                     f"`{operation.name}` got operands that are sharded differently: {sharded[0].memory_config} and "
                     f"{spec.memory_config}",
                     location=location,
-                    help="bring one of them to the other's memory config with `ttnn.to_memory_config` before the call",
+                    help="move one of them to the other's memory config with `ttnn.to_memory_config` before the call",
                 )
 
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
-        """A tensor of `spec`, which is on the host where the arguments are, of one number."""
-        return super().filled(number, self._at_home(spec), location)
+        """A tensor of `spec` filled with one number; on the host if the arguments are."""
+        return super().filled(number, self._in_argument_memory(spec), location)
 
     def made(
         self, operation: Operation, attributes: Sequence[Any], spec: TensorSpec, location: Location | None
     ) -> TensorOperand:
-        """The result of `operation`, which has no operands, as `spec` says; see `filled`."""
-        (made,) = self.write(operation, (), attributes, (self._at_home(spec),), location)
+        """The result, of `spec`, of `operation`, which has no operands; see `filled`."""
+        (made,) = self.write(operation, (), attributes, (self._in_argument_memory(spec),), location)
         return made
 
-    def _at_home(self, spec: TensorSpec) -> TensorSpec:
-        """`spec`, in device memory unless the arguments lie on the host: torch and numpy, which know rows alone."""
+    def _in_argument_memory(self, spec: TensorSpec) -> TensorSpec:
+        """`spec` in device memory; row major on the host if the arguments are tensors of torch or numpy."""
         if any(spec_of(own.type).memory_config == HOST_MEMORY_CONFIG for own in self.block.args):
             return spec.with_(memory_config=HOST_MEMORY_CONFIG, layout=Layout.ROW_MAJOR)
         return spec if spec.memory_config != HOST_MEMORY_CONFIG else spec.with_(memory_config=MemoryConfig())
 
 
 class SpecBuilder(ModuleBuilder):
-    """Says what the result of each operation is, or what is wrong with it, and writes no module."""
+    """Infers the spec of each result, or refuses the operation, and writes no module."""
 
     def named_argument(self, spec: TensorSpec, name: str) -> Any:
-        """Nothing stands for a value."""
+        """None: there are no values."""
 
     def hidden_input(self, spec: TensorSpec, name: str) -> Any:
-        """Nothing stands for a value."""
+        """None: there are no values."""
 
     def write(
         self,
@@ -298,10 +299,10 @@ class SpecBuilder(ModuleBuilder):
         results: tuple[TensorSpec, ...],
         *_: Any,
     ) -> Any:
-        """What results are; nothing stands for their values."""
+        """The specs of the results, with None as their values."""
         return tuple((None, each) for each in self._with_memory_configs(operation, operands, attributes, results))
 
 
 def _is_hoisted(value: SSAValue | None) -> bool:
-    """Whether a kernel makes it."""
+    """Whether a kernel computes the value."""
     return value is not None and not isinstance(value.owner, Block) and HOIST in value.owner.attributes

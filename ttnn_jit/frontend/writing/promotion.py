@@ -1,4 +1,4 @@
-"""How operands of several element types meet: masks with what they choose, and torch's and numpy's with each other."""
+"""Promotion of operands of different element types: numbers of torch and numpy, and masks beside their values."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ttnn_jit.ops import Operation
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INT64S, INTEGERS, TRUTHS
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 
-__all__ = ["Operand", "met", "promoted"]
+__all__ = ["Operand", "promote_operands", "promoted_dtype"]
 
 Cast: TypeAlias = Callable[[TensorOperand, DataType], TensorOperand]
-"""From a tensor and an element type to the tensor in that type."""
+"""Casts a tensor to an element type."""
 
 
-def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
-    """`operands` as `operation` takes them: those of torch's and numpy's that are numbers in one element type.
+def promote_operands(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
+    """`operands` with the numbers of torch's and numpy's promoted to one element type, and masks cast.
 
-    What has no such type stays as it is, for the operation to refuse.
+    Operands without a common type stay unchanged, and the operation refuses them.
     """
     numbers = operands[operation.dtype_operand :]
     if operation.promotes and (dtype := _common_type(numbers)) is not None:
@@ -28,30 +28,30 @@ def met(operation: Operation, operands: Sequence[Operand], cast: Cast) -> Sequen
 
 
 def _common_type(operands: Sequence[Operand]) -> DataType | None:
-    """What tensors of several types, torch's or numpy's, are computed in; also beside a number that they lack."""
+    """The element type for tensors of torch's or numpy's of several types, or of integers beside a float; else None."""
     specs = [each[1] for each in operands if isinstance(each, tuple)]
     dtypes = dict.fromkeys(spec.dtype for spec in specs)
     beside_float = any(type(each) is float for each in operands)
-    are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_lies_at_home(spec) for spec in specs)
+    are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_is_on_host(spec) for spec in specs)
     if len(dtypes) + beside_float < 2 or not are_foreign:
         return None
     found: DataType | None = next(iter(dtypes))
     for dtype in dtypes:
-        found = None if found is None else promoted(found, dtype)
+        found = None if found is None else promoted_dtype(found, dtype)
     if found is not None and beside_float and found.is_foreign:
-        found = promoted(found, COMPUTE_TYPE)
+        found = promoted_dtype(found, COMPUTE_TYPE)
     return None if len(dtypes) == 1 and found in dtypes else found
 
 
-def _lies_at_home(spec: TensorSpec) -> bool:
-    """Whether torch or numpy has it."""
+def _is_on_host(spec: TensorSpec) -> bool:
+    """Whether it is a tensor of torch or numpy."""
     return spec.memory_config == HOST_MEMORY_CONFIG
 
 
 def _masks(masks: Sequence[Operand], chosen: Sequence[Operand], cast: Cast) -> Sequence[Operand]:
-    """Tensors that are asked whether they are 0 in the dtype of what is chosen, where a cast keeps the answer.
+    """Masks cast to the dtype of the chosen tensors, if the cast keeps zero and nonzero.
 
-    Numbers alone are chosen in the dtype of the mask, or as floats where it has none and they are.
+    If only Python numbers are chosen, masks keep their dtype, except that foreign ones become float for chosen floats.
     """
     beside_float = any(type(each) is float for each in chosen)
     dtype = next((each[1].dtype for each in chosen if isinstance(each, tuple)), None)
@@ -74,10 +74,10 @@ def _mask(mask: TensorOperand, dtype: DataType, cast: Cast) -> TensorOperand:
     return cast(cast(mask, truth), dtype)
 
 
-def promoted(first: DataType, second: DataType) -> DataType | None:
-    """What torch and numpy compute in where numbers of both meet; None where they have none that kernels compute in.
+def promoted_dtype(first: DataType, second: DataType) -> DataType | None:
+    """The element type that torch and numpy promote both to; None if kernels do not compute in it.
 
-    A float wins over integers; of two types of integers it is the narrowest that has the numbers of both.
+    A float wins over integers. Two integer types give the narrowest type with the values of both.
     """
     floats = [dtype for dtype in (first, second) if not dtype.is_integer]
     if first is second or len(floats) > 1:

@@ -1,4 +1,4 @@
-"""What a frontend gives to the compiler."""
+"""The result of a frontend."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class FrontendResult:
 
     Attributes:
         module: The module, verified.
-        reads: What the compile read of the user's world: `reads.compile_guard` makes a guard of it.
-        output_structure: None if the function returns one tensor, else a nest of tuples, lists and dicts with result
-            indices as leaves, or NOTHING.
-        opaque: The first thing that was read whose change no guard can see: the module serves one call only.
+        reads: The reads of the user's world, which `reads.compile_guard` compiles to a guard.
+        output_structure: None if the function returns one tensor, NOTHING if it returns nothing, else nested tuples,
+            lists and dicts with result indices as leaves.
+        opaque: The first read whose change no guard can see: the module serves one call only.
         warnings: Texts for the user, each once.
-        kernel_operands: The arguments that kernels read, where those obey a chip's rules: their names, and their specs.
+        kernel_operands: The arguments that kernels read under a chip's rules: their names and their specs.
     """
 
     module: ModuleOp

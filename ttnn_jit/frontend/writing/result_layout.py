@@ -1,4 +1,4 @@
-"""The requested layout of a program's results, which the values that only they need take too."""
+"""The requested layout of a program's results, and of the values that only such results use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.specs.cores.memory_config import check_memory_of_device
 from ttnn_jit.specs.tensor_spec import BufferType, MemoryConfig, TensorSpec, checked
 
 ResultLayout: TypeAlias = Callable[[TensorSpec], MemoryConfig]
-"""The requested memory config of a result, from its spec by rule; results of torch and numpy have none."""
+"""Maps the inferred spec of a result to its requested memory config; results of torch and numpy have none."""
 
 
 def requested_spec(spec: TensorSpec, layout: ResultLayout) -> TensorSpec:
@@ -31,23 +31,23 @@ def requested_spec(spec: TensorSpec, layout: ResultLayout) -> TensorSpec:
 
 
 def lay_out_results(block: Block, results: Sequence[SSAValue], layout: ResultLayout) -> list[SSAValue]:
-    """`results` under `layout`; each is made by an op of `block`.
+    """`results` under `layout`; each is the result of an op of `block`.
 
-    A value that is used to make such results alone lies as they do, so that their kernels are cut alike and can be one.
+    A value that only such results use gets their memory config, so that their kernels have one grid and can fuse.
     """
     laid_out: dict[SSAValue, SSAValue] = {}
     moved: set[SSAValue] = set()
     for op in reversed(list(block.ops)):
         for value in [result for result in op.results if isinstance(result.type, TensorType)]:
             old = spec_of(value.type)
-            new = requested_spec(old, layout) if value in results else _as_users_lie(value, old, moved)
+            new = requested_spec(old, layout) if value in results else _spec_like_users(value, old, moved)
             if new is not old:
                 laid_out[value] = Rewriter.replace_value_with_new_type(value, tensor_type(new))
                 moved.add(laid_out[value])
     return [laid_out.get(value, value) for value in results]
 
 
-def _as_users_lie(value: SSAValue, spec: TensorSpec, moved: set[SSAValue]) -> TensorSpec:
+def _spec_like_users(value: SSAValue, spec: TensorSpec, moved: set[SSAValue]) -> TensorSpec:
     users = [use.operation.results[0] for use in value.uses if use.operation.results]
     specs = [spec_of(user.type) for user in users if user in moved]
     configs = {other.memory_config for other in specs}

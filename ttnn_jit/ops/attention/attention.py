@@ -1,8 +1,8 @@
-"""Scaled dot-product attention: softmax of the products of queries and keys, times values.
+"""Scaled dot-product attention: the softmax of the products of queries and keys, times values.
 
-Queries are [users, heads, positions, channels]; keys and values likewise, with as many heads or a divisor of them, each
-of which serves as many heads of queries. Inside all is float32, but for the probabilities: these are rounded to the
-element type of the values before they meet them.
+Queries have the shape [users, heads, positions, channels]. Keys and values have as many heads, or a divisor of that
+number: then several heads of queries share one (grouped-query attention). Scores and softmax are float32. Probabilities
+are rounded to the element type of the values before they are multiplied with them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 Extents = Sequence[int]
 
 QUERY, KEY, VALUE = (Parameter(f"input_tensor_{each}", TENSOR) for each in "qkv")
-SINK_AS_IN_TTNN = "The product that a sink stands for is multiplied by `scale`, as the others are."
+SINK_AS_IN_TTNN = "The score of a sink is multiplied by `scale`, as all scores are."
 MASK, SINK = (Parameter(name, OPTIONAL_TENSOR) for name in ("attn_mask", "attention_sink"))
 CAUSAL = Parameter("is_causal", FLAG, default=True)
 SCALE = Parameter("scale", OPTIONAL_FLOAT)
@@ -40,16 +40,17 @@ _MINUS_INFINITY = -math.inf
 _LEAST_FINITE = -float(COMPUTE_TYPE.traits.largest)
 
 
-# --- What all forms compute -----------------------------------------------------------------------------------------
+# --- The computation that all variants share ------------------------------------------------------------------------
 
 
-class Seen(NamedTuple):
-    """Which keys a position sees.
+class PositionalMask(NamedTuple):
+    """The keys that a query attends to, by the distance of their positions.
 
     Attributes:
-        rows: The positions of queries among the keys, [users, 1, positions, 1] or 1s.
-        causal: Those up to its own.
-        window: Of these the last ones; else those at most half as far away. None: all.
+        rows: The positions of the queries among the keys, [users, 1, positions, 1] or broadcast to that.
+        causal: A query attends to keys up to its own position.
+        window: If causal, a query attends to the last `window` keys up to its position; else to keys that are at most
+            `window` // 2 positions away. None: there is no limit.
     """
 
     rows: Any
@@ -57,8 +58,11 @@ class Seen(NamedTuple):
     window: int | None
 
 
-def _by_key_heads(ops: Ops, x: Any, heads: int, kv_heads: int, positions: int) -> Any:
-    """[users, heads, positions, keys], or 1s, with a row for each position of each head that shares one of keys."""
+def _grouped_by_kv_head(ops: Ops, x: Any, heads: int, kv_heads: int, positions: int) -> Any:
+    """`x`, [users, heads, positions, keys] or broadcast to that, as [users, kv_heads, rows, keys].
+
+    There is a row for each position of each head of queries that shares the head of keys.
+    """
     users, own, rows, keys = x.shape
     sharing = heads // kv_heads
     if sharing == 1:
@@ -69,65 +73,74 @@ def _by_key_heads(ops: Ops, x: Any, heads: int, kv_heads: int, positions: int) -
     return x if rows == 1 else ops.repeat(x, (1, 1, sharing, 1))
 
 
-def attended(
-    ops: Ops, query: Any, key: Any, value: Any, *, scale: float | None, seen: Seen | None, mask: Any, sink: Any
+def attention(
+    ops: Ops,
+    query: Any,
+    key: Any,
+    value: Any,
+    *,
+    scale: float | None,
+    positional: PositionalMask | None,
+    mask: Any,
+    sink: Any,
 ) -> Any:
-    """The values that queries attend to.
+    """Scaled dot-product attention, [users, heads, positions, channels of the values].
 
     Args:
-        ops: What the operations are called on.
-        query: Of [users, heads, positions, channels].
-        key: Of as many heads or a divisor of them, of any number of positions.
-        value: Of the same, and any number of channels.
-        scale: Of products; by default the root of the number of channels divides them.
-        seen: Which keys a position sees; None: all.
-        mask: What is added to the scaled products, [users, heads, positions, keys] or 1s; None: nothing.
-        sink: A product for every head, [1, heads, 1, 1], of a key without a value; None: there is none.
+        ops: The operations.
+        query: [users, heads, positions, channels].
+        key: [users, kv_heads, keys, channels]; `kv_heads` divides `heads`.
+        value: [users, kv_heads, keys, any number of channels].
+        scale: The factor of the products; None: 1 / sqrt(channels).
+        positional: The positional mask; None: queries attend to all keys.
+        mask: The additive mask of the scaled products, [users, heads, positions, keys] or broadcast to that; None:
+            there is none.
+        sink: The product of each head with a key that has no value, [1, heads, 1, 1]; None: there is none.
     """
     users, heads, positions, width = query.shape
     kv_heads, keys = key.shape[1:3]
     scale = width**-0.5 if scale is None else scale
 
-    def spread(x: Any) -> Any:
-        return _by_key_heads(ops, x, heads, kv_heads, positions)
+    def regrouped(x: Any) -> Any:
+        return _grouped_by_kv_head(ops, x, heads, kv_heads, positions)
 
-    # What does not depend on products comes before them, so that nothing stands between these and their softmax.
-    sees, added = None, None if mask is None else spread(mask)
-    if seen is not None:
+    # Masks come before the product, so that no other operation stands between the product and its softmax.
+    visible, addend = None, None if mask is None else regrouped(mask)
+    if positional is not None:
         columns = ops.reshape(arange(ops, keys, query), (1, 1, 1, keys))
-        sees = _sees(ops, seen._replace(rows=spread(seen.rows)), columns)
-    unseen = None if sink is None else spread(sink) * scale
-    scores = ops.matmul(spread(query), key, False, True) * scale
-    scores = scores if added is None else scores + added
-    scores = scores if sees is None else ops.where(sees, scores, _MINUS_INFINITY)
-    may_see_none = mask is not None or (seen is not None and seen.window is not None)
-    probabilities = _weights(ops, scores, unseen, may_see_none=may_see_none)
+        visible = _is_visible(ops, positional._replace(rows=regrouped(positional.rows)), columns)
+    sink_score = None if sink is None else regrouped(sink) * scale
+    scores = ops.matmul(regrouped(query), key, False, True) * scale
+    scores = scores if addend is None else scores + addend
+    scores = scores if visible is None else ops.where(visible, scores, _MINUS_INFINITY)
+    may_mask_all = mask is not None or (positional is not None and positional.window is not None)
+    probabilities = _probabilities(ops, scores, sink_score, may_mask_all=may_mask_all)
     if value.spec.dtype.unpacked is not COMPUTE_TYPE:
         probabilities = ops.typecast(probabilities, value.spec.dtype.unpacked)
     return ops.reshaped(ops.matmul(probabilities, value), (users, heads, positions, value.shape[3]))
 
 
-def _weights(ops: Ops, scores: Any, unseen: Any, *, may_see_none: bool) -> Any:
-    """The softmax of scores and of a last one, which is left out; None: there is none.
+def _probabilities(ops: Ops, scores: Any, sink_score: Any, *, may_mask_all: bool) -> Any:
+    """The softmax over scores and the score of the sink, without the sink's own probability.
 
-    Of a row of which all scores are -infinity, as where `may_see_none`, the weights are 0, as torch has them.
+    `may_mask_all`: all scores of a row may be -infinity. Its probabilities are then 0, as in torch.
     """
     top = ops.max(scores, 3, True)
-    top = top if unseen is None else ops.maximum(top, unseen)
-    if may_see_none:
+    top = top if sink_score is None else ops.maximum(top, sink_score)
+    if may_mask_all:
         top = ops.maximum(top, _LEAST_FINITE)
     exponentials = ops.exp(scores - top)
-    weight = ops.sum(exponentials, 3, True)
-    if unseen is not None:
-        weight = weight + ops.exp(unseen - top)
-    if may_see_none:
-        weight = ops.maximum(weight, 1.0)  # the exponential of the largest score is 1, so no other sum is less
-    return exponentials / weight
+    total = ops.sum(exponentials, 3, True)
+    if sink_score is not None:
+        total = total + ops.exp(sink_score - top)
+    if may_mask_all:
+        total = ops.maximum(total, 1.0)  # the exponential of the largest score is 1, so no other sum is less
+    return exponentials / total
 
 
-def _sees(ops: Ops, seen: Seen, columns: Any) -> Any:
-    """Not 0 where a row sees a column."""
-    rows, causal, window = seen
+def _is_visible(ops: Ops, positional: PositionalMask, columns: Any) -> Any:
+    """Not 0 where the query of a row attends to the key of a column."""
+    rows, causal, window = positional
     if not causal:
         return ops.abs(rows - columns) <= float((window or 0) // 2)
     up_to = rows >= columns
@@ -135,35 +148,35 @@ def _sees(ops: Ops, seen: Seen, columns: Any) -> Any:
 
 
 def check_heads(query: Extents, key: Extents, value: Extents, *, users: int) -> None:
-    """Refuses tensors that are not queries, keys and values of each other."""
+    """Refuses queries, keys and values whose shapes do not fit each other."""
     found = f"queries of shape {list(query)} do not attend to keys {list(key)} and values {list(value)}"
     if not len(query) == len(key) == len(value) == 4:
         raise ShapeError(found, help="all have four dimensions")
     if key[:3] != value[:3]:
         raise ShapeError(found, help="keys and values have the same users, heads and positions")
     if query[3] != key[3] or 0 in key:
-        raise ShapeError(found, help="queries and keys have as many channels, at least one, and there is a key")
+        raise ShapeError(found, help="queries and keys have the same channels, at least one, and there is a key")
     if key[0] not in {1, users}:
-        raise ShapeError(found, help=f"keys are those of {users} users, or all share them")
+        raise ShapeError(found, help=f"keys have {users} users, or 1 whose keys all users share")
 
 
 def check_sharing(heads: int, kv_heads: int) -> None:
-    """Refuses heads of queries that are no multiple of those of keys."""
+    """Refuses a number of query heads that is no multiple of the number of key heads."""
     if heads % kv_heads:
         raise ShapeError(
-            f"{heads} heads of queries do not share {kv_heads} of keys and values",
-            help="the former are a multiple of the latter",
+            f"{heads} heads of queries cannot share {kv_heads} heads of keys and values",
+            help="the number of query heads is a multiple of the number of key heads",
         )
 
 
 def check_window(window: int | None) -> None:
-    """Refuses a window without a position."""
+    """Refuses an empty window."""
     if window is not None and window < 1:
         raise ShapeError(f"a window has at least one position, got `sliding_window_size` {window}")
 
 
 def check_mask(mask: Extents | None, scores: Extents, *, causal: bool) -> None:
-    """Refuses a mask beside a causal one, or that does not broadcast to the scores."""
+    """Refuses a mask of a causal attention, and one that does not broadcast to the scores."""
     if mask is None:
         return
     if causal:
@@ -172,17 +185,17 @@ def check_mask(mask: Extents | None, scores: Extents, *, causal: bool) -> None:
         raise ShapeError(f"`attn_mask` has shape {list(mask)}, which does not broadcast to scores of {list(scores)}")
 
 
-def seen_in_torch(torch: Any, rows: Any, keys: int, *, causal: bool, window: int | None) -> Any:
-    """Which of `keys` positions `rows` see, in two dimensions."""
+def visible_in_torch(torch: Any, rows: Any, keys: int, *, causal: bool, window: int | None) -> Any:
+    """The boolean positional mask, [rows, keys]."""
     columns, rows = torch.arange(keys), rows[:, None]
-    sees = columns <= rows if causal else torch.ones(len(rows), keys, dtype=torch.bool)
+    visible = columns <= rows if causal else torch.ones(len(rows), keys, dtype=torch.bool)
     if window is None:
-        return sees
-    return sees & (columns > rows - window if causal else (columns - rows).abs() <= window // 2)
+        return visible
+    return visible & (columns > rows - window if causal else (columns - rows).abs() <= window // 2)
 
 
-def attended_in_torch(torch: Any, query: Any, key: Any, value: Any, scale: float | None, mask: Any, sink: Any) -> Any:
-    """By torch's own function, the sink as a key of which the product is the sink's and the value 0."""
+def attention_in_torch(torch: Any, query: Any, key: Any, value: Any, scale: float | None, mask: Any, sink: Any) -> Any:
+    """`torch.nn.functional.scaled_dot_product_attention`; a sink is one more key, whose value is 0."""
     sharing = query.shape[1] // key.shape[1]
     key, value = (each.repeat_interleave(sharing, 1).expand(len(query), -1, -1, -1) for each in (key, value))
     if sink is not None:
@@ -193,16 +206,16 @@ def attended_in_torch(torch: Any, query: Any, key: Any, value: Any, scale: float
         value = torch.cat([value, none.expand(-1, -1, -1, value.shape[3])], 2)
         scale = (query.shape[3] - 1) ** -0.5 if scale is None else scale
         mask = None if mask is None else torch.nn.functional.pad(mask, (0, 1))
-    attention = torch.nn.functional.scaled_dot_product_attention
-    return attention(query, key, value, attn_mask=mask, scale=scale)
+    torch_attention = torch.nn.functional.scaled_dot_product_attention
+    return torch_attention(query, key, value, attn_mask=mask, scale=scale)
 
 
-def as_bias(torch: Any, sees: Any, dtype: Any) -> Any:
-    """What is added to scores where a key is seen, and where not."""
-    return torch.zeros(sees.shape, dtype=dtype).masked_fill(~sees, -math.inf)
+def additive_mask(torch: Any, visible: Any, dtype: Any) -> Any:
+    """The additive mask of a boolean one: 0 where a key is visible, else -infinity."""
+    return torch.zeros(visible.shape, dtype=dtype).masked_fill(~visible, -math.inf)
 
 
-# --- Of whole sequences ---------------------------------------------------------------------------------------------
+# --- Whole sequences ------------------------------------------------------------------------------------------------
 
 
 def _check(
@@ -217,26 +230,32 @@ def _check(
         raise ShapeError(f"`attention_sink` has shape {list(sink)}", help=f"it is {[1, query[1], 1, 1]}")
 
 
-def _whole(ops: Ops, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
-    seen, (causal, scale, window) = None, statics
+def _full_sequence(ops: Ops, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
+    positional, (causal, scale, window) = None, statics
     if causal or window is not None:
-        seen = Seen(ops.reshape(arange(ops, query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window)
-    return attended(ops, query, key, value, scale=scale, seen=seen, mask=mask, sink=sink)
+        positional = PositionalMask(
+            ops.reshape(arange(ops, query.shape[2], query), (1, 1, query.shape[2], 1)), causal, window
+        )
+    return attention(ops, query, key, value, scale=scale, positional=positional, mask=mask, sink=sink)
 
 
-def _whole_in_torch(torch: Any, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
+def _full_sequence_in_torch(torch: Any, query: Any, key: Any, value: Any, mask: Any, sink: Any, *statics: Any) -> Any:
     causal, scale, window = statics
     if mask is None and (causal or window is not None):
         rows = torch.arange(query.shape[2])
-        mask = as_bias(torch, seen_in_torch(torch, rows, key.shape[2], causal=causal, window=window), query.dtype)
+        mask = additive_mask(
+            torch, visible_in_torch(torch, rows, key.shape[2], causal=causal, window=window), query.dtype
+        )
     elif window is not None:
         rows = torch.arange(query.shape[2])
-        mask = mask + as_bias(torch, seen_in_torch(torch, rows, key.shape[2], causal=False, window=window), mask.dtype)
-    return attended_in_torch(torch, query, key, value, scale, mask, sink)
+        mask = mask + additive_mask(
+            torch, visible_in_torch(torch, rows, key.shape[2], causal=False, window=window), mask.dtype
+        )
+    return attention_in_torch(torch, query, key, value, scale, mask, sink)
 
 
-def as_queries(query: TensorSpec, _key: TensorSpec, value: TensorSpec, *_: Any) -> TensorSpec:
-    """A result like the queries, with the channels of the values."""
+def attention_result(query: TensorSpec, _key: TensorSpec, value: TensorSpec, *_: Any) -> TensorSpec:
+    """The spec of the result: that of the queries, with the channels of the values."""
     return query.interleaved.with_(shape=(*tuple(query.shape)[:3], tuple(value.shape)[3]))
 
 
@@ -244,14 +263,14 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
     name="transformer.scaled_dot_product_attention",
     parameters=(QUERY, KEY, VALUE, MASK, CAUSAL, SCALE, WINDOW, SINK),
     summary=(
-        "Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions "
-        "up to their own if `is_causal`, and within a window."
+        "Scaled dot-product attention: softmax(queries times keys times `scale`, plus `attn_mask`) times values; "
+        "`is_causal` masks later positions, `sliding_window_size` those out of the window."
     ),
     vendor_quirk=SINK_AS_IN_TTNN,
-    decompose=_whole,
+    decompose=_full_sequence,
     canonicalize=_check,
-    result=as_queries,
-    golden=_whole_in_torch,
+    result=attention_result,
+    golden=_full_sequence_in_torch,
     rounds_intermediates=True,
     aten="scaled_dot_product_attention",
     examples=(
@@ -261,7 +280,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
 )
 
 
-# --- Of two sequences at once ---------------------------------------------------------------------------------------
+# --- Joint attention of two sequences -------------------------------------------------------------------------------
 
 
 def _joint(ops: Ops, *arguments: Any) -> list[Value]:
@@ -269,11 +288,14 @@ def _joint(ops: Ops, *arguments: Any) -> list[Value]:
     sequences = list(zip(tensors[:3], tensors[3:], strict=True))
     for own, other in sequences:
         if len(own.shape) != 4 or len(other.shape) != 4:
-            raise ShapeError(f"tensors of shapes {list(own.shape)} and {list(other.shape)} are no joint sequence")
+            raise ShapeError(
+                f"tensors of shapes {list(own.shape)} and {list(other.shape)} are no joint sequence",
+                help="both have four dimensions",
+            )
     query, key, value = (ops.call(CONCAT, list(pair), 2) for pair in sequences)
-    attended = ops.call(SCALED_DOT_PRODUCT_ATTENTION, [query, key, value, None, None], False, scale, None)
+    result = ops.call(SCALED_DOT_PRODUCT_ATTENTION, [query, key, value, None, None], False, scale, None)
     middle, end = tensors[0].shape[2], query.shape[2]
-    return [ops.sliced(attended, 2, 0, middle), ops.sliced(attended, 2, middle, end)]
+    return [ops.sliced(result, 2, 0, middle), ops.sliced(result, 2, middle, end)]
 
 
 def _joint_in_torch(torch: Any, *arguments: Any) -> tuple[Any, ...]:
@@ -293,7 +315,7 @@ JOINT_SCALED_DOT_PRODUCT_ATTENTION = MacroOperation(
         Parameter("joint_strategy", CHOICE, "rear"),
         SCALE,
     ),
-    summary="Attention among the positions of two sequences, one behind the other: that of each.",
+    summary="Attention of two sequences that are concatenated; the results of the first and of the second sequence.",
     decompose=_joint,
     result_container=tuple,
     takes_dtypes=FLOATS,

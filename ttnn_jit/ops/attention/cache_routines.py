@@ -1,7 +1,7 @@
-"""The loops that write positions into caches of keys and values, and that read pages of them.
+"""The routines that write rows into caches of keys and values, and that gather pages of them.
 
-A cache is [users, heads, positions, channels], or in pages [pages, heads, positions of a page, channels]: then a table
-[users, pages of one] says which page holds which positions of a user.
+A cache has the shape [users, heads, positions, channels]. A paged cache has the shape [pages, heads, positions of a
+page, channels]; its page table, [users, pages per user], names the pages of each user in the order of positions.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ INPUT = Parameter("input", TENSOR, aliases=("input_tensor",))
 
 
 def refusal(cache: Extents, x: Extents, wanted: str) -> ShapeError:
-    """Why a tensor is no part of a cache."""
+    """The error of a tensor that does not fit into a cache."""
     return ShapeError(
         f"a tensor of shape {list(x)} is no part of a cache of shape {list(cache)}", help=f"the tensor is {wanted}"
     )
 
 
 def check_ranks(cache: Extents, x: Extents, wanted: str) -> None:
-    """Refuses what has not four dimensions and the cache's channels."""
+    """Refuses tensors that are not four-dimensional, or differ in channels."""
     if len(cache) != 4 or len(x) != 4 or cache[3] != x[3]:
         raise refusal(cache, x, wanted)
 
 
-# --- Written ----------------------------------------------------------------------------------------------------------
+# --- Writes -----------------------------------------------------------------------------------------------------------
 
 
 def _rows_loop(write: Any) -> Any:
-    """A row of channels of every user at the position that its index names; one that the cache lacks is left out."""
+    """Writes a row of channels of each user at the user's position; a position out of range is skipped."""
 
     def loop(x, xu, xc, index, iu, cache, cn, cp, cc, users, parts, positions, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for user in range(users):
@@ -56,7 +56,7 @@ def _rows_loops(cache: Extents, x: Extents, _: Extents) -> RoutineLoops:
 
 
 def check_users(cache: Extents, x: Extents, index: Extents, *, pages: bool) -> None:
-    """Refuses rows that are not one for each user and head of a cache."""
+    """Refuses a tensor that does not have one row for each user and head of a cache."""
     wanted = "[1, users, heads, channels], with at least as many heads as the cache"
     check_ranks(cache, x, wanted)
     if x[0] != 1 or x[2] < cache[1] or (not pages and cache[0] not in {1, x[1]}):
@@ -69,7 +69,7 @@ def _check_rows(cache: Extents, x: Extents, index: Extents) -> None:
     check_users(cache, x, index, pages=False)
 
 
-def rows_in_torch(_: Any, cache: Any, x: Any, index: Any) -> Any:
+def updated_rows_in_torch(_: Any, cache: Any, x: Any, index: Any) -> Any:
     """What `update_cache_rows` is in torch."""
     updated = cache.clone()
     for user, position in enumerate(index.tolist()):
@@ -81,7 +81,7 @@ def rows_in_torch(_: Any, cache: Any, x: Any, index: Any) -> Any:
 UPDATE_ROWS = Routine(
     name="update_cache_rows",
     parameters=(CACHE, INPUT, Parameter("update_idxs_tensor", TENSOR)),
-    summary="A cache with a row of every user at the position that its index names.",
+    summary="A cache with one new row for each user, at the position in `update_idxs_tensor`.",
     source="ttnn.experimental.paged_update_cache",
     loop=_rows_loop,
     loops=_rows_loops,
@@ -89,12 +89,12 @@ UPDATE_ROWS = Routine(
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
-    golden=rows_in_torch,
+    golden=updated_rows_in_torch,
 )
 
 
 def _pages_loop(write: Any) -> Any:
-    """The same where a table says which page of the cache holds a user's positions."""
+    """Writes a row of channels of each user into the page that the page table names for the user's position."""
 
     def loop(x, xu, xc, index, iu, table, tu, tp, cache, cn, cp, cc, users, count, of_user, rows, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for user in range(users):
@@ -117,10 +117,10 @@ def _pages_loops(cache: Extents, x: Extents, _: Extents, table: Extents) -> Rout
 
 
 def check_table(table: Extents, users: int) -> None:
-    """Refuses a table that is not one of pages of so many users."""
+    """Refuses a page table that is not one of `users` users."""
     if len(table) != 2 or table[0] != users:
         raise ShapeError(
-            f"a page table of shape {list(table)} is not that of {users} users", help="it is [users, pages of one]"
+            f"a page table of shape {list(table)} is not that of {users} users", help="it is [users, pages per user]"
         )
 
 
@@ -129,7 +129,7 @@ def _check_pages(cache: Extents, x: Extents, index: Extents, table: Extents) -> 
     check_table(table, x[1])
 
 
-def pages_in_torch(_: Any, cache: Any, x: Any, index: Any, table: Any) -> Any:
+def updated_pages_in_torch(_: Any, cache: Any, x: Any, index: Any, table: Any) -> Any:
     """What `paged_update_cache` is in torch."""
     updated, rows = cache.clone(), cache.shape[2]
     for user, position in enumerate(index.tolist()):
@@ -141,7 +141,7 @@ def pages_in_torch(_: Any, cache: Any, x: Any, index: Any, table: Any) -> Any:
 UPDATE_PAGES = Routine(
     name="paged_update_cache",
     parameters=(*UPDATE_ROWS.parameters, Parameter("page_table", TENSOR)),
-    summary="A cache in pages with a row of every user at the position that its index names.",
+    summary="A paged cache with one new row for each user, at the position in `update_idxs_tensor`.",
     source="ttnn.experimental.paged_update_cache",
     loop=_pages_loop,
     loops=_pages_loops,
@@ -149,12 +149,12 @@ UPDATE_PAGES = Routine(
     operand_dtypes=(FLOATS, FLOATS, INDICES, INDICES),
     updates=True,
     writes_rows=True,
-    golden=pages_in_torch,
+    golden=updated_pages_in_torch,
 )
 
 
 def _fill_loop(write: Any) -> Any:
-    """All positions of users, page by page; a page that the cache lacks is left out."""
+    """Writes all positions of users into their pages; a page number out of range is skipped."""
 
     def loop(x, xu, xp, xc, table, tu, tp, cache, cn, cp, cc, users, positions, count, of_user, rows, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for user in range(users):
@@ -195,7 +195,7 @@ def filled_pages_in_torch(_: Any, cache: Any, x: Any, table: Any) -> Any:
 FILL_PAGES = Routine(
     name="paged_fill_cache",
     parameters=(CACHE, INPUT, Parameter("page_table", TENSOR)),
-    summary="A cache in pages with all positions of users, in the pages that a table names.",
+    summary="A paged cache with all positions of users, in the pages that the page table names.",
     source="ttnn.experimental.paged_fill_cache",
     loop=_fill_loop,
     loops=_fill_loops,
@@ -208,7 +208,7 @@ FILL_PAGES = Routine(
 
 
 def _placing_loop(write: Any) -> Any:
-    """Rows of users from a user and a position on."""
+    """Writes rows of users, from one user and one position on."""
 
     def loop(x, xu, xp, xc, cache, cn, cp, cc, users, rows, parts, positions, width, user, position):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         for part in range(min(users, parts - user)):
@@ -243,7 +243,7 @@ def placed_in_torch(_: Any, cache: Any, x: Any, begins: Sequence[int]) -> Any:
 PLACE_ROWS = Routine(
     name="place_cache_rows",
     parameters=(CACHE, INPUT, Parameter("begins", EXTENTS)),
-    summary="A cache with rows of users from `begins`, a user and a position, on.",
+    summary="A cache with the rows of users written from `begins` on, the first user and position.",
     source="ttnn.update_cache",
     loop=_placing_loop,
     loops=_placing_loops,
@@ -256,11 +256,11 @@ PLACE_ROWS = Routine(
 )
 
 
-# --- Read -------------------------------------------------------------------------------------------------------------
+# --- Reads ------------------------------------------------------------------------------------------------------------
 
 
 def _gathering_loop(_load: Any, _store: Any) -> Any:
-    """A page; zeros where the table names none."""
+    """Copies one page; zeros where the table has a page number out of range."""
 
     def loop(cache, cn, cr, cc, table, result, rr, rc, count, rows, width):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         page = int(table[0])
@@ -291,7 +291,7 @@ def gathered_in_torch(torch: Any, cache: Any, table: Any) -> Any:
 GATHER_PAGES = Routine(
     name="gather_pages",
     parameters=(Parameter("cache", TENSOR), Parameter("page_table", TENSOR)),
-    summary="The pages of every user that a table names, one after the other; zeros where it names none.",
+    summary="The pages of each user in the order of the page table; zeros for a page number out of range.",
     source="ttnn.transformer.paged_scaled_dot_product_attention_decode",
     loop=_gathering_loop,
     loops=_gathering_loops,
@@ -306,4 +306,4 @@ GATHER_PAGES = Routine(
 
 
 OPERATIONS = (UPDATE_ROWS, UPDATE_PAGES, FILL_PAGES, PLACE_ROWS, GATHER_PAGES)
-"""Operations that programs have in place of those that ttnn names."""
+"""Operations that ttnn's own operations are decomposed to."""

@@ -1,4 +1,4 @@
-"""Writes into caches of keys and values: which position of which user is written where (cache_routines.py)."""
+"""The operations that update caches of keys and values, decomposed to the routines of cache_routines.py."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ttnn_jit.ops.attention.cache_routines import (
     check_table,
     check_users,
     filled_pages_in_torch,
-    pages_in_torch,
     refusal,
-    rows_in_torch,
+    updated_pages_in_torch,
+    updated_rows_in_torch,
 )
 from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.language.parameter import (
@@ -39,14 +39,14 @@ Extents = tuple[int, ...]
 
 
 def _with_rows(ops: Ops, cache: Value, x: Value, *begins: int) -> Value:
-    """The cache with `x` from these positions on; of block floats, whose groups are parts of rows, row by row."""
+    """The cache with `x` written from `begins` on; block floats are written by whole rows, which hold whole groups."""
     if cache.spec.dtype.is_block_float and not x.spec.dtype.is_integer:
         return ops.call(PLACE_ROWS, [cache, x], (begins[0], begins[2]))
     ends = tuple(begin + extent for begin, extent in zip(begins, x.shape, strict=True))
     return ops.call(SLICE_WRITE, [cache, ops.rounded(x, cache.spec.dtype)], begins, ends, ())
 
 
-# --- By numbers -----------------------------------------------------------------------------------------------------
+# --- Positions that are constants -----------------------------------------------------------------------------------
 
 
 def _filled(ops: Ops, cache: Value, x: Value, user: int) -> Value:
@@ -68,7 +68,7 @@ def _filled_in_torch(_: Any, cache: Any, x: Any, user: int) -> Any:
 FILL_CACHE = MacroOperation(
     name="fill_cache",
     parameters=(CACHE, INPUT, Parameter("batch_idx", DIMENSION, aliases=("batch_index",))),
-    summary="A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written.",
+    summary="Writes `input` [1, heads, positions, channels] to the first positions of one user of a cache, in place.",
     decompose=_filled,
     in_place_synonyms=("fill_cache", "kv_cache.fill_cache_for_user_"),
     golden=_filled_in_torch,
@@ -92,7 +92,7 @@ def _updated(ops: Ops, cache: Value, x: Value, index: Value | None, position: in
         _check_position(cache.shape, position)
         return _with_rows(ops, cache, ops.call(PERMUTE, [rows], (2, 1, 0, 3)), 0, 0, position, 0)
     if position is not None or index is None:
-        raise ShapeError("the position is given in one of `update_idx` and `update_idx_tensor`")
+        raise ShapeError("exactly one of `update_idx` and `update_idx_tensor` is given")
     if index.shape != (1,):
         raise ShapeError(f"the position of all users has shape {list(index.shape)}", help="it is one number, [1]")
     of_users = index if users == 1 else ops.call(REPEAT, [index], (users,))
@@ -117,8 +117,8 @@ UPDATE_CACHE = MacroOperation(
         Parameter("update_idx_tensor", OPTIONAL_TENSOR),
     ),
     summary=(
-        "A cache with one position of all users, `update_idx` or the number in `update_idx_tensor`, from rows of "
-        "`input` [1, heads, users, channels]; it is written."
+        "Writes a row of `input` [1, heads, users, channels] for each user to one position of a cache, `update_idx` "
+        "or the number in `update_idx_tensor`, in place."
     ),
     decompose=_updated,
     in_place_synonyms=("update_cache", "kv_cache.update_cache_for_token_"),
@@ -127,7 +127,7 @@ UPDATE_CACHE = MacroOperation(
 )
 
 
-# --- By tensors of numbers ------------------------------------------------------------------------------------------
+# --- Positions that are tensors -------------------------------------------------------------------------------------
 
 
 def _updated_by_index(
@@ -142,7 +142,7 @@ def _updated_by_index(
             else ops.call(UPDATE_PAGES, [cache, x, index, table])
         )
     if table is not None:
-        raise ShapeError("a cache in pages is updated at the positions that `update_idxs_tensor` names")
+        raise ShapeError("a paged cache is updated at the positions in `update_idxs_tensor`, which is not given")
     check_users(cache.shape, x.shape, (len(positions),), pages=False)
     for user, position in enumerate(positions):
         _check_position(cache.shape, position)
@@ -153,7 +153,11 @@ def _updated_by_index(
 
 def _by_index_in_torch(torch: Any, cache: Any, x: Any, index: Any, table: Any, positions: Sequence[int]) -> Any:
     index = torch.tensor(positions) if index is None else index
-    return rows_in_torch(torch, cache, x, index) if table is None else pages_in_torch(torch, cache, x, index, table)
+    return (
+        updated_rows_in_torch(torch, cache, x, index)
+        if table is None
+        else updated_pages_in_torch(torch, cache, x, index, table)
+    )
 
 
 PAGED_UPDATE_CACHE = MacroOperation(
@@ -169,8 +173,8 @@ PAGED_UPDATE_CACHE = MacroOperation(
         Parameter("mesh_coords", IGNORED),
     ),
     summary=(
-        "A cache with a row of every user of `input` [1, users, heads, channels] at the position that its index names, "
-        "left out where there is none; it is written."
+        "Writes a row of `input` [1, users, heads, channels] for each user to the user's position of a cache, in "
+        "place; positions out of range are skipped."
     ),
     decompose=_updated_by_index,
     in_place_synonyms=("experimental.paged_update_cache",),
@@ -207,7 +211,7 @@ PAGED_FILL_CACHE = MacroOperation(
         Parameter("batch_idx", DIMENSION, 0),
         Parameter("mesh_coords", IGNORED),
     ),
-    summary="A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written.",
+    summary="Writes all positions of one user, or of the users in `batch_idx_tensor`, to a paged cache, in place.",
     decompose=_filled_pages,
     in_place_synonyms=("experimental.paged_fill_cache",),
     golden=_filled_pages_in_torch,

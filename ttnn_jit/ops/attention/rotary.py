@@ -1,4 +1,4 @@
-"""Rotary embeddings: pairs of channels rotated by angles that depend on the position."""
+"""Rotary position embeddings: each pair of channels is rotated by an angle that depends on the position."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _SIN = Parameter("sin_cache", TENSOR, aliases=("sin_cached", "sin"))
 
 
 def _check_angles(x: Extents, cos: Extents, sin: Extents) -> None:
-    """Refuses cosines and sines that differ, or are not those of the channels."""
+    """Refuses cosines and sines whose shapes differ, or that do not have the channels of `x`."""
     if len(x) != 4 or len(cos) != 4:
         raise ShapeError(
             f"a tensor of shape {list(x)} is not rotated by cosines of shape {list(cos)}",
-            help="both have four dimensions, the last one of channels",
+            help="both have four dimensions, the last of them channels",
         )
     if tuple(cos) != tuple(sin):
         raise ShapeError(f"the cosines have shape {list(cos)}, and the sines {list(sin)}")
     if x[-1] % 2 or x[-1] == 0 or cos[-1] != x[-1]:
         raise ShapeError(
             f"rows of {x[-1]} channels are not rotated by {cos[-1]} cosines",
-            help="there is one for each of an even number of channels",
+            help="the number of channels is even, and there is one cosine for each",
         )
 
 
 def _check_rows(x: Extents, angles: Extents, cos: Extents) -> None:
-    """Refuses angles that are those of no position, head or batch of `x`."""
+    """Refuses angles that do not broadcast to `x`."""
     if not is_broadcast_to(angles, x):
         raise ShapeError(f"cosines of shape {list(cos)} do not broadcast to a tensor of shape {list(x)}")
 
@@ -52,7 +52,7 @@ def _rotated(x: Any, other: Any, cos: Any, sin: Any) -> Any:
 
 
 def _rotate_half(ops: Ops, x: Any) -> Any:
-    """The halves of every row exchanged, the first one negated then."""
+    """The halves (a, b) of every row as (-b, a)."""
     *before, width = x.shape
     halves = ops.flip(ops.reshape(x, (*before, 2, width // 2)), len(before))
     exchanged = ops.reshape(halves, x.shape)
@@ -74,7 +74,7 @@ def _check_halves(x: Extents, cos: Extents, sin: Extents, token: int | None) -> 
     begin, end = _positions(x, token)
     if begin < 0 or end > cos[2]:
         raise ShapeError(
-            f"there are angles of {cos[2]} positions, and none of position {end - 1 if begin >= 0 else begin}"
+            f"there are angles for {cos[2]} positions, and none for position {end - 1 if begin >= 0 else begin}"
         )
     _check_rows(x, (*cos[:2], end - begin, cos[3]), cos)
 
@@ -93,10 +93,7 @@ def _halves_in_torch(torch: Any, x: Any, cos: Any, sin: Any, token: int | None) 
 ROTARY_EMBEDDING = Composite(
     name="experimental.rotary_embedding",
     parameters=(_OPERAND, _COS, _SIN, Parameter("token_index", OPTIONAL_COUNT, aliases=("token_idx",))),
-    summary=(
-        "Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position "
-        "`token_index`."
-    ),
+    summary=("Rotates channels i and i + n/2 of every row by the angle of its position, or of position `token_index`."),
     decompose=_halves,
     canonicalize=_check_halves,
     golden=_halves_in_torch,
@@ -107,28 +104,28 @@ ROTARY_EMBEDDING = Composite(
 )
 
 
-def _rows_of_mode(x: Extents, cos: Extents, decodes: bool) -> int:
-    """How many rows of angles are meant: one for every position, or one for all heads of a user."""
-    return 1 if decodes else min(x[2], cos[2])
+def _rows_of_mode(x: Extents, cos: Extents, is_decode: bool) -> int:
+    """The number of rows of angles that are used: one for each position; in decode mode one for all heads of a user."""
+    return 1 if is_decode else min(x[2], cos[2])
 
 
-def _check_mode(x: Extents, cos: Extents, sin: Extents, decodes: bool) -> None:
+def _check_mode(x: Extents, cos: Extents, sin: Extents, is_decode: bool) -> None:
     _check_angles(x, cos, sin)
-    _check_rows(x, (*cos[:2], _rows_of_mode(x, cos, decodes), cos[3]), cos)
+    _check_rows(x, (*cos[:2], _rows_of_mode(x, cos, is_decode), cos[3]), cos)
 
 
-def _halves_of_mode(ops: Ops, x: Any, cos: Any, sin: Any, decodes: bool) -> Any:
-    rows = _rows_of_mode(x.shape, cos.shape, decodes)
+def _halves_of_mode(ops: Ops, x: Any, cos: Any, sin: Any, is_decode: bool) -> Any:
+    rows = _rows_of_mode(x.shape, cos.shape, is_decode)
     return _rotated(x, _rotate_half(ops, x), *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
 ROTARY_EMBEDDING_HF = Composite(
     name="experimental.rotary_embedding_hf",
     parameters=(_OPERAND, _COS, _SIN, Parameter("is_decode_mode", FLAG, default=False)),
-    summary="Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user.",
+    summary="Rotates channels i and i + n/2 of every row by the angle of its position; in decode mode, of its user.",
     decompose=_halves_of_mode,
     canonicalize=_check_mode,
-    golden=lambda torch, x, cos, sin, decodes: _halves_in_torch(torch, x, cos, sin, 0 if decodes else None),
+    golden=lambda torch, x, cos, sin, is_decode: _halves_in_torch(torch, x, cos, sin, 0 if is_decode else None),
     examples=(
         (((1, 3, 5, 40), (1, 1, 8, 40), (1, 1, 8, 40)), (False,)),
         (((1, 4, 3, 64), (1, 4, 1, 64), (1, 4, 1, 64)), (True,)),
@@ -139,8 +136,8 @@ ROTARY_EMBEDDING_HF = Composite(
 # --- Channels 2i and 2i + 1 -----------------------------------------------------------------------------------------
 
 
-def _check_pairs(x: Extents, cos: Extents, sin: Extents, trans_mat: Extents, decodes: bool) -> None:
-    _check_mode(x, cos, sin, decodes)
+def _check_pairs(x: Extents, cos: Extents, sin: Extents, trans_mat: Extents, is_decode: bool) -> None:
+    _check_mode(x, cos, sin, is_decode)
     if (
         x[-1] % TILE_WIDTH
         or len(trans_mat) < 2
@@ -150,22 +147,22 @@ def _check_pairs(x: Extents, cos: Extents, sin: Extents, trans_mat: Extents, dec
     ):
         raise ShapeError(
             f"rows of {x[-1]} channels are not rotated by a matrix of shape {list(trans_mat)}",
-            help=f"it is of {TILE_WIDTH} by {TILE_WIDTH}, for that many channels at a time",
+            help=f"the matrix is {TILE_WIDTH} by {TILE_WIDTH}, and rows are whole groups of {TILE_WIDTH} channels",
         )
 
 
-def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, trans_mat: Any, decodes: bool) -> Any:
+def _pairs(ops: Ops, x: Any, cos: Any, sin: Any, trans_mat: Any, is_decode: bool) -> Any:
     square = ops.slice(
         trans_mat, (0,) * len(trans_mat.shape), (*(1 for _ in trans_mat.shape[:-2]), TILE_WIDTH, TILE_WIDTH)
     )
     matrix = ops.reshape(square, (TILE_WIDTH, TILE_WIDTH))
     other = ops.reshape(ops.matmul(ops.reshape(x, (-1, TILE_WIDTH)), matrix), x.shape)
-    rows = _rows_of_mode(x.shape, cos.shape, decodes)
+    rows = _rows_of_mode(x.shape, cos.shape, is_decode)
     return _rotated(x, other, *(ops.part(each, 2, 0, rows) for each in (cos, sin)))
 
 
-def _pairs_in_torch(torch: Any, x: Any, cos: Any, sin: Any, trans_mat: Any, decodes: bool) -> Any:
-    rows = slice(1 if decodes else x.shape[2])
+def _pairs_in_torch(torch: Any, x: Any, cos: Any, sin: Any, trans_mat: Any, is_decode: bool) -> Any:
+    rows = slice(1 if is_decode else x.shape[2])
     block = trans_mat.reshape(-1, *trans_mat.shape[-2:])[0, :32]
     other = torch.cat([part @ block for part in x.split(32, -1)], -1)
     return x * cos[:, :, rows] + other * sin[:, :, rows]
@@ -175,8 +172,8 @@ ROTARY_EMBEDDING_LLAMA = Composite(
     name="experimental.rotary_embedding_llama",
     parameters=(_OPERAND, _COS, _SIN, Parameter("trans_mat", TENSOR), Parameter("is_decode_mode", FLAG, default=False)),
     summary=(
-        "Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which rotates "
-        "pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."
+        "Rotates channels 2i and 2i + 1 of every row by the angle of its position, in decode mode of its user: the row "
+        "times cosines, plus each 32 channels of it times `trans_mat`, times sines."
     ),
     decompose=_pairs,
     canonicalize=_check_pairs,
@@ -194,7 +191,7 @@ def _queries_and_keys(ops: Ops, query: Value, key: Value, cos: Value, sin: Value
     if ranks != {4} or cos.shape[1] != sum(users):
         raise ShapeError(
             f"angles of shape {list(cos.shape)} are not for queries {list(query.shape)} and keys {list(key.shape)}",
-            help="all are [1, users, heads, channels]; the angles of queries stand before those of keys",
+            help="all are [1, users, heads, channels]; the angles of queries come before those of keys",
         )
     middle = users[0]
     found = []
@@ -221,7 +218,7 @@ ROTARY_EMBEDDING_LLAMA_FUSED_QK = MacroOperation(
         _SIN,
         Parameter("trans_mat", TENSOR),
     ),
-    summary="`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other.",
+    summary="`rotary_embedding_llama` of queries and of keys in decode mode; the angles of both are concatenated.",
     decompose=_queries_and_keys,
     result_container=tuple,
     golden=_queries_and_keys_in_torch,

@@ -1,4 +1,4 @@
-"""Operations that multiply two tensors and add the products up."""
+"""Contractions: operations that multiply two tensors and sum the products."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _matmul(left: int, right: int, transpose_a: bool, transpose_b: bool, _: str 
     batch: tuple[Hashable, ...] = tuple(range(max(left, right) - 2))
     a, b = _matrix("row", "inner", left, transpose_a), _matrix("inner", "column", right, transpose_b)
     kept = tuple(label for label in (*a, *b) if label != "inner")
-    return Dimensions(_last(batch, left - 2) + a, _last(batch, right - 2) + b, batch + kept)
+    return Dimensions(_trailing(batch, left - 2) + a, _trailing(batch, right - 2) + b, batch + kept)
 
 
 def _matrix(rows: str, columns: str, rank: int, transposed: bool) -> Labels:
@@ -25,7 +25,7 @@ def _matrix(rows: str, columns: str, rank: int, transposed: bool) -> Labels:
     return (columns, rows) if transposed else (rows, columns)
 
 
-def _last(labels: Labels, count: int) -> Labels:
+def _trailing(labels: Labels, count: int) -> Labels:
     return labels[len(labels) - max(0, count) :]
 
 
@@ -34,7 +34,7 @@ def _golden(torch: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, _:
 
 
 TRANSPOSED = (Parameter("transpose_a", FLAG, default=False), Parameter("transpose_b", FLAG, default=False))
-EXACTLY = Parameter("compute_kernel_config", PRECISION, ir_name="compute_config")
+PRECISION_CONFIG = Parameter("compute_kernel_config", PRECISION, ir_name="compute_config")
 """How exactly a chip multiplies (specs/product_precision.py)."""
 
 MATMUL = Contraction(
@@ -43,10 +43,10 @@ MATMUL = Contraction(
         Parameter("input_tensor_a", TENSOR),
         Parameter("input_tensor_b", TENSOR),
         *TRANSPOSED,
-        EXACTLY,
+        PRECISION_CONFIG,
     ),
-    summary="The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, "
-    "as in torch.matmul.",
+    summary="The product of matrices, (..., m, k) by (..., k, n); leading dimensions broadcast and vectors are "
+    "matrices as in torch.matmul.",
     dimensions=_matmul,
     golden=_golden,
     aten="matmul",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.contraction.contractions import EXACTLY, MATMUL, TRANSPOSED
+from ttnn_jit.ops.contraction.contractions import MATMUL, PRECISION_CONFIG, TRANSPOSED
 from ttnn_jit.ops.elementwise.activation_text import activated, activated_in_torch, check_activation
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.language.axes import is_broadcast_to
@@ -30,8 +30,8 @@ def _check_activated(a: Sequence[int], b: Sequence[int], *statics: Any) -> None:
 ACTIVATED_MATMUL = Composite(
     name="matmul",
     ttnn_name="matmul_activation",
-    parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", ACTIVATION), EXACTLY),
-    summary="The product of matrices, then the function of one tensor that `activation` names.",
+    parameters=(*MATMUL.operands, *TRANSPOSED, Parameter("activation", ACTIVATION), PRECISION_CONFIG),
+    summary="The product of matrices, then the unary function that `activation` names.",
     decompose=_activated,
     kernel_of=MATMUL,
     canonicalize=_check_activated,
@@ -77,10 +77,10 @@ LINEAR = Composite(
         Parameter("bias", OPTIONAL_TENSOR),
         *TRANSPOSED,
         Parameter("activation", ACTIVATION),
-        EXACTLY,
+        PRECISION_CONFIG,
     ),
-    summary="The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of "
-    "one tensor that `activation` names.",
+    summary="The product of matrices (`matmul`), plus `bias`, which is broadcast to it, then the unary function that "
+    "`activation` names.",
     decompose=_linear,
     canonicalize=_check_linear,
     result=lambda a, b, _, *statics: MATMUL.results((a, b), statics[:2])[0],
@@ -119,7 +119,8 @@ ADDMM = Composite(
         Parameter("alpha", FLOAT, 1.0),
         Parameter("beta", FLOAT, 1.0),
     ),
-    summary="`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out.",
+    summary="`beta` times a tensor, plus `alpha` times the product of two matrices; with a `beta` of 0 the tensor is "
+    "not read.",
     decompose=_addmm,
     canonicalize=_check_addmm,
     result=_addmm_result,
@@ -134,14 +135,14 @@ ADDMM = Composite(
 
 
 def _outer(ops: Ops, a: Any, b: Any) -> Any:
-    *around, rows, columns = _outer_shape(a.shape, b.shape)
-    matrices = ops.reshaped(a, (*around, rows, 1)), ops.reshaped(b, (*around, 1, columns))
+    *batch, rows, columns = _outer_shape(a.shape, b.shape)
+    matrices = ops.reshaped(a, (*batch, rows, 1)), ops.reshaped(b, (*batch, 1, columns))
     return ops.matmul(*matrices, False, False)
 
 
 def _outer_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
-    around = () if max(len(a), len(b)) < 3 else (1, 1)
-    return (*around, math.prod(a), math.prod(b))
+    batch = () if max(len(a), len(b)) < 3 else (1, 1)
+    return (*batch, math.prod(a), math.prod(b))
 
 
 def _check_outer(*shapes: Sequence[int]) -> None:
@@ -153,7 +154,7 @@ def _check_outer(*shapes: Sequence[int]) -> None:
 OUTER = Composite(
     name="outer",
     parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
-    summary="The product of every element of one vector and every one of another, whatever dimension they lie along.",
+    summary="The products of all pairs of elements of two vectors, which may lie along any dimension.",
     decompose=_outer,
     canonicalize=_check_outer,
     result=lambda a, b: a.interleaved.with_(shape=_outer_shape(a.shape, b.shape)),
@@ -162,20 +163,20 @@ OUTER = Composite(
 )
 
 
-# --- Of matrices that groups of heads share ---------------------------------------------------------------------------
+# --- Products with matrices that groups of heads share ----------------------------------------------------------------
 
 
 Shape = Sequence[int]
 
 _SWAPPED = (2, 1, 0, 3)
-"""Positions and users are swapped."""
+"""The permutation that swaps positions and users."""
 
 
 def _check_groups(a: Shape, b: Shape) -> None:
     fits = len(a) == len(b) == 4 and a[2] == b[0] and a[3] == b[2] and b[1] > 0 and a[1] % b[1] == 0
     if not fits:
         raise ShapeError(
-            f"queries of shape {list(a)} do not meet matrices of shape {list(b)}",
+            f"queries of shape {list(a)} do not fit matrices of shape {list(b)}",
             help="queries have positions, heads, users, channels; matrices users, groups of heads, channels, columns",
         )
 
@@ -197,7 +198,7 @@ def _grouped_golden(torch: Any, a: Any, b: Any) -> Any:
     return torch.einsum("qhuk,uhkc->qhuc", a, shared)
 
 
-def _of_groups(name: str, *others: Parameter) -> Composite:
+def _group_matmul(name: str, *others: Parameter) -> Composite:
     return Composite(
         name=f"experimental.{name}",
         parameters=(
@@ -206,7 +207,7 @@ def _of_groups(name: str, *others: Parameter) -> Composite:
             Parameter("compute_with_storage_grid_size", IGNORED),
             *others,
         ),
-        summary="Queries of positions, heads and users times the matrices of each user and group of heads.",
+        summary="Queries [positions, heads, users, channels] times a matrix for each user and group of heads.",
         decompose=_grouped,
         canonicalize=_check_groups,
         result=_grouped_result,
@@ -215,4 +216,4 @@ def _of_groups(name: str, *others: Parameter) -> Composite:
     )
 
 
-OPERATIONS = (LINEAR, ACTIVATED_MATMUL, ADDMM, OUTER, _of_groups("group_attn_matmul"), _of_groups("attn_matmul"))
+OPERATIONS = (LINEAR, ACTIVATED_MATMUL, ADDMM, OUTER, _group_matmul("group_attn_matmul"), _group_matmul("attn_matmul"))

@@ -1,8 +1,8 @@
-"""The product of matrices of which a tensor says which are wanted: the experts of a mixture, and who is sent to them.
+"""Block-sparse products of matrices: a sparsity tensor selects the products, as in a mixture of experts.
 
-*Groups* are the products that there could be: pairs of a matrix of each operand, counted row by row. Where it is said
-how many are wanted, no other is computed: these matrices are copied together, multiplied, and their products put where
-their groups are. A group that is not wanted is zeros.
+A *group* is a pair of matrices, one of each operand; groups are counted in row-major order. A group is *wanted* where
+its element of the sparsity is not zero; the result of every other group is zeros. Where the number of wanted groups is
+given, only they are computed: their matrices are gathered, multiplied, and the products are scattered to their groups.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
 Shape = Sequence[int]
 
-# --- Which matrices a wanted group is of ------------------------------------------------------------------------------
+# --- The matrices of the wanted groups --------------------------------------------------------------------------------
 
 
 def _matrices_loop(load: Any, _store: Any) -> Any:
-    """The matrix of each group whose element is not zero, in order; indices that are left name the first one."""
+    """Writes the matrix number of each wanted group, in order; the remaining indices are 0."""
 
     def loop(wanted, ws, indices, ps, groups, count, step, matrices):  # type: ignore[no-untyped-def]
         held = 0
@@ -54,7 +54,7 @@ WANTED_MATRICES = Routine(
         Parameter("step", DIMENSION),
         Parameter("matrices", DIMENSION),
     ),
-    summary="For each group that is wanted, in order, its number by `step`, modulo `matrices`.",
+    summary="For each wanted group, in order: its number // `step` % `matrices`.",
     source="ttnn.sparse_matmul",
     loop=_matrices_loop,
     loops=_matrices_loops,
@@ -81,7 +81,7 @@ def _rank_loop(load: Any, _store: Any) -> Any:
 RANK = Routine(
     name="rank_of_wanted",
     parameters=(Parameter("wanted", TENSOR),),
-    summary="For each group how many before it are wanted.",
+    summary="For each group the number of wanted groups before it.",
     source="ttnn.sparse_matmul",
     loop=_rank_loop,
     loops=lambda wanted: RoutineLoops(tuple(wanted), 1, (Access.identity(tuple(wanted)),) * 2),
@@ -92,12 +92,12 @@ RANK = Routine(
 
 
 def _chosen_loop(load: Any, _store: Any) -> Any:
-    """One matrix of several; an index beyond them is taken for the nearest."""
+    """Copies the matrix at an index, which is clamped to the valid range."""
 
     def loop(indices, tensor, ts, tr, tc, result, rr, rc, count, rows, columns):  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         first = min(max(int(load(indices[0])), 0), count - 1) * ts
         for i in range(rows):
-            if tc == rc == 1:  # a loop of its own, for it becomes a copy of memory
+            if tc == rc == 1:  # a loop of its own, which the compiler turns into a memcpy
                 for j in range(columns):
                     result[i * rr + j] = tensor[first + i * tr + j]
             else:
@@ -117,7 +117,7 @@ def _chosen_loops(indices: Shape, tensor: Shape) -> RoutineLoops:
 CHOSEN = Routine(
     name="chosen_matrices",
     parameters=(Parameter("indices", TENSOR), Parameter("tensor", TENSOR)),
-    summary="The matrices at these indices, of a tensor that has one dimension of matrices.",
+    summary="The matrices at these indices of a tensor with one batch dimension.",
     source="ttnn.sparse_matmul",
     loop=_chosen_loop,
     loops=_chosen_loops,
@@ -137,7 +137,7 @@ Statics = tuple[int | None, bool, bool]
 
 
 def _batches(a: Shape, b: Shape, indices: Shape | None, a_is_sparse: bool) -> tuple[tuple[int, ...], ...]:
-    """The leading dimensions of each operand, as far as it is used, and of the result."""
+    """The batch dimensions of both operands, after `indices` have selected matrices, and of the result."""
     left, right = tuple(a[:-2]), tuple(b[:-2])
     if indices is not None:
         right = (*right[:-1], math.prod(indices))
@@ -169,16 +169,16 @@ def _check(
         raise ShapeError(f"a sparsity of shape {list(sparsity)} has no element for each of {groups} products")
     if nnz is not None and not 1 <= nnz <= groups:
         raise ShapeError(
-            f"`nnz` is {nnz}, and there are {groups} products", help="it says how many are wanted, at least 1"
+            f"`nnz` is {nnz}, and there are {groups} products", help="it is the number of nonzeros, at least 1"
         )
 
 
 def _check_indexed(b: Shape, indices: Shape, nnz: int | None, b_is_sparse: bool) -> None:
     if nnz is not None:
-        raise ShapeError("`nnz` and `indices` are given both", help="as many products are wanted as there are indices")
+        raise ShapeError("`nnz` and `indices` are both given", help="the number of indices is the number of products")
     if not b_is_sparse or len(b) < 3 or math.prod(b[:-3]) != 1:
         raise ShapeError(
-            f"`indices` name the matrices of `input_tensor_b`, of which a shape {list(b)} has no single list"
+            f"`indices` select matrices along one batch dimension of `input_tensor_b`, which has shape {list(b)}"
         )
     if not 1 <= math.prod(indices) == indices[-1]:
         raise ShapeError(f"`indices` have shape {list(indices)}", help="they lie along the last dimension")
@@ -189,8 +189,8 @@ def _result(a: TensorSpec, b: TensorSpec, _: Any, indices: TensorSpec | None, *s
     return a.interleaved.with_(shape=(*batch, tuple(a.shape)[-2], tuple(b.shape)[-1]))
 
 
-def _chosen(ops: Ops, tensor: Any, indices: Any) -> Any:
-    """The matrices at these indices of all of a tensor's."""
+def _gathered_matrices(ops: Ops, tensor: Any, indices: Any) -> Any:
+    """The matrices at these indices, counted over all batch dimensions of a tensor."""
     *batch, rows, columns = tensor.shape
     if len(batch) < 1 or math.prod(batch[:-1]) != 1:
         tensor = ops.reshape(tensor, (math.prod(batch), rows, columns))
@@ -202,7 +202,7 @@ def _sparse_matmul(
 ) -> Any:
     if indices is not None:
         chosen_indices = ops.reshaped(indices, (math.prod(indices.shape),))
-        chosen = _chosen(ops, b, chosen_indices)
+        chosen = _gathered_matrices(ops, b, chosen_indices)
         return _product(ops, a, ops.reshaped(chosen, (*b.shape[:-3], *chosen.shape)), a_is_sparse)
     left, right, batch = _batches(a.shape, b.shape, None, a_is_sparse)
     wanted = ops.reshaped(sparsity, (math.prod(batch),))
@@ -210,13 +210,13 @@ def _sparse_matmul(
     if nnz in {None, math.prod(batch)} or steps is None:
         product = _product(ops, a, b, a_is_sparse)
     else:
-        product = _of_wanted(ops, (a, b), wanted, nnz, steps)
+        product = _wanted_products(ops, (a, b), wanted, nnz, steps)
         product = ops.reshaped(product, (*batch, a.shape[-2], b.shape[-1]))
     return ops.where(ops.reshaped(ops.ne(wanted, 0.0), (*batch, 1, 1)), product, 0.0)
 
 
 def _product(ops: Ops, a: Any, b: Any, a_is_sparse: bool) -> Any:
-    """That of all groups."""
+    """The product of all groups."""
     if a_is_sparse:
         return ops.matmul(a, b, False, False)
     left, right = a.shape[:-2], b.shape[:-2]
@@ -224,9 +224,9 @@ def _product(ops: Ops, a: Any, b: Any, a_is_sparse: bool) -> Any:
 
 
 def _steps(left: Shape, right: Shape, batch: Shape, a_is_sparse: bool) -> tuple[tuple[int, int], ...] | None:
-    """By what a group's number is divided, and then modulo what, for the number of its matrix, of each operand.
+    """Per operand (step, matrices): the matrix of a group is its number // step % matrices.
 
-    None where no such numbers are those of a broadcast.
+    None where the broadcast of the batch dimensions has no such form.
     """
     if not a_is_sparse:
         return (math.prod(right), math.prod(left)), (1, math.prod(right))
@@ -237,11 +237,11 @@ def _steps(left: Shape, right: Shape, batch: Shape, a_is_sparse: bool) -> tuple[
     return (1, math.prod(left)), (1, math.prod(right))
 
 
-def _of_wanted(ops: Ops, operands: Sequence[Any], wanted: Any, nnz: int, steps: Sequence[tuple[int, int]]) -> Any:
-    """The products of wanted groups, each where its group is; what is at other indices is any product."""
+def _wanted_products(ops: Ops, operands: Sequence[Any], wanted: Any, nnz: int, steps: Sequence[tuple[int, int]]) -> Any:
+    """The products of the wanted groups at the indices of their groups; other groups hold arbitrary products."""
     indices = [ops.call(WANTED_MATRICES, [wanted], nnz, *each) for each in steps]
-    a, b = (_chosen(ops, *each) for each in zip(operands, indices, strict=True))
-    return _chosen(ops, ops.matmul(a, b, False, False), ops.call(RANK, [wanted]))
+    a, b = (_gathered_matrices(ops, *each) for each in zip(operands, indices, strict=True))
+    return _gathered_matrices(ops, ops.matmul(a, b, False, False), ops.call(RANK, [wanted]))
 
 
 def _golden(torch: Any, a: Any, b: Any, sparsity: Any, indices: Any, _nnz: Any, a_is_sparse: bool, _: bool) -> Any:
@@ -274,7 +274,8 @@ SPARSE_MATMUL = Composite(
         Parameter("is_input_b_sparse", FLAG, default=True),
         Parameter("output_tile", IGNORED),
     ),
-    summary="Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name.",
+    summary="Products of matrices, zeros where the element of `sparsity` is zero; with `indices`, products with the "
+    "matrices at these indices.",
     decompose=_sparse_matmul,
     canonicalize=_check,
     result=_result,
@@ -290,4 +291,4 @@ SPARSE_MATMUL = Composite(
 
 OPERATIONS = (SPARSE_MATMUL,)
 IN_PROGRAMS = (WANTED_MATRICES, RANK, CHOSEN)
-"""What the product is made of."""
+"""The routines that `sparse_matmul` is decomposed to."""

@@ -1,1 +1,1 @@
-"""Convolutions, pools and images of another size."""
+"""Convolutions, pooling, and resampling of images."""

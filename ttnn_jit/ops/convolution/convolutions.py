@@ -1,13 +1,12 @@
-"""Convolutions: products of the windows of a tensor with weights, added up.
+"""Convolutions: products of the windows of a tensor with weights, lowered to a contraction (im2col).
 
-The functions `conv2d` and its kin of the host API stand for them (ttnn_jit/ttnn/functions/convolving.py). Tensors have
-their channels last: a batch, spatial dimensions, channels; or all but the channels in one dimension, as ttnn's results
-have. Weights are those of torch, outputs x inputs of a group x kernel; or prepared: a matrix of taps and inputs by
-outputs.
+The functions of the host API are in ttnn_jit/ttnn/functions/convolution_calls.py. Tensors are channels last: [batch,
+spatial dimensions, channels], or with all but the channels flattened, as ttnn's results are. Weights have torch's
+shape, [outputs, inputs per group, kernel], or are prepared: a matrix of [taps x inputs per group, outputs].
 
-Every element is one chain of a contraction (ops/families/contraction.py) in the order kernel row, kernel column,
-channel; pairs of bfloat16 never reach from one tap to the next. Padding is zeros that are multiplied: they change no
-sum but where a weight is infinite or NaN. With one input channel for every output the chain is one of `multiply_add`.
+Every element of the result is one chain of a contraction (ops/families/contraction.py), in the order kernel row, kernel
+column, channel; no pair of bfloat16 spans two taps. Padding is zeros that are multiplied: they change a sum only where
+a weight is infinite or NaN. In a depthwise convolution the chain consists of `multiply_add` operations.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ class Convolution:
     """The sizes of a convolution.
 
     Attributes:
-        batch: Tensors beside each other.
-        inputs: Channels of each.
+        batch: The extent of the batch dimension.
+        inputs: Channels of the input.
         outputs: Channels of the result.
-        extents: Of the spatial dimensions.
-        windows: Along them.
-        groups: Parts of the channels that do not meet.
+        extents: The spatial extents of the input.
+        windows: The windows along the spatial dimensions.
+        groups: Channel groups that are convolved independently.
     """
 
     batch: int
@@ -71,17 +70,17 @@ class Convolution:
 
     @property
     def taps(self) -> int:
-        """Of a window."""
+        """Elements of a window."""
         return math.prod(self.windows.kernel)
 
     @property
     def input_shape(self) -> tuple[int, ...]:
-        """The shape of what it reads, channels last."""
+        """The shape of the input, channels last."""
         return (self.batch, *self.extents, self.inputs)
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """The shape of weights as torch has them."""
+        """The shape of torch's weights."""
         return (self.outputs, self.inputs // self.groups, *self.windows.kernel)
 
     @property
@@ -91,14 +90,14 @@ class Convolution:
 
     @property
     def is_depthwise(self) -> bool:
-        """Whether every output has one input channel, its own."""
+        """Whether every output channel depends on the input channel of its index alone."""
         return self.groups == self.inputs == self.outputs > 1
 
     def check(self) -> None:
-        """Refuse sizes that are none.
+        """Refuse invalid sizes.
 
         Raises:
-            ShapeError: The text says which.
+            ShapeError: The text names the size.
         """
         sizes = {"in_channels": self.inputs, "out_channels": self.outputs, "batch_size": self.batch}
         for name, size in {**sizes, "groups": self.groups}.items():
@@ -110,44 +109,44 @@ class Convolution:
         _ = self.counts
 
     def check_operands(self, x: Shape, weight: Shape, bias: Shape | None) -> None:
-        """Refuse tensors of other sizes.
+        """Refuse tensors whose shapes do not fit the sizes.
 
         Raises:
-            ShapeError: The text says which.
+            ShapeError: The text names the tensor.
         """
         positions = self.batch * math.prod(self.extents)
         if not x or math.prod(x[:-1]) != positions or x[-1] < self.inputs:
             sizes = "x".join(map(str, (self.batch, *self.extents)))
             raise ShapeError(
-                f"the input has shape {list(x)}, and {sizes} positions of {self.inputs} channels are said",
-                help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
+                f"the input has shape {list(x)}, and its sizes are {sizes} positions of {self.inputs} channels",
+                help="channels are the last dimension: permute a tensor of torch's by (0, 2, 3, 1)",
             )
         if tuple(weight) != self.weights and not self.are_prepared(weight):
             raise ShapeError(
-                f"the weights have shape {list(weight)}, and {list(self.weights)} is wanted",
-                help=f"or prepared ones, {[1, 1, *self.matrix]}",
+                f"the weights have shape {list(weight)}, and {list(self.weights)} is expected",
+                help=f"prepared weights have shape {[1, 1, *self.matrix]}",
             )
         if bias is not None and math.prod(bias) != self.outputs:
-            raise ShapeError(f"the bias has shape {list(bias)}, and {[1, 1, 1, self.outputs]} is wanted")
+            raise ShapeError(f"the bias has shape {list(bias)}, and {[1, 1, 1, self.outputs]} is expected")
 
     def are_prepared(self, weight: Shape) -> bool:
-        """Whether weights of that shape are a matrix."""
+        """Whether weights of that shape are prepared."""
         return tuple(weight[-2:]) == self.matrix and math.prod(weight[:-2]) == 1
 
 
-def _matrix(ops: Ops, weight: Any, sizes: Convolution) -> Any:
-    """Weights by tap and input channel, and output."""
+def _weight_matrix(ops: Ops, weight: Any, sizes: Convolution) -> Any:
+    """The weights as a matrix, [taps x inputs per group, outputs]."""
     if not sizes.are_prepared(weight.shape):
         rank = len(weight.shape)
         weight = ops.permute(weight, (*range(2, rank), 1, 0))
     return ops.reshaped(weight, sizes.matrix)
 
 
-def _windows_of(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> tuple[Any, Any]:
-    """The elements of every window, taps x channels in one dimension, and weights to match."""
-    matrix, windows = _matrix(ops, weight, sizes), sizes.windows
+def _im2col(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> tuple[Any, Any]:
+    """The windows of `x` as a matrix, [windows, taps x channels], and the matrix of weights with the same padding."""
+    matrix, windows = _weight_matrix(ops, weight, sizes), sizes.windows
     own = sizes.inputs // sizes.groups
-    # Pairs of bfloat16 must not reach from one tap to the next.
+    # No pair of bfloat16 may span two taps: an odd number of channels is padded by one.
     odd = own % 2 and sizes.taps > 1 and all(each.spec.dtype.unpacked.is_upper_half for each in (x, weight))
     if odd:
         by_tap = ops.pad(ops.reshaped(matrix, (sizes.taps, own, sizes.outputs)), ((0, 0), (0, 1), (0, 0)), 0.0)
@@ -164,7 +163,7 @@ def _windows_of(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> tuple[Any,
 
 
 def _product(ops: Ops, x: Any, weight: Any, sizes: Convolution, precision: str | None) -> Any:
-    found, matrix = _windows_of(ops, x, weight, sizes)
+    found, matrix = _im2col(ops, x, weight, sizes)
     if sizes.groups == 1:
         return ops.matmul(found, matrix, False, False, precision)
     groups, own = sizes.groups, found.shape[-1] // sizes.taps // sizes.groups
@@ -176,7 +175,7 @@ def _product(ops: Ops, x: Any, weight: Any, sizes: Convolution, precision: str |
 
 
 def _depthwise(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> Any:
-    matrix, counts = _matrix(ops, weight, sizes), sizes.counts
+    matrix, counts = _weight_matrix(ops, weight, sizes), sizes.counts
     taps = [padded(ops, x, sizes.windows, counts, 0.0)]
     for axis, _ in enumerate(counts, start=1):
         taps = [part for each in taps for part in taps_of(ops, each, sizes.windows, counts, axis)]
@@ -188,14 +187,14 @@ def _depthwise(ops: Ops, x: Any, weight: Any, sizes: Convolution) -> Any:
 
 
 def unflattened(ops: Ops, x: Any, sizes: Convolution) -> Any:
-    """The input by batch, positions and channels."""
+    """The input as [batch, spatial dimensions, channels]."""
     channels = x.shape[-1]
     x = ops.reshaped(x, (sizes.batch, *sizes.extents, channels))
     return x if channels == sizes.inputs else ops.slice(x, [0] * len(x.shape), (*x.shape[:-1], sizes.inputs))
 
 
 def convolved(ops: Ops, x: Any, weight: Any, bias: Any, sizes: Convolution, *result: Any) -> Any:
-    """The result, of whichever shape it is computed in, as the attributes of `RESULT` say."""
+    """The convolution with its bias and activation; `result` are the attributes of `RESULT`. Callers reshape it."""
     activation, dtype, _layout, precision = result
     is_product = not sizes.is_depthwise
     total = _product(ops, x, weight, sizes, precision) if is_product else _depthwise(ops, x, weight, sizes)
@@ -205,14 +204,14 @@ def convolved(ops: Ops, x: Any, weight: Any, bias: Any, sizes: Convolution, *res
 
 
 def _in_torch(torch: Any, x: Any, weight: Any, bias: Any, sizes: Convolution, activation: str | None) -> Any:
-    """The same by torch's functions, with channels last."""
+    """The convolution by torch's functions, with channels last."""
     rank = len(sizes.extents)
     x = x.reshape(sizes.batch, *sizes.extents, x.shape[-1])[..., : sizes.inputs].movedim(-1, 1)
-    around = [each for pair in reversed(sizes.windows.padding) for each in pair]
+    padding = [each for pair in reversed(sizes.windows.padding) for each in pair]
     if sizes.are_prepared(weight.shape):
         weight = weight.reshape(*sizes.windows.kernel, -1, sizes.outputs).movedim(-1, 0).movedim(-1, 1)
     total = getattr(torch.nn.functional, f"conv{rank}d")(
-        torch.nn.functional.pad(x, around),
+        torch.nn.functional.pad(x, padding),
         weight,
         None if bias is None else bias.reshape(-1),
         sizes.windows.stride,
@@ -248,27 +247,27 @@ SIZES_2D = (*_CHANNELS, Parameter("input_height", SIGNLESS), Parameter("input_wi
 
 
 def sizes_2d(*attributes: Any) -> Convolution:
-    """The sizes that the first attributes of a `conv2d` say."""
+    """The sizes in the first attributes of a `conv2d`."""
     inputs, outputs, batch, height, width, *windows, groups = attributes[: len(SIZES_2D)]
     return Convolution(batch, inputs, outputs, (height, width), Windows(*windows), groups)
 
 
-def numbers_2d(sizes: Convolution) -> tuple[Any, ...]:
-    """The first attributes of a `conv2d` of such sizes."""
-    return (sizes.inputs, sizes.outputs, sizes.batch, *sizes.extents, *_window_numbers(sizes))
+def attributes_2d(sizes: Convolution) -> tuple[Any, ...]:
+    """The first attributes of a `conv2d` of these sizes."""
+    return (sizes.inputs, sizes.outputs, sizes.batch, *sizes.extents, *_window_attributes(sizes))
 
 
-def _window_numbers(sizes: Convolution) -> tuple[Any, ...]:
+def _window_attributes(sizes: Convolution) -> tuple[Any, ...]:
     windows = sizes.windows
     return windows.kernel, windows.stride, windows.padding, windows.dilation, sizes.groups
 
 
 def flattened(x: TensorSpec, rows: int, columns: int, dtype: DataType, layout: Layout) -> TensorSpec:
-    """A result as ttnn has it: all positions in one dimension."""
+    """The spec of a result in ttnn's form: all positions in one dimension."""
     return laid_out(x, (1, 1, rows, columns), dtype, layout)
 
 
-def _checked(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, activation: str | None) -> None:
+def _check_all(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, activation: str | None) -> None:
     sizes.check()
     sizes.check_operands(x, weight, bias)
     check_activation(activation)
@@ -276,7 +275,7 @@ def _checked(sizes: Convolution, x: Shape, weight: Shape, bias: Shape | None, ac
 
 def _check_2d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
     *numbers, activation, _dtype, _layout, _precision = attributes
-    _checked(sizes_2d(*numbers), x, weight, bias, activation)
+    _check_all(sizes_2d(*numbers), x, weight, bias, activation)
 
 
 def _result(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
@@ -299,7 +298,7 @@ def _conv2d_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: Any)
 CONV2D = Composite(
     name="conv2d",
     parameters=(*OPERANDS, *SIZES_2D, *RESULT),
-    summary="The products of windows of a tensor and weights, plus `bias`, then `activation`; one row for each window.",
+    summary="Convolution: products of windows and weights, plus `bias`, then `activation`; one row for each window.",
     decompose=_conv2d,
     canonicalize=_check_2d,
     result=_result,
@@ -313,18 +312,18 @@ _SIZES_3D = (*_CHANNELS, Parameter("input_extents", EXTENT_ARRAY), *_WINDOWS)
 
 
 def sizes_3d(*attributes: Any) -> Convolution:
-    """The sizes that the first attributes of a `conv3d` say."""
+    """The sizes in the first attributes of a `conv3d`."""
     inputs, outputs, batch, extents, *windows, groups = attributes[: len(_SIZES_3D)]
     return Convolution(batch, inputs, outputs, extents, Windows(*windows), groups)
 
 
-def numbers_3d(sizes: Convolution) -> tuple[Any, ...]:
-    """The first attributes of a `conv3d` of such sizes."""
-    return (sizes.inputs, sizes.outputs, sizes.batch, sizes.extents, *_window_numbers(sizes))
+def attributes_3d(sizes: Convolution) -> tuple[Any, ...]:
+    """The first attributes of a `conv3d` of these sizes."""
+    return (sizes.inputs, sizes.outputs, sizes.batch, sizes.extents, *_window_attributes(sizes))
 
 
 def _check_3d(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
-    _checked(sizes_3d(*attributes), x, weight, bias, attributes[9])
+    _check_all(sizes_3d(*attributes), x, weight, bias, attributes[9])
 
 
 def _result_3d(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | None, *attributes: Any) -> TensorSpec:
@@ -345,7 +344,7 @@ CONV3D = Composite(
         *_SIZES_3D,
         *RESULT,
     ),
-    summary="`conv2d` with depth too; the result has batch, depth, height, width and channels.",
+    summary="Convolution in three dimensions; the result has batch, depth, height, width and channels.",
     source="ttnn.experimental.conv3d",
     decompose=_conv3d,
     canonicalize=_check_3d,

@@ -1,4 +1,4 @@
-"""Where the largest elements of windows are, which a pool gives back beside them."""
+"""The indices of the largest elements of windows, which `max_pool2d` returns with `return_indices`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _index_loop(load: Any, _store: Any) -> Any:
             for j in range(width):
                 for c in range(channels):
                     first = i * xh + j * xw + c * xc
-                    # As torch has it where no tap lies inside, or all are -infinity; of NaNs it takes the last.
+                    # torch's index where no tap lies inside, or all are -infinity; of NaNs torch takes the last.
                     y, z = i * down - above, j * across - left
                     y += row_apart * max(0, -(y // row_apart))
                     z += column_apart * max(0, -(z // column_apart))
@@ -54,7 +54,7 @@ def _index_loops(_: Shape, *attributes: Any) -> RoutineLoops:
     (height, width), windows = pool.counts, pool.windows
     extents = (pool.batch, height, width, pool.channels, *windows.kernel)
     steps = zip((1, 2), windows.stride, (4, 5), windows.dilation, strict=True)
-    taps = (total((times(Dim(dim), step), times(Dim(tap), apart))) for dim, step, tap, apart in steps)
+    taps = (total((times(Dim(dim), step), times(Dim(tap), dilation))) for dim, step, tap, dilation in steps)
     row = total((times(Dim(0), height * width), times(Dim(1), width), Dim(2)))
     zero = total(())
     return RoutineLoops.over(extents, 5, (Dim(0), *taps, Dim(3)), (zero, zero, row, Dim(3)))

@@ -1,8 +1,8 @@
-"""Pools: the largest element, or the mean, of every window of a tensor.
+"""Pooling: the largest element, or the mean, of every window of a tensor.
 
-The functions `max_pool2d` and its kin of the host API stand for them (ttnn_jit/ttnn/functions/pooling.py). Tensors have
-their channels last, as those of ttnn_jit/ops/convolution/convolutions.py. Columns of a window are reduced before its
-rows, each in the order of a reduction (ops/families/reduction.py).
+The functions of the host API are in ttnn_jit/ttnn/functions/pooling.py. Tensors are channels last, as in
+ttnn_jit/ops/convolution/convolutions.py. The columns of a window are reduced before its rows, each in the order of a
+reduction (ops/families/reduction.py).
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 MAX_TAPS_OVERLAPPING = 12
-"""Of a window that is one loop over all its taps, whose tensor is read once; more are columns, then rows, with what
-columns give in memory, so that windows which overlap share them (benchmarks/kernels/convolution.py)."""
+"""Overlapping windows of at most so many taps are reduced in one loop over all taps, which reads the tensor once.
+Larger ones are reduced by columns, then by rows: windows that overlap share the reduced columns, which are stored
+(benchmarks/kernels/convolution.py)."""
 MAX_TAPS_DISJOINT = 25
-"""The same of windows that do not overlap, which share nothing; the indices of more taps do not fit in registers."""
+"""The same limit for windows that do not overlap, which share nothing; addresses of more taps would spill registers."""
 
 Shape = Sequence[int]
 Reduce = Callable[[Any, int], Any]
@@ -45,11 +46,11 @@ class Pool:
     """The sizes of a pool.
 
     Attributes:
-        batch: Tensors beside each other.
-        extents: Height and width of each.
-        channels: Of each.
-        windows: Along height and width.
-        ceil: Whether a window that begins inside may reach beyond the padding.
+        batch: The extent of the batch dimension.
+        extents: Height and width of the input.
+        channels: Channels of the input.
+        windows: The windows along height and width.
+        ceil: Whether a window that begins inside may extend beyond the padding (`ceil_mode`).
     """
 
     batch: int
@@ -69,10 +70,10 @@ class Pool:
         return self.batch * math.prod(self.counts)
 
     def check(self, shape: Shape | None = None) -> None:
-        """Refuse sizes that are none, and a tensor of another shape.
+        """Refuse invalid sizes, and a tensor whose shape does not fit them.
 
         Raises:
-            ShapeError: The text says which.
+            ShapeError: The text names the size, or the shape.
         """
         for name, size in (("batch_size", self.batch), ("channels", self.channels)):
             if size < 1:
@@ -87,16 +88,16 @@ class Pool:
         if shape is not None and (not shape or shape[-1] != self.channels or math.prod(shape[:-1]) != positions):
             sizes = "x".join(map(str, (self.batch, *self.extents)))
             raise ShapeError(
-                f"the input has shape {list(shape)}, and {sizes} positions of {self.channels} channels are said",
-                help="channels lie last: permute a tensor of torch's by (0, 2, 3, 1)",
+                f"the input has shape {list(shape)}, and its sizes are {sizes} positions of {self.channels} channels",
+                help="channels are the last dimension: permute a tensor of torch's by (0, 2, 3, 1)",
             )
 
     def unflattened(self, ops: Ops, x: Any) -> Any:
-        """The input by batch, positions and channels."""
+        """The input as [batch, height, width, channels]."""
         return ops.reshaped(x, (self.batch, *self.extents, self.channels))
 
-    def elements(self, *, with_padding: bool) -> tuple[tuple[int, ...], ...]:
-        """Per dimension, how many elements every window has; those beyond the padding do not count."""
+    def element_counts(self, *, with_padding: bool) -> tuple[tuple[int, ...], ...]:
+        """Per dimension, the number of elements of each window; elements beyond the padding do not count."""
         return tuple(
             tuple(
                 min(first + taps, own + (after if with_padding else 0)) - max(first, -before if with_padding else 0)
@@ -108,8 +109,8 @@ class Pool:
         )
 
 
-def _folded(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
-    """One of at most `CHAINS`, in the order in which a reduction folds its chains."""
+def _combined(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
+    """At most `CHAINS` taps combined to one, in the order in which a reduction combines its chains."""
     found, half = list(taps), CHAINS // 2
     while half:
         pairs = itertools.zip_longest(found[:half], found[half:])
@@ -119,16 +120,16 @@ def _folded(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
 
 
 def _pooled(ops: Ops, x: Any, pool: Pool, combine: Callable[[Any, Any], Any], reduce: Reduce) -> Any:
-    """Every window of a padded tensor as one element: columns, then rows."""
+    """The reduction of every window of a padded tensor: columns first, then rows."""
     windows, counts = pool.windows, pool.counts
     overlap = any(span > step for span, step in zip(windows.spans, windows.stride, strict=True))
     if math.prod(windows.kernel) <= (MAX_TAPS_OVERLAPPING if overlap else MAX_TAPS_DISJOINT):
         rows = taps_of(ops, x, windows, counts, 1)
-        return _folded(combine, [_folded(combine, taps_of(ops, row, windows, counts, 2)) for row in rows])
+        return _combined(combine, [_combined(combine, taps_of(ops, row, windows, counts, 2)) for row in rows])
     for axis in (2, 1):
         taps = windows.kernel[axis - 1]
         if taps <= CHAINS:
-            x = _folded(combine, taps_of(ops, x, windows, counts, axis))
+            x = _combined(combine, taps_of(ops, x, windows, counts, axis))
             continue
         alone = [
             tuple(each if dim == axis - 1 else 1 for dim, each in enumerate(own))
@@ -155,13 +156,13 @@ _RESULT = (Parameter("dtype", ELEMENT_TYPE), Parameter("layout", LAYOUT))
 
 
 def pool_of(*attributes: Any) -> Pool:
-    """The sizes that the first attributes of a pool say."""
+    """The sizes in the first attributes of a pooling operation."""
     batch, height, width, channels, *windows, ceil = attributes[: len(SIZES) - 1]
     return Pool(batch, (height, width), channels, Windows(*windows), ceil)
 
 
 def attributes_of(pool: Pool) -> tuple[Any, ...]:
-    """The first attributes of a pool of such sizes."""
+    """The first attributes of a pooling operation of these sizes."""
     windows = pool.windows
     taps = (windows.kernel, windows.stride, windows.padding, windows.dilation)
     return (pool.batch, *pool.extents, pool.channels, *taps, pool.ceil)
@@ -185,27 +186,27 @@ def _max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
 
 
 def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
-    """Images with channels in front, padded."""
+    """Padded images with the channels before height and width."""
     x = x.reshape(pool.batch, *pool.extents, pool.channels).permute(0, 3, 1, 2)
     (top, bottom), (left, right) = pool.windows.padding
     return torch.nn.functional.pad(x, (left, right, top, bottom), value=number)
 
 
-def _reached(torch: Any, x: Any, pool: Pool, number: float) -> Any:
-    """Padded images with `number` behind them, as far as windows reach."""
-    reach = zip(pool.windows.covered_extents(pool.counts), x.shape[2:], strict=True)
-    down, across = (max(0, wanted - own) for wanted, own in reach)
+def _padded_for_windows(torch: Any, x: Any, pool: Pool, number: float) -> Any:
+    """Padded images, extended by `number` to the extents that the windows cover."""
+    extents = zip(pool.windows.covered_extents(pool.counts), x.shape[2:], strict=True)
+    down, across = (max(0, wanted - own) for wanted, own in extents)
     return torch.nn.functional.pad(x, (0, across, 0, down), value=number)
 
 
 def rows_of(y: Any) -> Any:
-    """Images with channels in front as one row for each position."""
+    """Images with the channels before height and width, as one row for each position."""
     return y.permute(0, 2, 3, 1).reshape(1, 1, -1, y.shape[1])
 
 
 def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
-    x = _reached(torch, _in_torch(torch, x, pool, -math.inf), pool, -math.inf)
+    x = _padded_for_windows(torch, _in_torch(torch, x, pool, -math.inf), pool, -math.inf)
     windows = pool.windows
     y = torch.nn.functional.max_pool2d(x, windows.kernel, windows.stride, 0, windows.dilation)
     return rows_of(y[:, :, : pool.counts[0], : pool.counts[1]])
@@ -214,7 +215,7 @@ def _max_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
 MAX_POOL2D = Composite(
     name="max_pool2d",
     parameters=(*SIZES, *_RESULT),
-    summary="The largest element of every window, NaN where one is; one row for each window.",
+    summary="The largest element of every window, NaN where an element is; one row for each window.",
     decompose=_max_pool2d,
     canonicalize=_check,
     result=_result,
@@ -227,38 +228,38 @@ def _avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
     pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
     x = padded(ops, pool.unflattened(ops, x), pool.windows, pool.counts, 0.0)
     found = _pooled(ops, x, pool, ops.add, ops.sum)
-    found = divided(ops, found, ((divisor,), (1,)) if divisor else pool.elements(with_padding=with_padding))
+    found = divided(ops, found, ((divisor,), (1,)) if divisor else pool.element_counts(with_padding=with_padding))
     return ops.reshape(ops.rounded(found, attributes[-2]), (1, 1, pool.rows, pool.channels))
 
 
 def divided(ops: Ops, x: Any, counts: Sequence[Sequence[int]]) -> Any:
-    """`x` by the product of a number for each row and one for each column."""
+    """`x` divided by the product of a number for each row and one for each column."""
     if all(len(set(each)) == 1 for each in counts):
         return x / float(math.prod(each[0] for each in counts))
-    rows = _along(ops, x, counts[0], (1, 1))
-    columns = ops.reshaped(_along(ops, x, counts[1], (1, 1)), (1, 1, len(counts[1]), 1))
+    rows = _column_of(ops, x, counts[0], (1, 1))
+    columns = ops.reshaped(_column_of(ops, x, counts[1], (1, 1)), (1, 1, len(counts[1]), 1))
     return x / (rows * columns)
 
 
-def _along(ops: Ops, x: Any, numbers: Sequence[int], behind: tuple[int, ...]) -> Any:
-    """These numbers along the second of four dimensions."""
+def _column_of(ops: Ops, x: Any, values: Sequence[int], trailing: tuple[int, ...]) -> Any:
+    """A tensor that has these numbers along the second of four dimensions."""
     spec = x.spec.with_(dtype=COMPUTE_TYPE, memory_config=x.spec.memory_config.unsharded)
     runs = [
-        ops.filled(float(number), spec.with_(shape=(1, len(list(run)), *behind)))
-        for number, run in itertools.groupby(numbers)
+        ops.filled(float(value), spec.with_(shape=(1, len(list(run)), *trailing)))
+        for value, run in itertools.groupby(values)
     ]
     return runs[0] if len(runs) == 1 else ops.concat(runs, 1)
 
 
 def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     pool, (with_padding, divisor) = pool_of(*attributes), attributes[-4:-2]
-    elements = _in_torch(torch, torch.ones_like(x), pool, float(with_padding))
-    sums, counts = (_sums(torch, each, pool) for each in (_in_torch(torch, x, pool, 0.0), elements))
+    element_counts = _in_torch(torch, torch.ones_like(x), pool, float(with_padding))
+    sums, counts = (_sums(torch, each, pool) for each in (_in_torch(torch, x, pool, 0.0), element_counts))
     return rows_of(sums / (divisor or counts))
 
 
 def _sums(torch: Any, x: Any, pool: Pool) -> Any:
-    x = _reached(torch, x, pool, 0.0)
+    x = _padded_for_windows(torch, x, pool, 0.0)
     y = torch.nn.functional.avg_pool2d(x, pool.windows.kernel, pool.windows.stride, divisor_override=1)
     return y[:, :, : pool.counts[0], : pool.counts[1]]
 
@@ -266,7 +267,7 @@ def _sums(torch: Any, x: Any, pool: Pool) -> Any:
 AVG_POOL2D = Composite(
     name="avg_pool2d",
     parameters=(*SIZES, Parameter("count_include_pad", FLAG), Parameter("divisor_override", DIMENSION), *_RESULT),
-    summary="The sum of every window by its elements, or by a divisor that is not 0; one row for each window.",
+    summary="The mean of every window, or its sum by `divisor_override`, unless that is 0; one row for each window.",
     decompose=_avg_pool2d,
     canonicalize=_check,
     result=_result,
@@ -274,11 +275,11 @@ AVG_POOL2D = Composite(
     aten="avg_pool2d",
 )
 
-# --- Adaptive ---------------------------------------------------------------------------------------------------------
+# --- Adaptive pooling -------------------------------------------------------------------------------------------------
 
 
-def parts_of(extent: int, count: int) -> tuple[range, ...]:
-    """The `count` windows of an adaptive pool along a dimension."""
+def adaptive_windows(extent: int, count: int) -> tuple[range, ...]:
+    """The `count` windows of adaptive pooling along a dimension."""
     return tuple(range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count))
 
 
@@ -288,13 +289,13 @@ _ADAPTIVE = tuple(
 )
 
 
-def _adaptive(attributes: Sequence[Any]) -> tuple[int, tuple[int, int], int, tuple[int, int]]:
+def _adaptive_sizes(attributes: Sequence[Any]) -> tuple[int, tuple[int, int], int, tuple[int, int]]:
     batch, height, width, channels, *counts = attributes[:6]
     return batch, (height, width), channels, (counts[0], counts[1])
 
 
 def _check_adaptive(x: Shape, *attributes: Any) -> None:
-    batch, extents, channels, counts = _adaptive(attributes)
+    batch, extents, channels, counts = _adaptive_sizes(attributes)
     if min(batch, *extents, channels, *counts) < 1:
         raise ShapeError(f"{list(counts)} results of {list(extents)} positions: all are at least 1")
     whole = Windows((1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1))
@@ -302,16 +303,16 @@ def _check_adaptive(x: Shape, *attributes: Any) -> None:
 
 
 def _result_adaptive(x: TensorSpec, *attributes: Any) -> TensorSpec:
-    batch, _, channels, counts = _adaptive(attributes)
+    batch, _, channels, counts = _adaptive_sizes(attributes)
     dtype, layout = attributes[-2:]
     return laid_out(x, (1, 1, batch * math.prod(counts), channels), dtype, layout)
 
 
-def _adapted(ops: Ops, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:
-    batch, extents, channels, counts = _adaptive(attributes)
+def _adaptive_pooled(ops: Ops, x: Any, attributes: Sequence[Any], reduce: Reduce) -> Any:
+    batch, extents, channels, counts = _adaptive_sizes(attributes)
     x = ops.reshaped(x, (batch, *extents, channels))
     for axis in (2, 1):
-        parts = parts_of(extents[axis - 1], counts[axis - 1])
+        parts = adaptive_windows(extents[axis - 1], counts[axis - 1])
         if len({len(part) for part in parts}) == 1 and extents[axis - 1] % counts[axis - 1] == 0:
             split = ops.reshape(x, (*x.shape[:axis], len(parts), len(parts[0]), *x.shape[axis + 1 :]))
             x = reduce(split, axis + 1)
@@ -326,21 +327,21 @@ def _reduced_part(ops: Ops, x: Any, axis: int, part: range, reduce: Reduce) -> A
 
 
 def _adaptive_avg_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
-    batch, extents, channels, counts = _adaptive(attributes)
-    found = _adapted(ops, x, attributes, ops.sum)
-    sizes = tuple(tuple(map(len, parts_of(*each))) for each in zip(extents, counts, strict=True))
+    batch, extents, channels, counts = _adaptive_sizes(attributes)
+    found = _adaptive_pooled(ops, x, attributes, ops.sum)
+    sizes = tuple(tuple(map(len, adaptive_windows(*each))) for each in zip(extents, counts, strict=True))
     found = ops.rounded(divided(ops, found, sizes), attributes[-2])
     return ops.reshape(found, (1, 1, batch * math.prod(counts), channels))
 
 
 def _adaptive_max_pool2d(ops: Ops, x: Any, *attributes: Any) -> Any:
-    batch, _, channels, counts = _adaptive(attributes)
-    return ops.reshape(_adapted(ops, x, attributes, ops.max), (1, 1, batch * math.prod(counts), channels))
+    batch, _, channels, counts = _adaptive_sizes(attributes)
+    return ops.reshape(_adaptive_pooled(ops, x, attributes, ops.max), (1, 1, batch * math.prod(counts), channels))
 
 
 def _adaptive_golden(function: str) -> Callable[..., Any]:
     def golden(torch: Any, x: Any, *attributes: Any) -> Any:
-        batch, extents, channels, counts = _adaptive(attributes)
+        batch, extents, channels, counts = _adaptive_sizes(attributes)
         images = x.reshape(batch, *extents, channels).permute(0, 3, 1, 2)
         return rows_of(getattr(torch.nn.functional, function)(images, counts))
 
@@ -363,20 +364,20 @@ def _adaptive_pool(name: str, decompose: Callable[..., Any], summary: str) -> Co
 ADAPTIVE_AVG_POOL2D = _adaptive_pool(
     "adaptive_avg_pool2d",
     _adaptive_avg_pool2d,
-    "The mean of every window, of which there are as many as are asked for.",
+    "The mean of every window; the windows divide an image into `output_height` by `output_width` parts.",
 )
 ADAPTIVE_MAX_POOL2D = _adaptive_pool(
     "adaptive_max_pool2d",
     _adaptive_max_pool2d,
-    "The largest element of every window, of which there are as many as are asked for.",
+    "The largest element of every window; the windows divide an image into `output_height` by `output_width` parts.",
 )
 
-# --- All of an image --------------------------------------------------------------------------------------------------
+# --- Global pooling ---------------------------------------------------------------------------------------------------
 
 
 def _check_global(shape: Shape, *_: Any) -> None:
     if len(shape) != 4 or math.prod(shape[1:3]) == 0:
-        raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
+        raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are expected")
 
 
 def _result_global(x: TensorSpec, dtype: DataType) -> TensorSpec:

@@ -1,6 +1,6 @@
-"""Images of another size: repeated or interpolated between their elements, or sampled where a grid says.
+"""Resampling of images: upsampling by whole factors, and sampling at the points of a grid.
 
-Tensors have a batch, height, width and channels.
+Tensors have the dimensions batch, height, width and channels.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MODES = ("nearest", "bilinear")
 
 
 def check_images(shape: Shape) -> None:
-    """Refuses what has not the dimensions of images."""
+    """Refuses shapes that are not those of images."""
     if len(shape) != 4:
-        raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are wanted")
+        raise ShapeError(f"the input has shape {list(shape)}: batch, height, width and channels are expected")
 
 
 def check_mode(mode: str | None) -> None:
-    """Refuses a mode that is none."""
+    """Refuses an unknown mode."""
     if mode not in MODES:
         raise ShapeError(f"there is no mode {mode!r}", help=f"give {' or '.join(map(repr, MODES))}")
 
@@ -43,33 +43,33 @@ def _check(shape: Shape, height: int, width: int, mode: str | None) -> None:
 def _upsample(ops: Ops, x: Any, height: int, width: int, mode: str) -> Any:
     for axis, factor in ((1, height), (2, width)):
         if factor > 1:
-            x = ops.repeat_interleave(x, factor, axis) if mode == MODES[0] else _interpolated(ops, x, axis, factor)
+            x = ops.repeat_interleave(x, factor, axis) if mode == MODES[0] else _interpolate(ops, x, axis, factor)
     return x
 
 
-def _interpolated(ops: Ops, x: Any, axis: int, factor: int) -> Any:
-    """`factor` elements for each along a dimension, between it and its neighbours; there are none beyond the ends."""
+def _interpolate(ops: Ops, x: Any, axis: int, factor: int) -> Any:
+    """Linear interpolation along a dimension to `factor` times its extent; the outermost elements are repeated."""
     extent = x.shape[axis]
-    before = ops.concat([ops.sliced(x, axis, 0, 1), ops.sliced(x, axis, 0, extent - 1)], axis) if extent > 1 else x
-    behind = (
+    previous = ops.concat([ops.sliced(x, axis, 0, 1), ops.sliced(x, axis, 0, extent - 1)], axis) if extent > 1 else x
+    following = (
         ops.concat([ops.sliced(x, axis, 1, extent), ops.sliced(x, axis, extent - 1, extent)], axis) if extent > 1 else x
     )
-    apart = (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])
+    with_phase = (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])
     phases = []
     for phase in range(factor):
         offset = (phase + 0.5) / factor - 0.5
-        phases.append(ops.reshape(_between(ops, x, behind if offset > 0 else before, abs(offset)), apart))
+        phases.append(ops.reshape(_blend(ops, x, following if offset > 0 else previous, abs(offset)), with_phase))
     return ops.reshape(ops.concat(phases, axis + 1), (*x.shape[:axis], extent * factor, *x.shape[axis + 1 :]))
 
 
-def _between(ops: Ops, x: Any, other: Any, offset: float) -> Any:
+def _blend(ops: Ops, x: Any, other: Any, offset: float) -> Any:
     if offset == 0:
         return x * 1.0
     return ops.mac(other, offset, x * (1.0 - offset))
 
 
 def interpolated_in_torch(torch: Any, x: Any, height: float | str, width: float | str, mode: str) -> Any:
-    """What `upsample` by any factors is in torch."""
+    """`upsample` by any factors, in torch."""
     corners = {} if mode == MODES[0] else {"align_corners": False}
     factors = float(height), float(width)
     resized = torch.nn.functional.interpolate(x.permute(0, 3, 1, 2), scale_factor=factors, mode=mode, **corners)
@@ -84,7 +84,7 @@ UPSAMPLE = Composite(
         Parameter("scale_width", DIMENSION),
         Parameter("mode", NAME),
     ),
-    summary="Images some times as high and as wide: repeated elements, or interpolated ones.",
+    summary="Images upsampled by whole factors, with the nearest elements or bilinear interpolation.",
     decompose=_upsample,
     canonicalize=_check,
     result=lambda x, height, width, _: x.interleaved.with_(
@@ -98,12 +98,12 @@ UPSAMPLE = Composite(
 
 
 def _sample_loop(load: Any, store: Any) -> Any:  # noqa: C901 - one loop for numba
-    from numpy import rint  # to the nearest whole number, of two the even one
+    from numpy import rint  # rounds half to even
 
     def loop(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 - as numba calls it
         x, xh, xw, xc, grid, gs, result, rc, height, width, channels, _pair, align_corners, nearest
     ):
-        # From -1 and 1 to the outermost elements, or to their outer edges.
+        # -1 and 1 are the outermost elements, or their outer edges.
         across, down = load(grid[0]), load(grid[gs])
         if align_corners:
             across, down = (across + 1.0) * 0.5 * (width - 1), (down + 1.0) * 0.5 * (height - 1)
@@ -111,7 +111,7 @@ def _sample_loop(load: Any, store: Any) -> Any:  # noqa: C901 - one loop for num
             across, down = ((across + 1.0) * width - 1.0) * 0.5, ((down + 1.0) * height - 1.0) * 0.5
         if nearest:
             across, down = rint(across), rint(down)
-        # A point that is not beside an element, or is NaN, has none of them.
+        # A point that is NaN, or has no element as a neighbour, gives zeros.
         inside = across > -1.0 and across < width and down > -1.0 and down < height
         if not inside:
             for c in range(channels):
@@ -157,7 +157,7 @@ def _check_precomputed(x: Shape, grid: Shape, _batched: bool, mode: str) -> None
 
 
 def _sample_loops(x: Shape, grid: Shape, batched: bool, numbers: int = 2) -> RoutineLoops:
-    """Those over a grid of so many numbers for a point, and an image, its channels and these numbers."""
+    """The loops over the points of a grid; `numbers` per point. A point reads the whole image."""
     batch, rows, columns, points = grid[0], grid[1], grid[2], grid[3] // numbers
     extents = (batch, rows, columns, points, x[1], x[2], x[3], numbers)
     image = Access(extents, (Dim(0), Dim(4), Dim(5), Dim(6)))
@@ -191,7 +191,7 @@ GRID_SAMPLE = Routine(
         Parameter("batch_output_channels", FLAG),
         Parameter("mode", NAME),
     ),
-    summary="Images at points from -1 to 1, interpolated or the nearest element; zeros are around them.",
+    summary="Images sampled at points from -1 to 1, bilinearly or by the nearest element; outside of them are zeros.",
     loop=_sample_loop,
     loops=lambda x, grid, _align, batched, _mode: _sample_loops(x, grid, batched),
     canonicalize=_check_sample,
@@ -204,8 +204,9 @@ GRID_SAMPLE = Routine(
 )
 
 PRECOMPUTED = {"nearest": 2, "bilinear": 6}
-"""Numbers for a point of a grid that was computed before, by mode: row and column of an element, as the bits of int16;
-between elements that is the one above and to the left, and the weights of the four around it follow, row by row."""
+"""Numbers per point of a precomputed grid, by mode. The first two are the row and column of an element, as the bits of
+int16. In mode bilinear that is the element above and to the left of the point, and the weights of the four elements
+around the point follow, row by row."""
 
 
 def _precomputed_loop(load: Any, store: Any) -> Any:
@@ -249,7 +250,7 @@ GRID_SAMPLE_PRECOMPUTED = Routine(
         Parameter("batch_output_channels", FLAG),
         Parameter("mode", NAME),
     ),
-    summary="Images at the points of a grid that names elements, and the weights of four where it is between them.",
+    summary="Images sampled at a precomputed grid of element indices, with the weights of four elements if bilinear.",
     source="ttnn.grid_sample",
     loop=_precomputed_loop,
     loops=lambda x, grid, batched, mode: _sample_loops(x, grid, batched, PRECOMPUTED[mode]),

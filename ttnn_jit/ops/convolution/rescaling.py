@@ -1,4 +1,4 @@
-"""Images of another size by factors that are no whole numbers: the nearest elements, or between four of them."""
+"""Upsampling of images by factors that are not whole numbers, with the nearest elements or bilinear interpolation."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def _resized(extent: int, factor: str) -> int:
 
 
 def _loop(load: Any, store: Any) -> Any:
-    """A result's index becomes one of the image's by the inverse of the factor, as torch has it.
+    """Multiplies an index of the result by the inverse of the factor, as torch does.
 
-    In an extent that stays it is the same, and for the nearest elements half of it in one that is doubled.
+    As in torch, the inverse is exactly 1 for an extent that stays, and exactly 0.5 for one that doubles in mode
+    nearest.
     """
     from numpy import float32  # what numba rounds to
 
@@ -64,7 +65,7 @@ def _loop(load: Any, store: Any) -> Any:
 
 
 def _inverse(factor: str, mode: str) -> float:
-    """What an index is multiplied with: as torch has it, rounded to float32 for the nearest elements."""
+    """The inverse of a factor; in mode nearest rounded to float32, as in torch."""
     inverse = 1.0 / float(factor)
     return float(struct.unpack("f", struct.pack("f", inverse))[0]) if mode == MODES[0] else inverse
 
@@ -104,7 +105,7 @@ RESCALE = Routine(
         Parameter("scale_width", NAME),
         Parameter("mode", NAME),
     ),
-    summary="Images some times as high and as wide, by decimal numbers: their nearest elements, or interpolated ones.",
+    summary="Images upsampled by decimal factors, with the nearest elements or bilinear interpolation.",
     source="ttnn.upsample",
     loop=_loop,
     loops=_loops,

@@ -1,6 +1,6 @@
-"""Transposed convolutions: convolutions of the input with zeros between its elements, by mirrored weights.
+"""Transposed convolutions: convolutions of the dilated input (zeros between its elements) with mirrored weights.
 
-Weights are those of torch, inputs x outputs of a group x kernel, or prepared as those of `conv2d` are.
+Weights have torch's shape, [inputs, outputs per group, kernel], or are prepared like those of `conv2d`.
 """
 
 from __future__ import annotations
@@ -31,76 +31,81 @@ Shape = Sequence[int]
 
 
 @dataclass(frozen=True)
-class Transposed:
+class TransposedConvolution:
     """The sizes of a transposed convolution.
 
     Attributes:
-        sizes: Those of the convolution whose gradient it is, seen from its result: what is the input here.
-        more: Rows and columns of the result behind those that windows reach.
+        sizes: Batch, channels and extents of the input and the result, with the windows of the convolution whose
+            gradient this is.
+        output_padding: Rows and columns that are added at the end of the result.
     """
 
     sizes: Convolution
-    more: tuple[int, ...]
+    output_padding: tuple[int, ...]
 
     @property
-    def stuffed(self) -> tuple[int, ...]:
-        """The extents of the input with `stride - 1` zeros between its elements."""
+    def dilated_extents(self) -> tuple[int, ...]:
+        """The extents of the dilated input, with `stride - 1` zeros between its elements."""
         return tuple(
             (own - 1) * step + 1 for own, step in zip(self.sizes.extents, self.sizes.windows.stride, strict=True)
         )
 
     @property
-    def around(self) -> tuple[tuple[int, int], ...]:
-        """The zeros around that; below 0, what is cut off."""
+    def input_padding(self) -> tuple[tuple[int, int], ...]:
+        """The padding of the dilated input, (before, after) per dimension; a number below 0 crops it."""
         spans = (span - 1 for span in self.sizes.windows.spans)
-        parts = zip(spans, self.sizes.windows.padding, self.more, strict=True)
-        return tuple((span - before, span - after + more) for span, (before, after), more in parts)
+        parts = zip(spans, self.sizes.windows.padding, self.output_padding, strict=True)
+        return tuple((span - before, span - after + extra) for span, (before, after), extra in parts)
 
     @property
     def convolution(self) -> Convolution:
-        """The convolution of what is left of the stuffed input, with zeros around it, that it is."""
-        cut = (min(0, before) + min(0, after) for before, after in self.around)
-        extents = tuple(own + less for own, less in zip(self.stuffed, cut, strict=True))
-        pairs = tuple((max(0, before), max(0, after)) for before, after in self.around)
+        """The equivalent convolution of the dilated, cropped and padded input."""
+        cut = (min(0, before) + min(0, after) for before, after in self.input_padding)
+        extents = tuple(own + less for own, less in zip(self.dilated_extents, cut, strict=True))
+        pairs = tuple((max(0, before), max(0, after)) for before, after in self.input_padding)
         windows = Windows(self.sizes.windows.kernel, (1,) * len(pairs), pairs, self.sizes.windows.dilation)
         return replace(self.sizes, extents=extents, windows=windows)
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """The shape of weights as torch has them."""
+        """The shape of torch's weights."""
         return (self.sizes.inputs, self.sizes.outputs // self.sizes.groups, *self.sizes.windows.kernel)
 
     def check(self) -> None:
-        """Refuse sizes that are none.
+        """Refuse invalid sizes.
 
         Raises:
-            ShapeError: The text says which.
+            ShapeError: The text names the size.
         """
-        if len(self.more) != len(self.sizes.extents):
-            raise ShapeError(f"the output padding is {list(self.more)}: {len(self.sizes.extents)} numbers are wanted")
+        if len(self.output_padding) != len(self.sizes.extents):
+            raise ShapeError(
+                f"the output padding is {list(self.output_padding)}: {len(self.sizes.extents)} numbers are expected"
+            )
         largest = map(max, self.sizes.windows.stride, self.sizes.windows.dilation)
-        if any(not 0 <= more < most for more, most in zip(self.more, largest, strict=True)):
-            raise ShapeError(f"the output padding is {list(self.more)}: it is below the stride or the dilation")
+        if any(not 0 <= extra < most for extra, most in zip(self.output_padding, largest, strict=True)):
+            raise ShapeError(
+                f"the output padding is {list(self.output_padding)}: it must be below the stride or the dilation"
+            )
         if min(self.convolution.extents) < 1:
             raise ShapeError(f"the padding {[list(pair) for pair in self.sizes.windows.padding]} leaves no result")
         self.convolution.check()
 
     def check_operands(self, x: Shape, weight: Shape, bias: Shape | None) -> None:
-        """Refuse tensors of other sizes.
+        """Refuse tensors whose shapes do not fit the sizes.
 
         Raises:
-            ShapeError: The text says which.
+            ShapeError: The text names the tensor.
         """
         if tuple(weight) != self.weights and not self.sizes.are_prepared(weight):
             raise ShapeError(
-                f"the weights have shape {list(weight)}, and {list(self.weights)} is wanted",
-                help=f"or prepared ones, {[1, 1, *self.sizes.matrix]}",
+                f"the weights have shape {list(weight)}, and {list(self.weights)} is expected",
+                help=f"prepared weights have shape {[1, 1, *self.sizes.matrix]}",
             )
         self.sizes.check_operands(x, self.sizes.matrix, bias)
 
 
 def transposed_matrix(ops: Ops, weight: Any, sizes: Convolution, mirror: bool) -> Any:
-    """Weights of a transposed convolution by tap, from the last to the first if they are to be mirrored."""
+    """The matrix of weights of the equivalent convolution; `mirror` reverses the order of the taps."""
     if sizes.are_prepared(weight.shape):
         return ops.reshaped(weight, sizes.matrix)
     kernel, groups = sizes.windows.kernel, sizes.groups
@@ -109,28 +114,30 @@ def transposed_matrix(ops: Ops, weight: Any, sizes: Convolution, mirror: bool) -
     return ops.reshape(ops.permute(weight, (3, 4, 1, 0, 2)), sizes.matrix)
 
 
-def _stuffed(ops: Ops, x: Any, transposed: Transposed) -> Any:
-    """The input with zeros between its elements, cut where less is wanted."""
+def _dilated_input(ops: Ops, x: Any, transposed: TransposedConvolution) -> Any:
+    """The input with zeros between its elements, cropped where the padding is below 0."""
     for axis, step in enumerate(transposed.sizes.windows.stride, start=1):
         if step > 1:
-            apart = ops.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]))
-            pairs = ((0, 0),) * (axis + 1) + ((0, step - 1),) + ((0, 0),) * (len(x.shape) - axis - 1)
-            x = ops.reshape(ops.pad(apart, pairs, 0.0), (*x.shape[:axis], x.shape[axis] * step, *x.shape[axis + 1 :]))
-    cuts = [
+            expanded = ops.reshape(x, (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :]))
+            padding = ((0, 0),) * (axis + 1) + ((0, step - 1),) + ((0, 0),) * (len(x.shape) - axis - 1)
+            x = ops.reshape(
+                ops.pad(expanded, padding, 0.0), (*x.shape[:axis], x.shape[axis] * step, *x.shape[axis + 1 :])
+            )
+    bounds = [
         (max(0, -before), own + min(0, after))
-        for own, (before, after) in zip(transposed.stuffed, transposed.around, strict=True)
+        for own, (before, after) in zip(transposed.dilated_extents, transposed.input_padding, strict=True)
     ]
-    begins, ends = (0, *(first for first, _ in cuts), 0), (x.shape[0], *(last for _, last in cuts), x.shape[-1])
+    begins, ends = (0, *(first for first, _ in bounds), 0), (x.shape[0], *(last for _, last in bounds), x.shape[-1])
     return x if ends == x.shape and not any(begins) else ops.slice(x, begins, ends)
 
 
 _PADDING = len(SIZES_2D)
-"""The index of the output padding among the attributes: the mirror follows, and then those of the result."""
+"""The index of `output_padding` among the attributes; `mirror_kernel` and the attributes of the result follow."""
 
 
-def transposed_2d(*attributes: Any) -> Transposed:
-    """The sizes that the first attributes of a `conv_transpose2d` say."""
-    return Transposed(sizes_2d(*attributes), attributes[_PADDING])
+def transposed_2d(*attributes: Any) -> TransposedConvolution:
+    """The sizes in the first attributes of a `conv_transpose2d`."""
+    return TransposedConvolution(sizes_2d(*attributes), attributes[_PADDING])
 
 
 def _check_transposed(x: Shape, weight: Shape, bias: Shape | None, *attributes: Any) -> None:
@@ -148,7 +155,7 @@ def _result_transposed(x: TensorSpec, _weight: TensorSpec, _bias: TensorSpec | N
 def _conv_transpose2d(ops: Ops, x: Any, weight: Any, bias: Any, *attributes: Any) -> Any:
     transposed, mirror = transposed_2d(*attributes), attributes[_PADDING + 1]
     matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
-    x = _stuffed(ops, unflattened(ops, x, transposed.sizes), transposed)
+    x = _dilated_input(ops, unflattened(ops, x, transposed.sizes), transposed)
     sizes = transposed.convolution
     total = convolved(ops, x, matrix, bias, sizes, *attributes[_PADDING + 2 :])
     return ops.reshaped(total, (1, 1, sizes.rows, sizes.outputs))
@@ -164,7 +171,7 @@ def _transposed_golden(torch: Any, x: Any, weight: Any, bias: Any, *attributes: 
         None,
         windows.stride,
         0,
-        transposed.more,
+        transposed.output_padding,
         sizes.groups,
         windows.dilation,
     )

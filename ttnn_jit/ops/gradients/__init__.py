@@ -1,1 +1,1 @@
-"""Gradients."""
+"""Gradients of operations, ``ttnn.<name>_bw``."""

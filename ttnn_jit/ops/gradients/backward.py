@@ -1,7 +1,7 @@
-"""Gradients: an operation's inputs' from its result's, by a formula over other operations, in float32 and rounded once.
+"""The declaration of a gradient: a formula from the gradient of an operation's result to those of its inputs.
 
-They are macro operations, so that a program has the operations of the formula. None of them is loaded before a name of
-ttnn's that ends with ``_bw`` is asked for.
+The formula is computed in float32, and its result is rounded once. Gradients are macro operations: a program contains
+the operations of the formula. They are imported at the first use of a name of ttnn's that ends with ``_bw``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ APPROXIMATE = Parameter("approximate", NAME, "none", aliases=("variant",))
 OTHER = Parameter("other_tensor", TENSOR, aliases=("input_tensor_b", "other", "input_b"))
 
 
-def _summed_to(ops: Ops, found: Value, like: Value) -> Value:
-    """The gradient of a tensor that was broadcast: the sums of those of its repetitions."""
+def _unbroadcast(ops: Ops, found: Value, like: Value) -> Value:
+    """The adjoint of a broadcast: `found` summed to the shape of `like`."""
     if found.shape == like.shape:
         return found
     own = (1,) * (len(found.shape) - len(like.shape)) + like.shape
@@ -34,37 +34,37 @@ def _summed_to(ops: Ops, found: Value, like: Value) -> Value:
 
 
 def is_tanh(approximate: str | None) -> bool:
-    """Whether a gelu is the one by `tanh`.
+    """Whether `approximate` selects gelu by `tanh`.
 
     Raises:
-        ShapeError: It is neither that nor the exact one.
+        ShapeError: It is neither 'none' nor 'tanh'.
     """
     if approximate not in {None, "none", "tanh"}:
         raise ShapeError(f"`approximate` is 'none' or 'tanh', got {approximate!r}")
     return approximate == "tanh"
 
 
-_FLAT = 32.0
-"""Beyond it, the slope of gelu is 0 or 1 in float32."""
+_SATURATED = 32.0
+"""Inputs beyond this magnitude, where the slope of gelu is 0 or 1 in float32, are clamped."""
 
 
 def gelu_slope(f: Ops, x: Value, approximate: str | None) -> Value:
     """The derivative of gelu."""
-    x = f.clamp(x, -_FLAT, _FLAT)
+    x = f.clamp(x, -_SATURATED, _SATURATED)
     if is_tanh(approximate):
         steep = x * (math.sqrt(8.0 / math.pi) * (1.0 + 3 * 0.044715 * (x * x)))
-        return _share(f, x) * (1.0 + steep * _share(f, -x))
+        return _gelu_tanh_factor(f, x) * (1.0 + steep * _gelu_tanh_factor(f, -x))
     density = f.exp(-0.5 * (x * x)) * (1.0 / math.sqrt(2.0 * math.pi))
     return 0.5 * f.erfc(x * (-1.0 / math.sqrt(2.0))) + x * density
 
 
-def _share(f: Ops, x: Value) -> Value:
-    """What gelu by tanh multiplies x by, with the digits that it has in its left tail."""
+def _gelu_tanh_factor(f: Ops, x: Value) -> Value:
+    """The factor gelu(x) / x of gelu by `tanh`, accurate in its left tail."""
     return f.where(f.eq(x, 0.0), 0.5, f.gelu(x, approximate="tanh") / x)
 
 
-def by_autograd(forward: Callable[..., Any], inputs: int) -> Callable[..., list[Any]]:
-    """The golden of a gradient: what torch's autograd makes of ``forward(torch, *inputs, *attributes)``."""
+def autograd_golden(forward: Callable[..., Any], inputs: int) -> Callable[..., list[Any]]:
+    """The golden of a gradient: torch's autograd of ``forward(torch, *inputs, *attributes)``."""
 
     def golden(torch: Any, grad: Any, *arguments: Any) -> list[Any]:
         leaves = [each.detach().clone().requires_grad_() for each in arguments[:inputs]]
@@ -87,33 +87,33 @@ def gradient(
     inputs: Sequence[Parameter] = (INPUT,),
     values: tuple[Any, ...] = (),
     shapes: tuple[tuple[tuple[int, ...], ...], ...] = (),
-    **tested: Any,
+    **probe_fields: Any,
 ) -> MacroOperation:
     """The declaration of ``ttnn.<name>_bw``.
 
     Args:
-        name: Of the operation.
-        summary: What it computes, behind "The gradient of".
-        forward: It in torch.
-        formula: ``formula(f, gradient, *inputs, *attributes)``: the gradient of its input, or of each of several.
-        attributes: Its compile-time values.
-        inputs: Its tensors.
-        values: What its attributes are tested with; their defaults, if none are given.
-        shapes: Shapes that it is tested with, that of the result's gradient first; if none are given, equal ones, and
-            some of inputs that are broadcast.
-        tested: What `Probe` says of the derivatives in float32. The domain is -3 to 3 if none is given; bounds hold at
-            all numbers that bfloat16 has, and derivatives overflow where the exact ones do.
+        name: The name of the operation.
+        summary: What the operation is; it completes "The gradient of".
+        forward: The operation in torch.
+        formula: ``formula(f, gradient, *inputs, *attributes)``: the gradient of the input, or of each input.
+        attributes: The compile-time attributes.
+        inputs: The tensors.
+        values: The attributes of the tests; by default the defaults.
+        shapes: The shapes of the tests, the shape of the result's gradient first; by default equal shapes, and with
+            several inputs also shapes that broadcast.
+        probe_fields: Fields of the `Probe` of the derivatives in float32. The domain is -3 to 3 by default. Bounds
+            hold at all numbers of bfloat16; derivatives overflow where the exact ones do.
     """
 
     def decompose(ops: Ops, *arguments: Any) -> Iterator[Value]:
         found = formula(ops, *arguments)
         listed = [found] if isinstance(found, Value) else found
-        return (_summed_to(ops, *each) for each in zip(listed, arguments[1 : 1 + len(inputs)], strict=True))
+        return (_unbroadcast(ops, *each) for each in zip(listed, arguments[1 : 1 + len(inputs)], strict=True))
 
     statics = values or tuple(each.default for each in attributes if each.kind is not CHOICE)
     broadcast = ((2, 3, 40), (2, 3, 40), *((1, 40),) * (len(inputs) - 1))
-    tried = shapes or (((3, 40),) * (1 + len(inputs)), *([broadcast] if len(inputs) > 1 else []))
-    examples: tuple[Example, ...] = tuple((each, statics) for each in tried)
+    example_shapes = shapes or (((3, 40),) * (1 + len(inputs)), *([broadcast] if len(inputs) > 1 else []))
+    examples: tuple[Example, ...] = tuple((each, statics) for each in example_shapes)
     return MacroOperation(
         name=f"{name}_bw",
         parameters=(GRADIENT, *inputs, *attributes, *GRADIENT_PARAMETERS),
@@ -123,7 +123,7 @@ def gradient(
         in_float32=True,
         dtype_operand=1,
         takes_dtypes=FLOATS,
-        golden=by_autograd(forward, len(inputs)),
-        probe=Probe(**{"domain": (-3.0, 3.0), "max_ulp_bf16": ROUNDED_TWICE, **tested}),
+        golden=autograd_golden(forward, len(inputs)),
+        probe=Probe(**{"domain": (-3.0, 3.0), "max_ulp_bf16": ROUNDED_TWICE, **probe_fields}),
         examples=examples,
     )

@@ -1,4 +1,4 @@
-"""Gradients of operations that repeat and multiply elements along dimensions, and of functions of gamma's family."""
+"""Gradients of operations that repeat or multiply elements along dimensions, and of gamma functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.ops.language.parameter import EXTENTS, FLOAT, OPTIONAL_COUNT, Para
 
 Shape = Sequence[int]
 
-# --- Of elements that are repeated, or multiplied ---------------------------------------------------------------------
+# --- Repetition and products ------------------------------------------------------------------------------------------
 
 
 def _repeat(f: Ops, g: Value, x: Value, counts: Shape) -> Value:
@@ -24,22 +24,22 @@ def _repeat(f: Ops, g: Value, x: Value, counts: Shape) -> Value:
     own = (1,) * extra + x.shape
     if g.shape != tuple(count * extent for count, extent in zip(counts, own, strict=True)):
         raise ShapeError(
-            f"a gradient of shape {list(g.shape)} is none of {list(x.shape)} repeated {list(counts)} times"
+            f"a gradient of shape {list(g.shape)} is not that of {list(x.shape)} repeated {list(counts)} times"
         )
-    apart = f.reshape(g, tuple(each for pair in zip(counts, own, strict=True) for each in pair))
-    return f.reshape(f.sum(apart, tuple(range(0, 2 * len(own), 2)), False), x.shape)
+    split = f.reshape(g, tuple(each for pair in zip(counts, own, strict=True) for each in pair))
+    return f.reshape(f.sum(split, tuple(range(0, 2 * len(own), 2)), False), x.shape)
 
 
-def _before(f: Ops, x: Value, axis: int) -> Value:
-    """The product of the elements before each, along a dimension."""
-    ones = f.fill(f.sliced(x, axis, 0, 1), 1.0)
+def _exclusive_product(f: Ops, x: Value, axis: int) -> Value:
+    """The exclusive cumulative product along a dimension: for each element the product of those before it."""
+    one = f.fill(f.sliced(x, axis, 0, 1), 1.0)
     if x.shape[axis] <= 1:
-        return ones
-    return f.cumprod(f.concat([ones, f.sliced(x, axis, 0, x.shape[axis] - 1)], axis), axis)
+        return one
+    return f.cumprod(f.concat([one, f.sliced(x, axis, 0, x.shape[axis] - 1)], axis), axis)
 
 
 def _product(f: Ops, g: Value, x: Value, dim: int | None) -> Value:
-    """Every element's is the product of the others, which is no quotient: one of them may be 0."""
+    """The gradient of an element is the product of the others; a quotient would fail where an element is 0."""
     if dim is None:
         flat = f.reshape(x, (math.prod(x.shape),))
         return f.reshape(_product(f, f.reshape(g, (1,)), flat, 0), x.shape)
@@ -47,13 +47,13 @@ def _product(f: Ops, g: Value, x: Value, dim: int | None) -> Value:
     kept = tuple(1 if index == axis else extent for index, extent in enumerate(x.shape))
     if math.prod(g.shape) != math.prod(kept):
         raise ShapeError(
-            f"a gradient of shape {list(g.shape)} is none of products along dimension {axis} of {list(x.shape)}"
+            f"a gradient of shape {list(g.shape)} is not that of products along dimension {axis} of {list(x.shape)}"
         )
-    others = _before(f, x, axis) * f.flip(_before(f, f.flip(x, (axis,)), axis), (axis,))
+    others = _exclusive_product(f, x, axis) * f.flip(_exclusive_product(f, f.flip(x, (axis,)), axis), (axis,))
     return f.reshape(g, kept) * others
 
 
-# --- Of gammas --------------------------------------------------------------------------------------------------------
+# --- Gamma functions --------------------------------------------------------------------------------------------------
 
 _GAMMAS = (-9.0, 9.0)
 

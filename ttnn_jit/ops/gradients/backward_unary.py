@@ -16,7 +16,7 @@ _ROOT_2 = math.sqrt(2.0)
 _LN_2, _LN_10 = math.log(2.0), math.log(10.0)
 
 
-def _of(
+def _unary(
     name: str,
     derivative: Callable[..., Value | float],
     *attributes: Parameter,
@@ -24,7 +24,7 @@ def _of(
     forward: Callable[..., Any] | None = None,
     **fields: Any,
 ) -> MacroOperation:
-    """A gradient that is the derivative times that of the result; torch has the function by the same name."""
+    """The derivative times the gradient of the result; by default torch's function has the same name."""
 
     def formula(f: Ops, g: Value, x: Value, *numbers: Any) -> Value:
         return g * derivative(f, x, *numbers)
@@ -32,15 +32,15 @@ def _of(
     return gradient(name, f"`{name}`", forward or torch_function(name), formula, *attributes, domain=domain, **fields)
 
 
-def _of_step(name: str) -> MacroOperation:
-    """A function that is constant between its steps."""
+def _step_function(name: str) -> MacroOperation:
+    """The gradient of a step function, which is 0."""
     return gradient(name, f"`{name}`, which is 0", torch_function(name), lambda f, g, _: f.fill(g, 0.0))
 
 
 def _activation(
     name: str, derivative: Callable[..., Value | float], *attributes: Parameter, **fields: Any
 ) -> MacroOperation:
-    return _of(
+    return _unary(
         name,
         derivative,
         *attributes,
@@ -53,7 +53,7 @@ def _between(x: Value, low: float, high: float) -> Value:
     return (x > low) * (x < high)
 
 
-def _within(f: Ops, x: Value, low: float, high: float) -> Value:
+def _between_inclusive(f: Ops, x: Value, low: float, high: float) -> Value:
     inside = x >= low if low > -math.inf else f.fill(x, 1.0)
     return inside if high == math.inf else inside * (x <= high)
 
@@ -85,7 +85,7 @@ def _arc_sine(f: Ops, x: Value) -> Value:
     return 1.0 / f.sqrt((1.0 - x) * (1.0 + x))
 
 
-def _area_cosine(f: Ops, x: Value) -> Value:
+def _inverse_cosh(f: Ops, x: Value) -> Value:
     x = f.abs(x)
     return 1.0 / (f.sqrt(x - 1.0) * f.sqrt(x + 1.0))
 
@@ -108,7 +108,7 @@ def _selu(f: Ops, x: Value) -> Value:
 
 
 def _power_slope(f: Ops, x: Value, base: float) -> Value:
-    """Of a number to the power of `x`; of 0 and what is not below 0 it is 0, as torch has it."""
+    """The derivative of `base` to the power of `x`; where `base` is 0 and `x` is not negative it is 0, as in torch."""
     if base > 0:
         half = f.rpow(x * 0.5, base)
         return half * math.log(base) * half
@@ -123,42 +123,42 @@ _LOW, _HIGH = _number("min", -math.inf), _number("max", math.inf)
 _POSITIVE = (0.1, 9.0)
 
 OPERATIONS = (
-    _of("abs", lambda f, x: f.sign(x)),
-    _of("acos", lambda f, x: -_arc_sine(f, x), domain=(-0.9, 0.9), max_ulp=1.5),
-    _of("acosh", _area_cosine, domain=(1.1, 9.0), max_ulp=3.0),
-    _of("asin", _arc_sine, domain=(-0.9, 0.9), max_ulp=1.5),
-    _of("asinh", lambda f, x: 1.0 / f.hypot(x, 1.0), max_ulp=2.0),
-    _of("atan", _arc_tangent, max_ulp=3.5),
-    _of("atanh", lambda _, x: 1.0 / (1.0 - x) / (1.0 + x), domain=(-0.9, 0.9), max_ulp=2.0),
+    _unary("abs", lambda f, x: f.sign(x)),
+    _unary("acos", lambda f, x: -_arc_sine(f, x), domain=(-0.9, 0.9), max_ulp=1.5),
+    _unary("acosh", _inverse_cosh, domain=(1.1, 9.0), max_ulp=3.0),
+    _unary("asin", _arc_sine, domain=(-0.9, 0.9), max_ulp=1.5),
+    _unary("asinh", lambda f, x: 1.0 / f.hypot(x, 1.0), max_ulp=2.0),
+    _unary("atan", _arc_tangent, max_ulp=3.5),
+    _unary("atanh", lambda _, x: 1.0 / (1.0 - x) / (1.0 + x), domain=(-0.9, 0.9), max_ulp=2.0),
     gradient("assign", "a copy", lambda _, x: x.clone(), lambda _, g, __: g * 1.0),
-    *(_of_step(name) for name in ("ceil", "floor", "round", "sign", "trunc")),
+    *(_step_function(name) for name in ("ceil", "floor", "round", "sign", "trunc")),
     gradient("fill_zero", "zeros", lambda torch, x: torch.zeros_like(x), lambda f, g, _: f.fill(g, 0.0)),
     gradient("frac", "the fraction", lambda torch, x: torch.frac(x), lambda _, g, __: g * 1.0),
     gradient("neg", "`neg`", lambda torch, x: torch.neg(x), lambda _, g, __: -g),
     _activation(
         "celu", lambda f, x, alpha: f.where(x > 0.0, 1.0, f.exp(x / alpha)), _number("alpha", 1.0), max_ulp=1.25
     ),
-    _of("clamp", _within, _LOW, _HIGH, values=(-1.0, 1.5)),
-    _of("clip", _within, _LOW, _HIGH, values=(-math.inf, 1.5)),
-    _of("cos", lambda f, x: -f.sin(x), max_ulp=2.0),
-    _of("cosh", lambda f, x: f.sinh(x), max_ulp=1.5),
-    _of("deg2rad", lambda _, __: math.pi / 180),
-    _of("rad2deg", lambda _, __: 180 / math.pi),
+    _unary("clamp", _between_inclusive, _LOW, _HIGH, values=(-1.0, 1.5)),
+    _unary("clip", _between_inclusive, _LOW, _HIGH, values=(-math.inf, 1.5)),
+    _unary("cos", lambda f, x: -f.sin(x), max_ulp=2.0),
+    _unary("cosh", lambda f, x: f.sinh(x), max_ulp=1.5),
+    _unary("deg2rad", lambda _, __: math.pi / 180),
+    _unary("rad2deg", lambda _, __: 180 / math.pi),
     _activation(
         "elu", lambda f, x, alpha: f.where(x > 0.0, 1.0, alpha * f.exp(x)), _number("alpha", 1.0), max_ulp=1.25
     ),
-    _of("erf", lambda f, x: f.exp(-(x * x)) * (2.0 / math.sqrt(math.pi)), max_ulp=2.5),
-    _of("erfc", lambda f, x: f.exp(-(x * x)) * (-2.0 / math.sqrt(math.pi)), max_ulp=2.5),
-    _of(
+    _unary("erf", lambda f, x: f.exp(-(x * x)) * (2.0 / math.sqrt(math.pi)), max_ulp=2.5),
+    _unary("erfc", lambda f, x: f.exp(-(x * x)) * (-2.0 / math.sqrt(math.pi)), max_ulp=2.5),
+    _unary(
         "erfinv",
         lambda f, x: f.exp(f.square(f.erfinv(x))) * (0.5 * math.sqrt(math.pi)),
         domain=(-0.9, 0.9),
         max_ulp=7.0,
     ),
-    _of("exp", lambda f, x: f.exp(x), max_ulp=1.25),
-    _of("exp2", lambda f, x: f.exp2(x - 1.0) * (2.0 * _LN_2), max_ulp=2.0),
-    _of("expm1", lambda f, x: f.exp(x), max_ulp=1.25),
-    _of(
+    _unary("exp", lambda f, x: f.exp(x), max_ulp=1.25),
+    _unary("exp2", lambda f, x: f.exp2(x - 1.0) * (2.0 * _LN_2), max_ulp=2.0),
+    _unary("expm1", lambda f, x: f.exp(x), max_ulp=1.25),
+    _unary(
         "gelu",
         gelu_slope,
         APPROXIMATE,
@@ -175,41 +175,41 @@ OPERATIONS = (
         lambda f, x, slope: f.where(x > 0.0, 1.0, f.fill(x, slope)),
         _number("negative_slope", 0.01),
     ),
-    _of("lgamma", lambda f, x: f.digamma(x), domain=_POSITIVE, max_ulp=4.0, max_absolute=4e-6),
-    _of("log", lambda _, x: 1.0 / x, domain=_POSITIVE),
-    _of("log10", lambda _, x: (1.0 / _LN_10) / x, domain=_POSITIVE, max_ulp=1.0),
-    _of("log1p", lambda _, x: 1.0 / (x + 1.0), domain=(-0.9, 9.0), max_ulp=1.5),
-    _of("log2", lambda _, x: (1.0 / _LN_2) / x, domain=_POSITIVE, max_ulp=1.0),
-    _of(
+    _unary("lgamma", lambda f, x: f.digamma(x), domain=_POSITIVE, max_ulp=4.0, max_absolute=4e-6),
+    _unary("log", lambda _, x: 1.0 / x, domain=_POSITIVE),
+    _unary("log10", lambda _, x: (1.0 / _LN_10) / x, domain=_POSITIVE, max_ulp=1.0),
+    _unary("log1p", lambda _, x: 1.0 / (x + 1.0), domain=(-0.9, 9.0), max_ulp=1.5),
+    _unary("log2", lambda _, x: (1.0 / _LN_2) / x, domain=_POSITIVE, max_ulp=1.0),
+    _unary(
         "log_sigmoid",
         lambda f, x: f.sigmoid(-x),
         max_ulp=2.0,
         forward=lambda torch, x: torch.nn.functional.logsigmoid(x),
     ),
-    _of(
+    _unary(
         "logit",
-        lambda f, x: f.where(_within(f, x, 0.0, 1.0), 1.0 / (x * (1.0 - x)), math.nan),
+        lambda f, x: f.where(_between_inclusive(f, x, 0.0, 1.0), 1.0 / (x * (1.0 - x)), math.nan),
         domain=(0.1, 0.9),
         max_ulp=2.0,
     ),
-    _of("reciprocal", lambda _, x: -1.0 / x / x, domain=_POSITIVE, max_ulp=1.5),
-    _of("relu", lambda f, x: f.where(x <= 0.0, 0.0, 1.0)),
+    _unary("reciprocal", lambda _, x: -1.0 / x / x, domain=_POSITIVE, max_ulp=1.5),
+    _unary("relu", lambda f, x: f.where(x <= 0.0, 0.0, 1.0)),
     _activation("relu6", lambda _, x: _between(x, 0.0, 6.0), domain=(-2.0, 9.0)),
-    _of("rsqrt", lambda f, x: -0.5 * f.rsqrt(x) / f.abs(x), domain=_POSITIVE, max_ulp=2.0),
-    _of("selu", _selu, max_ulp=2.5),
-    _of("sigmoid", _sigmoid, max_ulp=3.0),
+    _unary("rsqrt", lambda f, x: -0.5 * f.rsqrt(x) / f.abs(x), domain=_POSITIVE, max_ulp=2.0),
+    _unary("selu", _selu, max_ulp=2.5),
+    _unary("sigmoid", _sigmoid, max_ulp=3.0),
     _activation("silu", _silu, max_ulp=4.0, max_absolute=1.2e-7),
-    _of("sin", lambda f, x: f.cos(x), max_ulp=2.0),
-    _of("sinh", lambda f, x: f.cosh(x), max_ulp=1.5),
+    _unary("sin", lambda f, x: f.cos(x), max_ulp=2.0),
+    _unary("sinh", lambda f, x: f.cosh(x), max_ulp=1.5),
     _activation(
         "softplus", _softplus, _number("beta", 1.0), _number("threshold", 20.0), domain=(-30.0, 30.0), max_ulp=2.0
     ),
     _activation("softshrink", lambda f, x, lambd: f.abs(x) > lambd, _number("lambd", 0.5)),
     _activation("softsign", _softsign, max_ulp=3.0),
-    _of("sqrt", lambda f, x: 0.5 * f.rsqrt(x), domain=_POSITIVE, max_ulp=1.5),
-    _of("square", lambda _, x: 2.0 * x),
-    _of("tan", _tangent, domain=(-1.3, 1.3), max_ulp=4.0),
-    _of("tanh", _tanh, max_ulp=3.0),
+    _unary("sqrt", lambda f, x: 0.5 * f.rsqrt(x), domain=_POSITIVE, max_ulp=1.5),
+    _unary("square", lambda _, x: 2.0 * x),
+    _unary("tan", _tangent, domain=(-1.3, 1.3), max_ulp=4.0),
+    _unary("tanh", _tanh, max_ulp=3.0),
     _activation("tanhshrink", lambda f, x: f.square(f.tanh(x)), max_ulp=3.0),
     _activation(
         "threshold",
@@ -218,8 +218,11 @@ OPERATIONS = (
         _number("value", None, "max"),
         values=(0.5, 2.0),
     ),
-    *(_of(name, lambda *_: 1.0, _number("scalar"), values=(0.75,), domain=_POSITIVE) for name in ("fmod", "remainder")),
-    _of(
+    *(
+        _unary(name, lambda *_: 1.0, _number("scalar"), values=(0.75,), domain=_POSITIVE)
+        for name in ("fmod", "remainder")
+    ),
+    _unary(
         "bias_gelu",
         lambda f, x, bias, approximate: gelu_slope(f, x + bias, approximate),
         _number("bias"),
@@ -237,7 +240,7 @@ OPERATIONS = (
         _number("scalar"),
         values=(2.5,),
     ),
-    _of(
+    _unary(
         "rpow",
         _power_slope,
         _number("exponent"),
@@ -245,7 +248,7 @@ OPERATIONS = (
         max_ulp=4.0,
         forward=lambda torch, x, base: torch.pow(base, x),
     ),
-    _of(
+    _unary(
         "pow",
         lambda f, x, exponent: exponent * f.pow(x, exponent - 1.0) if exponent else f.fill(x, 0.0),
         _number("exponent"),
@@ -253,8 +256,10 @@ OPERATIONS = (
         domain=_POSITIVE,
         max_ulp=2.5,
     ),
-    _of("unary_sub", lambda _, __, ___: 1.0, _number("scalar"), values=(2.5,), forward=lambda _, x, scalar: x - scalar),
-    _of(
+    _unary(
+        "unary_sub", lambda _, __, ___: 1.0, _number("scalar"), values=(2.5,), forward=lambda _, x, scalar: x - scalar
+    ),
+    _unary(
         "rdiv",
         lambda _, x, scalar: -scalar / x / x,
         _number("scalar"),

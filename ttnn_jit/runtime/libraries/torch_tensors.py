@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, TtnnJitError
-from ttnn_jit.foreign.torch_autocast import WAY_OUT, asks_autocast, autocast_is_on
+from ttnn_jit.foreign.torch_autocast import CAST_HELP, autocast_is_on, autocast_query
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.runtime.elements.torch_elements import torch_tensor, torch_wrapper
 from ttnn_jit.runtime.libraries.marks import LibraryMark
@@ -68,7 +68,7 @@ class TorchTensors(ForeignLibrary):
 
     def unheeded(self, function: str) -> str | None:
         """Automatic mixed precision."""
-        return f"`torch.autocast` is on and has no effect on `{function}`: {WAY_OUT}" if autocast_is_on() else None
+        return f"`torch.autocast` is on and has no effect on `{function}`: {CAST_HELP}" if autocast_is_on() else None
 
     def are_plain(self, tensors: Sequence[Any]) -> bool:
         """Of torch's own class."""
@@ -195,5 +195,5 @@ def _look_up(count: int, table: dict[Any, WarmCall]) -> WarmCall:
         f" return warm({', '.join(names)})",
     ]
     scope = {"Plain": torch.Tensor, "MISS": MISS, "grad_enabled": torch.is_grad_enabled, "table": table}
-    scope |= {"dispatch_modes": dispatch_modes(), "autocast": asks_autocast()}
+    scope |= {"dispatch_modes": dispatch_modes(), "autocast": autocast_query()}
     return define("find", lines, scope)

@@ -24,7 +24,7 @@ from itertools import chain, count, repeat, starmap
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.process.finalizers import given_to
+from ttnn_jit.process.finalizers import finalizer_callback
 
 BIG_BYTES = 1 << 20  # blocks of this size and more are mappings of their own
 POOLED_RESULT_BYTES = BIG_BYTES
@@ -58,7 +58,7 @@ class Address(int):
 
 def returning(to: Callable[[int], None]) -> type[Address]:
     """The type of addresses that give themselves to `to`, a builtin function, when they die."""
-    return type("Address", (Address,), {"__slots__": (), "__del__": given_to(to)})
+    return type("Address", (Address,), {"__slots__": (), "__del__": finalizer_callback(to)})
 
 
 class Buffer:

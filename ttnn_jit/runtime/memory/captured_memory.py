@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, Buffer, SizeClass, address_of, returning
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -114,7 +114,7 @@ class CapturedMemory:
         for address in self._changed():
             if address in captured and address not in told:
                 told.add(address)
-                warn_the_user(self._warning(trace_id, address, captured[address]))
+                warn_user(self._warning(trace_id, address, captured[address]))
 
     def _changed(self) -> Iterator[int]:
         yield from [*self.freed]

@@ -18,7 +18,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import GridError, L1CapacityError
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.process.finalizers import given_to
+from ttnn_jit.process.finalizers import finalizer_callback
 from ttnn_jit.specs.cores.sharding import folded_2d, shard_cores
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreCoord, Layout, MemoryConfig, TensorSpec
@@ -98,7 +98,7 @@ class L1Account:
         self._used = 0
         self._live: dict[int, tuple[TensorSpec, int]] = {}  # by the key of their lease
         self._ended: list[Lease] = []
-        self._lease = type("Lease", (Lease,), {"__slots__": (), "__del__": given_to(self._ended.append)})
+        self._lease = type("Lease", (Lease,), {"__slots__": (), "__del__": finalizer_callback(self._ended.append)})
         every = sum(1 << (LANE_BITS * lane) for lane in range(math.prod(target.grid)))
         self._ones = every
         self._guards = every << (LANE_BITS - 1)

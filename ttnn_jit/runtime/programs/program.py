@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_users_frames
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.libraries import TTNN
@@ -94,7 +94,7 @@ class Program:
             self._record_run()
             return caller.run_on_tensors(self, tensors)
         except TtnnJitError as error:
-            keep_users_frames(error)
+            keep_user_frames(error)
             raise
 
     def run_into(self, output: Tensor, *tensors: Tensor) -> Tensor:

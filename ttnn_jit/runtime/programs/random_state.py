@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.guards.package_state import keep
+from ttnn_jit.guards.package_state import register
 from ttnn_jit.runtime.libraries import LIBRARIES, NUMPY, TTNN, TensorLibrary
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -123,4 +123,4 @@ def on_device(tensor: Tensor, device: Device) -> Tensor:
 
 for _part in PARTS:
     for _library in LIBRARIES:
-        keep(name_of(_part, _library), partial(state, _part, _library))
+        register(name_of(_part, _library), partial(state, _part, _library))

@@ -1,1 +1,1 @@
-"""How a call of the host API is bound, checked and carried out: of operations, and of host functions."""
+"""Calls of the host API, of operations and of host functions: binding, checks and dispatch."""

@@ -1,6 +1,6 @@
-"""Calls of functions of the host API, written as text when they are first made.
+"""The fast path of host functions: a wrapper per function, generated at its first call.
 
-A call looks at the classes of its arguments, and goes to the body where none of them needs binding.
+The wrapper checks the classes of the arguments, and calls the body directly if no argument needs binding.
 """
 
 from __future__ import annotations
@@ -14,102 +14,114 @@ from ttnn_jit.ops.host_ops import OPS
 from ttnn_jit.ops.traced_calls import TRACERS
 from ttnn_jit.runtime.native.generated import define
 from ttnn_jit.ttnn.calling.eager_ops import EAGER
-from ttnn_jit.ttnn.calling.shared_parameters import OF_ANY, made_of
+from ttnn_jit.ttnn.calling.shared_parameters import VARIADIC, instance_of
 
 
 class CalledFunction(Protocol):
-    """What the text of a call depends on, of the declaration of its function."""
+    """The part of a declaration that the generated wrapper depends on."""
 
     @property
     def function(self) -> Callable[..., Any]:
-        """Its body."""
+        """The body."""
 
     @property
     def name(self) -> str:
-        """As users write it."""
+        """The qualified name, ``ttnn.<name>``."""
 
     @property
     def in_programs(self) -> bool:
-        """Whether jitted functions may call it."""
+        """Whether jitted functions may call the function."""
 
     @property
     def takes_ops(self) -> bool:
-        """Whether the body has a first parameter that users do not see."""
+        """Whether the body has the hidden first parameter `_ops`."""
 
     @property
     def signature(self) -> inspect.Signature:
-        """As users see it."""
+        """The signature without the hidden parameter."""
 
     @property
-    def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
-        """Parameter -> the classes of whose instances its values need no binding; None: of any."""
+    def classes_without_binding(self) -> Mapping[str, frozenset[type] | None]:
+        """Parameter -> the classes whose instances need no binding; None: every class."""
 
     @property
-    def listed(self) -> tuple[str, ...]:
-        """The parameters that may be several whole numbers."""
+    def integer_sequences(self) -> tuple[str, ...]:
+        """The parameters that may be sequences of integers."""
 
 
-def write(declared: CalledFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """The text of `call`, whose globals are `scope`, as long as nobody observes."""
+def make_direct_call(declared: CalledFunction, call: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
+    """The wrapper that replaces `call`, whose globals are `scope`, while there is no observer."""
     function: Any = declared.function
-    arguments = vars(function).get("__ttnn_arguments__")  # of a body that takes them as one dataclass
+    arguments = vars(function).get("__ttnn_arguments__")  # the dataclass that the body takes, if it takes one
     scope.update(
-        _given=_given, _call=call, _function=function if arguments is None else function.__ttnn_body__, _ops=EAGER
+        _explicit_arguments=_explicit_arguments,
+        _call=call,
+        _function=function if arguments is None else function.__ttnn_body__,
+        _ops=EAGER,
     )
-    scope.update(_made_of=made_of, _arguments=arguments, _tracers=TRACERS)
+    scope.update(_instance_of=instance_of, _arguments=arguments, _tracers=TRACERS)
     scope.update(_type=type, _list=list, _are_whole=_are_whole)
-    own = [each for each in declared.signature.parameters.values() if each.kind not in OF_ANY]
+    own = [each for each in declared.signature.parameters.values() if each.kind not in VARIADIC]
     by_name = [each.name for each in own if each.kind is each.KEYWORD_ONLY]
     positional = [each.name for each in own if each.name not in by_name]
-    heads = ", ".join([*map(_omissible, positional), "*_rest", *map(_omissible, by_name), "**_others"])
-    misses = ["_rest", "_others", *(["_tracers"] if declared.in_programs else []), *_misses(declared, own, scope)]
+    parameter_texts = ", ".join([*map(_with_default, positional), "*_rest", *map(_with_default, by_name), "**_others"])
+    conditions = [
+        "_rest",
+        "_others",
+        *(["_tracers"] if declared.in_programs else []),
+        *_binding_conditions(declared, own, scope),
+    ]
     before = [OPS] if declared.takes_ops else []
     passed = ", ".join([*before, *positional, *(f"{name}={name}" for name in by_name)])
     if arguments is not None:
-        passed = f"_made_of(_arguments, {_dict_of(*before, *positional, *by_name)})"
-    given = f"_given(_declared, {_dict_of(*positional, *by_name)}, _rest, _others)"
+        passed = f"_instance_of(_arguments, {_dict_of(*before, *positional, *by_name)})"
+    given = f"_explicit_arguments(_declared, {_dict_of(*positional, *by_name)}, _rest, _others)"
     in_tuples = [
-        line for name in declared.listed for line in (f"if _type({name}) is _list:", f"    {name} = (*{name},)")
+        line
+        for name in declared.integer_sequences
+        for line in (f"if _type({name}) is _list:", f"    {name} = (*{name},)")
     ]
     lines = [
-        f"def _written({heads}):",
+        f"def _direct_call({parameter_texts}):",
         "    try:",
-        f"        if {' or '.join(misses)}:",
+        f"        if {' or '.join(conditions)}:",
         f"            return _declared.run(_call, *{given})",
         *(f"        {line}" for line in in_tuples),
         f"        return _function({passed})",
         "    except BaseException as _error:",
-        f"        _declared.tell_as_called(*{given}, _error)",
+        f"        _declared.report_at_call_site(*{given}, _error)",
         "        raise",
     ]
-    return define("_written", lines, scope, declared.name)
+    return define("_direct_call", lines, scope, declared.name)
 
 
 def _dict_of(*names: str) -> str:
-    """The text of a dict of these by their names."""
+    """The text of a dict display that maps each name to its variable."""
     return f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}"
 
 
-def _omissible(name: str) -> str:
+def _with_default(name: str) -> str:
     return f"{name}=_default_{name}"
 
 
-def _misses(declared: CalledFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]) -> Iterator[str]:
-    """For each parameter the text of whether it is missing, or its argument needs binding."""
+def _binding_conditions(
+    declared: CalledFunction, own: Iterable[inspect.Parameter], scope: dict[str, Any]
+) -> Iterator[str]:
+    """For each parameter the text of a condition: it is missing, or its argument needs binding."""
     for each in own:
-        name, classes = each.name, declared.taken_as_they_are[each.name]
+        name, classes = each.name, declared.classes_without_binding[each.name]
         scope[f"_default_{name}"] = each.default
         if classes is not None:
-            is_other = _is_of_others(name, classes, scope)
-            if name in declared.listed:
+            is_other = _is_none_of_classes(name, classes, scope)
+            if name in declared.integer_sequences:
                 is_other += f" and not _are_whole({name})"
             yield is_other if each.default is each.empty else f"({name} is not _default_{name} and {is_other})"
         elif each.default is each.empty:
             yield f"{name} is _default_{name}"
 
 
-def _is_of_others(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:
-    """The text of whether an argument is of none of these classes."""
+def _is_none_of_classes(name: str, classes: frozenset[type], scope: dict[str, Any]) -> str:
+    """The text of a condition: the class of an argument is none of these."""
     if len(classes) == 1:
         (scope[f"_class_of_{name}"],) = classes
         return f"_type({name}) is not _class_of_{name}"
@@ -121,14 +133,14 @@ _SEQUENCES, _WHOLE = frozenset({tuple, list}), frozenset({int})
 
 
 def _are_whole(value: Any) -> bool:
-    """Whether it is a tuple or list of Python's own whole numbers, which need no binding."""
+    """Whether a value is a tuple or list of Python ints, which need no binding."""
     return type(value) in _SEQUENCES and _WHOLE.issuperset(map(type, value))
 
 
-def _given(
+def _explicit_arguments(
     declared: CalledFunction, values: Mapping[str, Any], rest: tuple[Any, ...], others: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call by what its parameters have: those that are as they are when omitted are left out."""
+    """The positional and keyword arguments of a call from the values of its parameters, without defaults."""
     parameters = declared.signature.parameters
     own = {name: value for name, value in values.items() if value is not parameters[name].default}
     if not rest:

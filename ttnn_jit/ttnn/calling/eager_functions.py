@@ -1,6 +1,6 @@
-"""The eager functions, one for each operation and each alias of its own; eager_functions.pyi says their types.
+"""The eager functions, one for each operation and each alias; eager_functions.pyi has their types.
 
-They are made when they are first asked for. Those whose names have a dot stand in a submodule of ttnn.
+They are made on first access. A name with a dot belongs to a submodule of ttnn.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ttnn_jit.ttnn.calling.operators import attach_operators
 
 
 class _Functions(dict[str, TtnnOperation]):
-    """Name -> its function; that of an operation's name is the only one of the process."""
+    """Name -> its function, one object per process."""
 
     def __missing__(self, name: str) -> TtnnOperation:
         with compiling():
             if name not in self:
-                self[name] = _made(name)
+                self[name] = _make_function(name)
             return self[name]
 
 
-def _made(name: str) -> TtnnOperation:
+def _make_function(name: str) -> TtnnOperation:
     if name in SAME_FUNCTION:
         return _FUNCTIONS[SAME_FUNCTION[name]]
     if name in IN_PLACE:
@@ -41,7 +41,7 @@ __all__ = [name for name in _NAMES if "." not in name]
 
 
 def functions_of(submodule: str) -> dict[str, TtnnOperation]:
-    """The functions of a submodule of ttnn, ``transformer``, by their names in it."""
+    """The eager functions of a submodule of ttnn, such as ``transformer``, by their names in it."""
     split = (name.rpartition(".") for name in _NAMES)
     return {last: _FUNCTIONS[f"{home}.{last}"] for home, _, last in split if home == submodule}
 

@@ -325,7 +325,7 @@ class _Addcmul(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, value: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Addmm(TtnnOperation):
-    """`beta` times a tensor, plus `alpha` times the product of two matrices; a `beta` of 0 leaves it out."""
+    """`beta` times a tensor, plus `alpha` times the product of two matrices; with a `beta` of 0 the tensor is not read."""
 
     def __call__(self, input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, alpha: float = ..., beta: float = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -627,7 +627,7 @@ class _Expand(TtnnOperation):
     def __call__(self, input: Tensor, shape: Sequence[int], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalAttnMatmul(TtnnOperation):
-    """Queries of positions, heads and users times the matrices of each user and group of heads."""
+    """Queries [positions, heads, users, channels] times a matrix for each user and group of heads."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -656,7 +656,7 @@ class _ExperimentalCreateQkvHeadsFromSeparateTensors(TtnnOperation):
     def __call__(self, input: Tensor, input_kv: Tensor, num_q_heads: int, num_kv_heads: int | None = ..., transpose_k_heads: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalGroupAttnMatmul(TtnnOperation):
-    """Queries of positions, heads and users times the matrices of each user and group of heads."""
+    """Queries [positions, heads, users, channels] times a matrix for each user and group of heads."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, *, compute_with_storage_grid_size: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -701,7 +701,7 @@ class _ExperimentalNlpCreateQkvHeadsFalcon7B(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _ExperimentalPagedFillCache(TtnnOperation):
-    """A cache in pages with all positions of one user, or of those `batch_idx_tensor` names; it is written."""
+    """Writes all positions of one user, or of the users in `batch_idx_tensor`, to a paged cache, in place."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -709,7 +709,7 @@ class _ExperimentalPagedFillCache(TtnnOperation):
     def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, page_table: Tensor, batch_idx_tensor: Tensor | None = ..., batch_idx: int = ..., *, mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalPagedUpdateCache(TtnnOperation):
-    """A cache with a row of every user of `input` [1, users, heads, channels] at the position that its index names, left out where there is none; it is written."""
+    """Writes a row of `input` [1, users, heads, channels] for each user to the user's position of a cache, in place; positions out of range are skipped."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -717,7 +717,7 @@ class _ExperimentalPagedUpdateCache(TtnnOperation):
     def __call__(self, cache_tensor: Tensor, input_tensor: Tensor, update_idxs_tensor: Tensor | None = ..., page_table: Tensor | None = ..., update_idxs: Sequence[int] = ..., *, share_cache: object = ..., mesh_coords: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbedding(TtnnOperation):
-    """Channels i and i + n/2 of every row rotated by the angle of its position, or all rows by that of position `token_index`."""
+    """Rotates channels i and i + n/2 of every row by the angle of its position, or of position `token_index`."""
 
     @overload
     def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, token_index: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -725,7 +725,7 @@ class _ExperimentalRotaryEmbedding(TtnnOperation):
     def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, token_idx: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
-    """Channels i and i + n/2 of every row rotated by the angle of its position; in decode mode, of its user."""
+    """Rotates channels i and i + n/2 of every row by the angle of its position; in decode mode, of its user."""
 
     @overload
     def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -733,7 +733,7 @@ class _ExperimentalRotaryEmbeddingHf(TtnnOperation):
     def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
-    """Rows times cosines, plus sines times 32 channels at a time by the first block of `trans_mat`, which rotates pairs 2i, 2i + 1; a row of angles for every position, in decode mode for every user."""
+    """Rotates channels 2i and 2i + 1 of every row by the angle of its position, in decode mode of its user: the row times cosines, plus each 32 channels of it times `trans_mat`, times sines."""
 
     @overload
     def __call__(self, input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -741,7 +741,7 @@ class _ExperimentalRotaryEmbeddingLlama(TtnnOperation):
     def __call__(self, input: Tensor, cos_cached: Tensor, sin_cached: Tensor, trans_mat: Tensor, is_decode_mode: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _ExperimentalRotaryEmbeddingLlamaFusedQk(TtnnOperation):
-    """`rotary_embedding_llama` in decode mode of queries and of keys, by angles of both one after the other."""
+    """`rotary_embedding_llama` of queries and of keys in decode mode; the angles of both are concatenated."""
 
     @overload
     def __call__(self, q_input_tensor: Tensor, k_input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, trans_mat: Tensor, **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
@@ -770,7 +770,7 @@ class _Fill(TtnnOperation):
     def __call__(self, input_tensor: Tensor | float, fill_value: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _FillCache(TtnnOperation):
-    """A cache with the first positions of one user from `input` [1, heads, positions, channels]; it is written."""
+    """Writes `input` [1, heads, positions, channels] to the first positions of one user of a cache, in place."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, batch_idx: int, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1075,7 +1075,7 @@ class _Lgamma(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Linear(TtnnOperation):
-    """The product of matrices, as `matmul` has it, plus `bias`, which is broadcast to it, then the function of one tensor that `activation` names."""
+    """The product of matrices (`matmul`), plus `bias`, which is broadcast to it, then the unary function that `activation` names."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, bias: Tensor | None = ..., transpose_a: bool = ..., transpose_b: bool = ..., activation: str | object | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1205,9 +1205,9 @@ class _Mac(TtnnOperation):
     def __call__(self, input_a: Tensor | float, input_b: Tensor | float, input_c: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Matmul(TtnnOperation):
-    """The product of matrices, (..., m, k) by (..., k, n); leading dimensions are broadcast, and vectors taken, as in torch.matmul.
+    """The product of matrices, (..., m, k) by (..., k, n); leading dimensions broadcast and vectors are matrices as in torch.matmul.
 
-    Or: The product of matrices, then the function of one tensor that `activation` names."""
+    Or: The product of matrices, then the unary function that `activation` names."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, transpose_a: bool = ..., transpose_b: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1336,7 +1336,7 @@ class _NormalizeHw(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Outer(TtnnOperation):
-    """The product of every element of one vector and every one of another, whatever dimension they lie along."""
+    """The products of all pairs of elements of two vectors, which may lie along any dimension."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1719,7 +1719,7 @@ class _Sort(TtnnOperation):
     def __call__(self, input: Tensor, dim: int = ..., descending: bool = ..., stable: bool = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, Tensor]: ...
 
 class _SparseMatmul(TtnnOperation):
-    """Products of matrices, zeros where the element of `sparsity` is zero; all of matrices that `indices` name."""
+    """Products of matrices, zeros where the element of `sparsity` is zero; with `indices`, products with the matrices at these indices."""
 
     def __call__(self, input_tensor_a: Tensor, input_tensor_b: Tensor, sparsity: Tensor, indices: Tensor | None = ..., nnz: int | None = ..., is_input_a_sparse: bool = ..., is_input_b_sparse: bool = ..., *, output_tile: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1868,7 +1868,7 @@ class _TransformerAttentionSoftmax(TtnnOperation):
     def __call__(self, input: Tensor, head_size: int | None = ..., attention_mask: Tensor | None = ..., causal_mask: bool = ..., numeric_stable: bool = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerChunkedScaledDotProductAttention(TtnnOperation):
-    """Attention of queries that begin at position `chunk_start_idx` of their sequences, or at that of a tensor, to keys up to their own position, in pages."""
+    """Causal attention of a chunk of queries to paged caches; the chunk begins at position `chunk_start_idx` or at the position in `chunk_start_idx_tensor`."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, chunk_start_idx: int | None = ..., chunk_start_idx_tensor: Tensor | None = ..., scale: float | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1881,22 +1881,22 @@ class _TransformerConcatenateHeads(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerJointScaledDotProductAttention(TtnnOperation):
-    """Attention among the positions of two sequences, one behind the other: that of each."""
+    """Attention of two sequences that are concatenated; the results of the first and of the second sequence."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, joint_tensor_q: Tensor, joint_tensor_k: Tensor, joint_tensor_v: Tensor, scale: float | None = ..., *, joint_strategy: Literal['rear'] = ..., **keywords: Unpack[Keywords]) -> tuple[Tensor, ...]: ...
 
 class _TransformerPagedScaledDotProductAttentionDecode(TtnnOperation):
-    """The same of caches in pages, of which `page_table_tensor` [users, pages of one] says which are a user's."""
+    """Attention of one position per user to paged caches, whose page table is [users, pages per user]."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, page_table_tensor: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerScaledDotProductAttention(TtnnOperation):
-    """Values weighted by the softmax of products of queries and keys times `scale`, plus `attn_mask`; of positions up to their own if `is_causal`, and within a window."""
+    """Scaled dot-product attention: softmax(queries times keys times `scale`, plus `attn_mask`) times values; `is_causal` masks later positions, `sliding_window_size` those out of the window."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, attn_mask: Tensor | None = ..., is_causal: bool = ..., scale: float | None = ..., sliding_window_size: int | None = ..., attention_sink: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _TransformerScaledDotProductAttentionDecode(TtnnOperation):
-    """The same of one position of every user, queries [1, users, heads, channels], which sees keys up to `cur_pos` or `cur_pos_tensor` if `is_causal`; zeros of users whose position is below 0."""
+    """Attention of one position per user, queries [1, users, heads, channels], to keys up to `cur_pos` or `cur_pos_tensor` if `is_causal`; zeros for users whose position is below 0."""
 
     def __call__(self, input_tensor_q: Tensor, input_tensor_k: Tensor, input_tensor_v: Tensor, is_causal: bool = ..., attn_mask: Tensor | None = ..., cur_pos: Sequence[int] = ..., cur_pos_tensor: Tensor | None = ..., attention_sink: Tensor | None = ..., scale: float | None = ..., sliding_window_size: int | None = ..., *, share_cache: object = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
@@ -1954,7 +1954,7 @@ class _UnsqueezeTo4D(TtnnOperation):
     def __call__(self, input: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _UpdateCache(TtnnOperation):
-    """A cache with one position of all users, `update_idx` or the number in `update_idx_tensor`, from rows of `input` [1, heads, users, channels]; it is written."""
+    """Writes a row of `input` [1, heads, users, channels] for each user to one position of a cache, `update_idx` or the number in `update_idx_tensor`, in place."""
 
     @overload
     def __call__(self, cache: Tensor, input: Tensor, update_idx: int | None = ..., batch_offset: int = ..., update_idx_tensor: Tensor | None = ..., **keywords: Unpack[Keywords]) -> Tensor: ...

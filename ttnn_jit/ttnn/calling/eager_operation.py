@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
-from ttnn_jit.dispatch.kept_programs import KeptPrograms, Key
+from ttnn_jit.dispatch.lru_programs import Key, LruPrograms
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
 from ttnn_jit.foreign.torch_tensor import require_torch
@@ -35,10 +35,10 @@ from ttnn_jit.runtime.tensors.tensor import (
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.open_values import kept
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
-from ttnn_jit.ttnn.calling.eager_precision import precisely
-from ttnn_jit.ttnn.calling.eager_warm_calls import may_be_warm, view_call, write_warm
+from ttnn_jit.ttnn.calling.eager_precision import with_eager_precision
+from ttnn_jit.ttnn.calling.eager_warm_calls import allows_warm_calls, make_warm_call, view_call
+from ttnn_jit.ttnn.calling.foreign_operands import call_with_copies, foreign_view, has_foreign_operand, is_foreign
 from ttnn_jit.ttnn.calling.numbers_in_tensors import with_numbers_in_tensors
-from ttnn_jit.ttnn.calling.plain_python import call_on_copies, has_foreign_operand, is_foreign, views_of
 
 if TYPE_CHECKING:
     import inspect
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class _Signature:
-    """The attribute ``__signature__`` of operations, made when it is asked for; their class has none."""
+    """The attribute ``__signature__`` of operations, computed on access; their class has none."""
 
     def __get__(self, operation: TtnnOperation | None, owner: type) -> inspect.Signature:
         from ttnn_jit.ops.signature import signature_of
@@ -61,13 +61,13 @@ class _Signature:
 
 @traceable
 class TtnnOperation(WarmCalls):
-    """One name of the namespace. Calls run eagerly, unless an argument says that it is being traced.
+    """A function of the namespace. Calls run eagerly, unless an argument is a tracer.
 
-    An alias (``ttnn.swish``) is an object of its own name, because `@jit` refuses it under that name; what ttnn has as
-    another name for one function (``ttnn.mul``) is that here.
+    An alias (``ttnn.swish``) is a separate object with its own name, since `@jit` refuses it under that name. A second
+    name of one function in ttnn (``ttnn.mul``) is the same object here too.
 
-    Tensors must be on one device; the result lies where the first tensor does, with its dtype and layout.
-    Programs are kept by the metadata of the arguments, never by their data.
+    Tensors must be on one device. The result has the memory config, dtype and layout of the first tensor. Programs are
+    cached by the metadata of the arguments, never by their data.
     """
 
     __signature__ = _Signature()
@@ -79,11 +79,11 @@ class TtnnOperation(WarmCalls):
         self.python_fully_qualified_name = self.__name__
         self.__ttnn_overloads__: Iterable[Operation] = overloads
         self.__doc__ = _documentation(overloads)
-        self._keep_nothing()
+        self._reset_caches()
         statistics.register(self)
 
     def __copy__(self) -> TtnnOperation:
-        """Copied as functions are: as itself."""
+        """The operation itself, as for functions."""
         return self
 
     def __deepcopy__(self, _: object) -> TtnnOperation:
@@ -95,15 +95,15 @@ class TtnnOperation(WarmCalls):
         return len(self._programs)
 
     def clear(self) -> None:
-        """Forget every program."""
-        self._keep_nothing()
+        """Drop every cached program."""
+        self._reset_caches()
         self._forget()
 
-    def _keep_nothing(self) -> None:
+    def _reset_caches(self) -> None:
         self._changing = ChangingArguments(self.__name__)
-        self._programs: KeptPrograms[Program] = KeptPrograms(self._changing)
-        # Of views nothing is compiled, and nobody is told of those that go.
-        self._views: KeptPrograms[tuple[TensorSpec | None]] = KeptPrograms(ChangingArguments(self.__name__))
+        self._programs: LruPrograms[Program] = LruPrograms(self._changing)
+        # Views compile nothing, so evicted ones are not reported.
+        self._views: LruPrograms[tuple[TensorSpec | None]] = LruPrograms(ChangingArguments(self.__name__))
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
@@ -117,20 +117,20 @@ class TtnnOperation(WarmCalls):
             return found
         self._check_depth(args, kwargs)
         if has_foreign_operand((*args, *kwargs.values())):
-            return self._run_on_copies(args, kwargs)
+            return self._call_with_copies(args, kwargs)
         return self._run(args, kwargs)
 
-    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The result where tensors of another library are among the arguments."""
+    def _call_with_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result for arguments with tensors of another library."""
         overloads = self.__ttnn_overloads__
         given = {name: option_of(overloads, name) for name in kwargs}
         outputs = {name for name, each in given.items() if each and each.kind in {OUTPUT, OUTPUT_OF_SEVERAL}}
-        found = call_on_copies(self._run, args, kwargs, outputs)
+        found = call_with_copies(self._run, args, kwargs, outputs)
         own, options = bind_options(self.__name__, overloads, kwargs)
         if not any(operation.is_view for operation in overloads) or not options.change_nothing:
             return found
         bound = bind(overloads, args, own, lambda value: COMPUTE_TYPE if is_foreign(value) else None)
-        return views_of(bound) if bound.operation.is_view else found
+        return foreign_view(bound) if bound.operation.is_view else found
 
     def _check_depth(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         for index, value in enumerate(args):
@@ -139,32 +139,32 @@ class TtnnOperation(WarmCalls):
             flatten(value, f"`{name}` of {self.__name__}")
 
     def golden_function(self, *args: Any, **kwargs: Any) -> Any:
-        """The call on torch tensors, its activations included, stated in torch; `out` is what it is written into."""
+        """The golden of a call on torch tensors, with its activations; `out` receives the result."""
         result, out = self.golden_call(args, kwargs)(), kwargs.get("out")
         if out is None:
             return result
-        from ttnn_jit.ttnn.calling.golden_calls import written_to
+        from ttnn_jit.ttnn.calling.golden_calls import copied_into
 
-        return written_to(out, result)
+        return copied_into(out, result)
 
     def golden_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> GoldenCall:
-        """The call on torch tensors: which declaration it is of, and what that is in torch."""
+        """The golden call on torch tensors: the declaration that is called, and its golden."""
         require_torch("golden_function", "goldens are stated in torch: `pip install torch`")
         from ttnn_jit.ttnn.calling.golden_calls import golden_call
 
         return golden_call(self.__name__, self.__ttnn_overloads__, self._golden_of, args, kwargs)
 
     def bound_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], target: SystemDesc) -> BoundCall:
-        """The call on tensors of ttnn, as precisely as `target` computes it.
+        """The bound call on ttnn tensors, with the precision of `target`.
 
         Raises:
             ArgumentError: The arguments do not fit the operation.
         """
         own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs)
-        return precisely(self._bound(args, own), target, options)
+        return with_eager_precision(self._bound(args, own), target, options)
 
     def _golden_of(self, operation: Operation) -> Callable[..., Any]:
-        """What an operation is, stated in torch."""
+        """The golden of an operation, in torch."""
         return operation.golden
 
     def _run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -176,12 +176,12 @@ class TtnnOperation(WarmCalls):
             options = options.into(self.__name__, target)
         bound = self._bound(args, own)
         tensors = _tensors_of(bound)
-        if _lies_on_host(bound, tensors):
+        if _is_host_movement(bound, tensors):
             return self._run_for_host(args, kwargs, options.output_tensor)
         device = _one_device(self.__name__, tensors, bound)
         for queue in options.queues:
             device.require_queue(queue, self.__name__)
-        bound, options = self._settled(bound, options, target, device)
+        bound, options = self._resolved(bound, options, target, device)
         return self._run_on(device, bound, options, args, kwargs)
 
     def _run_into(self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -190,20 +190,20 @@ class TtnnOperation(WarmCalls):
         others = {
             name: kwargs[name] for name, each in named.items() if each is None or each.kind not in PER_RESULT_KINDS
         }
-        return outputs.selected(self.__name__, self._run(args, others), partial(_written_into, self.__name__))
+        return outputs.selected(self.__name__, self._run(args, others), partial(_checked_write, self.__name__))
 
-    def _settled(
+    def _resolved(
         self, bound: BoundCall, options: ResultOptions, target: Tensor | None, device: Device
     ) -> tuple[BoundCall, ResultOptions]:
-        """The call as precisely as it is computed, and all that its result shall be."""
+        """The call with its precision, and the complete result options."""
         if device.recorder is None:  # a trace keeps the numbers that it was captured with
             bound = with_numbers_in_tensors(bound, device)
         if not options.change_nothing:
             if options.output_tensor is not None:
                 _check_device(self.__name__, options.output_tensor, device)
             options = options.resolved(self.__name__, bound, _is_tensor)
-        bound = precisely(bound, device.target, options)
-        return bound, replace(options, in_place=True) if _is_alone(target, bound) else options
+        bound = with_eager_precision(bound, device.target, options)
+        return bound, replace(options, in_place=True) if _is_unaliased(target, bound) else options
 
     def _run_on(
         self,
@@ -219,15 +219,15 @@ class TtnnOperation(WarmCalls):
             (tensor,) = tensors
             self._remember_call(partial(view_call, tensor.spec, view, device.target), args, kwargs, 1)
             return Tensor(view, device, tensor.memory(self.__name__))
-        runs_now = device.recorder is None  # else the elements are those of a later time
+        runs_now = device.recorder is None  # otherwise elements are known only at replay
         program = self._programs.get(key)
         output = None if options.in_place else options.output_tensor
-        if program is not None and runs_now and output is None and may_be_warm(program, bound.operation, options):
-            write = partial(write_warm, bound.operation, program, device.target)
+        if program is not None and runs_now and output is None and allows_warm_calls(program, bound.operation, options):
+            write = partial(make_warm_call, bound.operation, program, device.target)
             self._remember_call(write, args, kwargs, len(tensors))
         if options.output_tensor is not None:
             self._check_output(options.output_tensor, program, bound, options)
-        program = program or self._compile(key, bound, device, options)  # which refuses element types
+        program = program or self._compile(key, bound, device, options)  # refuses unsupported dtypes
         if bound.operation.check is not None and runs_now:
             _check_elements(self.__name__, bound)
         if output is not None:
@@ -236,7 +236,7 @@ class TtnnOperation(WarmCalls):
         return bound.operation.packed(result if isinstance(result, tuple) else (result,))
 
     def _check_output(self, output: Tensor, program: Program | None, bound: BoundCall, options: ResultOptions) -> None:
-        """Refuse an `output_tensor` that is gone, or that the result does not fit."""
+        """Refuse an `output_tensor` that is deallocated, or whose spec is not that of the result."""
         output.memory(self.__name__)
         if program is None:
             (by_rule,) = bound.operation.results(specs_of(bound.operands), bound.attributes)
@@ -247,7 +247,7 @@ class TtnnOperation(WarmCalls):
             raise ShapeError(f"{self.__name__} has a result of {expected}, and writes into a tensor of {output.spec}")
 
     def _run_for_host(self, args: Sequence[Any], kwargs: Mapping[str, Any], output: Tensor | None) -> Any:
-        """What moves the elements of tensors on the host, as ttnn does there: the result lies there too."""
+        """Run a movement of host tensors, whose result is on the host, as in ttnn."""
         device = implicit_cpu_device()
         if output is not None and output.device() is not None:
             raise ArgumentError(
@@ -271,7 +271,7 @@ class TtnnOperation(WarmCalls):
             raise ArgumentError(error.message, help=next(filter(None, foreign), error.help)) from None
 
     def _view(self, key: Key, bound: BoundCall) -> TensorSpec | None:
-        """The spec of the result where it is a view, in the memory of its operand; None where it is none."""
+        """The spec of the result if it is a view of its operand's memory, else None."""
         known = self._views.get(key)
         if known is None:
             from ttnn_jit.ops.movement.view_rules import is_view_on_device, view_chains
@@ -285,7 +285,7 @@ class TtnnOperation(WarmCalls):
         return known[0]
 
     def _target(self, _args: Sequence[Any], _kwargs: Mapping[str, Any]) -> Tensor | None:
-        """The operand that the result is written into; None if it is a tensor of its own."""
+        """The operand that the operation updates in place; None if the result is a new tensor."""
         return None
 
     @compiles
@@ -293,15 +293,15 @@ class TtnnOperation(WarmCalls):
         from ttnn_jit.compiler.driver import compile_program
         from ttnn_jit.compiler.request import OperationRequest
 
-        options = replace(options, output_tensor=None)  # any tensor that is like it will do
+        options = replace(options, output_tensor=None)  # the program fits any tensor of the same spec
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
         program = compile_program(request, use_disk=True).program
-        self._count(bound)
+        self._count_compiled(bound)
         self._programs.put(key, program, self._forget)
         return program
 
-    def _count(self, bound: BoundCall) -> None:
-        """Note what was compiled for; a number that keeps changing may be given as a tensor, if it is an operand."""
+    def _count_compiled(self, bound: BoundCall) -> None:
+        """Count the values that were compiled for: a warning suggests a tensor for an operand that keeps changing."""
         for parameter, value, part in bound.keys(specs_of(bound.operands)):
             if parameter.is_operand and isinstance(value, (int, float)):
                 self._changing.count_number(f"`{parameter.name}`", atom_key(value))
@@ -313,26 +313,26 @@ class TtnnOperation(WarmCalls):
 
 
 def function_of(operation: Operation) -> Callable[..., Tensor]:
-    """The function of an operation that gives one tensor, by the operation's name."""
+    """The eager function of an operation with one result, under the operation's name."""
     return TtnnOperation(operation.name, (operation,))
 
 
 class InPlaceOperation(TtnnOperation):
-    """An operation that writes its result into an operand, and returns that."""
+    """An operation that updates an operand in place, and returns it."""
 
-    def _run_on_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        result, target = super()._run_on_copies(args, kwargs), self._written(args, kwargs)
+    def _call_with_copies(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        result, target = super()._call_with_copies(args, kwargs), self._written_argument(args, kwargs)
         library = tensor_library_of(target)
         if library is not None and result is not target:
             library.write(target, result)
         return target
 
     def _target(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor:
-        target = self._written(args, kwargs)
+        target = self._written_argument(args, kwargs)
         check_tensor(target, f"{self.__name__}: the operand that it writes into")
         return target  # type: ignore[no-any-return]  # as was checked
 
-    def _written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _written_argument(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         (operation, *_) = self.__ttnn_overloads__
         return operation.written_argument(args, kwargs)
 
@@ -351,7 +351,7 @@ def _check_device(name: str, output: Any, device: Device) -> None:
         raise ArgumentError(f"{name}: `output_tensor` does not lie on {device}")
 
 
-def _written_into(name: str, target: Tensor, given: Tensor) -> Tensor:
+def _checked_write(name: str, target: Tensor, given: Tensor) -> Tensor:
     if (target.shape, target.dtype, target.device()) != (given.shape, given.dtype, given.device()):
         raise ShapeError(
             f"{name}: a tensor to write into is {target.spec} on {target.device()}, "
@@ -361,8 +361,8 @@ def _written_into(name: str, target: Tensor, given: Tensor) -> Tensor:
     return target
 
 
-def _is_alone(target: Tensor | None, bound: BoundCall) -> bool:
-    """Whether `target` is the operand that is written, and lies in the memory of no other."""
+def _is_unaliased(target: Tensor | None, bound: BoundCall) -> bool:
+    """Whether `target` is the operand that is written, and no other operand aliases its memory."""
     written = bound.operation.written_operand
     others = [each for index, each in enumerate(bound.operands) if index != written and isinstance(each, Tensor)]
     if target is None or bound.operands[written] is not target:
@@ -390,7 +390,7 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
         other = tensor.device()
         if other is None:
             raise ArgumentError(
-                f"{name}: {_operand_named(bound, tensor)} is on the host",
+                f"{name}: {_operand_name(bound, tensor)} is on the host",
                 help="move it to a device: `ttnn.from_torch(..., device=device)` or `tensor.to(device)`",
             )
         if other is not device:
@@ -401,8 +401,8 @@ def _one_device(name: str, tensors: Sequence[Tensor], bound: BoundCall) -> Devic
     return device
 
 
-def _lies_on_host(bound: BoundCall, tensors: Sequence[Tensor]) -> bool:
-    """Whether what only moves elements is asked of tensors on the host, where ttnn has it too."""
+def _is_host_movement(bound: BoundCall, tensors: Sequence[Tensor]) -> bool:
+    """Whether a call is a movement of host tensors, which ttnn supports too."""
     if any(tensor.device() is not None for tensor in tensors):
         return False
     return bound.operation.only_moves(specs_of(bound.operands), bound.attributes)
@@ -412,26 +412,26 @@ def _on_host(name: str, tensor: Tensor) -> Tensor:
     return stored_as(tensor, tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG), None, name)
 
 
-def _operand_named(bound: BoundCall, tensor: Tensor) -> str:
+def _operand_name(bound: BoundCall, tensor: Tensor) -> str:
     operands, index = bound.operation.operands, [value is tensor for value in bound.operands].index(True)
     return f"element {index} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[index].name}`"
 
 
-_OF_EVERY_OPERATION = """Block floats are taken where BFLOAT16 is.
+_COMMON_DOCUMENTATION = """Block floats are accepted wherever BFLOAT16 is.
 
-By keyword every operation takes besides, each None when omitted:
-    memory_config, output_mem_config: Where the result lies; there where the first tensor does when omitted.
-    dtype: The element type of the result, where the declaration above says nothing else.
-    output_tensor, optional_output_tensor: What the result is written into; it is returned.
-    activations: Functions of one tensor, by name or called, that are applied to the result.
-Those that choose among ways to compute the same on a chip (`program_config`, `core_grid` ...) change nothing.
+Every operation takes these keywords too, each None when omitted:
+    memory_config, output_mem_config: Memory config of the result; that of the first tensor when omitted.
+    dtype: Element type of the result, unless the declaration above defines it.
+    output_tensor, optional_output_tensor: The tensor that receives the result, and is returned.
+    activations: Unary functions that are applied to the result, each by name or as a callable.
+Keywords that choose among ways to compute the same on a chip (`program_config`, `core_grid` ...) change nothing.
 
 Raises:
     CompileError: Shapes, element types or attributes that do not fit the operation.
-    ArgumentError: A tensor on the host or on another device, or an argument of another kind.
-    ShapeError: `output_tensor` is another tensor than the result would be.
+    ArgumentError: A tensor is on the host or on another device, or an argument has the wrong type.
+    ShapeError: `output_tensor` does not have the spec of the result.
     DeallocatedError: A tensor was deallocated.
-    GridError, L1CapacityError, DramCapacityError: The result does not fit where it is to lie."""
+    GridError, L1CapacityError, DramCapacityError: The result does not fit into its memory config."""
 
 
 def _documentation(overloads: tuple[Operation, ...]) -> str:
@@ -443,14 +443,14 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
         paragraphs.extend(f"As in ttnn: {each}" for each in operation.vendor_quirks)
-    return "\n\n".join((*paragraphs, _OF_EVERY_OPERATION))
+    return "\n\n".join((*paragraphs, _COMMON_DOCUMENTATION))
 
 
 def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
-    """An operation's statement in torch, on torch tensors (ttnn.get_golden_function).
+    """The golden of an operation, a function of torch tensors (ttnn.get_golden_function).
 
     Raises:
-        ArgumentError: It is no operation.
+        ArgumentError: `operation` is not an operation.
     """
     if not isinstance(operation, TtnnOperation):
         raise ArgumentError(f"{operation!r} is no ttnn operation")
@@ -459,10 +459,10 @@ def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:
 
 @interpreted_in_programs
 def get_fallback_function(operation: TtnnOperation) -> TtnnOperation:
-    """What runs an operation on the host (ttnn.get_fallback_function): the operation, for every one runs there.
+    """The function that runs an operation on the host (ttnn.get_fallback_function): the operation itself.
 
     Raises:
-        ArgumentError: It is no operation.
+        ArgumentError: `operation` is not an operation.
     """
     if not isinstance(operation, TtnnOperation):
         raise ArgumentError(f"{operation!r} is no ttnn operation")

@@ -1,4 +1,4 @@
-"""What functions of the host API are written over outside programs: calls are eager ones, on tensors."""
+"""The `HostOps` of host functions outside programs: every call is an eager operation on tensors."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _NEXT_DRAW = InPlaceOperation("next_draw_", (NEXT_DRAW,))
 
 
 class EagerOps(HostOps[Tensor]):
-    """Calls are eager ones of tensors, which are the values; of a program's tensors, calls of the program."""
+    """Eager operations on tensors; on tracers of a program these record calls of the program."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(eager_functions, name)
 
     def filled(self, number: float, spec: TensorSpec, device: Device | None = None) -> Any:
-        """A tensor of one number."""
+        """A tensor filled with one number."""
         return storage.filled(number, spec, device)
 
     def made(
@@ -38,13 +38,13 @@ class EagerOps(HostOps[Tensor]):
         device: Device | None,
         elements: Callable[[], Any],
     ) -> Tensor:
-        """A tensor of these elements."""
+        """A tensor of the numbers that `elements` returns."""
         return storage.of_numbers(elements(), spec, device)
 
     def drawn(
         self, seed: int | None, draws: Draws[Tensor], device: Device, config: MemoryConfig | None = None
     ) -> Tensor:
-        """The generator that calls share is left at its next draw."""
+        """The tensor that `draws` makes; without a seed the shared generator advances to its next draw."""
         draw, key = seeded(seed, device) if seed else (on_device(state(part, TTNN), device) for part in PARTS)
         made = draws(draw, key, config)
         if not seed:
@@ -52,27 +52,27 @@ class EagerOps(HostOps[Tensor]):
         return made
 
     def with_memory_config(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> Tensor:
-        """The call says where."""
+        """The result of a call in `config`."""
         made: Tensor = call(*arguments, memory_config=config)
         return made
 
     def laid_out(self, tensor: Tensor, spec: TensorSpec, device: Device | None, name: str) -> Tensor:
-        """A tensor of its own, unless it is as wanted."""
+        """A copy of `tensor` with `spec` on `device`, or `tensor` itself if it is that already."""
         return storage.stored_as(tensor, checked(spec), device, name)
 
     def free(self, tensor: Tensor) -> None:
-        """At once."""
+        """Deallocate at once."""
         tensor.deallocate()
 
 
 EAGER = EagerOps()
-"""What calls outside programs are written over."""
+"""The operations of calls outside programs."""
 
 
 def in_requested_memory(
     result: Tensor, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None
 ) -> Tensor:
-    """What several operations give, in the memory or the tensor that the call names; itself where it names none."""
+    """The result of several operations, copied into `memory_config` or `output_tensor` if one is given."""
     if memory_config is None and output_tensor is None:
         return result
     return eager_functions.identity(result, memory_config=memory_config, output_tensor=output_tensor)

@@ -1,4 +1,4 @@
-"""How exactly an eager product of matrices is computed: as its caller asks, else as ttnn does by itself."""
+"""The precision of eager matrix products: the requested one, or ttnn's default."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ttnn_jit.ops.result_options import ResultOptions
 from ttnn_jit.specs.target import Numerics, SystemDesc
 
 
-def precisely(bound: BoundCall, target: SystemDesc, options: ResultOptions) -> BoundCall:
-    """`bound` with the precision that it has on `target`, if its operation has one.
+def with_eager_precision(bound: BoundCall, target: SystemDesc, options: ResultOptions) -> BoundCall:
+    """`bound` with its precision on `target`, if its operation has a precision.
 
     Args:
         bound: The call.
-        target: Where numerics are IEEE, none.
-        options: The result options; cores that a chip is to use change the default.
+        target: The target; with IEEE numerics there is no precision to choose.
+        options: The result options; a core grid changes the default.
     """
     if bound.operation.precision_index is None:
         return bound

@@ -1,4 +1,4 @@
-"""How calls of an operation go straight to the program, or the view, of one like them before."""
+"""Warm calls of eager operations: direct calls of the program, or of the view, of an earlier call with the same key."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ttnn_jit.runtime.programs.program import Program
 
 
-def may_be_warm(program: Program, operation: Operation, options: ResultOptions) -> bool:
-    """Whether a call like one before may go straight to its `program`: nothing of it is checked at each call."""
+def allows_warm_calls(program: Program, operation: Operation, options: ResultOptions) -> bool:
+    """Whether later calls may call `program` directly: nothing needs a check at each call."""
     return program.plan.has_warm_calls and not (operation.body or operation.check or any(options.queues))
 
 
-def write_warm(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
-    """What runs `program` on tensors of its specs, on devices of `target`."""
+def make_warm_call(operation: Operation, program: Program, target: SystemDesc) -> WarmCall:
+    """A function that runs `program` on tensors of its specs, on devices of `target`."""
     with compiling():
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
@@ -32,14 +32,14 @@ def write_warm(operation: Operation, program: Program, target: SystemDesc) -> Wa
         return warm_caller(program, TTNN, rebuild=rebuild, target=target)
 
 
-def view_call(spec: TensorSpec, of_view: TensorSpec, target: SystemDesc) -> WarmCall:
-    """What makes the view `of_view` of tensors of `spec`, on devices of `target`."""
-    opened = target, id(target)  # no other can come to have its identity
+def view_call(spec: TensorSpec, view_spec: TensorSpec, target: SystemDesc) -> WarmCall:
+    """A function that returns the view `view_spec` of tensors of `spec`, on devices of `target`."""
+    opened = target, id(target)  # the reference keeps the identity unique
 
     def view(tensor: Tensor) -> Any:
         device, buffer = tensor._device, plain_memory(tensor)
         if device is None or buffer is None or device.open_target != opened[1] or tensor.spec is not spec:
             return MISS
-        return Tensor(of_view, device, buffer)
+        return Tensor(view_spec, device, buffer)
 
     return view

@@ -1,4 +1,4 @@
-"""A call on torch tensors: the golden of its operation, between those of the activations that the call asks for."""
+"""Golden calls on torch tensors: the golden of an operation, with the goldens of its activations around it."""
 
 from __future__ import annotations
 
@@ -18,50 +18,50 @@ from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType
 
 _OUT = "out"
-_OF_OPERANDS = tuple(parameter.name for parameter in OPERAND_PARAMETERS)
-_ASK_ACTIVATIONS = ("activations", "program_config", *_OF_OPERANDS)
-_SAY_NOTHING = frozenset({"device", _OUT, *HARDWARE_KEYWORDS, *RESULT_KEYWORDS, *_OF_OPERANDS})
+_OPERAND_ACTIVATION_KEYWORDS = tuple(parameter.name for parameter in OPERAND_PARAMETERS)
+_ACTIVATION_KEYWORDS = ("activations", "program_config", *_OPERAND_ACTIVATION_KEYWORDS)
+_IGNORED_KEYWORDS = frozenset({"device", _OUT, *HARDWARE_KEYWORDS, *RESULT_KEYWORDS, *_OPERAND_ACTIVATION_KEYWORDS})
 
 
 @dataclass(frozen=True)
 class GoldenCall:
-    """A call as its golden is asked.
+    """A bound call of a golden.
 
     Attributes:
-        operation: The declaration that was called.
+        operation: The declaration that is called.
         operands: Torch tensors and numbers.
-        attributes: Bound values.
-        golden: What the declaration is in torch.
-        of_operands: Activations of each operand.
-        of_result: Those of the result.
+        attributes: Bound attributes.
+        golden: The golden of the declaration.
+        operand_activations: The activations of each operand.
+        result_activations: The activations of the result.
     """
 
     operation: Operation
     operands: tuple[Any, ...]
     attributes: tuple[Any, ...]
     golden: Callable[..., Any]
-    of_operands: tuple[tuple[AppliedUnary, ...], ...] = ()
-    of_result: tuple[AppliedUnary, ...] = ()
+    operand_activations: tuple[tuple[AppliedUnary, ...], ...] = ()
+    result_activations: tuple[AppliedUnary, ...] = ()
 
     def __call__(self) -> Any:
-        """What it gives."""
+        """The result, in torch."""
         import torch
 
         operands = list(self.operands)
-        for index, applied in enumerate(self.of_operands):
+        for index, applied in enumerate(self.operand_activations):
             operands[index] = _activated(torch, operands[index], applied)
-        return _activated(torch, self.golden(torch, *operands, *self.attributes), self.of_result)
+        return _activated(torch, self.golden(torch, *operands, *self.attributes), self.result_activations)
 
-    def on(self, target: SystemDesc, dtype: DataType) -> GoldenCall:
-        """The call with its numbers as they are beside tensors of `dtype` on `target`."""
+    def rounded_for(self, target: SystemDesc, dtype: DataType) -> GoldenCall:
+        """The call with its numbers rounded to `dtype`, as `target` rounds scalar operands."""
         if target.numerics is Numerics.IEEE:
             return self
-        return replace(self, operands=tuple(_as_tensor_of(dtype, value) for value in self.operands))
+        return replace(self, operands=tuple(_rounded_number(dtype, value) for value in self.operands))
 
     @property
     def has_activations(self) -> bool:
-        """Whether it is more than its operation."""
-        return bool(self.of_result or any(self.of_operands))
+        """Whether an operand or the result has activations."""
+        return bool(self.result_activations or any(self.operand_activations))
 
 
 def golden_call(
@@ -71,24 +71,24 @@ def golden_call(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> GoldenCall:
-    """The call of `name`, where `golden_of` is what a declaration is in torch.
+    """The golden call of `name`, where `golden_of` maps a declaration to its golden.
 
     Raises:
-        ArgumentError: The arguments do not fit the operation, or an activation is none.
+        ArgumentError: The arguments do not fit the operation, or an activation is unknown.
     """
-    _, options = bind_options(name, (), {key: kwargs[key] for key in _ASK_ACTIVATIONS if key in kwargs})
-    bound = bind(overloads, args, {key: kwargs[key] for key in kwargs if key not in _SAY_NOTHING}, _dtype_in_torch)
+    _, options = bind_options(name, (), {key: kwargs[key] for key in _ACTIVATION_KEYWORDS if key in kwargs})
+    bound = bind(overloads, args, {key: kwargs[key] for key in kwargs if key not in _IGNORED_KEYWORDS}, _dtype_in_torch)
     golden = golden_of(bound.operation)
     return GoldenCall(
         bound.operation, bound.operands, bound.attributes, golden, options.operand_activations, options.activations
     )
 
 
-def written_to(out: Any, result: Any) -> Any:
-    """`out`, torch tensors that hold the result of a golden from now on, as torch's own functions write it.
+def copied_into(out: Any, result: Any) -> Any:
+    """`out`, torch tensors, after the results of a golden were copied into them.
 
     Raises:
-        ArgumentError: There are other tensors than results, or of other shapes.
+        ArgumentError: The number or the shapes of the tensors differ from those of the results.
     """
     outs, results = leaves(out), leaves(result)
     shapes = [[list(each.shape) for each in tensors if hasattr(each, "shape")] for tensors in (outs, results)]
@@ -99,7 +99,7 @@ def written_to(out: Any, result: Any) -> Any:
     return out
 
 
-def _as_tensor_of(dtype: DataType, value: Any) -> Any:
+def _rounded_number(dtype: DataType, value: Any) -> Any:
     return dtype.unpacked.rounded(as_float32(value)) if type(value) is float and not dtype.is_integer else value
 
 
@@ -111,7 +111,7 @@ def _activated(torch: Any, value: Any, activations: Sequence[AppliedUnary]) -> A
 
 
 def _dtype_in_torch(value: Any) -> DataType | None:
-    """The element type of a torch tensor; that of computing where it has none here, and None of everything else."""
+    """The dtype of a torch tensor, `COMPUTE_TYPE` if ttnn has no such dtype; None for other values."""
     import torch
 
     return dtypes_of_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None

@@ -1,4 +1,4 @@
-"""Functions of the host API: a signature is the declaration, and `@host_function` says what no signature says."""
+"""Functions of the host API: the signature is the declaration, and `@host_function` adds what no signature states."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from types import FunctionType
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
-from ttnn_jit.diagnostics.tracebacks import keep_frames_of_a_call, user_location
-from ttnn_jit.dispatch.observers import OBSERVERS, UNOBSERVED, is_compiled, told
+from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call, user_location
+from ttnn_jit.dispatch.observers import OBSERVERS, ON_FIRST_OBSERVER, call_with_observers, is_compiled
 from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import flat_arguments, redirect_to_program, redirect_to_trace
@@ -23,18 +23,18 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.calling.eager_ops import EAGER
-from ttnn_jit.ttnn.calling.mesh import mesh_among, on_every_device
-from ttnn_jit.ttnn.calling.plain_python import call_on_copies, has_foreign_operand
-from ttnn_jit.ttnn.calling.shared_parameters import OF_ANY
+from ttnn_jit.ttnn.calling.foreign_operands import call_with_copies, has_foreign_operand
+from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
+from ttnn_jit.ttnn.calling.shared_parameters import VARIADIC
 
 P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-OF_A_CHIP = "chooses among ways to compute the same on a chip"
-"""Why most parameters without effect have none."""
+CHIP_ONLY = "chooses among ways to compute the same on a chip"
+"""The reason why most parameters without effect have none."""
 
-_TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
+_CLASSES_WITHOUT_BINDING: dict[str, frozenset[type]] = {
     "None": frozenset({type(None)}),
     "int": frozenset({int}),
     "float": frozenset({int, float}),
@@ -42,26 +42,26 @@ _TAKEN_AS_THEY_ARE: dict[str, frozenset[type]] = {
     "str": frozenset({str}),
     "Iterable[int]": frozenset({tuple, list, Shape}),
 }
-"""A type of annotations -> classes of whose instances a body takes each as it is, as those of a class it names."""
+"""Type in an annotation -> the classes whose instances need no binding; a class in an annotation is its own entry."""
 
 
 _ANYTHING = frozenset({"Any", "object", "torch.Tensor"})
-"""Types of annotations that leave it to the body what it takes."""
+"""Types in annotations whose values the body checks itself."""
 
 
 @dataclass(frozen=True, eq=False)
 class HostFunction:
-    """What is declared of a function of the host API.
+    """The declaration of a host function.
 
     Attributes:
-        function: Its body, with the signature; one that takes `_ops` first is written over them.
-        name: As users write it, ``ttnn.experimental.dropout``.
+        function: The body, with the signature; a body that makes tensors takes `HostOps` as `_ops` first.
+        name: The qualified name, ``ttnn.experimental.dropout``.
         in_programs: Whether jitted functions may call it.
-        over_meshes: Whether a call with a mesh, or a tensor of one, is that call on each of its devices.
-        on_copies: Whether it takes torch tensors and numpy arrays, where a jitted function runs as plain Python.
-        is_observed: Whether hooks, the tracer and graphs are told of its calls.
-        aliases: Parameter -> further keywords that ttnn's versions have for it.
-        no_effect: Why its calls change nothing; empty of one that is honoured.
+        over_meshes: Whether a call with a mesh, or with a tensor of one, is repeated on each of its devices.
+        accepts_foreign: Whether it takes torch tensors and numpy arrays while a jitted function runs as plain Python.
+        is_observed: Whether hooks, the tracer and graphs observe its calls.
+        aliases: Parameter -> further keywords for it, from other versions of ttnn.
+        no_effect: Why its calls change nothing; empty for a function with an effect.
         without_effect: Parameter -> why no result depends on it.
     """
 
@@ -69,7 +69,7 @@ class HostFunction:
     name: str
     in_programs: bool = False
     over_meshes: bool = False
-    on_copies: bool = False
+    accepts_foreign: bool = False
     is_observed: bool = False
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     no_effect: str = ""
@@ -77,18 +77,18 @@ class HostFunction:
 
     @property
     def takes_ops(self) -> bool:
-        """Whether the body makes or lays out tensors itself, by a first parameter that users do not see."""
+        """Whether the body has the hidden first parameter `_ops`, by which it makes or lays out tensors."""
         return self.function.__code__.co_varnames[:1] == (OPS,)
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """As users see it: with the items of a ``**keywords: Unpack[...]`` as keywords of their own."""
+        """The public signature: the items of a ``**keywords: Unpack[...]`` are separate keywords."""
         own = inspect.signature(self.function)
         shown = [*own.parameters.values()][self.takes_ops :]
         return own.replace(parameters=[each for one in shown for each in self._unpacked(one)])
 
     def _unpacked(self, parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
-        name, _, items = _text(parameter.annotation).removesuffix("]").partition("[")
+        name, _, items = _annotation_text(parameter.annotation).removesuffix("]").partition("[")
         if name != "Unpack":
             yield parameter
             return
@@ -104,74 +104,77 @@ class HostFunction:
         return tuple(
             HostParameter(
                 each.name,
-                kind_of(_text(each.annotation), self.function.__module__),
+                kind_of(_annotation_text(each.annotation), self.function.__module__),
                 None if each.default is each.empty else each.default,
                 self.aliases.get(each.name, ()),
-                is_required=each.default is each.empty and each.kind not in OF_ANY,
+                is_required=each.default is each.empty and each.kind not in VARIADIC,
                 is_positional=each.kind not in {each.KEYWORD_ONLY, each.VAR_KEYWORD},
-                takes_other_names=each.kind is each.VAR_KEYWORD,
+                is_keyword_variadic=each.kind is each.VAR_KEYWORD,
                 without_effect=self.without_effect.get(each.name, self.no_effect),
             )
             for each in self.signature.parameters.values()
         )
 
     @cached_property
-    def taken_as_they_are(self) -> Mapping[str, frozenset[type] | None]:
-        """Parameter -> the classes of whose instances its values need no binding; None: of any."""
+    def classes_without_binding(self) -> Mapping[str, frozenset[type] | None]:
+        """Parameter -> the classes whose instances need no binding; None: every class."""
         home = inspect.unwrap(self.function).__globals__
         found = {}
         for each in self.signature.parameters.values():
-            classes = [self._classes(text, home) for text in _types(each.annotation)]
+            classes = [self._classes(text, home) for text in _union_members(each.annotation)]
             found[each.name] = None if None in classes else frozenset[type]().union(*filter(None, classes))
         return found
 
     @cached_property
-    def listed(self) -> tuple[str, ...]:
-        """The parameters that may be several whole numbers."""
+    def integer_sequences(self) -> tuple[str, ...]:
+        """The parameters that may be sequences of integers."""
         parameters = self.signature.parameters.values()
-        return tuple(each.name for each in parameters if "Sequence[int]" in _types(each.annotation))
+        return tuple(each.name for each in parameters if "Sequence[int]" in _union_members(each.annotation))
 
     def _classes(self, text: str, home: Mapping[str, Any]) -> frozenset[type] | None:
-        """The classes of one type of an annotation; None: every one, unless it may be that of a mesh, or foreign."""
-        if text in _ANYTHING and not self.over_meshes and not self.on_copies:
+        """The classes that one type of an annotation accepts without binding; None: every class.
+
+        Classes of meshes and foreign tensors need the general path, hence the conditions.
+        """
+        if text in _ANYTHING and not self.over_meshes and not self.accepts_foreign:
             return None
         found: Any = home.get(text)
-        own = isinstance(found, type) and not issubclass(found, HardwareConfig)  # whose fields are checked at the call
-        return frozenset([found]) if own else _TAKEN_AS_THEY_ARE.get(text, frozenset())
+        own = isinstance(found, type) and not issubclass(found, HardwareConfig)  # a config's fields need checks
+        return frozenset([found]) if own else _CLASSES_WITHOUT_BINDING.get(text, frozenset())
 
     def run(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call that may be one of a program, whose arguments may need binding, of which observers are told."""
+        """Run a call in general: in a program or eagerly, with binding of arguments, and with observers."""
         for taken in (redirect_to_trace, redirect_to_program) if self.in_programs else ():
             if (found := taken(call, args, kwargs)) is not NotImplemented:
                 return found
-        kwargs = self._own_keywords(args, kwargs)
+        kwargs = self._canonical_keywords(args, kwargs)
         if OBSERVERS and self.is_observed:
-            return told(self._dispatched, call, args, kwargs)
+            return call_with_observers(self._dispatched, call, args, kwargs)
         return self._dispatched(*args, **kwargs)
 
-    def over(self, ops: HostOps[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call in a program, on whose device lies what is made on none that the call names."""
+    def run_in_program(self, ops: HostOps[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a call in a program; tensors are made on the program's device, unless the call names one."""
         try:
-            kwargs = self._own_keywords(args, kwargs)
+            kwargs = self._canonical_keywords(args, kwargs)
             given = {each.name for each, _ in zip(self._positional, args, strict=False)} | kwargs.keys()
             if "device" in self._named.keys() - given and not self._named["device"].is_required:
                 kwargs["device"] = None
             return self._bound(ops, *args, **kwargs)
         except BaseException as error:
-            self.tell_as_called(args, kwargs, error)
+            self.report_at_call_site(args, kwargs, error)
             raise
 
-    def _own_keywords(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Those of the signature, by its names."""
+    def _canonical_keywords(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords under the names of the signature, without queues."""
         if kwargs and not kwargs.keys().isdisjoint(QUEUE_KEYWORDS):
-            self._take_queue(args, kwargs)
-        return self.by_own_names(kwargs) if self.aliases and kwargs else kwargs
+            self._pop_queue(args, kwargs)
+        return self.without_aliases(kwargs) if self.aliases and kwargs else kwargs
 
-    def _take_queue(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Takes the command queue off `kwargs` that the function has no parameter for: every operation has one.
+    def _pop_queue(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Remove a command queue that is no parameter from `kwargs`: ttnn accepts one for every operation.
 
         Raises:
-            ArgumentError: The device of a tensor lacks it.
+            ArgumentError: The device of a tensor lacks the queue.
         """
         values = flat_arguments([*args, *kwargs.values()])
         devices = {value.device() for value in values if isinstance(value, Tensor)}
@@ -182,11 +185,11 @@ class HostFunction:
                 for device in filter(None, devices):
                     device.require_queue(queue, self.function.__name__)
 
-    def by_own_names(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Keywords of a call, without aliases.
+    def without_aliases(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The keywords of a call with aliases replaced by the parameters' names.
 
         Raises:
-            ArgumentError: One parameter is given by two names.
+            ArgumentError: A parameter is given under two names.
         """
         renamed: dict[str, Any] = {}
         for name, value in kwargs.items():
@@ -197,59 +200,59 @@ class HostFunction:
         return renamed
 
     def _dispatched(self, *args: Any, **kwargs: Any) -> Any:
-        """The call on copies of foreign tensors, on each device of a mesh, or as it is."""
-        if self.on_copies and has_foreign_operand((*args, *kwargs.values())):
-            return call_on_copies(lambda given, named: self._dispatched(*given, **named), args, kwargs)
-        mesh = mesh_among((*args, *kwargs.values())) if self.over_meshes else None
+        """Dispatch a call: on copies of foreign tensors, on each device of a mesh, or directly."""
+        if self.accepts_foreign and has_foreign_operand((*args, *kwargs.values())):
+            return call_with_copies(lambda given, named: self._dispatched(*given, **named), args, kwargs)
+        mesh = mesh_of_arguments((*args, *kwargs.values())) if self.over_meshes else None
         if mesh is not None:
             return on_every_device(mesh, functools.partial(self._bound, EAGER), args, kwargs)
         return self._bound(EAGER, *args, **kwargs)
 
     @cached_property
     def _positional(self) -> tuple[Any, ...]:
-        """The parameters that a call may give by their position."""
+        """The parameters that may be passed by position."""
         return tuple(each for each in self.parameters if each.is_positional)
 
     @cached_property
     def _named(self) -> Mapping[str, Any]:
-        """Name -> its parameter."""
+        """Name -> parameter."""
         return {each.name: each for each in self.parameters}
 
     @cached_property
-    def _rest(self) -> Any:
-        """The parameter of all other keywords; None if there is none."""
-        return next((each for each in self.parameters if each.takes_other_names), None)
+    def _variadic(self) -> Any:
+        """The variadic parameter of keywords; None if there is none."""
+        return next((each for each in self.parameters if each.is_keyword_variadic), None)
 
     def _bound(self, ops: HostOps[Any], *args: Any, **kwargs: Any) -> Any:
-        """The call with every argument as its kind binds it; what fits no parameter, Python refuses."""
+        """Run the body with every argument bound by its kind; Python's TypeError if the signature does not fit."""
         body = functools.partial(self.function, ops) if self.takes_ops else self.function
         try:
             own, by_name = self.arguments(ops, self.function.__name__, args, kwargs)
         except ArgumentError:
-            self._refuse(args, kwargs)
+            self._check_signature(args, kwargs)
             raise
-        if self.names_items:
-            self._refuse(args, kwargs)
+        if self.has_typed_keywords:
+            self._check_signature(args, kwargs)
         return body(*own, **by_name)
 
     @property
-    def names_items(self) -> bool:
-        """Whether its ``**keywords`` are an `Unpack`, of which the body takes any."""
+    def has_typed_keywords(self) -> bool:
+        """Whether its ``**keywords`` have the type ``Unpack[...]``."""
         return "Unpack" in str(self.function.__annotations__)
 
-    def _refuse(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        if (refusal := self._refusal(args, kwargs)) is not None:
+    def _check_signature(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        if (refusal := self._signature_error(args, kwargs)) is not None:
             raise TypeError(refusal) from None
 
     def arguments(
         self, ops: HostOps[Any], called: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """What the body gets for the arguments of a call of `called`, by their own names.
+        """The bound positional and keyword arguments of a call of `called`.
 
         Raises:
-            ArgumentError: A value is of another kind.
+            ArgumentError: A value has the wrong type.
         """
-        named, rest = self._named, self._rest
+        named, rest = self._named, self._variadic
         own = [
             self._value(ops, called, one.name, one, value) for one, value in zip(self._positional, args, strict=False)
         ]
@@ -257,77 +260,77 @@ class HostFunction:
         return [*own, *args[len(own) :]], by_name
 
     def _value(self, ops: HostOps[Any], called: str, name: str, parameter: Any, value: Any) -> Any:
-        """What the body gets for an argument."""
+        """The bound value of an argument."""
         if parameter is None:
             return value
         if value is None and name == "device":
             value = ops.device
-        classes = self.taken_as_they_are[parameter.name]
+        classes = self.classes_without_binding[parameter.name]
         if classes is None or type(value) in classes:
             return value
         return parameter.kind.bind(value, None, f"`{name}` of {called}")
 
-    def written(self, called: str) -> str:
-        """How a call of `called` is written."""
+    def call_text(self, called: str) -> str:
+        """The text of a call of `called` with its positional parameters, for error messages."""
         own = self.signature.parameters.values()
         bare = [each.replace(annotation=each.empty) for each in own if each.kind is not each.KEYWORD_ONLY]
         return f"`{called}({', '.join(map(str, bare))})`"
 
-    def _refusal(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
-        """What Python says of a call that lacks what the signature must have, or has more; None of others."""
+    def _signature_error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+        """Python's message for a call that does not fit the signature; None if it fits."""
         name, empty = self.function.__name__, inspect.Parameter.empty
         bare = [
             each.replace(annotation=empty, default=empty if each.default is empty else ...)
             for each in self.signature.parameters.values()
         ]
-        head = inspect.Signature(bare)  # in which the default `...` is written `Ellipsis`
+        head = inspect.Signature(bare)  # prints the default `...` as `Ellipsis`
         try:
             define(name, [f"def {name}{head}:", "    pass"], {}, self.name)(*args, **kwargs)
         except TypeError as error:
             return str(error)
         return None
 
-    def tell_as_called(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException) -> None:
-        """Has an error of a call end at the user's frame.
+    def report_at_call_site(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException) -> None:
+        """Trim the traceback of an error of a call to the user's frame.
 
         Raises:
-            CallError: The call is one that the function does not take; the text is Python's.
+            CallError: The call does not fit the signature; the text is Python's.
         """
         is_python = isinstance(error, TypeError) and not isinstance(error, TtnnJitError)
-        refusal = self._refusal(args, kwargs) if is_python else None
+        refusal = self._signature_error(args, kwargs) if is_python else None
         if refusal is None:
-            if not is_compiled(args, kwargs):  # what compiles looks at the frames
-                keep_frames_of_a_call(error)
+            if not is_compiled(args, kwargs):  # the compiler reads the frames
+                keep_user_frames_of_call(error)
             return
         known = ", ".join(f"`{name}`" for name in self.signature.parameters)
         help_ = f"it takes {known}" if known else "it takes nothing"
         raise CallError(refusal, location=user_location(), help=help_) from None
 
 
-_MODULES = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
+_MODULE_PREFIX = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
 
 
-def _types(annotation: Any) -> list[str]:
-    """The types that an annotation joins by ``|``."""
-    return _text(annotation).split(" | ")
+def _union_members(annotation: Any) -> list[str]:
+    """The members of a union that is written with ``|``."""
+    return _annotation_text(annotation).split(" | ")
 
 
-def _text(annotation: Any) -> str:
-    """An annotation as it is written, in a file that has its annotations evaluated too."""
-    return annotation if isinstance(annotation, str) else _MODULES.sub("", inspect.formatannotation(annotation))
+def _annotation_text(annotation: Any) -> str:
+    """The source text of an annotation, also in a file that evaluates its annotations."""
+    return annotation if isinstance(annotation, str) else _MODULE_PREFIX.sub("", inspect.formatannotation(annotation))
 
 
-class _OverOps(Protocol[P, T_co]):
-    """A body with the first parameter that users do not see."""
+class _BodyWithOps(Protocol[P, T_co]):
+    """A body with the hidden first parameter `_ops`."""
 
     def __call__(self, _ops: HostOps[Any], *args: P.args, **kwargs: P.kwargs) -> T_co: ...
 
 
-class _Declaring(Protocol):
-    """From a body to what users call."""
+class _Decorator(Protocol):
+    """The type of the decorator: it maps a body to the public function."""
 
     @overload
-    def __call__(self, function: _OverOps[P, T], /) -> Callable[P, T]: ...
+    def __call__(self, function: _BodyWithOps[P, T], /) -> Callable[P, T]: ...
 
     @overload
     def __call__(self, function: Callable[P, T], /) -> Callable[P, T]: ...
@@ -338,92 +341,94 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     name: str = "",
     in_programs: bool = False,
     over_meshes: bool = False,
-    on_copies: bool = False,
+    accepts_foreign: bool = False,
     observed: bool = True,
     aliases: Mapping[str, str] | None = None,
     no_effect: str = "",
-    of_a_chip: str = "",
+    chip_only: str = "",
     without_effect: Mapping[str, str] | None = None,
-) -> _Declaring:
-    """The decorator of a function of ttnn; what its signature says is not said again.
+) -> _Decorator:
+    """The decorator of a host function; it declares what the signature does not state.
+
+    Lists of names are texts with spaces between the names.
 
     Args:
-        name: Behind ``ttnn.``, where that is not the function's own: ``experimental.dropout``.
-        in_programs: It makes tensors by a first parameter `_ops`, and operations alone: jitted functions may call it.
-        over_meshes: A call with a mesh, or a tensor of one, is that call on each device.
-        on_copies: It takes torch tensors and numpy arrays where a jitted function runs as plain Python.
-        observed: It is one of ttnn's operations: hooks, the tracer and graphs are told of its calls.
-        aliases: Parameter -> further keywords for it, in one text.
+        name: The name relative to ``ttnn``, if that is not the function's: ``experimental.dropout``.
+        in_programs: Jitted functions may call it: it makes tensors only through `_ops`, and calls only operations.
+        over_meshes: A call with a mesh, or with a tensor of one, is repeated on each device.
+        accepts_foreign: It takes torch tensors and numpy arrays while a jitted function runs as plain Python.
+        observed: It is one of ttnn's operations: hooks, the tracer and graphs observe its calls.
+        aliases: Parameter -> further keywords for it.
         no_effect: Why its calls change nothing.
-        of_a_chip: The parameters, in one text, that choose how a chip does it, and change no result.
-        without_effect: Reason -> other parameters, in one text, that are taken and change no result.
+        chip_only: Parameters that only choose how a chip computes, and change no result.
+        without_effect: Reason -> other parameters that are accepted and change no result.
     """
 
     def declare(function: Callable[..., Any]) -> Any:
-        by_reason = {OF_A_CHIP: of_a_chip, **(without_effect or {})}
+        by_reason = {CHIP_ONLY: chip_only, **(without_effect or {})}
         declared = HostFunction(
             function,
             f"ttnn.{name or function.__name__}",
             in_programs=in_programs,
             over_meshes=over_meshes,
-            on_copies=on_copies,
+            accepts_foreign=accepts_foreign,
             is_observed=observed,
             aliases={own: tuple(names.split()) for own, names in (aliases or {}).items()},
             no_effect=no_effect,
             without_effect={own: reason for reason, names in by_reason.items() for own in names.split()},
         )
-        return _calling(declared)
+        return _public_function(declared)
 
     return declare
 
 
-def _calling(declared: HostFunction) -> Callable[..., Any]:
-    """What users call."""
+def _public_function(declared: HostFunction) -> Callable[..., Any]:
+    """The public function of a declaration."""
     is_bare = not (declared.is_observed or declared.in_programs or declared.signature.parameters)
-    call = declared.function if is_bare else _written_when_called(declared)
+    call = declared.function if is_bare else _with_direct_call(declared)
     if declared.in_programs:
-        vars(call)[CREATES] = declared.over
-    if declared.takes_ops or declared.names_items:
+        vars(call)[CREATES] = declared.run_in_program
+    if declared.takes_ops or declared.has_typed_keywords:
         vars(call)["__signature__"] = declared.signature
         call.__annotations__ = {name: text for name, text in call.__annotations__.items() if name != OPS}
     vars(call).update(python_fully_qualified_name=declared.name, __ttnn_host_function__=declared)
     return call
 
 
-def _written_when_called(declared: HostFunction) -> Callable[..., Any]:
-    """One function: its first call, and one while somebody observes, looks; others are the text of direct calls."""
-    written: FunctionType | None = None
+def _with_direct_call(declared: HostFunction) -> Callable[..., Any]:
+    """A function that generates its direct call at its first call, and takes the general path while it is observed."""
+    direct: FunctionType | None = None
 
-    def look(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        nonlocal written
+    def dispatch(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        nonlocal direct
         if not OBSERVERS:
             from ttnn_jit.ttnn.calling import direct_calls
 
-            written = written or direct_calls.write(declared, call, scope)
-            call.__defaults__, call.__kwdefaults__ = written.__defaults__, written.__kwdefaults__
-            call.__code__ = written.__code__
-            UNOBSERVED.append(look_again)
-            if OBSERVERS:  # since somebody began meanwhile, in another thread
-                look_again()
+            direct = direct or direct_calls.make_direct_call(declared, call, scope)
+            call.__defaults__, call.__kwdefaults__ = direct.__defaults__, direct.__kwdefaults__
+            call.__code__ = direct.__code__
+            ON_FIRST_OBSERVER.append(restore)
+            if OBSERVERS:  # another thread has added an observer meanwhile
+                restore()
             return call(*args, **kwargs)
         return declared.run(call, args, kwargs)
 
-    def look_again() -> None:
-        call.__code__ = _looking.__code__
+    def restore() -> None:
+        call.__code__ = _general_call.__code__
 
-    scope: dict[str, Any] = {"_look": look, "_declared": declared, "__name__": __name__}
-    call = FunctionType(_looking.__code__, scope, declared.function.__name__)
+    scope: dict[str, Any] = {"_dispatch": dispatch, "_declared": declared, "__name__": __name__}
+    call = FunctionType(_general_call.__code__, scope, declared.function.__name__)
     functools.update_wrapper(call, declared.function)
     return call
 
 
-def _looking(*args: Any, **kwargs: Any) -> Any:
-    """A call of a function whose globals are a scope of `_written_when_called`."""
+def _general_call(*args: Any, **kwargs: Any) -> Any:
+    """The code of a function of `_with_direct_call` without a direct call, or while it is observed."""
     scope = globals()
     try:
-        return scope["_look"](args, kwargs)
+        return scope["_dispatch"](args, kwargs)
     except BaseException as error:
-        scope["_declared"].tell_as_called(args, kwargs, error)
+        scope["_declared"].report_at_call_site(args, kwargs, error)
         raise
 
 
@@ -431,7 +436,7 @@ def _looking(*args: Any, **kwargs: Any) -> Any:
 
 
 def host_overload(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction]:
-    """The decorator of one overload, for `call_overload`: a declaration of its own, with these `aliases`."""
+    """The decorator of one overload for `call_overload`, with these `aliases`."""
     return lambda function: HostFunction(
         function, function.__name__, aliases={own: tuple(names.split()) for own, names in aliases.items()}
     )
@@ -440,29 +445,30 @@ def host_overload(**aliases: str) -> Callable[[Callable[..., Any]], HostFunction
 def call_overload(
     called: str, overloads: Sequence[HostFunction], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What the first of several overloads gives that takes the arguments of a call of `called`.
+    """The result of the first overload that accepts the arguments of a call of `called`.
 
     Raises:
-        ArgumentError: None does; it is told of the overload that takes most of what is given by position.
+        ArgumentError: No overload accepts them; the error is that of the overload that accepts most of the positional
+            arguments.
     """
     refused: list[tuple[int, ArgumentError]] = []
     for each in overloads:
         try:
-            named = each.by_own_names(kwargs)
+            named = each.without_aliases(kwargs)
             each.signature.bind(*args, **named)
             own, by_name = each.arguments(EAGER, called, args, named)
         except ArgumentError as error:
-            refused.append((_taken(each, args), error))
+            refused.append((_accepted_arguments(each, args), error))
         except TypeError as error:
-            help_ = f"it is written {' or '.join(one.written(called) for one in overloads)}"
-            refused.append((_taken(each, args), ArgumentError(f"{called}: {error}", help=help_)))
+            help_ = f"it is written {' or '.join(one.call_text(called) for one in overloads)}"
+            refused.append((_accepted_arguments(each, args), ArgumentError(f"{called}: {error}", help=help_)))
         else:
             return each.function(*own, **by_name)
     raise max(refused, key=lambda one: one[0])[1].with_traceback(None)
 
 
-def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
-    """How many arguments by position its parameters take, one after the other."""
+def _accepted_arguments(declared: HostFunction, args: Sequence[Any]) -> int:
+    """The number of leading positional arguments that an overload accepts."""
     for count in range(len(args)):
         try:
             declared.arguments(EAGER, "", args[: count + 1], {})
@@ -472,6 +478,6 @@ def _taken(declared: HostFunction, args: Sequence[Any]) -> int:
 
 
 def declaration_of(function: Any) -> HostFunction | None:
-    """What `@host_function` says of a function; None of every other object."""
+    """The declaration of a host function; None for every other object."""
     found = vars(function).get("__ttnn_host_function__") if isinstance(function, FunctionType) else None
     return found if isinstance(found, HostFunction) else None

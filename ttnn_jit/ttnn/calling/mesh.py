@@ -1,7 +1,7 @@
-"""Meshes of devices: a call with tensors of a mesh is that call on each device with the device's own tensors.
+"""Meshes of devices: a call with tensors of a mesh is repeated on each device with the tensors of that device.
 
-Every device of a mesh is a `Device` like any other. A `MeshTensor` has a tensor on each, all of one spec; its metadata
-are theirs. Nothing is exchanged between devices: there are no collectives.
+Every device of a mesh is a `Device`. A `MeshTensor` has one tensor on each device, all with the same spec, which is
+also its own. Devices exchange no data.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 
 class MeshDevice(Device):
-    """Several devices of one target, in rows and columns; no tensor lies on the mesh itself, but on its devices.
+    """Several devices of one target, in rows and columns; tensors are allocated on the devices, not on the mesh.
 
     Attributes:
         shape: Rows and columns.
-        devices: Row by row.
+        devices: The devices in row-major order.
     """
 
     def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
@@ -46,16 +46,16 @@ class MeshDevice(Device):
         self._submeshes: list[Device] = []
 
     def get_submeshes(self) -> list[Device]:
-        """Meshes that were made of parts of this one."""
+        """The submeshes of this mesh."""
         return list(self._submeshes)
 
     def create_submesh(self, submesh_shape: MeshShape | Sequence[int], offset: Sequence[int] | None = None) -> Device:
-        """The mesh of some of the devices, from the one at `offset` on; of one device that is the device itself.
+        """The submesh of this shape whose first device is at `offset`; a submesh of one device is that device.
 
-        Tensors of a part do not meet those of the whole.
+        Tensors of the submesh and of the mesh cannot be operands of one call.
 
         Raises:
-            ArgumentError: There are no such devices.
+            ArgumentError: The submesh exceeds the mesh.
         """
         shape, first = MeshShape(submesh_shape).rows_and_columns, tuple(offset or (0, 0))
         ranges = [range(start, start + extent) for start, extent in zip(first, shape, strict=True)]
@@ -68,54 +68,54 @@ class MeshDevice(Device):
 
     @interpreted_in_programs
     def get_num_devices(self) -> int:
-        """Devices in the mesh."""
+        """The number of devices in the mesh."""
         return len(self.devices)
 
     def members(self) -> tuple[Device, ...]:
-        """The devices, row by row."""
+        """The devices in row-major order."""
         return self.devices
 
     def require_host_access(self, operation: str) -> None:
-        """Refuse it if one of the devices does."""
+        """Refuse `operation` if one of the devices refuses it."""
         for device in self.devices:
             device.require_host_access(operation)
 
     def get_device_ids(self) -> list[int]:
-        """The numbers of the devices, row by row."""
+        """The numbers of the devices in row-major order."""
         return [device.device_id for device in self.devices]
 
     def num_program_cache_entries(self) -> int:
-        """Programs that each device counts."""
+        """The number of cached programs per device."""
         return self.devices[0].num_program_cache_entries()
 
     def memory_view(self) -> MemoryView:
-        """The L1 of the first device; the others hold the same."""
+        """The L1 usage of the first device, which is that of every device."""
         return self.devices[0].memory_view()
 
     def enable_program_cache(self) -> None:
-        """Count programs (again)."""
+        """Start or resume counting programs."""
         for device in self.devices:
             device.enable_program_cache()
 
     def clear_program_cache(self) -> None:
-        """Count from zero."""
+        """Reset the count of programs to zero."""
         for device in self.devices:
             device.clear_program_cache()
 
     def disable_and_clear_program_cache(self) -> None:
-        """Stop counting."""
+        """Stop counting programs."""
         for device in self.devices:
             device.disable_and_clear_program_cache()
 
     def allocate_tensor(self, spec: TensorSpec, *, again: bool = False) -> Buffer:  # noqa: ARG002 - as a device has it
-        """Refuse: each device allocates its own."""
+        """Refuse the allocation: each device allocates its own tensor."""
         raise ArgumentError(
             f"a tensor of one device cannot lie on {self}",
             help="use `ttnn.to_device(tensor, mesh)`, which copies to all",
         )
 
     def everywhere(self, make: Callable[[Device], Any]) -> Any:
-        """What it makes on each device, as one tensor of the mesh."""
+        """The results of `make` on each device, as one tensor of the mesh."""
         return on_every_device(self, make, (self,), {})
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class MeshDevice(Device):
 
 
 class MeshTensor(Tensor):
-    """A tensor on each device of a mesh, or on the host one for each; `shape` and the rest are those of one device."""
+    """One tensor for each device of a mesh, on the devices or on the host; the metadata are those of one tensor."""
 
     __slots__ = ("mesh", "tensors")
 
@@ -139,7 +139,7 @@ class MeshTensor(Tensor):
         self.spec = self.tensors[0].spec
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The call on every device; how `TtnnOperation` comes here."""
+        """Repeat the call on every device; `TtnnOperation` calls this hook."""
         return on_every_device(self.mesh, function, args, kwargs)
 
     def device(self) -> Any:
@@ -147,14 +147,14 @@ class MeshTensor(Tensor):
         return None if self.tensors[0].device() is None else self.mesh
 
     def memory(self, operation: str) -> Buffer:
-        """Refuse: each device has its own."""
+        """Refuse the access: each device has its own buffer."""
         raise ArgumentError(
             f"{operation}: the tensor lies on the {len(self.tensors)} devices of a mesh",
             help="take one of `ttnn.get_device_tensors(tensor)`, or pass `mesh_composer=` to `ttnn.to_torch`",
         )
 
     def is_allocated(self) -> bool:
-        """Whether the tensors still have their memory."""
+        """Whether the tensors are allocated."""
         return self.tensors[0].is_allocated()
 
     def deallocate(self, force: bool = True) -> None:  # noqa: ARG002 - as ttnn has it
@@ -163,30 +163,30 @@ class MeshTensor(Tensor):
             tensor.deallocate()
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> MeshTensor:  # noqa: ARG002 - as ttnn has it
-        """The tensors on the host."""
+        """A copy on the host."""
         return MeshTensor(self.mesh, [tensor.cpu() for tensor in self.tensors])
 
     def to(self, device_or_layout: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
-        """Copies on the devices of a mesh, or in another layout."""
+        """A copy on the devices of a mesh, or in another layout."""
         return on_every_device(
             self.mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}
         )
 
     def __copy__(self) -> MeshTensor:
-        """Another name for the same memory."""
+        """Another tensor with the same memory."""
         return MeshTensor(self.mesh, [copy.copy(tensor) for tensor in self.tensors])
 
     def __deepcopy__(self, _: object) -> MeshTensor:
-        """A copy of its own, on the same devices."""
+        """A copy in new memory, on the same devices."""
         return MeshTensor(self.mesh, [copy.deepcopy(tensor) for tensor in self.tensors])
 
     def to_torch(self) -> torch.Tensor:
-        """Refuse: it is unknown how the tensors of the devices belong together."""
+        """Refuse the conversion: a composer must define how the tensors of the devices are joined."""
         self.memory("to_torch")
         raise AssertionError
 
     def _repr_html_(self) -> str:
-        """As notebooks show it: the first of the tensors."""
+        """The representation in notebooks: that of the first tensor."""
         return f"<div>{len(self.tensors)} tensors, of which the first is{self.tensors[0]._repr_html_()}</div>"
 
     def __repr__(self) -> str:
@@ -196,18 +196,18 @@ class MeshTensor(Tensor):
 def on_every_device(
     mesh: MeshDevice, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What `function` returns on every device, with `MeshTensor` objects where it returns tensors.
+    """The results of `function` on every device, joined into `MeshTensor` objects.
 
     Raises:
-        ArgumentError: A tensor belongs to another mesh, or to a device that is none; such a device is an argument.
+        ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments.
     """
     every = leaves([*args, *kwargs.values()])
     given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
     if any(tensor.mesh is not mesh for tensor in given):
         raise ArgumentError("the tensors lie on different meshes")
-    if given and (strangers := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
+    if given and (others := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
         raise ArgumentError(
-            f"a tensor of {mesh} meets {' and '.join(sorted(strangers))} in one call",
+            f"a call mixes a tensor of {mesh} with {' and '.join(sorted(others))}",
             help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
         )
 
@@ -238,8 +238,8 @@ def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]
     return MeshTensor(mesh, same) if known is None else known
 
 
-def mesh_among(values: Iterable[Any]) -> MeshDevice | None:
-    """The first mesh among arguments, or of a tensor among them; None if there is none."""
+def mesh_of_arguments(values: Iterable[Any]) -> MeshDevice | None:
+    """The first mesh among the arguments, or the mesh of the first `MeshTensor`; None if there is neither."""
     for value in values:
         if isinstance(value, MeshDevice):
             return value
@@ -249,11 +249,11 @@ def mesh_among(values: Iterable[Any]) -> MeshDevice | None:
 
 
 def over_meshes(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, which is called on every device where an argument is a mesh or a tensor of one."""
+    """`function`, called on every device of a mesh if an argument is a mesh or a tensor of one."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        mesh = mesh_among((*args, *kwargs.values()))
+        mesh = mesh_of_arguments((*args, *kwargs.values()))
         if mesh is None:
             return function(*args, **kwargs)
         everywhere: T = on_every_device(mesh, function, args, kwargs)

@@ -1,4 +1,4 @@
-"""Numbers that change from call to call, such as positions of tokens, as tensors: one program serves them all."""
+"""Numbers that change from call to call, such as positions of tokens, passed as tensors to share one program."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 
 def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
-    """The call with numbers that an operand may hold in that operand, where it is not given.
+    """The call with numeric attributes moved into the operands that may hold them, where these are not passed.
 
     Raises:
-        CompileError: The numbers do not fit the operation; a tensor is not asked for its elements.
+        CompileError: The numbers do not fit the operation; elements of tensors are not checked.
     """
     attributes = bound.operation.attributes
     held = [(k, each) for k, each in enumerate(attributes) if each.tensor and bound.attributes[k] != each.default]
@@ -28,13 +28,13 @@ def with_numbers_in_tensors(bound: BoundCall, device: Device) -> BoundCall:
             numbers = bound.attributes[index]
             bound = replace(
                 bound,
-                operands=_with(bound.operands, operand, _tensor_of(numbers, device)),
-                attributes=_with(bound.attributes, index, parameter.default),
+                operands=_replaced_at(bound.operands, operand, _tensor_of(numbers, device)),
+                attributes=_replaced_at(bound.attributes, index, parameter.default),
             )
     return bound
 
 
-def _with(values: tuple[object, ...], index: int, value: object) -> tuple[object, ...]:
+def _replaced_at(values: tuple[object, ...], index: int, value: object) -> tuple[object, ...]:
     return (*values[:index], value, *values[index + 1 :])
 
 

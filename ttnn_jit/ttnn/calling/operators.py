@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.ops import (
     ABSENT_OPERATORS,
     COPY,
@@ -31,9 +31,9 @@ _TRUTH = (
 
 
 def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None:
-    """Gives `cls` the operators that operations declare, reflected forms included; refuses others, and numbers.
+    """Add to `cls` the operators that operations declare, reflected forms included; others and conversions raise.
 
-    An `__eq__` that is set from outside the class body leaves instances hashable, by identity.
+    Instances stay hashable by identity, since `__eq__` is set outside the class body.
     """
     for symbol, name in ((each.operator, each.name) for each in OPERATIONS if each.operator):
         setattr(cls, OPERATOR_METHODS[symbol], _method(operations[name], compares=symbol in {"==", "!="}))
@@ -45,18 +45,18 @@ def attach_operators(cls: type, operations: Mapping[str, TtnnOperation]) -> None
         setattr(cls, name, _moving(operations, movement))
     for absent in ABSENT_OPERATORS:
         for name in absent.methods:
-            setattr(cls, name, _refused(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
-    setattr(cls, "__iter__", _parts)  # noqa: B010 - beside the others
-    setattr(cls, "__bool__", truth_of_objects())  # noqa: B010 - beside the others
+            setattr(cls, name, _raising(f"the operator `{absent.symbol}` is not supported on tensors", absent.instead))
+    setattr(cls, "__iter__", _slices)  # noqa: B010 - beside the others
+    setattr(cls, "__bool__", truth_with_warning())  # noqa: B010 - beside the others
     for conversion in ("float", "int", "complex"):
-        refused = _refused(f"`{conversion}()` of a ttnn tensor is not supported", "write `ttnn.to_torch(x).item()`")
+        refused = _raising(f"`{conversion}()` of a ttnn tensor is not supported", "write `ttnn.to_torch(x).item()`")
         setattr(cls, f"__{conversion}__", refused)
 
 
 def _method(operation: TtnnOperation, *, compares: bool = False) -> Callable[..., Any]:
     def method(self: Any, *other: Any) -> Any:
         if compares and (other[0] is None or isinstance(other[0], str)):
-            return NotImplemented  # a comparison with what no tensor equals is Python's business
+            return NotImplemented  # Python compares a tensor with None or a str by identity
         return operation(self, *other)
 
     return method
@@ -93,7 +93,7 @@ def _assignment(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, objec
         part = self
         for operation, statics in chain:
             part = operations[operation.name](part, *statics)
-        value = _as_part(operations, part, value)
+        value = _broadcast_to_part(operations, part, value)
         slices = [statics for operation, statics in chain if operation is SLICE]
         if not slices:
             operations[COPY.name](operations[RESHAPE.name](value, tuple(self.shape)), output_tensor=self)
@@ -104,8 +104,8 @@ def _assignment(operations: Mapping[str, TtnnOperation]) -> Callable[[Any, objec
     return method
 
 
-def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> Any:
-    """`value` in the shape and the dtype of `part`, to which it broadcasts."""
+def _broadcast_to_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> Any:
+    """`value`, cast to the dtype of `part` and broadcast to its shape."""
     if isinstance(value, type(part)):
         extra = len(value.shape) - len(part.shape)
         if extra > 0 and set(value.shape[:extra]) == {1}:
@@ -119,28 +119,28 @@ def _as_part(operations: Mapping[str, TtnnOperation], part: Any, value: Any) -> 
     return operations[FILL.name](part, value)
 
 
-def _parts(tensor: Any) -> Iterator[Any]:
-    """What lies along the first dimension, index by index, as Python takes it from a `__getitem__`."""
+def _slices(tensor: Any) -> Iterator[Any]:
+    """The slices along the first dimension, index by index."""
     if not tuple(tensor.shape):
         raise ArgumentError("a tensor of no dimensions has no parts", help="write `ttnn.to_torch(x).item()`")
     return (tensor[index] for index in range(tensor.shape[0]))
 
 
-def truth_of_objects() -> Callable[[object], bool]:
-    """What `bool` says of tensors: ttnn gives them none, so that Python takes them for true. The first call warns."""
-    was_said = False
+def truth_with_warning() -> Callable[[object], bool]:
+    """The `__bool__` of tensors: True, since ttnn defines none; the first call warns."""
+    has_warned = False
 
     def truth(_: object) -> bool:
-        nonlocal was_said
-        if not was_said:
-            was_said = True
-            warn_the_user(_TRUTH)
+        nonlocal has_warned
+        if not has_warned:
+            has_warned = True
+            warn_user(_TRUTH)
         return True
 
     return truth
 
 
-def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
+def _raising(message: str, help_text: str) -> Callable[..., NoReturn]:
     def method(*_: Any) -> NoReturn:
         raise ArgumentError(message, help=help_text)
 

@@ -1,1 +1,1 @@
-"""Devices, their memory, queues and traces, and settings of a session."""
+"""Devices, their memory, queues, semaphores and traces."""

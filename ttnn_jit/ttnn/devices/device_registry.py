@@ -1,4 +1,4 @@
-"""Devices by number and by default, in the spelling of ttnn's native functions."""
+"""Devices by number, and the default device, under the names of ttnn's native functions."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.devices.devices import close_device, get_num_devices, open_device
 
 _default: list[Device] = []
-_NOT_ASKED = "kept and returned; operations run where their tensors lie"
+_NOT_READ = "stored and returned; operations run on the device of their tensors"
 
 
-@host_function(observed=False, no_effect=_NOT_ASKED)
+@host_function(observed=False, no_effect=_NOT_READ)
 def SetDefaultDevice(device: Device | None = None) -> None:  # noqa: N802 - ttnn's name
-    """Keep a device for `GetDefaultDevice` (ttnn.SetDefaultDevice); None keeps none. Operations do not ask for it.
+    """Set the result of `GetDefaultDevice`, which operations do not read (ttnn.SetDefaultDevice); None resets it.
 
     Raises:
-        ArgumentError: It is no device.
+        ArgumentError: `device` is not a device.
     """
     _default[:] = [] if device is None else [device]
 
 
-@host_function(observed=False, no_effect=_NOT_ASKED)
+@host_function(observed=False, no_effect=_NOT_READ)
 def GetDefaultDevice() -> Device | None:  # noqa: N802
-    """The device that `SetDefaultDevice` was given last; None if there is none, or it is closed."""
+    """The device of the last `SetDefaultDevice`; None if there is none, or it is closed."""
     return next((device for device in _default if not device.closed), None)
 
 
 @host_function(observed=False)
 def get_device_ids() -> list[int]:
-    """The numbers of all devices there are (ttnn.get_device_ids)."""
+    """The numbers of all devices (ttnn.get_device_ids)."""
     return list(range(get_num_devices()))
 
 
 @host_function(observed=False)
 def GetNumAvailableDevices() -> int:  # noqa: N802
-    """How many devices there are (ttnn.GetNumAvailableDevices)."""
+    """The number of devices (ttnn.GetNumAvailableDevices)."""
     return get_num_devices()
 
 
 @host_function(observed=False)
 def GetNumPCIeDevices() -> int:  # noqa: N802
-    """How many devices a program reaches without another one between (ttnn.GetNumPCIeDevices): all."""
+    """The number of devices on the PCIe bus (ttnn.GetNumPCIeDevices): all devices."""
     return get_num_devices()
 
 
 @host_function(observed=False)
 def GetPCIeDeviceID(device_id: int) -> int:  # noqa: N802
-    """The device through which another is reached (ttnn.GetPCIeDeviceID): itself.
+    """The PCIe device that connects a device to the host (ttnn.GetPCIeDeviceID): the device itself.
 
     Raises:
         ArgumentError: There is no such device.
@@ -62,7 +62,7 @@ def GetPCIeDeviceID(device_id: int) -> int:  # noqa: N802
 
 @host_function(observed=False)
 def CreateDevice(device_id: int, num_command_queues: int = 1, **keywords: Any) -> Device:  # noqa: N802
-    """`ttnn.open_device` by another name (ttnn.CreateDevice); the arguments are as there."""
+    """Another name of `ttnn.open_device`, with its arguments (ttnn.CreateDevice)."""
     return open_device(device_id=device_id, num_command_queues=num_command_queues, **keywords)
 
 
@@ -70,22 +70,22 @@ def CreateDevice(device_id: int, num_command_queues: int = 1, **keywords: Any) -
 def CreateDevices(  # noqa: N802
     device_ids: Iterable[int], num_command_queues: int = 1, **keywords: Any
 ) -> dict[int, Device]:
-    """A device for each number (ttnn.CreateDevices)."""
+    """Open a device for each number (ttnn.CreateDevices)."""
     return {number: CreateDevice(number, num_command_queues, **keywords) for number in device_ids}
 
 
 @host_function(observed=False)
 def CloseDevice(device: Device) -> None:  # noqa: N802
-    """`ttnn.close_device` by another name (ttnn.CloseDevice)."""
+    """Another name of `ttnn.close_device` (ttnn.CloseDevice)."""
     close_device(device)
 
 
 @host_function(observed=False)
 def CloseDevices(devices: Mapping[int, Device]) -> None:  # noqa: N802
-    """Close what `CreateDevices` opened (ttnn.CloseDevices).
+    """Close the devices that `CreateDevices` opened (ttnn.CloseDevices).
 
     Raises:
-        ArgumentError: It is something else.
+        ArgumentError: `devices` is not a mapping.
     """
     for device in devices.values():
         close_device(device)
@@ -93,10 +93,10 @@ def CloseDevices(devices: Mapping[int, Device]) -> None:  # noqa: N802
 
 @host_function(in_programs=True, observed=False, no_effect="there is no device profiler; time the calls")
 def ReadDeviceProfiler(device: Device) -> None:  # noqa: N802
-    """Read nothing: no device keeps a profile (ttnn.ReadDeviceProfiler).
+    """Do nothing: devices have no profiler (ttnn.ReadDeviceProfiler).
 
     Raises:
-        ArgumentError: It is no device.
-        DeviceError: It is closed.
+        ArgumentError: `device` is not a device.
+        DeviceError: The device is closed.
     """
     device.require_open("ReadDeviceProfiler")

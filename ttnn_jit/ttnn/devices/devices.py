@@ -1,4 +1,4 @@
-"""Devices: opening, closing, counting; and the hardware's settings, which are taken and have nothing to set."""
+"""Opening, closing and counting devices; settings of hardware are accepted without effect."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HARDWARE_SETTINGS = frozenset(
         "worker_l1_size",
     }
 )
-"""Keywords of ttnn's `open_device` that have no meaning on a CPU: accepted and ignored."""
+"""Keywords of ttnn's `open_device` that have no meaning on a CPU; accepted and ignored."""
 
 
 @host_function(observed=False)
@@ -40,17 +40,17 @@ def open_device(
     trace_region_size: int = 0,
     **hardware: Any,
 ) -> Device:
-    """A device whose rules are those of `target` (ttnn.open_device).
+    """Open a device with the rules of `target` (ttnn.open_device).
 
     Args:
-        device_id: Its number, shown in messages.
-        target: A preset's name or a description; else the file of ``SYSTEM_DESC_PATH``, else ``wormhole_b0``.
-        num_command_queues: 1 or 2: the queues that calls may name; all of them are one, in order.
-        trace_region_size: Bytes that its traces may take; 0 for as many as there are.
-        **hardware: Keywords of ttnn that have no meaning on a CPU: accepted and ignored.
+        device_id: Number of the device, for messages.
+        target: Name of a preset, or a description; by default the file in ``SYSTEM_DESC_PATH``, or ``wormhole_b0``.
+        num_command_queues: 1 or 2, the number of queues that calls may name; they are one queue here, in order.
+        trace_region_size: Bytes that traces may take; 0 for no limit.
+        **hardware: Keywords of ttnn that have no meaning on a CPU; accepted and ignored.
 
     Raises:
-        ArgumentError: An unknown target or keyword, or no number.
+        ArgumentError: An unknown target or keyword, or an invalid number.
     """
     _refuse_unknown("open_device", hardware)
     _check_settings(num_command_queues, trace_region_size)
@@ -61,14 +61,14 @@ def open_device(
 
 @host_function(observed=False)
 def close_device(device: Device) -> None:
-    """Give the device's memory back; closing twice is allowed (ttnn.close_device)."""
+    """Close a device and free its memory; closing twice is allowed (ttnn.close_device)."""
     device.close()
 
 
 @host_function(observed=False)
 @contextlib.contextmanager
 def manage_device(device_id: int = 0, **keywords: Any) -> Iterator[Device]:
-    """A device that is open in the body of a ``with`` (ttnn.manage_device); arguments as for `open_device`."""
+    """Open a device for the body of a ``with`` (ttnn.manage_device); the arguments are those of `open_device`."""
     device = open_device(device_id=device_id, **keywords)
     try:
         yield device
@@ -97,10 +97,12 @@ def open_mesh_device(
     trace_region_size: int = 0,
     **hardware: Any,
 ) -> Device:
-    """A mesh of devices (ttnn.open_mesh_device); a mesh of one is a device; the keywords are those of `open_device`.
+    """Open a mesh of devices (ttnn.open_mesh_device); a mesh of one device is that device.
+
+    The keywords are those of `open_device`.
 
     Raises:
-        ArgumentError: More devices are asked for than there are, or an unknown target or keyword.
+        ArgumentError: More devices are requested than there are, or an unknown target or keyword.
     """
     _refuse_unknown("open_mesh_device", hardware)
     _check_settings(num_command_queues, trace_region_size)
@@ -125,19 +127,19 @@ def close_mesh_device(mesh_device: Device) -> None:
     in_programs=True,
     observed=False,
     no_effect="every call returns when its work is done",
-    without_effect={"a CPU has no parts of a device": "sub_device_ids"},
+    without_effect={"a CPU has no sub-devices": "sub_device_ids"},
 )
 def synchronize_device(
     device: Device,
     cq_id: int | None = None,
     sub_device_ids: Sequence[Any] = (),
 ) -> None:
-    """Wait for a device's work, of which there is none under way: every call returns when it is done.
+    """Wait for the work of a device; returns at once, since every call returns when its work is done.
 
     Raises:
         ArgumentError: The device has no such queue.
-        DeviceError: It is closed.
-        TraceError: It captures a trace.
+        DeviceError: The device is closed.
+        TraceError: The device captures a trace.
     """
     device.require_host_access("synchronize_device")
     device.require_queue(cq_id, "synchronize_device")
@@ -145,7 +147,7 @@ def synchronize_device(
 
 @host_function(observed=False)
 def get_num_devices() -> int:
-    """Devices that a mesh may have: eight, all of them this CPU."""
+    """The number of devices that a mesh may have: eight, all of them this CPU."""
     return 8
 
 
@@ -157,13 +159,13 @@ def get_arch_name() -> str:
 
 @host_function(observed=False)
 def get_pcie_device_ids() -> list[int]:
-    """The ids that `open_device` takes without further ado."""
+    """The device ids, from 0."""
     return list(range(get_num_devices()))
 
 
 @host_function(observed=False)
 def using_distributed_env() -> bool:
-    """Whether several hosts work together: never."""
+    """Whether several hosts cooperate: always False."""
     return False
 
 
@@ -178,7 +180,7 @@ def _refuse_unknown(name: str, keywords: dict[str, Any]) -> None:
     if unknown := set(keywords) - HARDWARE_SETTINGS:
         raise ArgumentError(
             f"{name} has no keyword {', '.join(f'`{keyword}`' for keyword in sorted(unknown))}",
-            help=f"of the hardware's it takes and ignores {', '.join(f'`{k}`' for k in sorted(HARDWARE_SETTINGS))}",
+            help=f"keywords of hardware that it ignores are {', '.join(f'`{k}`' for k in sorted(HARDWARE_SETTINGS))}",
         )
 
 

@@ -1,4 +1,4 @@
-"""What lies in the banks of a device's memory, as ttnn's allocator tells it."""
+"""The use of a device's memory banks, as ttnn's allocator reports it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 
 @dataclass(frozen=True)
 class BankMemory:
-    """What `ttnn.get_memory_view` gives: bytes of one bank, the fullest one, of as many as there are.
+    """The result of `ttnn.get_memory_view`: the bytes of the fullest bank.
 
     Attributes:
-        num_banks: Cores, of L1; of DRAM what it is spread over.
-        total_bytes_per_bank: That tensors may take.
-        total_bytes_allocated_per_bank: That they take now.
-        total_bytes_free_per_bank: The rest.
-        largest_contiguous_bytes_free_per_bank: As many: memory of the host has no addresses of a bank, and no gaps.
-        block_table: Of every tensor, and of what is free: its ``size``, and whether it is ``allocated``, as text.
+        num_banks: Number of banks: the cores for L1, the target's banks for DRAM.
+        total_bytes_per_bank: Bytes that tensors may use.
+        total_bytes_allocated_per_bank: Bytes that tensors use.
+        total_bytes_free_per_bank: Bytes that are free.
+        largest_contiguous_bytes_free_per_bank: The free bytes, since host memory has no fragmented banks.
+        block_table: A row for every tensor and for the free rest: ``size`` and ``allocated``, as text.
     """
 
     num_banks: int
@@ -34,7 +34,7 @@ class BankMemory:
 
     @staticmethod
     def of(banks: int, total: int, blocks: Iterable[int], allocated: int | None = None) -> BankMemory:
-        """Of `banks` with `total` bytes each and blocks of these bytes; `allocated` where cores are not alike."""
+        """The use of `banks` with `total` bytes each and `blocks` of these sizes; `allocated` if cores differ."""
         held = [block for block in blocks if block]
         used = sum(held) if allocated is None else allocated
         free = max(0, total - used)
@@ -44,12 +44,12 @@ class BankMemory:
 
 @host_function(observed=False)
 def get_memory_view(device: Device, buffer_type: BufferType = BufferType.DRAM) -> BankMemory:
-    """What lies in one kind of a device's memory, of a mesh in that of the first device (ttnn.get_memory_view).
+    """The use of one kind of a device's memory; for a mesh that of its first device (ttnn.get_memory_view).
 
-    In DRAM every tensor is counted as spread over all banks.
+    In DRAM every tensor is counted as interleaved over all banks.
 
     Raises:
-        ArgumentError: An argument of another kind, or tensors of a device do not lie there.
+        ArgumentError: An argument has the wrong type, or tensors of a device cannot have this buffer type.
         DeviceError: The device is closed.
     """
     device.require_open("get_memory_view")
@@ -67,6 +67,6 @@ def get_memory_view(device: Device, buffer_type: BufferType = BufferType.DRAM) -
             return BankMemory.of(1, member.trace_region_size, [trace.nbytes for trace in member.traces.values()])
         case _:
             raise ArgumentError(
-                f"get_memory_view: no tensor lies in {buffer_type.name}",
+                f"get_memory_view: no tensor is in {buffer_type.name}",
                 help="ask for `ttnn.BufferType.DRAM`, `L1` or `TRACE`",
             )

@@ -1,7 +1,7 @@
-"""What lies in a device's memory, as the three reports that ttnn writes of it.
+"""The three reports on a device's memory that ttnn writes.
 
-Names, headers and columns are those of tt-metal's ``memory_reporter.cpp``, sizes in bytes, so that what reads those
-files reads these.
+Names, headers and columns are those of tt-metal's ``memory_reporter.cpp``, and sizes are in bytes, so that tools for
+these files work.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ _FOLDER = Path("generated/reports")
 
 @host_function(observed=False)
 def dump_device_memory_state(device: Device, prefix: str = "") -> None:
-    """Write what lies in DRAM and in L1 into three files below ``generated/reports`` (ttnn.dump_device_memory_state).
+    """Write the use of DRAM and L1 to three files in ``generated/reports`` (ttnn.dump_device_memory_state).
 
-    ``<prefix>memory_usage_summary.csv`` has a row of DRAM and one of L1: bytes of a bank that there are, that tensors
-    take, that are free, and the largest free block. ``<prefix>l1_usage_summary.csv`` has the largest free block of a
-    core and the free bytes of all cores; ``<prefix>detailed_memory_usage.csv`` the totals of all banks and every block,
-    whose addresses are empty: memory of the host has none in a bank. Of a mesh it is the first device.
+    ``<prefix>memory_usage_summary.csv`` has a row for DRAM and one for L1: total, allocated and free bytes of a bank,
+    and its largest free block. ``<prefix>l1_usage_summary.csv`` has the largest free block of a core and the free bytes
+    of all cores. ``<prefix>detailed_memory_usage.csv`` has the totals of all banks, and every block; addresses are
+    empty, since host memory has no banks. For a mesh the reports are those of the first device.
 
     Args:
-        device: Which.
-        prefix: What the files' names begin with.
+        device: The device.
+        prefix: Prefix of the file names.
 
     Raises:
-        ArgumentError: An argument of another kind.
+        ArgumentError: An argument has the wrong type.
         DeviceError: The device is closed.
         OSError: The files cannot be written.
     """

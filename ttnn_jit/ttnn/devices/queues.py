@@ -1,4 +1,4 @@
-"""Command queues and events: on a CPU all queues of a device are one, which is empty whenever a call returns."""
+"""Command queues and events: on a CPU the queues of a device are one queue, which is empty when a call returns."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class QueueId(int):
 
 
 def check_queue(device: Device, cq_id: int | None, name: str) -> int:
-    """The queue that a call of the function `name` goes to: `cq_id`, or the thread's own where that is None.
+    """The queue of a call of the function `name`: `cq_id`, or the current queue of the thread if that is None.
 
     Raises:
-        ArgumentError: The device has no such queue, or it is no number.
+        ArgumentError: The device has no such queue, or `cq_id` is not a number.
     """
     queue = _CURRENT.get() if cq_id is None else cq_id
     device.require_queue(queue, name)
@@ -37,10 +37,10 @@ def check_queue(device: Device, cq_id: int | None, name: str) -> int:
 @host_function(observed=False)
 @contextlib.contextmanager
 def command_queue(cq_id: int) -> Iterator[None]:
-    """In the body of a ``with`` calls of this thread go to the queue `cq_id` (ttnn.command_queue).
+    """Make `cq_id` the current queue of this thread for the body of a ``with`` (ttnn.command_queue).
 
     Raises:
-        ArgumentError: It is no number.
+        ArgumentError: `cq_id` is not a number.
     """
     token = _CURRENT.set(cq_id)
     try:
@@ -56,12 +56,12 @@ def get_current_command_queue_id_for_thread() -> int:
 
 
 class MeshEvent:
-    """A point in the work of a device's queue; it is past as soon as it is recorded (ttnn.MeshEvent).
+    """An event in a device's queue; it is complete as soon as it is recorded (ttnn.MeshEvent).
 
     Attributes:
         device: The device.
         cq_id: The queue.
-        number: Counts the events of the process.
+        number: Sequence number in the process.
     """
 
     def __init__(self, device: Device, cq_id: int) -> None:
@@ -73,19 +73,19 @@ class MeshEvent:
         return f"MeshEvent({self.number} of queue {int(self.cq_id)} of {self.device})"
 
 
-@host_function(observed=False, without_effect={"a CPU has no parts of a device": "sub_device_ids device_range"})
+@host_function(observed=False, without_effect={"a CPU has no sub-devices": "sub_device_ids device_range"})
 def record_event(
     mesh_device: Device,
     cq_id: int | None = None,
     sub_device_ids: Sequence[Any] = (),
     device_range: Any = None,
 ) -> MeshEvent:
-    """An event behind all work of a queue so far (ttnn.record_event), which is done.
+    """Record an event after all work in a queue (ttnn.record_event); it is complete.
 
     Raises:
         ArgumentError: The device has no such queue.
-        DeviceError: It is closed.
-        TraceError: It captures a trace, which holds no events.
+        DeviceError: The device is closed.
+        TraceError: The device captures a trace, which cannot contain events.
     """
     mesh_device.require_host_access("record_event")
     return MeshEvent(mesh_device, check_queue(mesh_device, cq_id, "record_event"))
@@ -93,12 +93,12 @@ def record_event(
 
 @host_function(observed=False)
 def wait_for_event(cq_id: int | None = None, mesh_event: MeshEvent | None = None) -> None:
-    """Have a queue wait for an event (ttnn.wait_for_event), which is past; the queue is the first when omitted.
+    """Let a queue, by default the current one, wait for an event, which is complete (ttnn.wait_for_event).
 
     Raises:
-        ArgumentError: It is no event, or its device has no such queue.
+        ArgumentError: `mesh_event` is not an event, or its device has no such queue.
         DeviceError: The device is closed.
-        TraceError: It captures a trace.
+        TraceError: The device captures a trace.
     """
     if mesh_event is None:
         raise ArgumentError("wait_for_event lacks its argument `mesh_event`")
@@ -108,11 +108,11 @@ def wait_for_event(cq_id: int | None = None, mesh_event: MeshEvent | None = None
 
 @host_function(observed=False)
 def event_synchronize(mesh_event: MeshEvent) -> None:
-    """Wait for an event (ttnn.event_synchronize), which is past.
+    """Wait for an event, which is complete (ttnn.event_synchronize).
 
     Raises:
-        ArgumentError: It is no event.
+        ArgumentError: `mesh_event` is not an event.
         DeviceError: Its device is closed.
-        TraceError: It captures a trace.
+        TraceError: Its device captures a trace.
     """
     mesh_event.device.require_host_access("event_synchronize")

@@ -1,4 +1,4 @@
-"""Semaphores by which cores of chips wait for each other: kept and checked, of no use to a CPU."""
+"""Semaphores of chips, by which cores wait for each other; created and checked, but without effect on a CPU."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _NUMBERS = count(1)
 
 
 class GlobalSemaphore:
-    """A number that cores of a device wait for; nobody does on a CPU (ttnn.GlobalSemaphore).
+    """A semaphore of the cores of a device, for which nothing waits on a CPU (ttnn.GlobalSemaphore).
 
     Attributes:
         device: The device.
-        cores: That wait for it.
-        value: What it was set to last.
+        cores: The cores that share the semaphore.
+        value: The current value.
     """
 
     def __init__(self, device: Device, cores: CoreRangeSet, value: int) -> None:
@@ -39,10 +39,10 @@ def create_global_semaphore(
     initial_value: int,
     buffer_type: BufferType = BufferType.L1,
 ) -> GlobalSemaphore:
-    """A semaphore of these cores (ttnn.create_global_semaphore).
+    """Create a semaphore of these cores (ttnn.create_global_semaphore).
 
     Raises:
-        ArgumentError: An argument is of another kind.
+        ArgumentError: An argument has the wrong type.
         DeviceError: The device is closed.
     """
     mesh_device.require_open("create_global_semaphore")
@@ -51,10 +51,10 @@ def create_global_semaphore(
 
 @host_function(observed=False, no_effect=NO_LINKS)
 def reset_global_semaphore_value(global_semaphore: GlobalSemaphore, reset_value: int = 0) -> None:
-    """Set a semaphore (ttnn.reset_global_semaphore_value).
+    """Set the value of a semaphore (ttnn.reset_global_semaphore_value).
 
     Raises:
-        ArgumentError: An argument is of another kind.
+        ArgumentError: An argument has the wrong type.
     """
     global_semaphore.value = _value(reset_value, "`reset_value`")
 

@@ -1,7 +1,7 @@
-"""Traces as ttnn has them: what is called between two points is captured, and replayed by one native call.
+"""Traces of ttnn: calls are captured, and replayed by one native call.
 
-Nothing runs while a trace is captured, as on a chip: what a captured call gives cannot be read before the first
-`execute_trace`, and the same memory gets new numbers at each. See `ttnn_jit.runtime.native.recorder`.
+As on a chip, nothing runs during the capture. The results of captured calls cannot be read before the first
+`execute_trace`, and each replay overwrites them. See `ttnn_jit.runtime.native.recorder`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class MeshTraceId:
 
     Attributes:
         device: The device, or the mesh.
-        number: Counts the traces of the process.
-        began: The user's line where its capture began.
-        ended: Where it ended; None: it goes on.
-        released: Where the trace was released; None: it was not.
+        number: Sequence number in the process.
+        began: Location in the user's program where the capture began.
+        ended: Location where the capture ended; None while it is active.
+        released: Location where the trace was released; None before.
     """
 
     ended: Location | None = None
@@ -40,12 +40,12 @@ class MeshTraceId:
 
     @property
     def traces(self) -> list[Trace]:
-        """What was captured on each device; none before the end, and none once it was released."""
+        """The captured traces, one for each device; empty before the end of the capture and after release."""
         return [member.traces[self] for member in self.device.members() if self in member.traces]
 
     @property
     def kernels(self) -> int:
-        """How many kernels a replay launches on each device."""
+        """The number of kernels that a replay launches on each device."""
         return max((trace.kernels for trace in self.traces), default=0)
 
     def __repr__(self) -> str:
@@ -54,16 +54,16 @@ class MeshTraceId:
 
 @host_function(observed=False)
 def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTraceId:
-    """Capture what is called on a device up to `end_trace_capture`, without running it (ttnn.begin_trace_capture).
+    """Capture the calls on a device until `end_trace_capture`, without running them (ttnn.begin_trace_capture).
 
-    Captured are operations, jitted functions, writes into tensors, copies between layouts and memory configs, as far as
-    this thread calls them; another thread is refused. Tensors of the device that are read keep their address, and their
-    memory lives as long as the trace: nobody else gets it but a tensor like one that was freed.
+    The trace captures operations, jitted functions, writes into tensors, and copies between layouts and memory configs
+    of this thread; calls of other threads are refused. Tensors that the trace reads keep their addresses. Their memory
+    stays allocated as long as the trace; if such a tensor is freed, only a tensor of the same spec can get its memory.
 
     Raises:
         ArgumentError: The device has no such queue.
-        DeviceError: It is closed.
-        TraceError: It captures another trace.
+        DeviceError: The device is closed.
+        TraceError: The device captures another trace.
     """
     mesh_device.require_open("begin_trace_capture")
     check_queue(mesh_device, cq_id, "begin_trace_capture")
@@ -85,16 +85,16 @@ def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, cq_id: int | N
     """End the capture that `begin_trace_capture` began (ttnn.end_trace_capture).
 
     Raises:
-        ArgumentError: The device has no such queue, or `trace_id` is none.
+        ArgumentError: The device has no such queue, or `trace_id` is not a trace id.
         DeviceError: The device is closed.
-        TraceError: The trace is of another device, its capture has ended, or it takes more bytes than the device's
-            `trace_region_size` leaves: then it is dropped.
+        TraceError: The trace is of another device, its capture has ended, or it exceeds the free bytes of the device's
+            `trace_region_size`, in which case it is released.
     """
     _check(mesh_device, trace_id, "end_trace_capture", cq_id)
     if trace_id.ended is not None:
         raise TraceError(f"end_trace_capture: the capture of {trace_id} ended at {trace_id.ended}")
     trace_id.ended = user_location()
-    captured = [(member, _stopped(member)) for member in mesh_device.members()]
+    captured = [(member, _stop_recording(member)) for member in mesh_device.members()]
     for member, trace in captured:
         taken = sum(other.nbytes for other in member.traces.values())
         if member.trace_region_size and taken + trace.nbytes > member.trace_region_size:
@@ -115,36 +115,36 @@ def execute_trace(
     cq_id: int | None = None,
     blocking: bool = True,
 ) -> None:
-    """Run what was captured, on the tensors as they are now (ttnn.execute_trace).
+    """Run the captured calls on the current contents of their tensors (ttnn.execute_trace).
 
-    Warns of tensors that it uses and that were freed, and of those that took the memory of one, once each.
+    Warns once for each tensor of the trace that was freed, and for each tensor that reuses such memory.
 
-    Threads take turns: replays of one device, and what the host reads of it or writes to it, happen one after the
-    other. Each replay makes its results anew where they lie, in memory that holds other values on the way; a program
-    that another thread runs on them does not wait for it.
+    Replays of one device, and reads and writes of its tensors by the host, are serialized across threads. A replay
+    recomputes its results in place, and their memory holds intermediate values meanwhile; programs that other threads
+    run on these tensors are not serialized with it.
 
     Raises:
-        ArgumentError: The device has no such queue, or `trace_id` is none.
+        ArgumentError: The device has no such queue, or `trace_id` is not a trace id.
         DeviceError: The device is closed.
-        TraceError: The trace is of another device, was released, or its capture goes on.
+        TraceError: The trace is of another device, was released, or its capture is active.
     """
     _check(mesh_device, trace_id, "execute_trace", cq_id)
     mesh_device.require_host_access("execute_trace")
     _check_unreleased(trace_id, "execute_trace")
     for member in mesh_device.members():
         with member.order:
-            if trace := member.traces.get(trace_id):  # or another thread has released it meanwhile
+            if trace := member.traces.get(trace_id):  # another thread may have released it meanwhile
                 trace.replay()
 
 
 @host_function(observed=False)
 def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
-    """Give a trace's memory back (ttnn.release_trace); a capture that goes on ends.
+    """Free the memory of a trace (ttnn.release_trace); an active capture ends.
 
-    What the captured calls gave stays as it is.
+    The results of the captured calls keep their contents.
 
     Raises:
-        ArgumentError: `trace_id` is none.
+        ArgumentError: `trace_id` is not a trace id.
         DeviceError: The device is closed.
         TraceError: The trace is of another device, or was released.
     """
@@ -153,7 +153,7 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
     location = user_location()
     for member in mesh_device.members():
         if isinstance(member.recorder, TraceRecorder) and member.recorder.trace_id is trace_id:
-            _stopped(member)
+            _stop_recording(member)
         with member.order:
             if trace := member.traces.pop(trace_id, None):
                 trace.release()
@@ -172,8 +172,8 @@ def _check_unreleased(trace_id: MeshTraceId, name: str) -> None:
         raise TraceError(f"{name}: {trace_id} was released at {trace_id.released}")
 
 
-def _stopped(device: Device) -> Trace:
-    """What the device has recorded; from now on it runs its calls."""
+def _stop_recording(device: Device) -> Trace:
+    """The trace that the device has recorded; later calls run again."""
     recorder = device.recorder
     assert isinstance(recorder, TraceRecorder), "it records from the beginning of a capture to its end"
     device.record(None)

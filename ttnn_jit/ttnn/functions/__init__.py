@@ -1,1 +1,1 @@
-"""Functions of the host API that are written over operations."""
+"""Host functions that are composed of operations."""

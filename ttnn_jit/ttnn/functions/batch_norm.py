@@ -1,4 +1,4 @@
-"""`batch_norm`: one of two operations, and the statistics of the layer, which training writes."""
+"""`batch_norm`: the operation of inference, or that of training with in-place updates of the running statistics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRAINING = TtnnOperation(BATCH_NORM_TRAINING.name, (BATCH_NORM_TRAINING,))
 
 @host_function(
     in_programs=True,
-    of_a_chip="compute_kernel_config",
+    chip_only="compute_kernel_config",
 )
 def batch_norm(  # noqa: PLR0913 - as ttnn has it
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -32,24 +32,24 @@ def batch_norm(  # noqa: PLR0913 - as ttnn has it
     memory_config: MemoryConfig | None = None,
     compute_kernel_config: object = None,
 ) -> Tensor:
-    """The channels of a tensor, its dimension 1, normalised (ttnn.batch_norm).
+    """A tensor normalized per channel, its dimension 1 (ttnn.batch_norm).
 
     Args:
-        input: Of shape [N, C, ...].
-        running_mean: The mean of each channel, C elements; likewise the others.
-        running_var: Their variances.
-        training: Channels are normalised by their own mean and variance (by their number of elements), to which
-            `running_mean` and `running_var` are moved in place, where they are given; else by these two.
+        input: A tensor of shape [N, C, ...].
+        running_mean: The mean of each channel, C elements, like the other parameters.
+        running_var: The variance of each channel.
+        training: Normalize by the mean and the biased variance of the batch, and update `running_mean` and
+            `running_var` in place, if they are given; otherwise normalize by these two.
         eps: Added to variances.
-        momentum: The share of its own numbers in what a channel's running ones become.
-        weight: What normalised channels are multiplied by.
-        bias: What is added to them then.
-        output: The tensor to write into and return.
-        memory_config: Where the result lies; where `input` does, if it is omitted.
-        compute_kernel_config: How a chip computes.
+        momentum: Weight of the batch's statistics in the updates.
+        weight: Factor of each normalized channel.
+        bias: Added to each channel after that.
+        output: The tensor that receives the result, and is returned.
+        memory_config: Memory config of the result; that of `input` when omitted.
+        compute_kernel_config: Precision on a chip.
 
     Raises:
-        ArgumentError, CompileError: An argument does not fit; without `training`, one of the two is missing.
+        ArgumentError, CompileError: An argument does not fit, or a running statistic is missing without `training`.
     """
     norm = {
         "running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias, "eps": eps,

@@ -1,4 +1,4 @@
-"""Gradients of functions of complex numbers, eagerly: of z = x + iy that by x, plus i times that by y."""
+"""Eager gradients of functions of complex numbers: the gradient by z = x + iy is that by x plus i times that by y."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.complex_tensors import ComplexTensor
 
-_ALIKE = {"the gradient is the same everywhere": "input_tensor"}
+_CONSTANT_GRADIENT = {"the gradient does not depend on it": "input_tensor"}
 
 
-@host_function(observed=False, without_effect=_ALIKE)
+@host_function(observed=False, without_effect=_CONSTANT_GRADIENT)
 def real_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
@@ -20,7 +20,7 @@ def real_bw(
     return _in_requested_memory((ttnn.identity(grad_tensor), ttnn.fill(grad_tensor, 0.0)), memory_config)
 
 
-@host_function(observed=False, without_effect=_ALIKE)
+@host_function(observed=False, without_effect=_CONSTANT_GRADIENT)
 def imag_bw(
     grad_tensor: Tensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
@@ -28,7 +28,7 @@ def imag_bw(
     return _in_requested_memory((ttnn.fill(grad_tensor, 0.0), ttnn.identity(grad_tensor)), memory_config)
 
 
-@host_function(observed=False, without_effect=_ALIKE)
+@host_function(observed=False, without_effect=_CONSTANT_GRADIENT)
 def conj_bw(
     grad_tensor: ComplexTensor, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
 ) -> list[ComplexTensor]:
@@ -52,7 +52,7 @@ def polar_bw(
 ) -> list[ComplexTensor]:
     """The gradient of `polar`, in a list (ttnn.polar_bw).
 
-    The parts of its input are lengths and angles.
+    The real and imaginary parts of the input are lengths and angles.
     """
     g, z = grad_tensor, input_tensor
     cosine, sine = ttnn.cos(z.imag), ttnn.sin(z.imag)

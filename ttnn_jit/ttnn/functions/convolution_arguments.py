@@ -1,4 +1,4 @@
-"""The arguments of convolutions, and of what prepares weights for them: dataclasses that share their fields."""
+"""The arguments of convolutions and of the functions that prepare their weights: dataclasses with shared fields."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ttnn_jit.specs.configs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.configs.conv_configs import Conv2dConfig, Conv2dSliceConfig
 from ttnn_jit.specs.configs.conv_shards import check_shard_layout
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
-from ttnn_jit.ttnn.calling.shared_parameters import OverOps
+from ttnn_jit.ttnn.calling.shared_parameters import ArgumentsWithOps
 from ttnn_jit.ttnn.functions.window_arguments import windows_of
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvolutionArguments(OverOps):
-    """What every call says of a convolution.
+class ConvolutionArguments(ArgumentsWithOps):
+    """Arguments of every convolution.
 
     Attributes:
-        in_channels: Of the input, which may have more: those are left out.
-        out_channels: Of the result.
-        batch_size: Images.
+        in_channels: Channels of the input; further channels of the input tensor are ignored.
+        out_channels: Channels of the result.
+        batch_size: Number of images.
         kernel_size: Height and width of a window.
-        stride: From one window to the next.
-        padding: Zeros around: height and width; or top, bottom, left and right; or "same".
-        dilation: From one tap of a window to the next.
-        groups: Parts of the channels that do not meet; 0 as 1.
-        conv_config: An activation, the element type of weights, the layout of the result, how it is sharded.
-        compute_config: How exactly a chip multiplies; depthwise convolutions, and those without one, do in float32.
+        stride: Distance between windows along height and width.
+        padding: Padding of zeros: height and width; or top, bottom, left and right; or "same".
+        dilation: Distance between the taps of a window.
+        groups: Number of independent groups of channels; 0 means 1.
+        conv_config: Activation, dtype of weights, and layout and sharding of the result.
+        compute_config: Precision on a chip; depthwise convolutions, and calls without it, multiply in float32.
     """
 
     in_channels: int
@@ -47,7 +47,7 @@ class ConvolutionArguments(OverOps):
     compute_config: DeviceComputeKernelConfig | None = None
 
     function = ""
-    """What errors call it."""
+    """The function's name in errors."""
 
     @property
     def extents(self) -> tuple[int, int]:
@@ -56,15 +56,15 @@ class ConvolutionArguments(OverOps):
 
     @property
     def windows(self) -> Windows:
-        """Along height and width."""
+        """The windows along height and width."""
         return windows_of(self.function, 2, self.kernel_size, self.stride, self.padding, self.dilation)
 
     @property
     def sizes(self) -> Convolution:
-        """The sizes that all this is.
+        """The sizes of the convolution.
 
         Raises:
-            ArgumentError, ShapeError: As `windows_of` does.
+            ArgumentError, ShapeError: As for `windows_of`.
         """
         channels = self.in_channels, self.out_channels
         return Convolution(self.batch_size, *channels, self.extents, self.windows, self.groups or 1)
@@ -72,11 +72,11 @@ class ConvolutionArguments(OverOps):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageArguments(ConvolutionArguments):
-    """Of images.
+    """Arguments of convolutions of images.
 
     Attributes:
-        input_height: Of an image.
-        input_width: Of an image.
+        input_height: Height of an image.
+        input_width: Width of an image.
     """
 
     input_height: int
@@ -90,10 +90,10 @@ class ImageArguments(ConvolutionArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class ForwardArguments(ConvolutionArguments):
-    """Of what is no transposed convolution.
+    """Arguments of convolutions that are not transposed.
 
     Attributes:
-        slice_config: With slices along DRAM the result lies there.
+        slice_config: Slices; with slices in DRAM the result is in DRAM.
     """
 
     slice_config: Conv2dSliceConfig | None = None
@@ -101,11 +101,11 @@ class ForwardArguments(ConvolutionArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class TransposedArguments(ImageArguments):
-    """Of transposed convolutions; sizes are seen from the result of the `conv2d` whose gradient it is.
+    """Arguments of transposed convolutions; the input is the result of the `conv2d` whose gradient they compute.
 
     Attributes:
-        dram_slice_config: With slices along DRAM the result lies there.
-        mirror_kernel: Whether weights are torch's, and not mirrored already.
+        dram_slice_config: Slices; with slices in DRAM the result is in DRAM.
+        mirror_kernel: Whether weights are torch's, and must be mirrored.
     """
 
     dram_slice_config: Conv2dSliceConfig | None = None
@@ -116,19 +116,19 @@ class TransposedArguments(ImageArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvolvingArguments(ConvolutionArguments):
-    """Of a call that convolves.
+class ConvolutionCallArguments(ConvolutionArguments):
+    """Arguments of the functions that compute a convolution.
 
     Attributes:
-        input_tensor: Batch x height x width x channels, or with all but the channels in one dimension.
-        weight_tensor: Outputs x inputs of a group x height x width, or prepared.
-        device: Where tensors on the host go.
-        dtype: Of the result; the input's when omitted.
+        input_tensor: [batch, height, width, channels], or with all dimensions but the channels merged.
+        weight_tensor: [outputs, inputs of a group, height, width], or prepared.
+        device: Device for tensors that are on the host.
+        dtype: Element type of the result; the input's when omitted.
         bias_tensor: One number for each output channel.
-        memory_config: Where the result lies. When omitted it is sharded in L1 as `conv_config` says, or as the input,
-            else in DRAM.
-        return_output_dim: Give height and width of the result too.
-        return_weights_and_bias: Give prepared weights and bias too.
+        memory_config: Memory config of the result. When omitted the result is sharded in L1 as `conv_config` sets, or
+            like the input, else in DRAM.
+        return_output_dim: Return height and width of the result too.
+        return_weights_and_bias: Return prepared weights and bias too.
     """
 
     input_tensor: Tensor
@@ -142,10 +142,10 @@ class ConvolvingArguments(ConvolutionArguments):
 
     @cached_property
     def config(self) -> Conv2dConfig:
-        """A copy of the config, which does not change.
+        """An immutable copy of the config.
 
         Raises:
-            ArgumentError: It shards in a way that no convolution does.
+            ArgumentError: The config has a shard layout that no convolution supports.
         """
         if self.conv_config is None:
             return Conv2dConfig()
@@ -155,24 +155,24 @@ class ConvolvingArguments(ConvolutionArguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conv2dArguments(ConvolvingArguments, ImageArguments, ForwardArguments):
-    """Of `conv2d`."""
+class Conv2dArguments(ConvolutionCallArguments, ImageArguments, ForwardArguments):
+    """Arguments of `conv2d`."""
 
     function = "conv2d"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conv1dArguments(ConvolvingArguments, ForwardArguments):
-    """Of `conv1d`, a `conv2d` of images of one row.
+class Conv1dArguments(ConvolutionCallArguments, ForwardArguments):
+    """Arguments of `conv1d`, a `conv2d` of images of one row.
 
     Attributes:
-        input_tensor: Batch x length x channels, or with all but the channels in one dimension.
-        weight_tensor: Outputs x inputs of a group x length, or prepared.
-        batch_size: Rows.
-        input_length: Of a row.
-        kernel_size: The length of a window.
-        padding: Zeros around: a number, two of them, or "same".
-        return_output_dim: Give the length of the result too.
+        input_tensor: [batch, length, channels], or with all dimensions but the channels merged.
+        weight_tensor: [outputs, inputs of a group, length], or prepared.
+        batch_size: Number of rows.
+        input_length: Length of a row.
+        kernel_size: Length of a window.
+        padding: Padding of zeros: one number, or left and right, or "same".
+        return_output_dim: Return the length of the result too.
     """
 
     input_length: int
@@ -185,24 +185,24 @@ class Conv1dArguments(ConvolvingArguments, ForwardArguments):
 
     @property
     def extents(self) -> tuple[int, int]:
-        """Of an image of one row."""
+        """Height and width of an image of one row."""
         return 1, self.input_length
 
     @property
     def windows(self) -> Windows:
-        """Along both dimensions of it."""
+        """The windows along both dimensions of an image of one row."""
         row = windows_of(self.function, 1, self.kernel_size, self.stride, self.padding, self.dilation)
         return Windows((1, *row.kernel), (1, *row.stride), ((0, 0), *row.padding), (1, *row.dilation))
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvTranspose2dArguments(ConvolvingArguments, TransposedArguments):
-    """Of `conv_transpose2d`.
+class ConvTranspose2dArguments(ConvolutionCallArguments, TransposedArguments):
+    """Arguments of `conv_transpose2d`.
 
     Attributes:
-        weight_tensor: Inputs x outputs of a group x height x width, or prepared.
-        padding: Zeros around: height and width; or top, bottom, left and right.
-        output_padding: Rows and columns of the result behind those that windows reach.
+        weight_tensor: [inputs, outputs of a group, height, width], or prepared.
+        padding: Padding of zeros: height and width; or top, bottom, left and right.
+        output_padding: Additional rows and columns at the end of the result.
     """
 
     padding: int | Sequence[int] = (0, 0)
@@ -216,10 +216,10 @@ class ConvTranspose2dArguments(ConvolvingArguments, TransposedArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class PreparingArguments(ImageArguments):
-    """Of a call that prepares weights or a bias, of which most decide nothing.
+    """Arguments of the functions that prepare weights or a bias; most do not affect the result.
 
     Attributes:
-        device: Where what is prepared lies.
+        device: Device of the result.
     """
 
     input_memory_config: MemoryConfig
@@ -230,17 +230,17 @@ class PreparingArguments(ImageArguments):
 
     @property
     def weights_dtype(self) -> DataType | None:
-        """Of what is prepared; None: its own."""
+        """The dtype of the result; None for that of the operand."""
         return None if self.conv_config is None else self.conv_config.weights_dtype
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreparingWeightsArguments(PreparingArguments):
-    """Of a call that prepares weights.
+    """Arguments of the functions that prepare weights.
 
     Attributes:
-        weight_tensor: As torch has it, or prepared.
-        weights_format: The order of the dimensions that torch's have.
+        weight_tensor: Weights of torch's shape, or prepared ones.
+        weights_format: The order of the dimensions of torch's weights.
     """
 
     weight_tensor: Tensor
@@ -250,21 +250,21 @@ class PreparingWeightsArguments(PreparingArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareConvWeightsArguments(PreparingWeightsArguments, ForwardArguments):
-    """Of `prepare_conv_weights`."""
+    """Arguments of `prepare_conv_weights`."""
 
     function = "prepare_conv_weights"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareConvTransposeWeightsArguments(PreparingWeightsArguments, TransposedArguments):
-    """Of `prepare_conv_transpose2d_weights`."""
+    """Arguments of `prepare_conv_transpose2d_weights`."""
 
     function = "prepare_conv_transpose2d_weights"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareConvBiasArguments(PreparingArguments, ForwardArguments):
-    """Of `prepare_conv_bias`.
+    """Arguments of `prepare_conv_bias`.
 
     Attributes:
         bias_tensor: One number for each output channel.

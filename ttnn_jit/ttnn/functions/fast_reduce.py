@@ -10,7 +10,7 @@ from ttnn_jit.ttnn.calling import eager_functions as ttnn
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 
-@host_function(name="experimental.fast_reduce_nc", in_programs=True, of_a_chip="compute_kernel_config sub_core_grids")
+@host_function(name="experimental.fast_reduce_nc", in_programs=True, chip_only="compute_kernel_config sub_core_grids")
 def fast_reduce_nc(
     input: Tensor,  # noqa: A002 - ttnn's name
     dims: int | Sequence[int],
@@ -20,14 +20,14 @@ def fast_reduce_nc(
     compute_kernel_config: object = None,
     sub_core_grids: object = None,
 ) -> Tensor:
-    """The sum along dimensions, which stay with an extent of 1 (ttnn.experimental.fast_reduce_nc).
+    """The sum along dimensions, which are kept with extent 1 (ttnn.experimental.fast_reduce_nc).
 
     Args:
-        input: Any tensor of numbers that `sum` takes.
-        dims: On a chip the first two; here any.
-        output: The tensor to write into and return.
-        memory_config: Where the result lies.
-        compute_kernel_config: How a chip computes.
-        sub_core_grids: On which of its cores.
+        input: A tensor of a dtype that `sum` takes.
+        dims: Any dimensions; on a chip only the first two.
+        output: The tensor that receives the result, and is returned.
+        memory_config: Memory config of the result.
+        compute_kernel_config: Precision on a chip.
+        sub_core_grids: Cores of a chip.
     """
     return ttnn.sum(input, dims, True, output_tensor=output, memory_config=memory_config)

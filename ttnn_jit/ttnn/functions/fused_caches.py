@@ -1,4 +1,4 @@
-"""`paged_fused_update_cache`: the caches of keys and of values written by one call."""
+"""`paged_fused_update_cache`: an update of the caches of keys and of values by one call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SUBMODULE, _, _NAME = PAGED_UPDATE_CACHE.name.rpartition(".")
 _UPDATE = functions_of(_SUBMODULE)[_NAME]
 
 
-@host_function(name="experimental.paged_fused_update_cache", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="experimental.paged_fused_update_cache", in_programs=True, chip_only="compute_kernel_config")
 def paged_fused_update_cache(  # noqa: PLR0913 - as ttnn has it
     cache_tensor1: Tensor,
     input_tensor1: Tensor,
@@ -30,23 +30,25 @@ def paged_fused_update_cache(  # noqa: PLR0913 - as ttnn has it
     compute_kernel_config: object = None,
     mesh_coords: object = None,
 ) -> tuple[Tensor, Tensor]:
-    """`paged_update_cache` of two caches (ttnn.experimental.paged_fused_update_cache), which are written and returned.
+    """`paged_update_cache` of two caches, which are updated in place and returned.
+
+    Source: ttnn.experimental.paged_fused_update_cache. All arguments but the first four apply to both caches.
 
     Args:
-        cache_tensor1: A cache [users, heads, positions, channels], or in pages.
-        input_tensor1: Its rows [1, users, heads, channels].
-        cache_tensor2: The other cache.
-        input_tensor2: Its rows.
-        update_idxs: The position of every user; likewise for both caches, as are the others.
-        update_idxs_tensor: The same in a tensor; a position that a cache lacks is left out.
-        share_cache: Whether users share a cache; its shape says so.
-        page_table: Which page holds which positions of a user.
-        batch_offset: The first user: 0.
-        compute_kernel_config: How a chip computes; nothing is computed.
-        mesh_coords: Which devices of a mesh write: all.
+        cache_tensor1: A cache [users, heads, positions, channels], or a paged cache.
+        input_tensor1: The rows to write into it, [1, users, heads, channels].
+        cache_tensor2: The second cache.
+        input_tensor2: The rows to write into it.
+        update_idxs: The position of every user.
+        update_idxs_tensor: The positions as a tensor; positions outside a cache are skipped.
+        share_cache: Whether users share a cache, as its shape implies.
+        page_table: Maps the positions of each user to pages.
+        batch_offset: The first user, always 0.
+        compute_kernel_config: Precision on a chip; nothing is computed.
+        mesh_coords: The devices of a mesh that write, always all.
 
     Raises:
-        ArgumentError: `batch_offset` is not 0; and whatever `paged_update_cache` raises.
+        ArgumentError: `batch_offset` is not 0; and the errors of `paged_update_cache`.
     """
     if batch_offset != 0:
         raise ArgumentError(f"`batch_offset` of paged_fused_update_cache must be 0, got {batch_offset!r}")

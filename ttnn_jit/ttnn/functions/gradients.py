@@ -1,4 +1,4 @@
-"""The eager functions of gradients, ``ttnn.<name>_bw``, one for each name that is declared."""
+"""The eager functions of declared gradients, ``ttnn.<name>_bw``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _by_name() -> dict[str, TtnnOperation]:
 
 
 GRADIENTS = _by_name()
-"""Name -> its function."""
+"""Name -> function."""
 
 globals().update(GRADIENTS)
 

@@ -1,4 +1,4 @@
-"""What programs prepare for `group_norm` on a chip: masks of tiles, numbers per channel in tiles, shards."""
+"""Functions that prepare arguments of `group_norm` for a chip: masks, weights and biases, and memory configs."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 def create_group_norm_input_mask(
     num_channel: int, num_groups: int, num_cores_across_channel: int, data_type: DataType = DataType.BFLOAT16
 ) -> Tensor:
-    """Which columns of the tiles that a group touches are its own: ones there (ttnn.create_group_norm_input_mask).
+    """A mask per group: ones in the group's columns of the tiles that it spans (ttnn.create_group_norm_input_mask).
 
-    `group_norm` takes the mask, and needs none: the number of groups says the same.
+    `group_norm` accepts the mask and does not need it, since the number of groups determines it.
 
     Returns:
-        A host tensor [1, num_groups, 32, W] in TILE layout, W the columns of as many tiles as a group may touch.
+        A host tensor [1, num_groups, 32, W] in TILE layout, where W is the width of the tiles that a group may span.
 
     Raises:
-        ArgumentError: A number is none, or below 1.
-        ShapeError: The channels do not make that many groups, or the groups not that many cores.
+        ArgumentError: An argument is not an integer, or below 1.
+        ShapeError: The channels are not divisible by the groups, or the groups by the cores.
     """
     return _mask(num_channel, num_groups, num_cores_across_channel, data_type, inside=1.0)
 
@@ -77,7 +77,7 @@ def _check_counts(**counts: int) -> None:
 
 @host_function(observed=False)
 def create_group_norm_weight_bias_rm(input_tensor: torch.Tensor, num_channels: int, num_cores_x: int) -> torch.Tensor:
-    """A torch tensor of a number per channel as rows of 32: a chunk per core, each padded with zeros to whole tiles.
+    """A weight or bias per channel as rows of 32: one chunk per core, padded with zeros to a multiple of 32.
 
     Source: ttnn.create_group_norm_weight_bias_rm.
 
@@ -85,8 +85,8 @@ def create_group_norm_weight_bias_rm(input_tensor: torch.Tensor, num_channels: i
         A torch tensor [1, 1, rows, 32], which `group_norm` takes as `weight` and `bias`.
 
     Raises:
-        ShapeError: It has not `num_channels` elements, or these do not make as many chunks.
-        ArgumentError: It is no torch tensor; a number is none, or below 1.
+        ShapeError: The number of elements is not `num_channels`, or not divisible by the cores.
+        ArgumentError: `input_tensor` is not a torch tensor, or a number is not an integer, or below 1.
     """
     check_torch(input_tensor, "create_group_norm_weight_bias_rm")
     _check_counts(num_channels=num_channels, num_cores_x=num_cores_x)
@@ -105,10 +105,10 @@ def create_group_norm_weight_bias_rm(input_tensor: torch.Tensor, num_channels: i
 def get_group_norm_cores_across_channel(
     memory_layout: TensorMemoryLayout, core_grid: CoreGrid, shard_orientation: ShardOrientation | None = None
 ) -> int:
-    """How many cores share the channels of a tensor (ttnn.get_group_norm_cores_across_channel).
+    """The number of cores that share the channels of a tensor (ttnn.get_group_norm_cores_across_channel).
 
     Raises:
-        ArgumentError: An argument of another kind.
+        ArgumentError: An argument has the wrong type.
     """
     match memory_layout:
         case TensorMemoryLayout.BLOCK_SHARDED:
@@ -129,21 +129,22 @@ def determine_expected_group_norm_sharded_config_and_grid_size(
     is_height_sharded: bool,
     is_row_major: bool = False,
 ) -> tuple[MemoryConfig, CoreGrid]:
-    """A memory config for the operand of `group_norm`, and its grid: rows over cores, and channels but by height.
+    """A sharded memory config for the operand of `group_norm`, and its core grid.
 
+    Rows are distributed over cores; channels are too, unless the config is height sharded.
     Source: ttnn.determine_expected_group_norm_sharded_config_and_grid_size.
 
     Args:
-        device: On whose cores.
+        device: The device whose cores are used.
         num_channels: A multiple of 32 and of `num_groups`.
-        num_groups: Of channels; none is cut.
+        num_groups: Number of groups of channels; no group is split.
         input_nhw: Rows of the operand, rounded up to whole tiles on every core.
-        is_height_sharded: Each core has all channels of its rows.
-        is_row_major: Channels go along x, and not along y.
+        is_height_sharded: Whether each core has all channels of its rows.
+        is_row_major: Whether channels are distributed along x; otherwise along y.
 
     Raises:
-        ShapeError: The channels are no such multiple.
-        ArgumentError: A number is none, or below 1.
+        ShapeError: `num_channels` is not such a multiple.
+        ArgumentError: A number is not an integer, or below 1.
     """
     _check_counts(num_channels=num_channels, num_groups=num_groups, input_nhw=input_nhw)
     if num_channels % num_groups or num_channels % TILE_WIDTH:
@@ -171,7 +172,7 @@ def determine_expected_group_norm_sharded_config_and_grid_size(
 
 
 def _channel_cores(channels: int, groups: int, at_most: int) -> int:
-    """The most cores of which each has whole tiles of whole groups."""
+    """The largest number of cores that gives each whole tiles of whole groups."""
     return max(
         cores
         for cores in range(1, at_most + 1)

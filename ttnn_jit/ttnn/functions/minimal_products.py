@@ -1,4 +1,4 @@
-"""`experimental.minimal_matmul`: `linear`, with blocks of its own on a chip."""
+"""`experimental.minimal_matmul`: `linear` with another blocking on a chip."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ttnn_jit.ttnn.calling import eager_functions as ttnn
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 
-@host_function(name="experimental.minimal_matmul", in_programs=True, over_meshes=True, of_a_chip="config")
+@host_function(name="experimental.minimal_matmul", in_programs=True, over_meshes=True, chip_only="config")
 def minimal_matmul(
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -23,20 +23,20 @@ def minimal_matmul(
     dtype: DataType | None = None,
     compute_kernel_config: object = None,
 ) -> Tensor:
-    """The product of matrices, plus a bias, then a function (ttnn.experimental.minimal_matmul): `linear`.
+    """A matrix product, plus a bias, then an activation, like `linear` (ttnn.experimental.minimal_matmul).
 
     Args:
-        input_tensor: Rows in the last two dimensions.
-        weight_tensor: Columns, as many rows as `input_tensor` has columns.
-        bias_tensor: What is added to each row.
-        fused_activation: An operation of one tensor, as `activations` of `linear` take it.
-        config: Blocks of a chip; checked.
-        memory_config: Where the result lies.
-        dtype: Its element type.
-        compute_kernel_config: How exactly a chip computes.
+        input_tensor: Matrices [..., M, K].
+        weight_tensor: Matrices [..., K, N].
+        bias_tensor: A row of N elements, added to each row.
+        fused_activation: A unary operation, in the form of the `activations` of `linear`.
+        config: Blocking on a chip; checked.
+        memory_config: Memory config of the result.
+        dtype: Element type of the result.
+        compute_kernel_config: Precision on a chip.
 
     Raises:
-        ArgumentError: A config of another kind.
+        ArgumentError: A config has the wrong type.
         CompileError: The tensors do not fit each other.
     """
     return ttnn.linear(

@@ -1,6 +1,6 @@
-"""The module `ttnn.operations.moreh`: reductions and norms by the names of moreh's, made of others.
+"""The module `ttnn.operations.moreh`: reductions and norms under moreh's names, composed of other operations.
 
-Programs may call all of them. What is made of several operations is computed in float32 and rounded once.
+Jitted functions may call all of them. A composite of several operations computes in float32 and rounds once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ttnn_jit.ttnn.calling import eager_functions as ttnn
 from ttnn_jit.ttnn.calling.eager_ops import in_requested_memory
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.shared_parameters import takes
-from ttnn_jit.ttnn.namespace.names_on_demand import names_of
+from ttnn_jit.ttnn.namespace.names_on_demand import submodule_getattr
 from ttnn_jit.ttnn.tensors.transfers import in_float32
 
 __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "softmax", "softmin", "sum"]
@@ -25,12 +25,12 @@ __all__ = ["abs_pow", "cumsum", "layer_norm", "logsoftmax", "mean", "norm", "sof
 
 @dataclass(frozen=True)
 class _Arguments:
-    """What every call says.
+    """Arguments of every function.
 
     Attributes:
-        output: A tensor for the result.
-        memory_config: Where the result lies.
-        compute_kernel_config: How a chip computes.
+        output: The tensor that receives the result.
+        memory_config: Memory config of the result.
+        compute_kernel_config: Precision on a chip.
     """
 
     input: Tensor
@@ -41,13 +41,13 @@ class _Arguments:
 
     @property
     def result_options(self) -> dict[str, Any]:
-        """The result options that are given; a call with keywords takes longer, hence no others."""
+        """The keywords of the given result options; empty without any, since calls with keywords take longer."""
         if self.output is None and self.memory_config is None:
             return {}
         return {"output_tensor": self.output, "memory_config": self.memory_config}
 
     def in_requested_memory(self, result: Tensor) -> Tensor:
-        """A result with the options."""
+        """The result with the result options applied."""
         return in_requested_memory(result, self.memory_config, self.output)
 
 
@@ -57,11 +57,11 @@ class _SumArguments(_Arguments):
     keepdim: bool = False
 
 
-@host_function(name="operations.moreh.sum", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.sum", in_programs=True, chip_only="compute_kernel_config")
 @takes(_SumArguments)
-def sum(given: _SumArguments) -> Tensor:  # noqa: A001 - moreh's name
-    """The sum along dimensions, all of them where none is given (ttnn.operations.moreh.sum)."""
-    return ttnn.sum(given.input, given.dim, given.keepdim, **given.result_options)
+def sum(arguments: _SumArguments) -> Tensor:  # noqa: A001 - moreh's name
+    """The sum along dimensions, by default all (ttnn.operations.moreh.sum)."""
+    return ttnn.sum(arguments.input, arguments.dim, arguments.keepdim, **arguments.result_options)
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,15 @@ class _MeanArguments(_Arguments):
     divisor: int | None = None
 
 
-@host_function(name="operations.moreh.mean", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.mean", in_programs=True, chip_only="compute_kernel_config")
 @takes(_MeanArguments)
-def mean(given: _MeanArguments) -> Tensor:
-    """The sum along dimensions by `divisor`, or by their number of elements (ttnn.operations.moreh.mean)."""
-    if given.divisor is None:
-        return ttnn.mean(given.input, given.dim, given.keepdim, **given.result_options)
-    return ttnn.sum(given.input, given.dim, given.keepdim, scalar=1.0 / given.divisor, **given.result_options)
+def mean(arguments: _MeanArguments) -> Tensor:
+    """The sum along dimensions, divided by `divisor` or by the number of elements (ttnn.operations.moreh.mean)."""
+    if arguments.divisor is None:
+        return ttnn.mean(arguments.input, arguments.dim, arguments.keepdim, **arguments.result_options)
+    return ttnn.sum(
+        arguments.input, arguments.dim, arguments.keepdim, scalar=1.0 / arguments.divisor, **arguments.result_options
+    )
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,11 @@ class _DimArguments(_Arguments):
     dim: int
 
 
-@host_function(name="operations.moreh.cumsum", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.cumsum", in_programs=True, chip_only="compute_kernel_config")
 @takes(_DimArguments)
-def cumsum(given: _DimArguments) -> Tensor:
-    """The sums of the elements up to each along `dim` (ttnn.operations.moreh.cumsum)."""
-    return ttnn.cumsum(given.input, given.dim, **given.result_options)
+def cumsum(arguments: _DimArguments) -> Tensor:
+    """The cumulative sum along `dim` (ttnn.operations.moreh.cumsum)."""
+    return ttnn.cumsum(arguments.input, arguments.dim, **arguments.result_options)
 
 
 moreh_cumsum = cumsum
@@ -103,11 +105,11 @@ class _NormArguments(_Arguments):
     keepdim: bool = False
 
 
-@host_function(name="operations.moreh.norm", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.norm", in_programs=True, chip_only="compute_kernel_config")
 @takes(_NormArguments)
-def norm(given: _NormArguments) -> Tensor:
-    """The norm of the order `p` along dimensions (ttnn.operations.moreh.norm)."""
-    return ttnn.norm(given.input, given.dim, given.keepdim, p=given.p, **given.result_options)
+def norm(arguments: _NormArguments) -> Tensor:
+    """The `p`-norm along dimensions (ttnn.operations.moreh.norm)."""
+    return ttnn.norm(arguments.input, arguments.dim, arguments.keepdim, p=arguments.p, **arguments.result_options)
 
 
 @dataclass(frozen=True)
@@ -115,64 +117,64 @@ class _PowerArguments(_Arguments):
     p: float
 
 
-@host_function(name="operations.moreh.abs_pow", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.abs_pow", in_programs=True, chip_only="compute_kernel_config")
 @takes(_PowerArguments)
-def abs_pow(given: _PowerArguments) -> Tensor:
-    """The power `p` of absolute values (ttnn.operations.moreh.abs_pow)."""
-    return given.in_requested_memory(in_float32(lambda x: ttnn.pow(ttnn.abs(x), given.p), given.input))
+def abs_pow(arguments: _PowerArguments) -> Tensor:
+    """Absolute values raised to the power `p` (ttnn.operations.moreh.abs_pow)."""
+    return arguments.in_requested_memory(in_float32(lambda x: ttnn.pow(ttnn.abs(x), arguments.p), arguments.input))
 
 
 @dataclass(frozen=True)
 class _SoftmaxArguments(_DimArguments):
-    """Of `softmax` and its kin.
+    """Arguments of `softmax`, `softmin` and `logsoftmax`.
 
     Attributes:
-        strategy: How a chip computes it.
+        strategy: Algorithm on a chip.
     """
 
     _: KW_ONLY
     strategy: object = None
 
 
-@host_function(name="operations.moreh.softmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
+@host_function(name="operations.moreh.softmax", in_programs=True, chip_only="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
-def softmax(given: _SoftmaxArguments) -> Tensor:
+def softmax(arguments: _SoftmaxArguments) -> Tensor:
     """`softmax` along `dim` (ttnn.operations.moreh.softmax)."""
-    return ttnn.softmax(given.input, given.dim, **given.result_options)
+    return ttnn.softmax(arguments.input, arguments.dim, **arguments.result_options)
 
 
-@host_function(name="operations.moreh.softmin", in_programs=True, of_a_chip="strategy compute_kernel_config")
+@host_function(name="operations.moreh.softmin", in_programs=True, chip_only="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
-def softmin(given: _SoftmaxArguments) -> Tensor:
+def softmin(arguments: _SoftmaxArguments) -> Tensor:
     """`softmax` of -x along `dim` (ttnn.operations.moreh.softmin)."""
-    return ttnn.softmax(ttnn.neg(given.input), given.dim, **given.result_options)
+    return ttnn.softmax(ttnn.neg(arguments.input), arguments.dim, **arguments.result_options)
 
 
-@host_function(name="operations.moreh.logsoftmax", in_programs=True, of_a_chip="strategy compute_kernel_config")
+@host_function(name="operations.moreh.logsoftmax", in_programs=True, chip_only="strategy compute_kernel_config")
 @takes(_SoftmaxArguments)
-def logsoftmax(given: _SoftmaxArguments) -> Tensor:
-    """The logarithm of `softmax` along `dim`, without the error of either (ttnn.operations.moreh.logsoftmax)."""
+def logsoftmax(arguments: _SoftmaxArguments) -> Tensor:
+    """The logarithm of `softmax` along `dim`, computed as x - max - log(sum) (ttnn.operations.moreh.logsoftmax)."""
 
     def computed(x: Tensor) -> Tensor:
-        x = ttnn.subtract(x, ttnn.max(x, given.dim, keepdim=True))
-        return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), given.dim, keepdim=True)))
+        x = ttnn.subtract(x, ttnn.max(x, arguments.dim, keepdim=True))
+        return ttnn.subtract(x, ttnn.log(ttnn.sum(ttnn.exp(x), arguments.dim, keepdim=True)))
 
-    return given.in_requested_memory(in_float32(computed, given.input))
+    return arguments.in_requested_memory(in_float32(computed, arguments.input))
 
 
 @dataclass(frozen=True)
 class _LayerNormArguments(_Arguments):
-    """Of `layer_norm`.
+    """Arguments of `layer_norm`.
 
     Attributes:
-        input: At least as many dimensions.
-        normalized_dims: At least 1.
+        input: A tensor of rank `normalized_dims` or more.
+        normalized_dims: Number of trailing dimensions to normalize over, at least 1.
         eps: Added to variances.
-        gamma: What normalised elements are multiplied by, of the shape of these dimensions.
-        beta: What is added to them then.
-        output: A tensor for the result; likewise `mean`, and `rstd`.
-        mean: For the means of the rows.
-        rstd: For what their differences from it are multiplied by.
+        gamma: Factor of normalized elements, with the shape of the normalized dimensions.
+        beta: Added to them after that, with the same shape.
+        output: The tensor that receives the result.
+        mean: The tensor that receives the means.
+        rstd: The tensor that receives the reciprocal standard deviations.
     """
 
     normalized_dims: int
@@ -184,32 +186,32 @@ class _LayerNormArguments(_Arguments):
     rstd: Tensor | None = None
 
 
-@host_function(name="operations.moreh.layer_norm", in_programs=True, of_a_chip="compute_kernel_config")
+@host_function(name="operations.moreh.layer_norm", in_programs=True, chip_only="compute_kernel_config")
 @takes(_LayerNormArguments)
-def layer_norm(given: _LayerNormArguments) -> list[Tensor]:
-    """The last `normalized_dims` dimensions as `layer_norm` has rows (ttnn.operations.moreh.layer_norm).
+def layer_norm(arguments: _LayerNormArguments) -> list[Tensor]:
+    """`layer_norm` over the last `normalized_dims` dimensions (ttnn.operations.moreh.layer_norm).
 
     Returns:
-        The result, the means, and the reciprocals of the deviations, both without these dimensions.
+        The result, the means, and the reciprocal standard deviations; the latter two without these dimensions.
 
     Raises:
         ShapeError: There are no such dimensions.
     """
-    shape, first = tuple(given.input.shape), axis_of(-given.normalized_dims, len(given.input.shape))
-    flat = ttnn.reshape(given.input, (*shape[:first], -1))
-    numbers = {"weight": given.gamma, "bias": given.beta}
+    shape, first = tuple(arguments.input.shape), axis_of(-arguments.normalized_dims, len(arguments.input.shape))
+    flat = ttnn.reshape(arguments.input, (*shape[:first], -1))
+    numbers = {"weight": arguments.gamma, "bias": arguments.beta}
     shaped: dict[str, Any] = {name: ttnn.reshape(value, (-1,)) for name, value in numbers.items() if value is not None}
-    result = ttnn.reshape(ttnn.layer_norm(flat, epsilon=given.eps, **shaped), shape)
+    result = ttnn.reshape(ttnn.layer_norm(flat, epsilon=arguments.eps, **shaped), shape)
 
     def reciprocal(x: Tensor) -> Tensor:
-        return ttnn.rsqrt(ttnn.add(ttnn.var(x, -1, correction=False), given.eps))
+        return ttnn.rsqrt(ttnn.add(ttnn.var(x, -1, correction=False), arguments.eps))
 
-    means = ttnn.mean(flat, -1, output_tensor=given.mean)
+    means = ttnn.mean(flat, -1, output_tensor=arguments.mean)
     return [
-        given.in_requested_memory(result),
+        arguments.in_requested_memory(result),
         means,
-        in_requested_memory(in_float32(reciprocal, flat), None, given.rstd),
+        in_requested_memory(in_float32(reciprocal, flat), None, arguments.rstd),
     ]
 
 
-__getattr__ = names_of("operations.moreh", __all__)
+__getattr__ = submodule_getattr("operations.moreh", __all__)

@@ -1,4 +1,4 @@
-"""Pools of the host API, over the operations of ttnn_jit/ops/convolution/pools.py."""
+"""Pools of the host API, composed of the operations of ttnn_jit/ops/convolution/pools.py."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorMem
 from ttnn_jit.ttnn.calling.eager_functions import pad, reshape
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.shared_parameters import OverOps, takes
-from ttnn_jit.ttnn.functions.window_arguments import per_dimension, refusals_of, result_dtype, windows_of
+from ttnn_jit.ttnn.calling.shared_parameters import ArgumentsWithOps, takes
+from ttnn_jit.ttnn.functions.window_arguments import per_dimension, prefix_errors, result_dtype, windows_of
 
 _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = map(
     function_of,
@@ -34,26 +34,26 @@ _MAX_POOL2D, _AVG_POOL2D, _ADAPTIVE_AVG, _ADAPTIVE_MAX, _GLOBAL, _INDICES = map(
 )
 
 
-_OF_A_CHIP = "dram_slice_config applied_shard_scheme reallocate_halo_output"
+_CHIP_ONLY = "dram_slice_config applied_shard_scheme reallocate_halo_output"
 
 
 @dataclass(frozen=True)
-class _Arguments(OverOps):
-    """What every call says of a pool.
+class _Arguments(ArgumentsWithOps):
+    """Arguments of every pool.
 
     Attributes:
-        input_tensor: Batch x height x width x channels, or with all but the channels in one dimension.
-        batch_size: Images.
+        input_tensor: [batch, height, width, channels], or with all dimensions but the channels merged.
+        batch_size: Number of images.
         input_h: Height of an image.
         input_w: Width of an image.
-        channels: Of an image.
-        memory_config: Where the result lies.
-        dram_slice_config: Checked.
-        applied_shard_scheme: Checked.
-        deallocate_input: Free the input's memory.
+        channels: Channels of an image.
+        memory_config: Memory config of the result.
+        dram_slice_config: Slices in DRAM; checked.
+        applied_shard_scheme: Sharding on a chip; checked.
+        deallocate_input: Free the memory of the input.
         reallocate_halo_output: Ignored.
-        dtype: Of the result; the input's when omitted, of block floats what they are unpacked to.
-        output_layout: Of the result.
+        dtype: Element type of the result; by default the input's, and BFLOAT16 for block floats in rows.
+        output_layout: Layout of the result.
     """
 
     input_tensor: Tensor
@@ -71,7 +71,7 @@ class _Arguments(OverOps):
     output_layout: Layout = Layout.ROW_MAJOR
 
     def result(self, operation: Callable[..., Any], *attributes: Any, **keywords: Any) -> Any:
-        """Of an operation; block floats lie in tiles alone, so that in rows they are unpacked."""
+        """The result of an operation; block floats have only tiles, so that they are unpacked in rows."""
         dtype = result_dtype(self.dtype, self.input_tensor, "a pool")
         if self.dtype is None and self.output_layout is Layout.ROW_MAJOR:
             dtype = dtype.unpacked
@@ -79,20 +79,20 @@ class _Arguments(OverOps):
         return operation(self.input_tensor, *wanted, memory_config=self.memory_config, **keywords)
 
     def free(self) -> None:
-        """What the input takes, if that is wanted."""
+        """Free the input, if `deallocate_input` is set."""
         if self.deallocate_input:
             self.ops.free(self.input_tensor)
 
 
 @dataclass(frozen=True)
 class _WindowArguments(_Arguments):
-    """Of a pool over windows.
+    """Arguments of pools over windows.
 
     Attributes:
         kernel_size: Height and width of a window.
-        stride: From one window to the next.
-        padding: Around an image: height and width; or top, bottom, left and right. No element of it is a largest one.
-        ceil_mode: Whether a window that begins inside may reach beyond the padding.
+        stride: Distance between windows along height and width.
+        padding: Padding, which is never the maximum: height and width; or top, bottom, left and right.
+        ceil_mode: Whether a window that begins inside may exceed the padding.
         config_tensor_in_dram: Ignored.
     """
 
@@ -103,21 +103,21 @@ class _WindowArguments(_Arguments):
     config_tensor_in_dram: bool = False
 
     def pool(self, name: str, dilation: int | Sequence[int], ceil_mode: bool) -> Pool:
-        """What a call of the function `name` means."""
+        """The checked sizes of a call of the function `name`."""
         windows = windows_of(name, 2, self.kernel_size, self.stride, self.padding, dilation)
         pool = Pool(self.batch_size, (self.input_h, self.input_w), self.channels, windows, ceil_mode)
-        with refusals_of(name):
+        with prefix_errors(name):
             pool.check(tuple(self.input_tensor.shape))
         return pool
 
 
 @dataclass(frozen=True)
 class _MaxPool2dArguments(_WindowArguments):
-    """Of `max_pool2d`.
+    """Arguments of `max_pool2d`.
 
     Attributes:
-        dilation: From one tap of a window to the next.
-        return_indices: Give the indices of these elements too.
+        dilation: Distance between the taps of a window.
+        return_indices: Return the indices of the maxima too.
     """
 
     dilation: int | Sequence[int] = (1, 1)
@@ -126,24 +126,26 @@ class _MaxPool2dArguments(_WindowArguments):
     return_indices: bool = False
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=f"{_OF_A_CHIP} config_tensor_in_dram")
+@host_function(
+    in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=f"{_CHIP_ONLY} config_tensor_in_dram"
+)
 @takes(_MaxPool2dArguments)
-def max_pool2d(given: _MaxPool2dArguments) -> Any:
-    """The largest element of every window, NaN where one is (ttnn.max_pool2d).
+def max_pool2d(arguments: _MaxPool2dArguments) -> Any:
+    """The maximum of every window; NaN if the window contains one (ttnn.max_pool2d).
 
     Returns:
-        (1, 1, batch * height * width, channels); with it, if they are asked for, the indices in the image, row by row,
-        as UINT16, or as UINT32 where that is too narrow.
+        (1, 1, batch * height * width, channels). With `return_indices` a tuple with the row-major indices in the
+        image, UINT16, or UINT32 for large images.
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        ShapeError: Sizes that do not fit each other, or a tensor that does not fit them.
+        ArgumentError: An argument has the wrong type.
+        ShapeError: The sizes are inconsistent, or do not fit the tensor.
     """
-    pool = given.pool("max_pool2d", given.dilation, given.ceil_mode)
-    found = given.result(_MAX_POOL2D, *attributes_of(pool))
-    indices = _indices(given.input_tensor, pool) if given.return_indices else None
-    given.free()
-    return (found, indices) if given.return_indices else found
+    pool = arguments.pool("max_pool2d", arguments.dilation, arguments.ceil_mode)
+    found = arguments.result(_MAX_POOL2D, *attributes_of(pool))
+    indices = _indices(arguments.input_tensor, pool) if arguments.return_indices else None
+    arguments.free()
+    return (found, indices) if arguments.return_indices else found
 
 
 def _indices(x: Any, pool: Pool) -> Any:
@@ -155,13 +157,13 @@ def _indices(x: Any, pool: Pool) -> Any:
 
 @dataclass(frozen=True)
 class _AvgPool2dArguments(_WindowArguments):
-    """Of `avg_pool2d`.
+    """Arguments of `avg_pool2d`.
 
     Attributes:
-        padding: Zeros around an image: height and width; or top, bottom, left and right.
-        count_include_pad: Whether these are elements of a window.
-        divisor_override: What sums are divided by instead of by a window's elements.
-        compute_kernel_config: How exactly a chip divides.
+        padding: Padding of zeros: height and width; or top, bottom, left and right.
+        count_include_pad: Whether the number of elements of a window includes the padding.
+        divisor_override: Divisor of sums instead of the number of elements.
+        compute_kernel_config: Precision on a chip.
     """
 
     ceil_mode: bool = False
@@ -171,30 +173,32 @@ class _AvgPool2dArguments(_WindowArguments):
     compute_kernel_config: DeviceComputeKernelConfig | None = None
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=f"{_OF_A_CHIP} config_tensor_in_dram")
+@host_function(
+    in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=f"{_CHIP_ONLY} config_tensor_in_dram"
+)
 @takes(_AvgPool2dArguments)
-def avg_pool2d(given: _AvgPool2dArguments) -> Any:
+def avg_pool2d(arguments: _AvgPool2dArguments) -> Any:
     """The mean of every window (ttnn.avg_pool2d).
 
     Returns:
         (1, 1, batch * height * width, channels).
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        ShapeError: Sizes that do not fit each other, or a tensor that does not fit them.
+        ArgumentError: An argument has the wrong type.
+        ShapeError: The sizes are inconsistent, or do not fit the tensor.
     """
-    pool = given.pool("avg_pool2d", 1, given.ceil_mode)
-    if given.divisor_override == 0:
+    pool = arguments.pool("avg_pool2d", 1, arguments.ceil_mode)
+    if arguments.divisor_override == 0:
         raise ArgumentError("`divisor_override` of avg_pool2d is 0")
-    attributes = (*attributes_of(pool), given.count_include_pad, given.divisor_override or 0)
-    found = given.result(_AVG_POOL2D, *attributes, compute_kernel_config=given.compute_kernel_config)
-    given.free()
+    attributes = (*attributes_of(pool), arguments.count_include_pad, arguments.divisor_override or 0)
+    found = arguments.result(_AVG_POOL2D, *attributes, compute_kernel_config=arguments.compute_kernel_config)
+    arguments.free()
     return found
 
 
 @dataclass(frozen=True)
 class _AdaptiveArguments(_Arguments):
-    """Of a pool over a number of windows.
+    """Arguments of pools over a given number of windows.
 
     Attributes:
         output_size: Height and width of the result.
@@ -203,46 +207,46 @@ class _AdaptiveArguments(_Arguments):
     output_size: int | Sequence[int]
 
     def adaptive_result(self, name: str, operation: Callable[..., Any]) -> Any:
-        """Of a call of the function `name`."""
+        """The result of a call of the function `name`."""
         counts = per_dimension(self.output_size, f"`output_size` of {name}", 2)
         found = self.result(operation, self.batch_size, self.input_h, self.input_w, self.channels, *counts)
         self.free()
         return found
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=_OF_A_CHIP)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=_CHIP_ONLY)
 @takes(_AdaptiveArguments)
-def adaptive_avg_pool2d(given: _AdaptiveArguments) -> Any:
-    """The means of `output_size` windows that cover an image, as torch cuts it (ttnn.adaptive_avg_pool2d).
+def adaptive_avg_pool2d(arguments: _AdaptiveArguments) -> Any:
+    """The means of `output_size` windows that cover an image, by torch's rule (ttnn.adaptive_avg_pool2d).
 
-    The result and what is raised are those of `avg_pool2d`.
+    The shape of the result and the errors are those of `avg_pool2d`.
     """
-    return given.adaptive_result("adaptive_avg_pool2d", _ADAPTIVE_AVG)
+    return arguments.adaptive_result("adaptive_avg_pool2d", _ADAPTIVE_AVG)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip=_OF_A_CHIP)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only=_CHIP_ONLY)
 @takes(_AdaptiveArguments)
-def adaptive_max_pool2d(given: _AdaptiveArguments) -> Any:
-    """The largest elements of `output_size` windows that cover an image, as torch cuts it (ttnn.adaptive_max_pool2d).
+def adaptive_max_pool2d(arguments: _AdaptiveArguments) -> Any:
+    """The maxima of `output_size` windows that cover an image, by torch's rule (ttnn.adaptive_max_pool2d).
 
-    The result and what is raised are those of `max_pool2d`.
+    The shape of the result and the errors are those of `max_pool2d`.
     """
-    return given.adaptive_result("adaptive_max_pool2d", _ADAPTIVE_MAX)
+    return arguments.adaptive_result("adaptive_max_pool2d", _ADAPTIVE_MAX)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 def global_avg_pool2d(
     input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, dtype: DataType | None = None
 ) -> Tensor:
     """The mean of every channel of an image (ttnn.global_avg_pool2d).
 
     Args:
-        input_tensor: Batch x height x width x channels.
-        memory_config: Where the result lies.
-        dtype: Of the result; the input's when omitted.
+        input_tensor: [batch, height, width, channels].
+        memory_config: Memory config of the result.
+        dtype: Element type of the result; the input's when omitted.
 
     Returns:
-        Batch x 1 x 1 x channels, in the input's layout.
+        [batch, 1, 1, channels], in the input's layout.
 
     Raises:
         CompileError: The tensor has another rank, or no elements.

@@ -1,4 +1,4 @@
-"""Grids of `grid_sample` that are computed before, on the host."""
+"""Precomputed grids of `grid_sample`, on the host."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def prepare_grid_sample_grid(
     align_corners: bool = False,
     output_dtype: DataType | None = None,
 ) -> Tensor:
-    """What `grid_sample` needs to know of every point of a grid (ttnn.prepare_grid_sample_grid).
+    """The precomputed form of a grid for `grid_sample` (ttnn.prepare_grid_sample_grid).
 
     Args:
-        grid: On the host: batch x rows x columns x 2, x and y from -1 to 1.
-        input_shape: Of the images: batch, height, width, channels.
-        mode: "bilinear", or "nearest".
-        padding_mode: "zeros", which are around the images.
-        align_corners: Whether -1 and 1 are the outermost elements, and not their outer edges.
-        output_dtype: BFLOAT16, the one there is.
+        grid: [batch, rows, columns, 2] on the host, x and y from -1 to 1.
+        input_shape: Shape of the images: batch, height, width, channels.
+        mode: "bilinear" or "nearest".
+        padding_mode: "zeros": elements outside of the images are 0.
+        align_corners: Whether -1 and 1 are the centers of the outermost elements; otherwise they are their outer edges.
+        output_dtype: BFLOAT16, the only choice.
 
     Returns:
-        On the host, in rows: batch x rows x columns x 6. Row and column of the element above and to the left, as the
-        bits of int16, and the weights of the four elements around, row by row; 0 of those that lie outside. For
-        "nearest" x 2: row and column of the nearest element.
+        [batch, rows, columns, 6], BFLOAT16, ROW_MAJOR, on the host: row and column of the upper left element, as the
+        bits of int16, then the weights of the four elements around the point in row-major order; weights of elements
+        outside the image are 0. For "nearest" [batch, rows, columns, 2]: row and column of the nearest element.
 
     Raises:
-        ArgumentError: A mode that is not here, or a grid on a device.
-        ShapeError: The grid is no grid of pairs, or the images have another rank.
+        ArgumentError: An unsupported mode, or a grid on a device.
+        ShapeError: The last extent of the grid is not 2, or a rank is not 4.
     """
     for name, value, known in (("mode", mode, MODES), ("padding_mode", padding_mode, ("zeros",))):
         if value not in known:
@@ -63,7 +63,7 @@ def prepare_grid_sample_grid(
 
 
 def _coordinate(numbers: torch.Tensor, extent: int, align_corners: bool) -> torch.Tensor:
-    """Coordinates among elements, of numbers from -1 to 1; those far outside are near ones outside."""
+    """Element coordinates of numbers from -1 to 1, clamped to two elements outside."""
     scale = (extent - 1) / 2 if align_corners else extent / 2
     coordinate = (numbers + 1) * scale - (0.0 if align_corners else 0.5)
     return coordinate.nan_to_num(-2.0).clamp(-2.0, extent + 1.0)

@@ -1,4 +1,4 @@
-"""Weights of convolutions as a matrix, in tiles: what a call makes of them, made once."""
+"""Prepared weights of convolutions: a matrix in tiles, computed once instead of at every call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.convolution.convolutions import Convolution
-from ttnn_jit.ops.convolution.transposed_convolutions import Transposed, transposed_matrix
+from ttnn_jit.ops.convolution.transposed_convolutions import TransposedConvolution, transposed_matrix
 from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -25,15 +25,15 @@ from ttnn_jit.ttnn.functions.convolution_arguments import (
 from ttnn_jit.ttnn.functions.window_arguments import check_sizes
 from ttnn_jit.ttnn.tensors.transfers import to_device, to_layout, typecast
 
-_DECIDES_NOTHING = "decides nothing of what is prepared"
-_UNREAD = "input_memory_config input_layout input_dtype output_dtype compute_config"
+_NO_EFFECT = "does not affect the prepared tensor"
+_UNUSED = "input_memory_config input_layout input_dtype output_dtype compute_config"
 
 
 def on_device(tensor: Tensor, device: Device | None, what: str) -> Tensor:
-    """`tensor`, or a copy on `device` where it is on the host; in a program it is what the program has.
+    """`tensor`, or a copy on `device` if it is on the host; in a program the program's tensor.
 
     Raises:
-        ArgumentError: There is no device.
+        ArgumentError: The tensor is on the host, and no device is given.
     """
     if tensor.device() is not None:
         return tensor
@@ -44,14 +44,14 @@ def on_device(tensor: Tensor, device: Device | None, what: str) -> Tensor:
 
 @dataclass(frozen=True)
 class Operands:
-    """What a convolution computes with."""
+    """The operands of a convolution."""
 
     input: Any
     weight: Any
     bias: Any
 
-    def there(self, device: Device | None, name: str) -> Operands:
-        """They, on `device` where they are on the host."""
+    def moved_to(self, device: Device | None, name: str) -> Operands:
+        """The operands, with copies on `device` of those on the host."""
         bias = self.bias if self.bias is None else on_device(self.bias, device, f"`bias_tensor` of {name}")
         return Operands(
             on_device(self.input, device, f"`input_tensor` of {name}"),
@@ -61,24 +61,24 @@ class Operands:
 
     @property
     def shapes(self) -> tuple[Any, ...]:
-        """Their shapes; None of a bias that is not given."""
+        """The shapes of the operands; None for a missing bias."""
         return tuple(None if each is None else tuple(each.shape) for each in (self.input, self.weight, self.bias))
 
 
 def prepared(weight: Any, sizes: Convolution) -> Tensor:
-    """Weights of torch's as a matrix, in four dimensions."""
+    """Weights of torch's shape as a matrix of rank 4."""
     rank = len(weight.shape)
     return reshape(permute(weight, (*range(2, rank), 1, 0)), (1, 1, *sizes.matrix))
 
 
-def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: Transposed, *, mirror: bool) -> Any:
-    """The same of a transposed convolution."""
+def prepared_transposed(ops: HostOps[Tensor], weight: Any, transposed: TransposedConvolution, *, mirror: bool) -> Any:
+    """Weights of a transposed convolution as a matrix of rank 4."""
     matrix = transposed_matrix(ops, weight, transposed.sizes, mirror)
     return reshape(matrix, (1, 1, *transposed.sizes.matrix))
 
 
 def prepared_bias(bias: Any, outputs: int, dtype: DataType | None) -> Tensor:
-    """A bias as a row, in four dimensions and in tiles, in `dtype` if that is given."""
+    """A bias as a row of rank 4 in tiles, in `dtype` if that is given."""
     shape = (1, 1, 1, outputs)
     return in_tiles(bias if tuple(bias.shape) == shape else reshape(bias, shape), dtype)
 
@@ -90,76 +90,80 @@ def in_tiles(tensor: Any, dtype: DataType | None) -> Tensor:
     return tensor if dtype in {None, tensor.dtype} else typecast(tensor, dtype)
 
 
-@host_function(over_meshes=True, without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias slice_config"})
+@host_function(over_meshes=True, without_effect={_NO_EFFECT: f"{_UNUSED} has_bias slice_config"})
 @takes(PrepareConvWeightsArguments)
-def prepare_conv_weights(given: PrepareConvWeightsArguments) -> Tensor:
+def prepare_conv_weights(arguments: PrepareConvWeightsArguments) -> Tensor:
     """The weights of a `conv2d` as a matrix on `device`, in the config's `weights_dtype` (ttnn.prepare_conv_weights).
 
-    The arguments are those of the `conv2d`; what does not decide the matrix is checked.
+    The arguments are those of the `conv2d`; arguments that do not affect the matrix are checked.
 
     Returns:
-        (1, 1, taps * input channels of a group, output channels), TILE; weights that are prepared, themselves.
+        (1, 1, taps * input channels of a group, output channels), TILE; prepared weights are returned unchanged.
 
     Raises:
-        ArgumentError: An argument is of another kind, or the format is not "OIHW".
-        ShapeError: Sizes that do not fit each other, or weights that do not fit them.
+        ArgumentError: An argument has the wrong type, or the format is not "OIHW".
+        ShapeError: The sizes are inconsistent, or do not fit the weights.
     """
-    _check_format(given, "OIHW")
-    sizes = given.sizes
-    return _matrix(given, sizes, lambda weight: prepared(weight, sizes))
+    _check_format(arguments, "OIHW")
+    sizes = arguments.sizes
+    return _matrix(arguments, sizes, lambda weight: prepared(weight, sizes))
 
 
-def _check_format(given: PreparingWeightsArguments, only: str) -> None:
-    if given.weights_format != only:
-        raise ArgumentError(f'`weights_format` of {given.function} is "{only}", got {given.weights_format!r}')
+def _check_format(arguments: PreparingWeightsArguments, only: str) -> None:
+    if arguments.weights_format != only:
+        raise ArgumentError(f'`weights_format` of {arguments.function} is "{only}", got {arguments.weights_format!r}')
 
 
-def _matrix(given: PreparingWeightsArguments, sizes: Convolution | Transposed, prepare: Callable[[Any], Any]) -> Tensor:
-    own = sizes.sizes if isinstance(sizes, Transposed) else sizes
-    check_sizes(given.function, sizes, own.input_shape, tuple(given.weight_tensor.shape), None)
-    weight = on_device(given.weight_tensor, given.device, f"`weight_tensor` of {given.function}")
-    return weight if own.are_prepared(weight.shape) else in_tiles(prepare(weight), given.weights_dtype)
+def _matrix(
+    arguments: PreparingWeightsArguments, sizes: Convolution | TransposedConvolution, prepare: Callable[[Any], Any]
+) -> Tensor:
+    own = sizes.sizes if isinstance(sizes, TransposedConvolution) else sizes
+    check_sizes(arguments.function, sizes, own.input_shape, tuple(arguments.weight_tensor.shape), None)
+    weight = on_device(arguments.weight_tensor, arguments.device, f"`weight_tensor` of {arguments.function}")
+    return weight if own.are_prepared(weight.shape) else in_tiles(prepare(weight), arguments.weights_dtype)
 
 
-@host_function(over_meshes=True, without_effect={_DECIDES_NOTHING: f"{_UNREAD} slice_config"})
+@host_function(over_meshes=True, without_effect={_NO_EFFECT: f"{_UNUSED} slice_config"})
 @takes(PrepareConvBiasArguments)
-def prepare_conv_bias(given: PrepareConvBiasArguments) -> Tensor:
+def prepare_conv_bias(arguments: PrepareConvBiasArguments) -> Tensor:
     """The bias of a `conv2d` as a row on `device`, in the config's `weights_dtype` (ttnn.prepare_conv_bias).
 
-    The arguments are those of the `conv2d`; what does not decide the row is checked.
+    The arguments are those of the `conv2d`; arguments that do not affect the row are checked.
 
     Returns:
         (1, 1, 1, output channels), TILE.
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        ShapeError: Sizes that do not fit each other, or a bias that does not fit them.
+        ArgumentError: An argument has the wrong type.
+        ShapeError: The sizes are inconsistent, or do not fit the bias.
     """
-    sizes = given.sizes
-    check_sizes(given.function, sizes, sizes.input_shape, sizes.weights, tuple(given.bias_tensor.shape))
-    bias = on_device(given.bias_tensor, given.device, f"`bias_tensor` of {given.function}")
-    return prepared_bias(bias, sizes.outputs, given.weights_dtype)
+    sizes = arguments.sizes
+    check_sizes(arguments.function, sizes, sizes.input_shape, sizes.weights, tuple(arguments.bias_tensor.shape))
+    bias = on_device(arguments.bias_tensor, arguments.device, f"`bias_tensor` of {arguments.function}")
+    return prepared_bias(bias, sizes.outputs, arguments.weights_dtype)
 
 
-@host_function(over_meshes=True, without_effect={_DECIDES_NOTHING: f"{_UNREAD} has_bias dram_slice_config"})
+@host_function(over_meshes=True, without_effect={_NO_EFFECT: f"{_UNUSED} has_bias dram_slice_config"})
 @takes(PrepareConvTransposeWeightsArguments)
-def prepare_conv_transpose2d_weights(given: PrepareConvTransposeWeightsArguments) -> Tensor:
+def prepare_conv_transpose2d_weights(arguments: PrepareConvTransposeWeightsArguments) -> Tensor:
     """The weights of a `conv_transpose2d` as a matrix on `device` (ttnn.prepare_conv_transpose2d_weights).
 
-    The arguments are those of the `conv_transpose2d`; what does not decide the matrix is checked.
+    The arguments are those of the `conv_transpose2d`; arguments that do not affect the matrix are checked.
 
     Returns:
-        (1, 1, taps * input channels of a group, output channels), TILE; weights that are prepared, themselves.
+        (1, 1, taps * input channels of a group, output channels), TILE; prepared weights are returned unchanged.
 
     Raises:
-        ArgumentError: An argument is of another kind, or the format is not "IOHW".
-        ShapeError: Sizes that do not fit each other, or weights that do not fit them.
+        ArgumentError: An argument has the wrong type, or the format is not "IOHW".
+        ShapeError: The sizes are inconsistent, or do not fit the weights.
     """
-    _check_format(given, "IOHW")
-    transposed = Transposed(given.sizes, (0, 0))
-    mirror = given.mirror_kernel
-    return _matrix(given, transposed, lambda weight: prepared_transposed(given.ops, weight, transposed, mirror=mirror))
+    _check_format(arguments, "IOHW")
+    transposed = TransposedConvolution(arguments.sizes, (0, 0))
+    mirror = arguments.mirror_kernel
+    return _matrix(
+        arguments, transposed, lambda weight: prepared_transposed(arguments.ops, weight, transposed, mirror=mirror)
+    )
 
 
 prepare_conv_transpose2d_bias = prepare_conv_bias
-"""ttnn's other name of it: a bias does not depend on the direction."""
+"""ttnn's name for transposed convolutions, whose bias is prepared in the same way."""

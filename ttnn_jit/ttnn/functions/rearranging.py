@@ -1,4 +1,4 @@
-"""`rearrange`: dimensions split, ordered anew and merged as a pattern says, in the notation of einops."""
+"""`rearrange`: splits, permutes and merges dimensions by a pattern in the notation of einops."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ _TOKEN = re.compile(r"\s*(?:(->)|([()])|(\.\.\.|[A-Za-z]\w*|1)(?=[\s()]|$|->))")
 _REST = "..."
 
 Group = tuple[str, ...]
-"""Names of the dimensions that one dimension of the tensor is made of."""
+"""Names of the dimensions that are merged into one dimension of the tensor."""
 
 
 @host_function(in_programs=True)
 def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
-    """The tensor as einops has it: ``rearrange(x, "b (h w) c -> b c h w", h=4)``.
+    """A tensor with its dimensions rearranged, as by einops: ``rearrange(x, "b (h w) c -> b c h w", h=4)``.
 
     Args:
-        tensor: Of as many dimensions as the left side of the pattern has.
-        pattern: Dimensions by name, those in parentheses as one; ``...`` for all others, 1 for one of extent 1.
-        **lengths: Extents of names that the tensor's shape does not tell.
+        tensor: A tensor of the rank of the pattern's left side.
+        pattern: Names of dimensions. Parentheses merge dimensions, ``...`` is any number of dimensions, and 1 is a
+            dimension of extent 1.
+        **lengths: Extents of names that cannot be inferred from the shape.
 
     Raises:
-        ArgumentError: The pattern does not parse, or names other dimensions on one side than on the other.
+        ArgumentError: The pattern does not parse, or its sides name different dimensions.
         ShapeError: The tensor's shape does not fit.
     """
     shape = tuple(tensor.shape)
@@ -47,7 +48,7 @@ def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
     merged = tuple(math.prod(extents[name] for name in group) for group in right)
     if order == sorted(order):
         return reshape(tensor, merged)
-    # Each encoding of block floats would round anew.
+    # Block floats are rounded by each encoding, hence the conversion to float32 and back.
     result = typecast(tensor, COMPUTE_TYPE) if tensor.dtype.is_block_float else tensor
     result = permute(result if split == shape else reshape(result, split), order)
     result = result if tuple(result.shape) == merged else reshape(result, merged)
@@ -55,7 +56,7 @@ def rearrange(tensor: Tensor, pattern: str, **lengths: int) -> Tensor:
 
 
 def _sides(pattern: str, rank: int) -> tuple[list[Group], list[Group]]:
-    """The groups of both sides, with names for the dimensions that ``...`` stands for."""
+    """The groups of both sides, with ``...`` expanded to names."""
     left, arrow, right = pattern.partition("->")
     if not arrow or "->" in right:
         raise ArgumentError(f"rearrange: {pattern!r} has no two sides", help='write one "->" between them')
@@ -114,7 +115,7 @@ def _names(groups: Sequence[Group], pattern: str) -> list[str]:
 
 
 def _extents(groups: Sequence[Group], shape: Sequence[int], lengths: Mapping[str, int]) -> dict[str, Any]:
-    """Extent of every name; a group may have one that its dimension tells."""
+    """The extent of every name; one name per group may be inferred from the shape."""
     extents: dict[str, int] = {}
     for axis, (group, extent) in enumerate(zip(groups, shape, strict=True)):
         unknown = [name for name in group if name not in lengths]

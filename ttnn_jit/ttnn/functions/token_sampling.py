@@ -1,4 +1,4 @@
-"""Tokens drawn from logits: `ttnn.sampling`, made of other operations."""
+"""`ttnn.sampling`: random tokens from logits, composed of other operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ttnn_jit.ttnn.tensors.tensor_creation import arange
 from ttnn_jit.ttnn.tensors.transfers import to_layout, typecast
 
 
-@host_function(in_programs=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, chip_only="sub_core_grids")
 def sampling(
     input_values_tensor: Tensor,
     input_indices_tensor: Tensor,
@@ -26,27 +26,27 @@ def sampling(
     sub_core_grids: object = None,
     output_tensor: Tensor | None = None,
 ) -> Tensor:
-    """One of its indices for each user, drawn by softmax(values * temp) within top-k and top-p (ttnn.sampling).
+    """One token for each user, drawn from softmax(values * temp) with top-k and top-p filters (ttnn.sampling).
 
-    Of the values in descending order the first `k` may be drawn, and of these such as have less than `p` before them;
-    the first always may. Their order and sums are those of float32.
+    Candidates are the `k` largest values, and of these the ones that are preceded by a probability below `p` in
+    descending order. The largest value is always a candidate. Sorting and sums are in float32.
 
     Args:
         input_values_tensor: Logits [1, 1, users, width].
-        input_indices_tensor: What a draw of each of them gives: integers of that shape.
-        k: [users], integers.
-        p: [users], floats.
-        temp: [users], floats: 1 over the temperature.
-        seed: Of the draws, 1 or more; without one, or with 0, the generator's that `manual_seed` seeds.
+        input_indices_tensor: The tokens of the logits, integers of the same shape.
+        k: Number of candidates per user, integers [users].
+        p: Probability bound per user, floats [users].
+        temp: Reciprocal temperature per user, floats [users].
+        seed: Seed of the draws, at least 1; with None or 0 the generator that `manual_seed` seeds is used.
         sub_core_grids: Without effect.
-        output_tensor: Where the result is written.
+        output_tensor: The tensor that receives the result.
 
     Returns:
-        [1, 1, 1, users], of uint32, in rows.
+        Tokens [1, 1, 1, users], UINT32, ROW_MAJOR.
 
     Raises:
-        ShapeError: The tensors do not fit each other.
-        ArgumentError: An argument is no tensor, or the seed no whole number of at least 0.
+        ShapeError: The shapes do not fit each other.
+        ArgumentError: An argument is not a tensor, or the seed is not an integer of at least 0.
     """
     tensors = {"input_indices_tensor": input_indices_tensor, "k": k, "p": p, "temp": temp}
     shape = tuple(input_values_tensor.shape)
@@ -64,7 +64,7 @@ def sampling(
 
 
 def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None) -> Tensor:
-    """The index that is drawn for each user, in a column."""
+    """The drawn index of each user, in a column."""
     users, width = tuple(values.shape)[2:]
     scaled = ttnn.multiply(_tiled(typecast(values, COMPUTE_TYPE)), temp)
     probabilities, indices = ttnn.sort(ttnn.softmax(scaled, 3), 3, True)
@@ -72,17 +72,17 @@ def _drawn(k: Tensor, p: Tensor, temp: Tensor, values: Tensor, seed: int | None)
     numbers = arange(0, width, dtype=COMPUTE_TYPE, device=values.device())
     rank = _tiled(ttnn.reshape(numbers, (1, 1, 1, width)))
     is_first = ttnn.eq(rank, 0.0)
-    may_be = ttnn.multiply(ttnn.lt(rank, k), ttnn.maximum(ttnn.lt(before, p), is_first))
-    masses = ttnn.cumsum(ttnn.multiply(probabilities, may_be), 3)
-    whole = ttnn.slice(masses, (0, 0, 0, width - 1), (1, 1, users, width))
-    # from 0 to 1, which it is not, for each user, in a column
+    is_candidate = ttnn.multiply(ttnn.lt(rank, k), ttnn.maximum(ttnn.lt(before, p), is_first))
+    masses = ttnn.cumsum(ttnn.multiply(probabilities, is_candidate), 3)
+    total = ttnn.slice(masses, (0, 0, 0, width - 1), (1, 1, users, width))
+    # a column of uniform numbers in [0, 1), one per user
     uniform = rand((1, 1, users, 1), dtype=COMPUTE_TYPE, layout=Layout.TILE, device=values.device(), seed=seed)
-    passed = ttnn.le(masses, ttnn.multiply(uniform, whole))
+    passed = ttnn.le(masses, ttnn.multiply(uniform, total))
     return ttnn.gather(indices, 3, typecast(ttnn.sum(passed, 3, True), indices.dtype))
 
 
 def _column(numbers: Tensor) -> Tensor:
-    """One number for each user, as floats in a column."""
+    """One float for each user, in a column."""
     return _tiled(ttnn.reshape(typecast(numbers, COMPUTE_TYPE), (1, 1, -1, 1)))
 
 

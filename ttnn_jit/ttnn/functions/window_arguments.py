@@ -1,4 +1,4 @@
-"""Sizes along spatial dimensions, as callers of convolutions and pools give them."""
+"""Arguments of convolutions and pools along spatial dimensions."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.ops.convolution.convolutions import Convolution
-from ttnn_jit.ops.convolution.transposed_convolutions import Transposed
+from ttnn_jit.ops.convolution.transposed_convolutions import TransposedConvolution
 from ttnn_jit.ops.movement.windows import Pair, Windows
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.calling.eager_functions import pad
 
 
 def per_dimension(value: Any, what: str, rank: int) -> tuple[int, ...]:
-    """A whole number for each of `rank` dimensions; one stands for all.
+    """An integer for each of `rank` dimensions; a single integer applies to all.
 
     Raises:
-        ArgumentError: There are more or fewer.
+        ArgumentError: The number of integers is not `rank`.
     """
     if isinstance(value, int):
         return (value,) * rank
@@ -29,13 +29,13 @@ def per_dimension(value: Any, what: str, rank: int) -> tuple[int, ...]:
 
 
 def padding_pairs(value: Any, what: str, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Any:
-    """The elements before and after, for every dimension.
+    """The padding before and after, for every dimension.
 
-    Written as a number, a number for each dimension, two numbers for each, one after the other, or ``"same"``, which
-    keeps the extents, and ``"valid"``, which is none.
+    `value` is a number, a number for each dimension, two numbers for each dimension, ``"same"``, which preserves the
+    extents, or ``"valid"``, which is no padding.
 
     Raises:
-        ArgumentError: It is something else, or no padding keeps the extents.
+        ArgumentError: `value` has another form, or no padding preserves the extents.
     """
     rank = len(kernel)
     if value == "same":
@@ -53,44 +53,48 @@ def padding_pairs(value: Any, what: str, kernel: Sequence[int], stride: Sequence
 
 
 def windows_of(name: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Windows:
-    """The windows that a call of the function `name` means.
+    """The windows of a call of the function `name`.
 
     Raises:
-        ArgumentError: An argument is of another kind.
+        ArgumentError: An argument has the wrong number of elements.
         ShapeError: A number is too small.
     """
     kernel = per_dimension(kernel_size, f"`kernel_size` of {name}", rank)
     steps = per_dimension(stride, f"`stride` of {name}", rank)
     apart = per_dimension(dilation, f"`dilation` of {name}", rank)
     pairs: tuple[Pair, ...] = padding_pairs(padding, f"`padding` of {name}", kernel, steps, apart)
-    with refusals_of(name):
+    with prefix_errors(name):
         return Windows(kernel, steps, pairs, apart)
 
 
 def check_sizes(
-    name: str, sizes: Convolution | Transposed, x: Sequence[int], weight: Sequence[int], bias: Sequence[int] | None
+    name: str,
+    sizes: Convolution | TransposedConvolution,
+    x: Sequence[int],
+    weight: Sequence[int],
+    bias: Sequence[int] | None,
 ) -> None:
-    """Refuse sizes of a call of the function `name` that do not fit each other, and shapes that do not fit them.
+    """Check that the sizes of a call of the function `name` are consistent, and fit the shapes of the operands.
 
     Raises:
-        ShapeError: They do not fit.
+        ShapeError: They are inconsistent, or do not fit.
     """
-    with refusals_of(name):
+    with prefix_errors(name):
         sizes.check()
         sizes.check_operands(x, weight, bias)
 
 
 def replicated(x: Any, windows: Windows) -> tuple[Any, Windows]:
-    """`x` with its edges repeated around it, and windows that add no zeros."""
+    """`x` padded by replication of its edges, and the windows without padding."""
     around = ((0, 0), *windows.padding, (0, 0))
     return pad(x, around, mode="replicate"), replace(windows, padding=((0, 0),) * len(windows.padding))
 
 
 def result_dtype(dtype: DataType | None, x: Any, what: str = "a convolution") -> Any:
-    """The element type of the result of `what`: the input's, unless another one is asked for.
+    """The dtype of the result of `what`: `dtype`, or that of the input.
 
     Raises:
-        DTypeError: It has no floats.
+        DTypeError: The dtype is not a float type.
     """
     if dtype is None and isinstance(x.dtype, DataType) and x.dtype.is_integer:
         raise DTypeError(f"{what} takes floats, and the input is {x.dtype.name}")
@@ -101,8 +105,8 @@ def result_dtype(dtype: DataType | None, x: Any, what: str = "a convolution") ->
 
 
 @contextmanager
-def refusals_of(name: str) -> Iterator[None]:
-    """In its body sizes that are refused are refused by the function `name`."""
+def prefix_errors(name: str) -> Iterator[None]:
+    """Prefix shape errors in the body with the function `name`."""
     try:
         yield
     except ShapeError as error:

@@ -1,1 +1,1 @@
-"""Meshes of devices, and what these exchange."""
+"""Meshes of devices: collectives, topologies, and tensors of several devices."""

@@ -1,7 +1,7 @@
-"""Collectives: what devices along an axis of a mesh exchange. Along an axis of one device that is its own tensor.
+"""Collectives along an axis of a mesh that has one device, where each returns a copy of the device's tensor.
 
-Arguments that say how chips pass data on are checked, and change nothing. Devices of a mesh exchange nothing here: a
-collective along an axis of several is refused.
+Devices of a mesh exchange no data here: a collective along an axis of several devices is refused. Arguments that choose
+how chips transfer data are checked and have no effect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ttnn_jit.ttnn.tensors.transfers import clone, to_memory_config
 PositiveInt = Annotated[int, "at least 1"]
 
 
-class _Workers(TypedDict, total=False):
+class _WorkerOptions(TypedDict, total=False):
     barrier_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
     chunks_per_sync: PositiveInt | None
     final_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None
@@ -42,16 +42,16 @@ class _Workers(TypedDict, total=False):
     use_optimal_ccl_for_llama: bool | None
 
 
-class Links(_Workers, total=False):
-    """By what chips pass data on, which changes no result."""
+class FabricOptions(_WorkerOptions, total=False):
+    """Options of the links between chips, which change no result."""
 
     topology: Topology | None
 
 
-_LINKS = {NO_LINKS: " ".join(Links.__annotations__)}
+_FABRIC_OPTIONS = {NO_LINKS: " ".join(FabricOptions.__annotations__)}
 
 
-@host_function(without_effect=_LINKS)
+@host_function(without_effect=_FABRIC_OPTIONS)
 def all_gather(
     input_tensor: Tensor,
     dim: int,
@@ -60,45 +60,47 @@ def all_gather(
     *,
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """The tensors of all devices along an axis of the mesh, joined along `dim` (ttnn.all_gather).
+    """The tensors of all devices along an axis of the mesh, concatenated along `dim` (ttnn.all_gather).
 
     Args:
-        input_tensor: On a device.
-        dim: From -rank to rank - 1.
-        cluster_axis: Of the mesh; None: all devices.
-        mesh_device: The tensor's.
-        memory_config: Where the result lies; where the tensor does when omitted.
-        output_tensor: What the result is written into.
-        **_links: `num_links`, `topology`, `subdevice_id` and others, by which chips pass data on.
+        input_tensor: A tensor on a device.
+        dim: Dimension from -rank to rank - 1.
+        cluster_axis: Axis of the mesh; None for all devices.
+        mesh_device: The tensor's device.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        output_tensor: The tensor that receives the result.
+        **_links: Options of the links between chips, such as `num_links` and `topology`; without effect.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
+    return _over_one_device("all_gather", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
 
 
-@host_function(without_effect=_LINKS)
+@host_function(without_effect=_FABRIC_OPTIONS)
 def all_reduce(
     input_tensor: Tensor,
     cluster_axis: int | None = None,
     mesh_device: Device | None = None,
     *,
     memory_config: MemoryConfig | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce); arguments as `all_gather`.
+    """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce).
+
+    The arguments are those of `all_gather`.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
     """
-    return _of_one("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None)
+    return _over_one_device("all_reduce", input_tensor, cluster_axis, mesh_device, memory_config, None)
 
 
-@host_function(without_effect=_LINKS)
+@host_function(without_effect=_FABRIC_OPTIONS)
 def reduce_scatter(
     input_tensor: Tensor,
     dim: int,
@@ -107,43 +109,43 @@ def reduce_scatter(
     *,
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """Of the sum of the tensors along an axis of the mesh, each device's part along `dim` (ttnn.reduce_scatter).
+    """The sum of the tensors along an axis of the mesh, scattered along `dim` (ttnn.reduce_scatter).
 
-    Arguments as `all_gather`, and `reduce_type` or `math_op`.
+    The arguments are those of `all_gather`, and `reduce_type` or `math_op`.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
+    return _over_one_device("reduce_scatter", input_tensor, cluster_axis, mesh_device, memory_config, output_tensor)
 
 
 @host_function()
 def mesh_partition(
     input_tensor: Tensor, dim: int, cluster_axis: int | None = None, memory_config: MemoryConfig | None = None
 ) -> Tensor:
-    """The part along `dim` that each device along an axis of the mesh keeps (ttnn.mesh_partition).
+    """The slice along `dim` that each device along an axis of the mesh keeps (ttnn.mesh_partition).
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis_of(dim, len(input_tensor.shape))
-    return _of_one("mesh_partition", input_tensor, cluster_axis, None, memory_config, None)
+    return _over_one_device("mesh_partition", input_tensor, cluster_axis, None, memory_config, None)
 
 
 @host_function(name="experimental.all_gather_async")
 def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
-    """`all_gather` in the overloads of ttnn.experimental.all_gather_async.
+    """`all_gather` with the overloads of ttnn.experimental.all_gather_async.
 
-    Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffer, dim, ...)``; semaphores and what else says
-    how chips pass data on, also by position, are checked and change nothing.
+    The overloads are ``(tensor, dim, ...)`` and ``(tensor, persistent_output_buffer, dim, ...)``. Semaphores and other
+    options of the transfer, also by position, are checked and have no effect.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     return _asynchronous("all_gather_async", all_gather, args, keywords)
@@ -151,13 +153,13 @@ def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
 
 @host_function(name="experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
-    """`reduce_scatter` in the overloads of ttnn.experimental.reduce_scatter_minimal_async.
+    """`reduce_scatter` with the overloads of ttnn.experimental.reduce_scatter_minimal_async.
 
-    Written ``(tensor, dim, ...)`` or ``(tensor, persistent_output_buffers, dim, ...)``, the last of which buffers gets
-    the result; the rest as for `all_gather_async`.
+    The overloads are ``(tensor, dim, ...)`` and ``(tensor, persistent_output_buffers, dim, ...)``; the last buffer
+    receives the result. Other arguments are those of `all_gather_async`.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     return _asynchronous("reduce_scatter_minimal_async", reduce_scatter, args, keywords)
@@ -170,14 +172,14 @@ def _asynchronous(name: str, function: Any, args: tuple[Any, ...], keywords: dic
     return result
 
 
-class _Options(Links, total=False):
+class _CollectiveOptions(FabricOptions, total=False):
     cluster_axis: int | None
     mesh_device: Device | None
     memory_config: MemoryConfig | None
 
 
 _Call = tuple[Tensor, int, Sequence[Tensor], Any]
-"""Tensor and dimension, buffers of which the last gets the result, and keywords."""
+"""Tensor, dimension, buffers (the last receives the result), and keywords."""
 
 
 @host_overload(persistent_output_buffers="persistent_output_buffer")
@@ -186,7 +188,7 @@ def _into_buffers(
     persistent_output_buffers: Tensor | Sequence[Tensor] | None,
     dim: int,
     multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
-    **options: Unpack[_Options],
+    **options: Unpack[_CollectiveOptions],
 ) -> _Call:
     buffers = persistent_output_buffers
     return input_tensor, dim, [buffers] if isinstance(buffers, Tensor) else [*(buffers or ())], options
@@ -199,7 +201,7 @@ def _by_dimension(
     multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
     *,
     persistent_output_tensor: Tensor | None = None,
-    **options: Unpack[_Options],
+    **options: Unpack[_CollectiveOptions],
 ) -> _Call:
     return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], options
 
@@ -215,13 +217,13 @@ def _along_an_axis(
     *,
     persistent_output_tensor: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
-    **_workers: Unpack[_Workers],
+    **_worker_options: Unpack[_WorkerOptions],
 ) -> _Call:
     given = {"cluster_axis": cluster_axis, "mesh_device": mesh_device, "memory_config": memory_config}
     return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], given
 
 
-@host_function(name="experimental.neighbor_pad_async", without_effect=_LINKS)
+@host_function(name="experimental.neighbor_pad_async", without_effect=_FABRIC_OPTIONS)
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,
@@ -231,25 +233,25 @@ def neighbor_pad_async(
     cluster_axis: int | None = None,
     *,
     memory_config: MemoryConfig | None = None,
-    **_links: Unpack[Links],
+    **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """A tensor between what its neighbours in the mesh hold next to it (ttnn.experimental.neighbor_pad_async).
+    """A tensor padded with the adjacent elements of its neighbours (ttnn.experimental.neighbor_pad_async).
 
-    A device at the end of the axis, as one alone is at both, has zeros there, or its own first and last element along
-    `dim` again.
+    A device at an end of the axis has no neighbour there: its padding is zeros, or its own first or last element
+    along `dim`. A single device is at both ends.
 
     Args:
-        input_tensor: On a device.
-        dim: Of the padding.
-        padding_left: Elements in front.
-        padding_right: Elements behind.
+        input_tensor: A tensor on a device.
+        dim: Dimension of the padding.
+        padding_left: Elements before the tensor.
+        padding_right: Elements after the tensor.
         padding_mode: ``"zeros"`` or ``"replicate"``.
-        cluster_axis: Of the mesh; None: all devices.
-        memory_config: Where the result lies; where the tensor does when omitted.
-        **_links: By which chips pass data on.
+        cluster_axis: Axis of the mesh; None for all devices.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        **_links: Options of the links between chips; without effect.
 
     Raises:
-        ArgumentError: There are several devices along the axis; an argument is of another kind.
+        ArgumentError: There are several devices along the axis, or an argument has the wrong type.
         ShapeError: There is no such dimension.
     """
     axis = axis_of(dim, len(input_tensor.shape))
@@ -258,16 +260,16 @@ def neighbor_pad_async(
             raise ArgumentError(f"a padding of neighbor_pad_async must be at least 0, got {padding}")
     if padding_mode not in {"zeros", "replicate"}:
         raise ArgumentError(f"`padding_mode` must be 'zeros' or 'replicate', got {padding_mode!r}")
-    whole = _of_one("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None)
+    whole = _over_one_device("neighbor_pad_async", input_tensor, cluster_axis, None, memory_config, None)
     if padding_mode == "zeros":
         widths = [(padding_left, padding_right) if each == axis else (0, 0) for each in range(len(whole.shape))]
         return operations.pad(whole, tuple(widths), value=0.0)
-    front, behind = _part(whole, axis, 0), _part(whole, axis, tuple(whole.shape)[axis] - 1)
+    front, behind = _slice_at(whole, axis, 0), _slice_at(whole, axis, tuple(whole.shape)[axis] - 1)
     return operations.concat([*[front] * padding_left, whole, *[behind] * padding_right], axis)
 
 
-def _part(tensor: Tensor, axis: int, index: int) -> Tensor:
-    """The elements at one index along an axis."""
+def _slice_at(tensor: Tensor, axis: int, index: int) -> Tensor:
+    """The slice at one index along an axis."""
     begins = [index if each == axis else 0 for each in range(len(tensor.shape))]
     ends = [index + 1 if each == axis else extent for each, extent in enumerate(tensor.shape)]
     return operations.slice(tensor, begins, ends)
@@ -276,7 +278,7 @@ def _part(tensor: Tensor, axis: int, index: int) -> Tensor:
 # --- One device along an axis -----------------------------------------------------------------------------------------
 
 
-def _of_one(
+def _over_one_device(
     name: str,
     tensor: Tensor,
     cluster_axis: int | None,
@@ -284,7 +286,7 @@ def _of_one(
     memory_config: MemoryConfig | None,
     output_tensor: Tensor | None,
 ) -> Tensor:
-    """A copy of the tensor, which is what a collective along one device gives."""
+    """A copy of the tensor, the result of a collective along an axis of one device."""
     device = tensor.device()
     if device is None:
         raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
@@ -297,11 +299,11 @@ def _of_one(
             f"{name}: {device} has {count} devices{along}, and devices of a mesh exchange nothing here",
             help="run it on a mesh of one: `ttnn.open_mesh_device(ttnn.MeshShape(1, 1))`",
         )
-    return _copied(tensor, memory_config, output_tensor)
+    return _copy(tensor, memory_config, output_tensor)
 
 
 @over_meshes
-def _copied(tensor: Tensor, memory_config: MemoryConfig | None, output_tensor: Tensor | None) -> Tensor:
+def _copy(tensor: Tensor, memory_config: MemoryConfig | None, output_tensor: Tensor | None) -> Tensor:
     if memory_config is None and output_tensor is None:
         return clone(tensor)
     where = output_tensor.memory_config() if memory_config is None and output_tensor is not None else memory_config

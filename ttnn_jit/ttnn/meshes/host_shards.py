@@ -1,4 +1,4 @@
-"""Tensors of several devices made of one each, and back, between the host and a mesh."""
+"""Tensors of a mesh, assembled from and taken apart into tensors of the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
 
 
 class MeshCoordinate(tuple[int, ...]):
-    """The position of a device in a mesh, counted from 0 along each axis (ttnn.MeshCoordinate)."""
+    """The position of a device in a mesh, from 0 along each axis (ttnn.MeshCoordinate)."""
 
     __slots__ = ()
 
@@ -38,10 +38,10 @@ class MeshCoordinate(tuple[int, ...]):
 
 @host_function(observed=False)
 def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence[int]) -> Tensor:
-    """The tensor of a mesh that has these tensors of the host, one for each device (ttnn.from_host_shards).
+    """The tensor of a mesh with these host tensors, one for each device (ttnn.from_host_shards).
 
     Raises:
-        ArgumentError: They are not as many, or on a device; there are several.
+        ArgumentError: The mesh has more than one device or another number of devices, or a tensor is on a device.
     """
     shape = MeshShape(mesh_shape)
     if len(tensors) != shape.mesh_size():
@@ -49,26 +49,26 @@ def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence
     for tensor in tensors:
         if tensor.device() is not None:
             raise ArgumentError("from_host_shards: a shard lies on a device", help="use `ttnn.from_device` first")
-    return _only("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
+    return _single("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
 
 
 @host_function(observed=False)
 def combine_device_tensors(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensor of a mesh that has these, one on each device (ttnn.combine_device_tensors).
+    """The tensor of a mesh with these tensors, one on each device (ttnn.combine_device_tensors).
 
     Raises:
-        ArgumentError: There are several, or none; or one is on the host.
+        ArgumentError: There is not exactly one tensor, or it is on the host.
     """
     for tensor in tensors:
         if tensor.device() is None:
             raise ArgumentError("combine_device_tensors: a tensor is on the host", help="use `from_host_shards`")
-    return _only("combine_device_tensors", tensors, "keep the tensor of the mesh that they are of")
+    return _single("combine_device_tensors", tensors, "keep the tensor of the mesh that they are of")
 
 
-def _only(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
+def _single(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
     if len(tensors) != 1:
         raise ArgumentError(
-            f"{name}: {len(tensors)} tensors; one of a mesh is made as a whole here, which says where its parts belong",
+            f"{name}: got {len(tensors)} tensors; a tensor of several devices cannot be assembled from its parts",
             help=instead,
         )
     return tensors[0]
@@ -76,10 +76,10 @@ def _only(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
 
 @host_function(observed=False)
 def distribute_tensor(tensor: Tensor, mapper: TensorToMesh, mesh_device: Device | None = None) -> Tensor:
-    """A host tensor on the devices of a mesh as a mapper says (ttnn.distribute_tensor); without one, on the host.
+    """A host tensor distributed by a mapper (ttnn.distribute_tensor); without `mesh_device` it stays on the host.
 
     Raises:
-        ArgumentError: It is on a device, the mapper is of another mesh, or an argument is of another kind.
+        ArgumentError: The tensor is on a device, the mapper is of another mesh, or an argument has the wrong type.
         ShapeError: The tensor has no such equal parts.
     """
     if tensor.device() is not None:
@@ -97,10 +97,10 @@ def distribute_tensor(tensor: Tensor, mapper: TensorToMesh, mesh_device: Device 
 
 @host_function(observed=False)
 def aggregate_tensor(tensor: Tensor, composer: MeshToTensor) -> Tensor:
-    """The host tensor that those of a mesh's devices make up as a composer says (ttnn.aggregate_tensor).
+    """The host tensor that a composer joins from the tensors of a mesh's devices (ttnn.aggregate_tensor).
 
     Raises:
-        ArgumentError: An argument is of another kind.
+        ArgumentError: An argument has the wrong type.
         ShapeError: The tensors have no such dimension.
     """
     whole = composer.whole([to_torch(own) for own in get_device_tensors(tensor)])

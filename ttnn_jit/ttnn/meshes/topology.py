@@ -1,4 +1,4 @@
-"""How the devices of a mesh are linked, as programs name it; here they exchange nothing."""
+"""Topologies and reductions of collectives, as programs name them; devices exchange no data here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Topology(enum.Enum):
-    """The order in which devices pass data on; the numbers are ttnn's."""
+    """The topology of the links between devices; the numbers are ttnn's."""
 
     Ring = 0
     Linear = 1
@@ -15,7 +15,7 @@ class Topology(enum.Enum):
 
 
 class ReduceType(enum.Enum):
-    """What a collective makes of the elements of several devices."""
+    """The reduction of a collective over the elements of several devices."""
 
     Sum = 0
     Mean = 1

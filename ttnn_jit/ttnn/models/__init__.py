@@ -1,1 +1,1 @@
-"""Models of torch as ttnn programs take them."""
+"""Containers of the parameters of torch models, as ttnn programs take them."""

@@ -1,4 +1,4 @@
-"""Parameters of a model in the nesting of its modules, by name and by attribute."""
+"""Containers of a model's parameters, nested like its modules, with access by name and by attribute."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ttnn_jit.ttnn.dot_access import DotAccessDict
 
 
 class ParameterList(list[Any]):
-    """Parameters of a `torch.nn.ModuleList`; ``in`` asks for an index."""
+    """Parameters of a `torch.nn.ModuleList`; ``index in parameters`` tests for an index."""
 
     def __contains__(self, index: object) -> bool:
         return isinstance(index, int) and index < len(self)
@@ -22,7 +22,7 @@ class ParameterList(list[Any]):
 
 
 class ParameterDict(DotAccessDict):
-    """Parameters and submodules by name, which are attributes too: ``parameters.layers[0].weight``."""
+    """Parameters and submodules by name, with attribute access: ``parameters.layers[0].weight``."""
 
     _kind_of_item = "parameter"
 
@@ -31,7 +31,7 @@ class ParameterDict(DotAccessDict):
 
 
 class ModuleArgs(dict[str, Any]):
-    """What a module was built with and what it was run on, by name; names are attributes too."""
+    """The settings and input sizes of a module by name, with attribute access."""
 
     def __getattr__(self, name: str) -> Any:
         if name in self:
@@ -40,20 +40,20 @@ class ModuleArgs(dict[str, Any]):
 
 
 class Conv2dArgs(ModuleArgs):
-    """Of a `torch.nn.Conv2d`."""
+    """Arguments of a `torch.nn.Conv2d`."""
 
 
 class ConvTranspose2dArgs(ModuleArgs):
-    """Of a `torch.nn.ConvTranspose2d`."""
+    """Arguments of a `torch.nn.ConvTranspose2d`."""
 
 
 class MaxPool2dArgs(ModuleArgs):
-    """Of a `torch.nn.MaxPool2d`."""
+    """Arguments of a `torch.nn.MaxPool2d`."""
 
 
 @host_function(name="model_preprocessing.make_parameter_dict", observed=False)
 def make_parameter_dict(dictionary: Mapping[Any, Any]) -> ParameterDict:
-    """A dict, and the dicts in it, as `ParameterDict` objects; one that is one already is returned itself."""
+    """A copy of a dict with every nested dict as a `ParameterDict`; a `ParameterDict` is returned itself."""
     if isinstance(dictionary, ParameterDict):
         return dictionary
     return ParameterDict({key: _nested(value) for key, value in dictionary.items()})
@@ -64,7 +64,7 @@ def _nested(value: Any) -> Any:
 
 
 def _shown(value: Any, indent: str) -> str:
-    """A nest of parameters, one line for each tensor."""
+    """The text of nested parameters, one line per tensor."""
     if isinstance(value, ParameterList):
         return _bracketed("[]", (_shown(each, indent + "  ") for each in value), indent)
     if isinstance(value, ParameterDict):

@@ -1,1 +1,1 @@
-"""Which names `ttnn` has: what loads when it is asked for, what is mirrored, and `import ttnn` itself."""
+"""The names of `ttnn`: lazily loaded names, mirrored modules, and the finder behind `import ttnn`."""

@@ -19,20 +19,20 @@ ttnn_jit.ttnn.dot_access: dot_access.make_dot_access_dict
 ttnn_jit.ttnn.fabric: set_fabric_config
 ttnn_jit.ttnn.functions.batch_norm: batch_norm
 ttnn_jit.ttnn.functions.complex_gradients: angle_bw conj_bw imag_bw polar_bw real_bw
+ttnn_jit.ttnn.functions.convolution_calls: conv1d conv2d conv_transpose2d get_conv_output_dim
 ttnn_jit.ttnn.functions.convolutions_3d: experimental.conv3d experimental.prepare_conv3d_weights
-ttnn_jit.ttnn.functions.convolving: conv1d conv2d conv_transpose2d get_conv_output_dim
+ttnn_jit.ttnn.functions.data_dependent_shapes: nonzero unique
 ttnn_jit.ttnn.functions.fast_reduce: experimental.fast_reduce_nc
-ttnn_jit.ttnn.functions.found_elements: nonzero unique
 ttnn_jit.ttnn.functions.fused_caches: experimental.paged_fused_update_cache
 ttnn_jit.ttnn.functions.gradients: abs_bw acos_bw acosh_bw add_bw addalpha_bw addcdiv_bw addcmul_bw asin_bw asinh_bw assign_bw atan2_bw atan_bw atanh_bw bias_gelu_bw binary_eq_bw binary_ge_bw binary_gt_bw binary_le_bw binary_lt_bw binary_ne_bw ceil_bw celu_bw clamp_bw clamp_min_bw clip_bw concat_bw cos_bw cosh_bw deg2rad_bw digamma_bw div_bw div_no_nan_bw elu_bw embedding_bw erf_bw erfc_bw erfinv_bw exp2_bw exp_bw expm1_bw fill_zero_bw floor_bw fmod_bw frac_bw gelu_bw hardshrink_bw hardsigmoid_bw hardswish_bw hardtanh_bw hypot_bw ldexp_bw leaky_relu_bw lerp_bw lgamma_bw log10_bw log1p_bw log2_bw log_bw log_sigmoid_bw logaddexp2_bw logaddexp_bw logit_bw logiteps_bw max_bw min_bw mul_bw multigammaln_bw neg_bw polygamma_bw pow_bw prod_bw rad2deg_bw rdiv_bw reciprocal_bw relu6_bw relu_bw remainder_bw repeat_bw round_bw rpow_bw rsqrt_bw rsub_bw selu_bw sigmoid_bw sign_bw silu_bw sin_bw sinh_bw softplus_bw softshrink_bw softsign_bw sqrt_bw square_bw squared_difference_bw sub_bw subalpha_bw tan_bw tanh_bw tanhshrink_bw threshold_bw trunc_bw unary_sub_bw where_bw xlogy_bw
 ttnn_jit.ttnn.functions.group_norm_parameters: create_group_norm_input_mask create_group_norm_input_negative_mask create_group_norm_weight_bias_rm determine_expected_group_norm_sharded_config_and_grid_size get_group_norm_cores_across_channel
-ttnn_jit.ttnn.functions.interpolating: grid_sample upsample
 ttnn_jit.ttnn.functions.minimal_products: experimental.minimal_matmul
 ttnn_jit.ttnn.functions.moreh: operations.moreh.abs_pow operations.moreh.cumsum operations.moreh.layer_norm operations.moreh.logsoftmax operations.moreh.mean operations.moreh.norm operations.moreh.softmax operations.moreh.softmin operations.moreh.sum
 ttnn_jit.ttnn.functions.pooling: adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d global_avg_pool2d max_pool2d
 ttnn_jit.ttnn.functions.prepared_grids: prepare_grid_sample_grid
 ttnn_jit.ttnn.functions.prepared_weights: prepare_conv_bias prepare_conv_transpose2d_weights prepare_conv_weights
 ttnn_jit.ttnn.functions.rearranging: rearrange
+ttnn_jit.ttnn.functions.resampling_calls: grid_sample upsample
 ttnn_jit.ttnn.functions.token_sampling: sampling
 ttnn_jit.ttnn.graph: graph.begin_graph_capture graph.end_graph_capture graph.extract_calltrace graph.extract_circular_buffers_peak_size_per_core graph.extract_memory_of_calls graph.extract_output_info graph.extract_peak_L1_memory_usage graph.pretty_print
 ttnn_jit.ttnn.meshes.collectives: all_gather all_reduce experimental.all_gather_async experimental.neighbor_pad_async experimental.reduce_scatter_minimal_async mesh_partition reduce_scatter

@@ -149,12 +149,12 @@ from ttnn_jit.ttnn.functions.complex_gradients import conj_bw as conj_bw
 from ttnn_jit.ttnn.functions.complex_gradients import imag_bw as imag_bw
 from ttnn_jit.ttnn.functions.complex_gradients import polar_bw as polar_bw
 from ttnn_jit.ttnn.functions.complex_gradients import real_bw as real_bw
-from ttnn_jit.ttnn.functions.convolving import conv1d as conv1d
-from ttnn_jit.ttnn.functions.convolving import conv2d as conv2d
-from ttnn_jit.ttnn.functions.convolving import conv_transpose2d as conv_transpose2d
-from ttnn_jit.ttnn.functions.convolving import get_conv_output_dim as get_conv_output_dim
-from ttnn_jit.ttnn.functions.found_elements import nonzero as nonzero
-from ttnn_jit.ttnn.functions.found_elements import unique as unique
+from ttnn_jit.ttnn.functions.convolution_calls import conv1d as conv1d
+from ttnn_jit.ttnn.functions.convolution_calls import conv2d as conv2d
+from ttnn_jit.ttnn.functions.convolution_calls import conv_transpose2d as conv_transpose2d
+from ttnn_jit.ttnn.functions.convolution_calls import get_conv_output_dim as get_conv_output_dim
+from ttnn_jit.ttnn.functions.data_dependent_shapes import nonzero as nonzero
+from ttnn_jit.ttnn.functions.data_dependent_shapes import unique as unique
 from ttnn_jit.ttnn.functions.gradients import abs_bw as abs_bw
 from ttnn_jit.ttnn.functions.gradients import acos_bw as acos_bw
 from ttnn_jit.ttnn.functions.gradients import acosh_bw as acosh_bw
@@ -264,8 +264,6 @@ from ttnn_jit.ttnn.functions.group_norm_parameters import create_group_norm_inpu
 from ttnn_jit.ttnn.functions.group_norm_parameters import create_group_norm_weight_bias_rm as create_group_norm_weight_bias_rm
 from ttnn_jit.ttnn.functions.group_norm_parameters import determine_expected_group_norm_sharded_config_and_grid_size as determine_expected_group_norm_sharded_config_and_grid_size
 from ttnn_jit.ttnn.functions.group_norm_parameters import get_group_norm_cores_across_channel as get_group_norm_cores_across_channel
-from ttnn_jit.ttnn.functions.interpolating import grid_sample as grid_sample
-from ttnn_jit.ttnn.functions.interpolating import upsample as upsample
 from ttnn_jit.ttnn.functions.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
 from ttnn_jit.ttnn.functions.pooling import adaptive_max_pool2d as adaptive_max_pool2d
 from ttnn_jit.ttnn.functions.pooling import avg_pool2d as avg_pool2d
@@ -273,6 +271,8 @@ from ttnn_jit.ttnn.functions.pooling import global_avg_pool2d as global_avg_pool
 from ttnn_jit.ttnn.functions.pooling import max_pool2d as max_pool2d
 from ttnn_jit.ttnn.functions.prepared_grids import prepare_grid_sample_grid as prepare_grid_sample_grid
 from ttnn_jit.ttnn.functions.rearranging import rearrange as rearrange
+from ttnn_jit.ttnn.functions.resampling_calls import grid_sample as grid_sample
+from ttnn_jit.ttnn.functions.resampling_calls import upsample as upsample
 from ttnn_jit.ttnn.functions.token_sampling import sampling as sampling
 from ttnn_jit.ttnn.meshes.collectives import all_gather as all_gather
 from ttnn_jit.ttnn.meshes.collectives import all_reduce as all_reduce
@@ -729,6 +729,6 @@ __all__ = [
 
 MODULE_OF: dict[str, str]
 NO_LINKS: str
-SETTINGS_KEPT: str
+SETTINGS_EFFECT: str
 SUBMODULES: tuple[str, ...]
 WITHOUT_EFFECT: dict[str, str]

@@ -1,7 +1,7 @@
-"""Modules of ttnn that programs import from, which have no file here: their names are those of other modules.
+"""Modules of ttnn without a file here: their names are those of other modules.
 
-ttnn binds a C++ extension, `ttnn._ttnn`, in modules of its own, and gathers their names in `ttnn` again. Here a name
-has one home, which every module that ttnn has it in answers with.
+ttnn binds a C++ extension, `ttnn._ttnn`, in separate modules, and exports their names from `ttnn` again. Here a name is
+defined in one module, and mirrored modules look it up there.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MIRRORED = {
     "operations.transformer": f"ttnn.transformer {_CONFIGS}",
     "torch_tracer": "ttnn.tracer",
 }
-"""Module, below `ttnn` -> the modules, below this package, that answer for its names, in order."""
+"""Module, relative to `ttnn` -> the modules, relative to this package, in which its names are looked up, in order."""
 
 _DISTRIBUTED = [
     "ConcatMesh2dToTensor",
@@ -72,21 +72,21 @@ _DISTRIBUTED = [
     "get_pcie_device_ids",
     "open_mesh_device",
 ]
-_STARRED = {"distributed": _DISTRIBUTED, "distributed.distributed": _DISTRIBUTED}
-"""What ``from module import *`` gives."""
+_EXPORTED = {"distributed": _DISTRIBUTED, "distributed.distributed": _DISTRIBUTED}
+"""Module -> the names that ``from module import *`` imports."""
 
 
 class MirroredModule(types.ModuleType):
-    """A module whose names are those of other modules."""
+    """A module that looks its names up in other modules."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"ttnn_jit.ttnn.{path}", f"The module `ttnn.{path}`: names of ttnn that are elsewhere too.")
-        self.__path__: list[str] = []  # so that modules below it are imported
-        self.__all__ = _STARRED.get(path, [])
+        self.__path__: list[str] = []  # lets its submodules be imported
+        self.__all__ = _EXPORTED.get(path, [])
 
     def __getattr__(self, name: str) -> Any:
         path = self.__name__.removeprefix("ttnn_jit.ttnn.")
-        found = ABSENT if name.startswith("__") else _found(path, name)
+        found = ABSENT if name.startswith("__") else _looked_up(path, name)
         if found is ABSENT:
             from ttnn_jit.ops.public_names import why_absent
 
@@ -104,7 +104,7 @@ def mirrored(path: str) -> MirroredModule:
 
 
 @compiles
-def _found(path: str, name: str) -> Any:
+def _looked_up(path: str, name: str) -> Any:
     if f"{path}.{name}" in MIRRORED:
         return mirrored(f"{path}.{name}")
     for home in MIRRORED[path].split():

@@ -1,4 +1,4 @@
-"""What the namespace answers for a name that it has not loaded: the name's own module, or why there is none."""
+"""Loads names of the namespace on first access, and explains missing ones."""
 
 from __future__ import annotations
 
@@ -19,75 +19,75 @@ _DECLARED = re.compile(r"^@host_function\(((?s:.*?))\)\n(?:@.*\n)*def (\w+)\(", 
 _NAME = re.compile(r'\bname="([\w.]+)"')
 
 
-_ROOM = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[1]
 
 
 @cache
 def declared_functions() -> dict[str, str]:
-    """Function of the host API, as users write it behind ``ttnn.`` -> its module, found in the text of the files.
+    """Host function, as an attribute of ``ttnn`` -> its module, found by a search of the source text.
 
-    Importing them all would take longer than most programs run.
+    Importing all modules would take longer than most programs run.
     """
     return {
         (named[1] if (named := _NAME.search(said)) else name): _module_of(file)
-        for file in sorted(_ROOM.rglob("*.py"))
+        for file in sorted(_PACKAGE.rglob("*.py"))
         for said, name in _DECLARED.findall(file.read_text(encoding="utf-8"))
     }
 
 
-def declared_names_of(submodule: str) -> list[str]:
-    """The names of the functions of the host API that a submodule of ttnn has."""
+def host_function_names(submodule: str) -> list[str]:
+    """The names of the host functions in a submodule of ttnn."""
     split = (name.rpartition(".") for name in HOST_FUNCTIONS)
     return [name for home, _, name in split if home == submodule]
 
 
 def _module_of(file: Path) -> str:
-    return ".".join(["ttnn_jit.ttnn", *file.relative_to(_ROOM).with_suffix("").parts])
+    return ".".join(["ttnn_jit.ttnn", *file.relative_to(_PACKAGE).with_suffix("").parts])
 
 
 def host_functions_of(submodule: str) -> dict[str, Any]:
-    """The functions of the host API that a submodule of ttnn has, by their names in it."""
-    names = declared_names_of(submodule)
+    """The host functions in a submodule of ttnn, by their names in it."""
+    names = host_function_names(submodule)
     return {name: getattr(import_module(HOST_FUNCTIONS[f"{submodule}.{name}"]), name) for name in names}
 
 
 @compiles
 def loaded(name: str) -> Any:
-    """What a lazy `name` stands for; its module is imported if it was not.
+    """The value of a lazy name; imports its module.
 
     Raises:
-        LookupError: The name is none of them.
+        LookupError: There is no such name.
     """
     if name in MIRRORED:
         return mirrored(name)
     if name in SUBMODULES:
         return import_module(f"ttnn_jit.ttnn.{name}")
-    return knowing_its_name(name, getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name))
+    return with_qualified_name(name, getattr(import_module(MODULE_OF.get(name) or declared_functions()[name]), name))
 
 
-def knowing_its_name(name: str, value: Any) -> Any:
-    """`value`, which ``ttnn.<name>`` is: a function has that for a `python_fully_qualified_name`, unless it has one."""
+def with_qualified_name(name: str, value: Any) -> Any:
+    """`value`; sets the `python_fully_qualified_name` of a function without one to ``ttnn.<name>``."""
     if isinstance(value, FunctionType) and not hasattr(value, "python_fully_qualified_name"):
         vars(value)["python_fully_qualified_name"] = f"ttnn.{name}"
     return value
 
 
-def is_newly_declared(name: str) -> bool:
-    """Whether it is a function of the host API that was declared after `make docs` made the table of them."""
+def is_declared_in_source(name: str) -> bool:
+    """Whether a host function of this name was declared after `make docs` wrote the table."""
     return name in declared_functions()
 
 
 def construct(*args: Any, **keywords: Any) -> Any:
-    """What `Tensor.parts_of` is: ttnn's constructor, which loads when it is called."""
+    """The implementation of `Tensor.parts_of`, ttnn's constructor, whose module loads at the first call."""
     with compiling():
         from ttnn_jit.ttnn.tensors.tensor_constructor import parts_of
     return parts_of(*args, **keywords)
 
 
 def unknown_name(name: str, known: Iterable[str], submodule: str = "") -> AttributeError:
-    """The error for a name that the namespace or a submodule lacks: where it is, why it is not here, or names near it.
+    """The error for a missing name: names the right module, the reason of its absence, or similar names.
 
-    Names are near that differ by one slip.
+    Similar names differ by one edit.
     """
     from ttnn_jit.ops.public_names import names_within_one_edit, why_absent
 
@@ -102,17 +102,17 @@ def unknown_name(name: str, known: Iterable[str], submodule: str = "") -> Attrib
     return AttributeError(f"{missing}{hint}", name=name)
 
 
-def names_of(submodule: str, known: Collection[str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a submodule, which has no more names than `known`, and what was declared since.
+def submodule_getattr(submodule: str, known: Collection[str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a submodule with the names `known`, and host functions that were declared since.
 
-    Names of `known` that it does not define are those of `ttnn`.
+    Names of `known` that the submodule does not define are looked up in `ttnn`.
     """
 
-    def lacks(name: str) -> Any:
+    def lookup(name: str) -> Any:
         if name in known:
             return getattr(import_module("ttnn_jit.ttnn"), name)
         if (module := declared_functions().get(f"{submodule}.{name}")) is not None:
             return getattr(import_module(module), name)
         raise unknown_name(name, known, submodule)
 
-    return lacks
+    return lookup

@@ -1,8 +1,8 @@
-"""`import ttnn` gives our namespace where the real one is not installed.
+"""`import ttnn` imports `ttnn_jit.ttnn` where the real ttnn is not installed.
 
-A finder on ``sys.meta_path`` answers for the name `ttnn` only after every other finder has failed to. Processes that
-this one starts with multiprocessing get the finder too: what the parent sends them first installs it when unpickled.
-Every other Python process that inherits the environment finds `on_pythonpath/ttnn.py`, which installs it there.
+A finder on ``sys.meta_path`` finds `ttnn` only if no other finder does. Child processes of multiprocessing install the
+finder when they unpickle the parent's preparation data. Other Python processes that inherit the environment import
+`on_pythonpath/ttnn.py`, which installs the finder.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ttnn_jit.ttnn.namespace.mirrored_modules import MIRRORED, mirrored
 NAME = "ttnn"
 HOME = "ttnn_jit.ttnn"
 TEST_HELPERS = "ttnn_jit._src"
-"""A package of ttnn.jit's own that tests written for it import from; ours has none, and serves it to scripts alone."""
-HELPER_HOMES = {f"{TEST_HELPERS}.utils": "ttnn_jit.specs.cores.sharding"}
+"""An internal package of ttnn.jit that tests written for it import from; only the finder provides it."""
+HELPER_MODULES = {f"{TEST_HELPERS}.utils": "ttnn_jit.specs.cores.sharding"}
 ON_PYTHONPATH = str(Path(__file__).parents[1] / "on_pythonpath")
 
 
 class TtnnFinder(MetaPathFinder):
-    """Finds `ttnn` and its submodules in `ttnn_jit.ttnn`, unless a real ttnn can be found; and `HELPER_HOMES`."""
+    """Finds `ttnn` and its submodules in `ttnn_jit.ttnn`, unless a real ttnn can be found; and `HELPER_MODULES`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of our module for a name in `ttnn` or a helper's; None for others, and where a real ttnn is."""
+        """The spec of the module for a name in `ttnn` or `HELPER_MODULES`; None for others, or beside a real ttnn."""
         if fullname == TEST_HELPERS:
-            return ModuleSpec(fullname, None, is_package=True)  # of which submodules alone are of use
-        if fullname in HELPER_HOMES:
-            return ModuleSpec(fullname, _AliasLoader(HELPER_HOMES[fullname]))
+            return ModuleSpec(fullname, None, is_package=True)  # only its submodules have contents
+        if fullname in HELPER_MODULES:
+            return ModuleSpec(fullname, _AliasLoader(HELPER_MODULES[fullname]))
         if fullname.startswith(f"{HOME}."):
-            _refuse_missing(fullname, path)
+            _raise_for_absent(fullname, path)
             return _mirrored_spec(fullname, fullname.removeprefix(f"{HOME}."))
         package, _, submodule = fullname.partition(".")
         if package != NAME:
@@ -47,7 +47,7 @@ class TtnnFinder(MetaPathFinder):
         if submodule in MIRRORED and sys.modules.get(NAME) is sys.modules.get(HOME, self):
             return _mirrored_spec(fullname, submodule)
         if submodule:
-            # Our package's own path would load a second copy of its modules under the other name.
+            # The package's own path would load a second copy of its modules under the other name.
             ours = sys.modules.get(NAME) is sys.modules.get(HOME, self)
             found = ours and PathFinder.find_spec(f"{HOME}.{submodule}", path) is not None
         else:
@@ -58,19 +58,19 @@ class TtnnFinder(MetaPathFinder):
         for finder in sys.meta_path:
             find_spec = None if isinstance(finder, TtnnFinder) else getattr(finder, "find_spec", None)
             spec = find_spec(NAME, path, target) if find_spec else None
-            origin = None if spec is None else spec.origin  # None of a spec: just a folder of that name
+            origin = None if spec is None else spec.origin  # a namespace package, a plain folder, has no origin
             if origin is not None and Path(origin).parent != Path(ON_PYTHONPATH):
                 return True
         return False
 
 
 def _mirrored_spec(fullname: str, module: str) -> ModuleSpec | None:
-    """The spec of a module that has no file."""
+    """The spec of a mirrored module, which has no file."""
     return ModuleSpec(fullname, _AliasLoader(module, mirrored), is_package=True) if module in MIRRORED else None
 
 
-def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
-    """Have ``from ttnn import view``, which looks for a submodule where no attribute is, say why there is none."""
+def _raise_for_absent(fullname: str, path: Sequence[str] | None) -> None:
+    """Raise for ``from ttnn import view``, which looks for a submodule if there is no attribute, with the reason."""
     from ttnn_jit.ops.public_names import why_absent
 
     name = fullname.removeprefix(f"{HOME}.")
@@ -80,7 +80,7 @@ def _refuse_missing(fullname: str, path: Sequence[str] | None) -> None:
 
 
 class _AliasLoader(Loader):
-    """Puts the module that `load` gives for `home` into ``sys.modules`` under the name that was asked for."""
+    """Registers the module that `load` returns for `home` in ``sys.modules`` under the imported name."""
 
     def __init__(self, home: str, load: Callable[[str], ModuleType] = importlib.import_module) -> None:
         self._home = home
@@ -91,7 +91,7 @@ class _AliasLoader(Loader):
 
 
 class _InstallWhenUnpickled:
-    """An object whose pickle, when it is read, installs the finder in the process that reads it."""
+    """An object that installs the finder in the process that unpickles it."""
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
         return register_as_ttnn, ()
@@ -103,19 +103,19 @@ def register_as_ttnn() -> None:
     if any(isinstance(finder, TtnnFinder) for finder in sys.meta_path):
         return
     sys.meta_path.insert(0, TtnnFinder())
-    _tell_spawned_processes()
+    _install_in_spawned_processes()
 
 
 def _put_on_path() -> None:
     own = os.environ.get("PYTHONPATH")
-    entries = own.split(os.pathsep) if own else []  # an empty entry is the working directory; an empty variable is none
+    entries = own.split(os.pathsep) if own else []  # an empty variable has no entries; an empty entry is the cwd
     if ON_PYTHONPATH not in entries:
         os.environ["PYTHONPATH"] = os.pathsep.join([*entries, ON_PYTHONPATH])
     # Last, behind a real ttnn: pytest-xdist gives its workers the path of this process.
     sys.path[:] = [*(entry for entry in sys.path if entry != ON_PYTHONPATH), ON_PYTHONPATH]
 
 
-def _tell_spawned_processes() -> None:
+def _install_in_spawned_processes() -> None:
     from multiprocessing import spawn
 
     prepare: Callable[..., dict[str, Any]] = spawn.get_preparation_data

@@ -1,1 +1,1 @@
-"""What watches operations: hooks, graphs, reports, and comparison with goldens."""
+"""Observers of operations: hooks, graphs, reports, and comparison with goldens."""

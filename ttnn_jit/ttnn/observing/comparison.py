@@ -1,4 +1,4 @@
-"""How alike two tensors are, as ttnn's tests measure it."""
+"""Measures of the difference of two tensors: the correlation of ttnn's tests, and the distance in ulp."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 def pearson_correlation_coefficient(expected: Any, actual: Any) -> float:
     """The correlation of two tensors (ttnn or torch) of one shape, 1.0 for equal ones.
 
-    The rules are ttnn's: `actual` is cast to the dtype of `expected`. Both all NaN give 1.0, one of them 0.0; one that
-    is all zeros beside one that is not gives 0.0. Then NaN and infinities count as zeros, in each tensor on its own: an
-    infinity against a NaN is no difference here. A constant tensor has no correlation and gives 1.0: use
-    `ttnn_jit.testing.assert_allclose` where values matter.
+    The rules are ttnn's. `actual` is cast to the dtype of `expected`. The result is 1.0 if both are all NaN, and 0.0 if
+    one is. It is 0.0 if one is all zeros and the other is not. Otherwise NaN and infinities are replaced by zeros in
+    each tensor, so that an infinity equals a NaN. A constant tensor has no correlation, and gives 1.0: use
+    `ttnn_jit.testing.assert_allclose` to compare values.
 
     Raises:
-        ArgumentError: One is no tensor.
+        ArgumentError: An argument is not a tensor.
         ShapeError: The shapes differ.
     """
     first, second = as_torch(expected), as_torch(actual)
@@ -35,8 +35,8 @@ def pearson_correlation_coefficient(expected: Any, actual: Any) -> float:
 def ulp_distance(actual: Any, expected: Any) -> torch.Tensor:
     """Per element ``|actual - expected|`` in units in the last place of `actual`'s dtype at `expected`, in float64.
 
-    The unit of integers is 1. 0 where both are NaN, or where `expected` rounds to the infinity that `actual` is;
-    infinite where one alone is NaN or infinite. Among denormals the unit is the smallest denormal.
+    The unit of integers is 1, and that of denormals the smallest denormal. The distance is 0 where both are NaN, and
+    where `actual` is the infinity to which `expected` rounds. It is infinite where only one is NaN or infinite.
 
     Args:
         actual: A ttnn, torch or numpy tensor of float32, bfloat16 or integers.

@@ -1,8 +1,9 @@
-"""What may lie between an eager operation's result and its golden, by what its declaration states.
+"""The tolerance between an eager operation's result and its golden, from the operation's declaration.
 
-An elementwise operation states a bound. What moves elements changes none. All else is computed in float32 from operands
-that are exact, and is right if it is what operands a little off would give: the golden says how far that is (a backward
-error). A user's operation states nothing, and is judged by `ttnn.CONFIG.comparison_mode_pcc`.
+An elementwise operation declares a bound in ulp. A movement must be exact. Other operations compute in float32 from
+exact operands; a result is accepted within its backward error, that is, if slightly perturbed operands give it. The
+golden is evaluated on perturbed operands to measure this. A user's operation declares nothing, and is judged by
+`ttnn.CONFIG.comparison_mode_pcc`.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ if TYPE_CHECKING:
     from ttnn_jit.ops import BoundCall
     from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
 
-_SUMMED = 2.0**-16
-"""Of float32 sums: 256 roundings of 2**-24, which the longest chains of models come near to."""
-_MULTIPLIED = 12.0
-"""Errors of products fall out one way at worst, and add up as their square root at best: so many times one of them."""
-_DRAWS = 8
-_WITNESSED = 8.0
-"""How many times as far as torch's own float32 a result may be."""
-_SMALLEST = 2.0**-126  # what is smaller may be flushed
+_SUM_ERROR = 2.0**-16
+"""Relative error of float32 sums: 256 roundings of 2**-24, about the longest chains in models."""
+_PRODUCT_ERROR_FACTOR = 12.0
+"""Factor between the error of a sum of products and that of one product, for partly correlated errors."""
+_PERTURBATIONS = 8
+_FLOAT32_ERROR_FACTOR = 8.0
+"""Allowed multiple of the error of torch's float32 result."""
+_SMALLEST_NORMAL = 2.0**-126  # smaller values may be flushed to zero
 
 
-Elements = tuple[Any, Any, DataType]
-"""What a result and its golden are judged by in their place, the elements that indices name, and their type."""
+SelectedElements = tuple[Any, Any, DataType]
+"""The elements that the indices of a result and of its golden select, and their dtype."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ class JudgedCall:
     """A call whose results are judged.
 
     Attributes:
-        golden: What it is in torch.
-        bound: What it was on tensors of ttnn.
-        specs: Of the operands.
-        on_chip: Whether it ran on a chip's numerics, which pack block floats between the parts of an operation.
+        golden: The golden call.
+        bound: The call on ttnn tensors.
+        specs: Specs of the operands.
+        on_chip: Whether it ran with a chip's numerics, which pack block floats between the steps of an operation.
     """
 
     golden: GoldenCall
@@ -58,7 +59,7 @@ class JudgedCall:
     on_chip: bool = False
 
     def locally(self, result: DataType, output: int, relative: float) -> Tolerance:
-        """For a result of the type `result`, beside the golden of what the operation got."""
+        """The tolerance for a result of dtype `result`, compared with the golden of the same operands."""
         operation = self.bound.operation
         if operation.body:
             return Tolerance(relative=relative)
@@ -74,19 +75,21 @@ class JudgedCall:
         return Tolerance(half + steps, noise=noise)
 
     def globally(self, output: int, relative: float) -> Tolerance:
-        """For a result beside the golden of goldens."""
-        return in_a_chain(relative, partial(self.noise, output, relative))
+        """The tolerance for a result, compared with the golden of the operands' goldens."""
+        return chained_tolerance(relative, partial(self.noise, output, relative))
 
     @property
-    def names_indices(self) -> bool:
-        """Whether its results may be other ones than the golden's and right: of equal elements any index is."""
+    def returns_indices(self) -> bool:
+        """Whether the results are indices, which may differ from the golden's: ties allow any index."""
         return self.bound.operation.compared_elements is not None
 
-    def compared_elements(self, output: int, results: Sequence[Tensor], goldens: Sequence[torch.Tensor]) -> Elements:
-        """What it is judged by where it names indices.
+    def compared_elements(
+        self, output: int, results: Sequence[Tensor], goldens: Sequence[torch.Tensor]
+    ) -> SelectedElements:
+        """The elements that the indices of `results` and `goldens` select.
 
         Raises:
-            ShapeError: An index of `results` names no element, or one twice.
+            ShapeError: An index of `results` is out of range or occurs twice.
         """
         import torch
 
@@ -103,33 +106,33 @@ class JudgedCall:
         index = self.bound.operation.precision_index
         if self.bound.operation.rounds_intermediates:
             dtypes = [spec.dtype.unpacked for spec in self.specs if isinstance(spec, TensorSpec)]
-            return max([_SUMMED, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+            return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
         if index is None or (text := self.bound.attributes[index]) is None:
-            return _SUMMED
+            return _SUM_ERROR
         dtypes = [spec.dtype for spec in self.specs[:2] if isinstance(spec, TensorSpec)]
         found = multiplication(text, dtypes[0], dtypes[-1])
-        return _SUMMED if found is None else _SUMMED + _MULTIPLIED * found.error
+        return _SUM_ERROR if found is None else _SUM_ERROR + _PRODUCT_ERROR_FACTOR * found.error
 
     def noise(self, output: int, error: float) -> torch.Tensor:
-        """Per element of a result, how far it moves if the operands do by `error`, or if torch has it in float32.
+        """Per element of a result, its change if operands change by the relative `error`, or in torch's float32.
 
-        Infinite where that gives no number though the golden is one: sums and squares overflow in float32; and on a
-        chip where there is none.
+        Infinite where the changed result is not finite though the golden is, since sums and squares overflow in
+        float32; on a chip also where the golden is NaN.
         """
         import torch
 
-        generator = torch.Generator().manual_seed(0)  # the user's own draws stay as they are
+        generator = torch.Generator().manual_seed(0)  # leaves torch's global generator unchanged
         exact = self._result(self.golden, output)
         blocks = [spec.dtype.traits.magnitude_bits for spec in self.specs if isinstance(spec, TensorSpec)]
-        move = partial(_moved, error, generator, max(blocks) if self.on_chip else 0)
-        moved = [self._result(self._changed(move), output) for _ in range(_DRAWS)]
+        perturb = partial(_perturbed, error, generator, max(blocks) if self.on_chip else 0)
+        moved = [self._result(self._changed(perturb), output) for _ in range(_PERTURBATIONS)]
         spread = (torch.stack(moved) - exact).nan_to_num(nan=0.0).abs().amax(0)
         others = [self._result(self._changed(change), output) for change in (_narrow, _magnitude, _flushed)]
-        away = _WITNESSED * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
+        away = _FLOAT32_ERROR_FACTOR * (others[0] - exact).abs().nan_to_num(nan=0.0, posinf=0.0)
         allowed = spread.nan_to_num(posinf=0.0) + away + error * exact.abs().nan_to_num(nan=0.0, posinf=0.0)
         numbers, undefined = (torch.stack([test(each) for each in others]) for test in (torch.isfinite, torch.isnan))
         overflows = exact.isfinite() & ~numbers.all(0) | ~exact.isnan() & undefined.any(0)
-        if self.on_chip:  # which has made an infinity of a NaN on the way
+        if self.on_chip:  # a chip turns NaN into infinity between steps
             overflows |= exact.isnan()
         return allowed.masked_fill(overflows, torch.inf)
 
@@ -148,12 +151,12 @@ class JudgedCall:
         return found.double()
 
 
-def _moved(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
-    """`value` off by `error`, and by the unit of its block, where it may be packed with so many bits."""
+def _perturbed(error: float, generator: torch.Generator, magnitude_bits: int, value: torch.Tensor) -> torch.Tensor:
+    """`value` perturbed by `error`, and by the unit of its block, if it may be packed with so many bits."""
     import torch
 
     by = torch.randn(value.shape, generator=generator, dtype=torch.float64)
-    unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST
+    unit = unit_of_block(value, magnitude_bits) if magnitude_bits else _SMALLEST_NORMAL
     return value * (1.0 + error * by) + unit * by
 
 
@@ -162,17 +165,17 @@ def _narrow(value: torch.Tensor) -> torch.Tensor:
 
 
 def _magnitude(value: torch.Tensor) -> torch.Tensor:
-    """In float32, of one sign, so that sums overflow whatever their order is; a mask's infinities stay."""
+    """Absolute values in float32, so that sums overflow in every order; infinities of masks stay unchanged."""
     import torch
 
     return torch.where(value.isfinite(), value.abs(), value).float()
 
 
 def _flushed(value: torch.Tensor) -> torch.Tensor:
-    """Denormal operands are zeros where bfloat16 is multiplied: beside an infinity that matters."""
-    return value.masked_fill(value.abs() < _SMALLEST, 0.0)
+    """Denormal operands flushed to zero, as in bfloat16 products; this matters for products with infinity."""
+    return value.masked_fill(value.abs() < _SMALLEST_NORMAL, 0.0)
 
 
-def in_a_chain(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
-    """For what several operations gave."""
-    return Tolerance(1.0, relative=relative, noise=noise, of_all=True)
+def chained_tolerance(relative: float, noise: Callable[[], torch.Tensor]) -> Tolerance:
+    """The tolerance for the result of several operations."""
+    return Tolerance(1.0, relative=relative, noise=noise, by_rms=True)

@@ -1,4 +1,4 @@
-"""The nodes of a graph of operations, and what repeats among them: the layers of a model, one after the other."""
+"""The nodes of a graph of operations, and repetitions among them, such as the layers of a model."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ttnn_jit.process.dataclass import dataclass
 
 @dataclass(frozen=True)
 class Node:
-    """An operation, or a tensor that none made.
+    """An operation, or a tensor that no recorded operation made.
 
     Attributes:
-        number: Its index in the graph.
-        name: Of the operation, or of the tensor's class.
-        inputs: Per tensor that it was given: the number of the node that made it, and which of its outputs it is.
-        outputs: What is known of each tensor that it gave.
-        arguments: Its other arguments, as texts.
-        remark: What is said of it in a picture, beside.
+        number: Index in the graph.
+        name: Name of the operation, or of the tensor's class.
+        inputs: Per input tensor: the number of the node that made it, and the index of the output.
+        outputs: Description of each output tensor.
+        arguments: Texts of the other arguments.
+        remark: Additional text in a picture.
     """
 
     number: int
@@ -31,12 +31,12 @@ class Node:
 
 
 class Repetition(NamedTuple):
-    """Nodes that occur several times, one after the other.
+    """A sequence of nodes that occurs several times in succession.
 
     Attributes:
-        start: The number of the first.
-        length: How many they are.
-        times: How often they occur.
+        start: Number of the first node.
+        length: Number of nodes in the sequence.
+        times: Number of occurrences.
     """
 
     start: int
@@ -45,26 +45,26 @@ class Repetition(NamedTuple):
 
     @property
     def saved(self) -> int:
-        """How many nodes are left out where it is drawn once."""
+        """The number of nodes that drawing it once removes."""
         return self.length * (self.times - 1)
 
 
 def folded(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with each repetition once, the largest first; its first and its last node say how often it occurs."""
+    """The nodes with each repetition once, largest first; remarks on its first and last node state the count."""
     found, free = list(nodes), [True] * len(nodes)
     while (largest := _largest(found, free)) is not None:
-        found = _without(found, largest)
+        found = _with_one_occurrence(found, largest)
         start, length, times = largest
         free[start : start + length * times] = [False] * length
     return found
 
 
 def _largest(nodes: Sequence[Node], free: Sequence[bool]) -> Repetition | None:
-    """The repetition of free nodes that saves most of them; None if there is none."""
+    """The repetition among free nodes that saves most nodes; None if there is none."""
     known: dict[tuple[object, ...], int] = {}
     kinds = [known.setdefault((n.name, n.outputs, n.arguments, n.remark), len(known)) for n in nodes]
     best: Repetition | None = None
-    for length in range(_SHORTEST, len(nodes) // 2 + 1):
+    for length in range(_MIN_LENGTH, len(nodes) // 2 + 1):
         run = 0
         for at in range(len(nodes) - length - 1, -2, -1):
             if (
@@ -72,23 +72,23 @@ def _largest(nodes: Sequence[Node], free: Sequence[bool]) -> Repetition | None:
                 and free[at]
                 and free[at + length]
                 and kinds[at] == kinds[at + length]
-                and _alike(nodes, at, length)
+                and _inputs_match(nodes, at, length)
             ):
                 run += 1
                 continue
             times = run // length + 1
             if times > 1:
-                found = _with_the_first(nodes, kinds, Repetition(at + 1, length, times))
+                found = _with_first_occurrence(nodes, kinds, Repetition(at + 1, length, times))
                 best = found if best is None or found.saved > best.saved else best
             run = 0
     return best
 
 
-_SHORTEST = 3
+_MIN_LENGTH = 3
 
 
-def _alike(nodes: Sequence[Node], at: int, length: int) -> bool:
-    """Whether what a node is given comes from as far as of the one `length` further on, or from the same node."""
+def _inputs_match(nodes: Sequence[Node], at: int, length: int) -> bool:
+    """Whether each input of a node and that of the node `length` later are from equally distant nodes, or one node."""
     own, other = nodes[at].inputs, nodes[at + length].inputs
     return len(own) == len(other) and all(
         output == other_output and source - origin in {0, length}
@@ -96,8 +96,8 @@ def _alike(nodes: Sequence[Node], at: int, length: int) -> bool:
     )
 
 
-def _with_the_first(nodes: Sequence[Node], kinds: Sequence[int], found: Repetition) -> Repetition:
-    """`found` and what stands before it, if that is the first one: it alone gets what another part made."""
+def _with_first_occurrence(nodes: Sequence[Node], kinds: Sequence[int], found: Repetition) -> Repetition:
+    """`found` with a preceding first occurrence, whose inputs alone come from outside the repetition."""
     start, length = found.start - found.length, found.length
     if start < 0 or kinds[start : found.start] != kinds[found.start : found.start + length]:
         return found
@@ -108,8 +108,8 @@ def _with_the_first(nodes: Sequence[Node], kinds: Sequence[int], found: Repetiti
     return Repetition(start, length, found.times + 1)
 
 
-def _without(nodes: Sequence[Node], found: Repetition) -> list[Node]:
-    """The nodes with `found` once, numbered anew."""
+def _with_one_occurrence(nodes: Sequence[Node], found: Repetition) -> list[Node]:
+    """The nodes with `found` once, renumbered."""
     start, length, times = found
     beyond = start + length * times
     renumbered = [

@@ -1,4 +1,4 @@
-"""The picture of a graph of operations: boxes in rows, what repeats drawn once."""
+"""The picture of a graph of operations: boxes in rows, repetitions drawn once."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from typing import NamedTuple
 
 from ttnn_jit.ttnn.observing.graph_nodes import Node, folded
 
-_WIDEST = 48
-"""Letters of a line of arguments in a box."""
-_MOST_LINES = 4
-"""Of arguments; JSON has all."""
+_LINE_WIDTH = 48
+"""Characters in a line of arguments."""
+_MAX_LINES = 4
+"""Lines of arguments in a box; JSON has all arguments."""
 
 
 def lines_of(node: Node) -> list[str]:
-    """What stands in a node's box."""
+    """The lines of text in a node's box."""
     remark = [node.remark] if node.remark else []
     return [
         node.name,
-        *wrap(", ".join(node.arguments), _WIDEST, max_lines=_MOST_LINES, placeholder=" ..."),
+        *wrap(", ".join(node.arguments), _LINE_WIDTH, max_lines=_MAX_LINES, placeholder=" ..."),
         *node.outputs,
         *remark,
     ]
 
 
-_LINE, _LETTER, _GAP, _BETWEEN = 16, 7, 28, 36  # pixels: a line's height, a letter's width, between boxes, rows
-_TALLEST = 1400
-"""Pixels of a column, more or less a screen's."""
-_MANY = 40
-"""Nodes that are drawn whatever repeats."""
+_LINE, _LETTER, _GAP, _ROW_GAP = 16, 7, 28, 36  # pixels: a line's height, a letter's width, between boxes, rows
+_COLUMN_HEIGHT = 1400
+"""Height of a column in pixels, about that of a screen."""
+_FOLD_ABOVE = 40
+"""Nodes in a graph that is drawn without folding."""
 Box = tuple[float, float, float, float]
 """Left, top, width and height."""
 
 
 def picture(nodes: Sequence[Node]) -> str:
-    """Boxes in rows, each below all that it was given; in a row they stand as their inputs do.
+    """An SVG with boxes in rows: a node is below its inputs, and a row is ordered like its inputs.
 
-    What is used further down than in the next row has a lane between the boxes of each row on its way. What is taller
-    than a screen goes on in a column to the right.
+    An edge that spans several rows has a lane between the boxes of each row that it crosses. A graph that is taller
+    than a screen continues in a column to the right.
     """
-    nodes = folded(nodes) if len(nodes) > _MANY else list(nodes)
+    nodes = folded(nodes) if len(nodes) > _FOLD_ABOVE else list(nodes)
     depth = _depths(nodes)
-    boxes, columns = _arranged(_rows(nodes, depth), depth)
-    ways = {(source, node.number) for node in nodes for source, _ in node.inputs}
+    boxes, columns = _layout(_rows(nodes, depth), depth)
+    edges = {(source, node.number) for node in nodes for source, _ in node.inputs}
     parts = [
         _edge([boxes[s, row] for row in range(depth[s], depth[n])], boxes[n, depth[n]], columns)
-        for s, n in sorted(ways)
+        for s, n in sorted(edges)
     ]
     parts += [_box(node, *boxes[node.number, depth[node.number]]) for node in nodes]
     right = columns[-1].right if columns else _GAP
@@ -60,38 +60,38 @@ def picture(nodes: Sequence[Node]) -> str:
 
 
 class _Column(NamedTuple):
-    """A part of the rows: where it begins, ends, and has its last row's bottom."""
+    """A column of rows: its left and right edges, and the bottom of its last row."""
 
     left: float
     right: float
     bottom: float
 
 
-def _arranged(rows: Sequence[Sequence[Node]], depth: Sequence[int]) -> tuple[dict[tuple[int, int], Box], list[_Column]]:
-    """The box per node, or lane of what it gave, and row; and the columns in which the rows stand."""
+def _layout(rows: Sequence[Sequence[Node]], depth: Sequence[int]) -> tuple[dict[tuple[int, int], Box], list[_Column]]:
+    """The box per (node, row), a lane in rows that an edge of the node crosses; and the columns."""
     boxes: dict[tuple[int, int], Box] = {}
     columns: list[_Column] = []
     top, start, widest = float(_GAP), float(_GAP), 0.0
     for row, found in enumerate(rows):
         own = [node for node in found if depth[node.number] == row]
         height = max(len(lines_of(node)) for node in own) * _LINE + 12
-        if top > _GAP and top + height > _TALLEST:
-            columns.append(_Column(start, widest + _GAP, top - _BETWEEN))
+        if top > _GAP and top + height > _COLUMN_HEIGHT:
+            columns.append(_Column(start, widest + _GAP, top - _ROW_GAP))
             top, start, widest = float(_GAP), widest + 2 * _GAP, 0.0
         left = start
-        for node in sorted(found, key=lambda node: _mean(boxes[s, row - 1][0] for s in _above(node, row, depth))):
+        for node in sorted(found, key=lambda node: _mean(boxes[s, row - 1][0] for s in _anchors(node, row, depth))):
             width = max(map(len, lines_of(node))) * _LETTER + 16 if depth[node.number] == row else 0
             boxes[node.number, row] = left, top, width, height
             left += width + _GAP
         widest = max(widest, left - _GAP)
-        top += height + _BETWEEN
+        top += height + _ROW_GAP
     if rows:
-        columns.append(_Column(start, widest + _GAP, top - _BETWEEN))
+        columns.append(_Column(start, widest + _GAP, top - _ROW_GAP))
     return boxes, columns
 
 
 def _depths(nodes: Sequence[Node]) -> list[int]:
-    """The row of each node: below its inputs, and as near as can be to what uses it."""
+    """The row of each node: below its inputs, and as close as possible to its users."""
     depth: list[int] = []
     for node in nodes:
         depth.append(max((depth[source] + 1 for source, _ in node.inputs), default=0))
@@ -104,7 +104,7 @@ def _depths(nodes: Sequence[Node]) -> list[int]:
 
 
 def _rows(nodes: Sequence[Node], depth: Sequence[int]) -> list[list[Node]]:
-    """What stands in each row, and what passes through it to a row further down."""
+    """The nodes in each row, and the nodes whose edges cross it."""
     last = list(depth)
     for node in nodes:
         for source, _ in node.inputs:
@@ -116,8 +116,8 @@ def _rows(nodes: Sequence[Node], depth: Sequence[int]) -> list[list[Node]]:
     return rows
 
 
-def _above(node: Node, row: int, depth: Sequence[int]) -> list[int]:
-    """What a node's position in a row follows: its inputs, or its own position in the row before."""
+def _anchors(node: Node, row: int, depth: Sequence[int]) -> list[int]:
+    """The nodes that determine a node's position in a row: its inputs, or its own lane in the row above."""
     return [source for source, _ in node.inputs] if depth[node.number] == row else [node.number]
 
 
@@ -146,20 +146,20 @@ _Point = tuple[float, float]
 
 
 def _edge(passed: Sequence[Box], target: Box, columns: Sequence[_Column]) -> str:
-    """From the bottom of the first box through the lanes of the others to the top of the target."""
+    """A line from the bottom of the first box through the lanes of the others to the top of the target."""
     (left, top, width, height), *lanes = passed
     points = [(left + width / 2, top + height)]
     for left, top, _, height in lanes:
-        points += _between(points[-1], (left, top), columns)
+        points += _detour(points[-1], (left, top), columns)
         points += [(left, top), (left, top + height)]
     end = target[0] + target[2] / 2, target[1]
-    points += [*_between(points[-1], end, columns), end]
+    points += [*_detour(points[-1], end, columns), end]
     line = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
     return f'<polyline points="{line}" fill="none" stroke="#99a" marker-end="url(#arrow)"/>'
 
 
-def _between(start: _Point, end: _Point, columns: Sequence[_Column]) -> list[_Point]:
-    """The way from the bottom of a column, beside it and over the top of the next; none within one column."""
+def _detour(start: _Point, end: _Point, columns: Sequence[_Column]) -> list[_Point]:
+    """The points from the bottom of a column, around it, to the top of another; none within one column."""
     column, other = (next(each for each in columns if x <= each.right) for x, _ in (start, end))
     if column is other:
         return []

@@ -1,4 +1,4 @@
-"""Functions of the user's that are told of every operation: `ttnn.register_pre_operation_hook` and its kin."""
+"""User functions that are called before or after every operation, such as `ttnn.register_pre_operation_hook`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ttnn_jit.dispatch.observers import Observer, observing
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 PreHook = Callable[[Any, Sequence[Any], dict[str, Any]], None]
-"""Of the operation, its arguments, and its keywords, which it may change."""
+"""Called with the operation, its arguments, and its keywords, which it may change."""
 PostHook = Callable[[Any, Sequence[Any], Mapping[str, Any], Any], None]
-"""Of the operation, its arguments and keywords, and what it gave."""
+"""Called with the operation, its arguments, its keywords, and its result."""
 
 
 class HookError(ArgumentError, RuntimeError):
-    """A hook returned something (a RuntimeError in ttnn)."""
+    """A hook returned a value other than None (a RuntimeError in ttnn)."""
 
 
-class _Before(Observer):
+class _PreHookObserver(Observer):
     def __init__(self, hook: PreHook) -> None:
         self._hook = hook
 
@@ -28,7 +28,7 @@ class _Before(Observer):
         _require_none("Pre", self._hook, self._hook(operation, args, kwargs))
 
 
-class _After(Observer):
+class _PostHookObserver(Observer):
     def __init__(self, hook: PostHook) -> None:
         self._hook = hook
 
@@ -39,27 +39,30 @@ class _After(Observer):
 @host_function(observed=False)
 @contextmanager
 def register_pre_operation_hook(hook: PreHook) -> Iterator[None]:
-    """In the body of a ``with`` call ``hook(operation, args, kwargs)`` before each operation (ttnn's name).
+    """Call ``hook(operation, args, kwargs)`` before each operation in the body of a ``with``.
 
-    Operations are those of the namespace, functions of it that move or make tensors, and jitted functions, each with
-    a `python_fully_qualified_name`. What a hook calls is not told to hooks.
+    Operations are those of the namespace, host functions that move or make tensors, and jitted functions; each has a
+    `python_fully_qualified_name`. Operations that a hook calls are not observed.
+    Source: ttnn.register_pre_operation_hook.
 
     Raises:
-        ArgumentError: The hook cannot be called, or returned something.
+        ArgumentError: The hook is not callable, or returned a value other than None.
     """
-    with observing(_Before(hook)):
+    with observing(_PreHookObserver(hook)):
         yield
 
 
 @host_function(observed=False)
 @contextmanager
 def register_post_operation_hook(hook: PostHook) -> Iterator[None]:
-    """In the body of a ``with`` call ``hook(operation, args, kwargs, output)`` after each operation (ttnn's name).
+    """Call ``hook(operation, args, kwargs, output)`` after each operation in the body of a ``with``.
+
+    Source: ttnn.register_post_operation_hook.
 
     Raises:
-        ArgumentError: The hook cannot be called, or returned something.
+        ArgumentError: The hook is not callable, or returned a value other than None.
     """
-    with observing(_After(hook)):
+    with observing(_PostHookObserver(hook)):
         yield
 
 

@@ -1,4 +1,4 @@
-"""A graph of operations that ran: what each was given, and by which it was made; as JSON, as dot and as a picture."""
+"""The graph of executed operations and the tensors between them, with output as JSON, dot and SVG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.runtime.tensors.tensor import Tensor
-from ttnn_jit.ttnn.calling.plain_python import is_foreign
+from ttnn_jit.ttnn.calling.foreign_operands import is_foreign
 from ttnn_jit.ttnn.observing.graph_nodes import Node
 from ttnn_jit.ttnn.observing.graph_picture import lines_of, picture
 from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
@@ -24,14 +24,14 @@ def tensors_in(values: Any) -> list[Any]:
     return [leaf for leaf in leaves(values) if isinstance(leaf, Tensor) or is_foreign(leaf)]
 
 
-def own_tensors_in(values: Any) -> list[Tensor]:
-    """The ttnn tensors in nested containers, for one of a mesh those of its devices."""
+def ttnn_tensors_in(values: Any) -> list[Tensor]:
+    """The ttnn tensors in nested containers; a tensor of a mesh is replaced by those of its devices."""
     found = (tensor for tensor in tensors_in(values) if isinstance(tensor, Tensor))
     return [own for tensor in found for own in get_device_tensors(tensor)]
 
 
 def text_of_argument(value: Any) -> str:
-    """What reports say of an argument: of a tensor its metadata."""
+    """The text of an argument for reports; for a tensor its metadata."""
     if isinstance(value, Tensor):
         return f"Tensor(shape={value.shape}, dtype={value.dtype}, layout={value.layout})"
     if isinstance(value, list | tuple):
@@ -40,7 +40,7 @@ def text_of_argument(value: Any) -> str:
 
 
 class OperationGraph:
-    """Nodes in the order in which they ran; it keeps no tensor."""
+    """Nodes in execution order; tensors are referenced weakly."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -53,10 +53,10 @@ class OperationGraph:
         return iter(self.nodes)
 
     def add(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> None:
-        """Note that an operation ran.
+        """Record a call of an operation.
 
         Raises:
-            ArgumentError: A tensor has no data: it is one of a function that is being compiled.
+            ArgumentError: A tensor is a tracer of a function that is being compiled.
         """
         given = [*args, *kwargs.values()]
         if not all(type(tensor).__weakrefoffset__ for tensor in tensors_in([*given, result])):
@@ -71,7 +71,7 @@ class OperationGraph:
         self._append(name, inputs, outputs, tuple(texts))
 
     def _source(self, tensor: Any) -> tuple[int, int]:
-        """The node that made a tensor, which is one of its own if none did."""
+        """The node and output that made a tensor; adds a node for the tensor if no operation did."""
         found = self.made_by(tensor)
         if found is None:
             self._append(type_name(tensor) if not isinstance(tensor, Tensor) else "ttnn.Tensor", (), [tensor], ())
@@ -79,7 +79,7 @@ class OperationGraph:
         return found
 
     def made_by(self, tensor: Any) -> tuple[int, int] | None:
-        """The number of the node that made a tensor last, and which of its outputs it is; None if none did."""
+        """The number of the node that last wrote a tensor, and the index of the output; None if there is none."""
         reference, source = self._made.get(id(tensor), (None, None))
         return source if reference is not None and reference() is tensor else None
 
@@ -92,10 +92,10 @@ class OperationGraph:
             self._made[id(tensor)] = weakref.ref(tensor), (number, index)
 
     def of(self, values: Any) -> OperationGraph:
-        """The part that `values`, tensors in any containers, were made by.
+        """The subgraph that produced `values`, tensors in nested containers.
 
         Raises:
-            ArgumentError: There is none among them, or one was made by nothing here.
+            ArgumentError: There is no tensor in `values`, or no node made one of them.
         """
         wanted = [self.made_by(tensor) for tensor in tensors_in([values])]
         if not wanted or None in wanted:
@@ -137,21 +137,21 @@ class OperationGraph:
         return "\n".join(["digraph {", "  node [shape=box];", *lines, "}\n"])
 
     def to_svg(self) -> str:
-        """A picture, from what was given at its top to what was made last at its bottom.
+        """An SVG with inputs at the top and the last results at the bottom.
 
-        Of many nodes, what repeats is drawn once, and a tall picture goes on in a column to the right.
+        In a large graph repetitions are drawn once; a tall picture continues in a column to the right.
         """
         return picture(self.nodes)
 
     def _repr_svg_(self) -> str:
-        """As notebooks show it."""
+        """The representation in notebooks."""
         return self.to_svg()
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file: a picture in .svg, else JSON in .json or text for graphviz in .dot.
+        """Write the graph to a file: a picture (.svg), JSON (.json) or text for graphviz (.dot).
 
         Raises:
-            ArgumentError: The name ends otherwise.
+            ArgumentError: The file name has another suffix.
         """
         path = Path(path)
         forms = {".svg": self.to_svg, ".json": lambda: json.dumps(self.to_json(), indent=2), ".dot": self.to_dot}

@@ -1,8 +1,8 @@
-"""The report that the vendor's visualizer opens: operations, their tensors and what lies in memory, in SQLite.
+"""The report for the vendor's visualizer: operations, their tensors and the allocated buffers, in SQLite.
 
-While `ttnn.CONFIG.enable_logging` is on, every operation that is called and every jitted function is written into
-``db.sqlite`` under `ttnn.CONFIG.report_path`, beside the settings in ``config.json``. Tables and columns are those of
-ttnn's reports. A CPU has one bank of DRAM; what a chip has and a CPU has not, such as first addresses, is 0.
+While `ttnn.CONFIG.enable_logging` is on, every call of an operation or a jitted function is written to ``db.sqlite``
+under `ttnn.CONFIG.report_path`, beside the settings in ``config.json``. Tables and columns are those of ttnn's
+reports. A CPU has one bank of DRAM; columns for features that a CPU lacks, such as first addresses, are 0.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.diagnostics.tracebacks import stack_of_the_user
+from ttnn_jit.diagnostics.tracebacks import user_stack
 from ttnn_jit.dispatch.observers import Observer, name_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.l1 import core_bytes, in_l1, page_bytes
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import Layout, MemoryConfig, Shape
-from ttnn_jit.ttnn.observing.operation_graph import own_tensors_in, text_of_argument
+from ttnn_jit.ttnn.observing.operation_graph import text_of_argument, ttnn_tensors_in
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.observing.comparison_mode import Comparison
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DATABASE, SETTINGS = "db.sqlite", "config.json"
 
 _COMPARED = "tensor_id int UNIQUE, golden_tensor_id int, matches bool, desired_pcc float, actual_pcc float"
-_LOCALLY, _GLOBALLY = "local_tensor_comparison_records", "global_tensor_comparison_records"
+_LOCAL_TABLE, _GLOBAL_TABLE = "local_tensor_comparison_records", "global_tensor_comparison_records"
 TABLES = {
     "devices": (
         "device_id int, num_y_cores int, num_x_cores int, num_y_compute_cores int, num_x_compute_cores int, "
@@ -44,8 +44,8 @@ TABLES = {
         "tensor_id int UNIQUE, shape text, dtype text, layout text, memory_config text, device_id int, address int, "
         "buffer_type int"
     ),
-    _LOCALLY: _COMPARED,
-    _GLOBALLY: _COMPARED,
+    _LOCAL_TABLE: _COMPARED,
+    _GLOBAL_TABLE: _COMPARED,
     "operations": "operation_id int UNIQUE, name text, duration float",
     "operation_arguments": "operation_id int, name text, value text",
     "stack_traces": "operation_id int, stack_trace text",
@@ -65,16 +65,16 @@ TABLES = {
         "key int"
     ),
 }
-"""Of a report, with their columns."""
+"""Table -> its columns."""
 
 
 @dataclass(frozen=True)
-class Detail:
-    """What a report holds beside operations, tensors and buffers.
+class ReportOptions:
+    """Optional contents of a report.
 
     Attributes:
         pages: The pages of buffers in L1 (`ttnn.CONFIG.enable_detailed_buffer_report`).
-        graph: Which operation made what another one takes (`ttnn.CONFIG.enable_graph_report`).
+        graph: The edges between operations (`ttnn.CONFIG.enable_graph_report`).
     """
 
     pages: bool
@@ -85,55 +85,58 @@ class ReportLog(Observer):
     """Writes calls into the report.
 
     Args:
-        folder: Of the report, at any time; None: nothing is written.
-        detail: What it holds, at any time.
+        folder: Returns the current folder of the report; with None nothing is written.
+        options: Returns the current optional contents.
         save_settings: Writes the settings to a file.
     """
 
     def __init__(
-        self, folder: Callable[[], Path | None], detail: Callable[[], Detail], save_settings: Callable[[Path], None]
+        self,
+        folder: Callable[[], Path | None],
+        options: Callable[[], ReportOptions],
+        save_settings: Callable[[Path], None],
     ) -> None:
         self._folder = folder
-        self._detail = detail
+        self._options = options
         self._save_settings = save_settings
         self._lock = threading.RLock()
-        self._of_thread = threading.local()
+        self._thread_state = threading.local()
         self._reports: dict[Path, _Report] = {}
 
     def before(self, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Write what it is given."""
+        """Write the operation and its arguments."""
         folder = self._folder()
-        vars(self._of_thread)["call"] = None
+        vars(self._thread_state)["call"] = None
         if folder is None:
             return
         with self._lock:
             report = self._report(folder)
-            number = report.begin(name_of(operation), args, kwargs, graph=self._detail().graph)
-        vars(self._of_thread)["call"] = report, number, time.perf_counter()
+            number = report.begin(name_of(operation), args, kwargs, graph=self._options().graph)
+        vars(self._thread_state)["call"] = report, number, time.perf_counter()
 
     def after(self, _operation: Any, _args: Sequence[Any], _kwargs: Mapping[str, Any], result: Any) -> None:
-        """Write what it gave."""
-        if (call := vars(self._of_thread)["call"]) is not None:
+        """Write the results and the allocated buffers."""
+        if (call := vars(self._thread_state)["call"]) is not None:
             report, number, start = call
             duration = time.perf_counter() - start
             with self._lock:
-                report.end(number, duration, result, pages=self._detail().pages)
+                report.end(number, duration, result, pages=self._options().pages)
 
     def failed(self, operation: Any, error: BaseException) -> None:
-        """Write what it raised."""
-        if (call := vars(self._of_thread)["call"]) is not None:
+        """Write the error of an operation."""
+        if (call := vars(self._thread_state)["call"]) is not None:
             report, number, _ = call
             with self._lock:
                 report.fail(number, name_of(operation), error)
 
     def compared(self, found: Comparison) -> None:
-        """Write how a tensor compares with its golden."""
+        """Write a comparison of a tensor with its golden."""
         if found.tensor is not None and (folder := self._folder()) is not None:
             with self._lock:
                 self._report(folder).write_comparison(found)
 
     def close(self) -> None:
-        """Write no more."""
+        """Close all reports."""
         for report in self._reports.values():
             report.close()
 
@@ -146,11 +149,11 @@ class ReportLog(Observer):
 
 
 class _Report:
-    """One file; calls in it are numbered behind those that it has."""
+    """One database; new calls are numbered after those that it has."""
 
     def __init__(self, file: Path) -> None:
         self._connection = sqlite3.connect(file, check_same_thread=False)
-        self._connection.execute("PRAGMA synchronous=OFF")  # a report that a crash of the system ends is written again
+        self._connection.execute("PRAGMA synchronous=OFF")  # a report need not survive a crash of the system
         for table, columns in TABLES.items():
             self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
         self._operations = self._count("operations", "operation_id")
@@ -164,13 +167,13 @@ class _Report:
         return 0 if last is None else last + 1
 
     def begin(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], *, graph: bool) -> int:
-        """Write what a call is given; its number."""
+        """Write a call and its arguments; returns its number."""
         number, self._operations = self._operations, self._operations + 1
         self._insert("operations", [(number, name, None)])
         named = [*((str(index), value) for index, value in enumerate(args)), *kwargs.items()]
         self._insert("operation_arguments", [(number, key, text_of_argument(value)) for key, value in named])
-        self._insert("stack_traces", [(number, stack_of_the_user())])
-        inputs = [self._number(tensor) for tensor in own_tensors_in([*args, *kwargs.values()])]
+        self._insert("stack_traces", [(number, user_stack())])
+        inputs = [self._number(tensor) for tensor in ttnn_tensors_in([*args, *kwargs.values()])]
         self._insert("input_tensors", [(number, index, tensor) for index, tensor in enumerate(inputs)])
         if graph:
             self._write_graph(number, name, inputs)
@@ -178,9 +181,9 @@ class _Report:
         return number
 
     def end(self, number: int, duration: float, result: Any, *, pages: bool) -> None:
-        """Write what it gave, and what lies in memory behind it."""
+        """Write the results of a call, and the buffers that are allocated after it."""
         self._connection.execute("UPDATE operations SET duration = ? WHERE operation_id = ?", (duration, number))
-        for index, tensor in enumerate(own_tensors_in([result])):
+        for index, tensor in enumerate(ttnn_tensors_in([result])):
             known = self._number(tensor)
             self._insert("output_tensors", [(number, index, known)])
             self._made_by[known] = number, index
@@ -194,26 +197,26 @@ class _Report:
         self._connection.commit()
 
     def fail(self, number: int, name: str, error: BaseException) -> None:
-        """Write what a call raised."""
+        """Write the error of a call."""
         moment = datetime.now(UTC).isoformat(timespec="milliseconds")
-        row = number, name, type(error).__name__, str(error), stack_of_the_user(), moment
+        row = number, name, type(error).__name__, str(error), user_stack(), moment
         self._insert("errors", [row])
         self._connection.commit()
 
     def write_comparison(self, found: Comparison) -> None:
-        """Write a golden, and how alike a tensor is; what was written of the same tensor before it, which it was."""
+        """Write a golden and its comparison with a tensor; replaces an earlier comparison of a reused tensor."""
         assert found.tensor is not None, "a tensor was compared"
         assert found.golden is not None, "with one"
         tensor, golden, self._numbers = self._number(found.tensor), self._numbers, self._numbers + 1
         shape, layout = Shape(found.golden.shape), Layout.ROW_MAJOR
         self._insert("tensors", [(golden, str(shape), str(found.golden.dtype), str(layout), *(None,) * 4)])
-        table = _GLOBALLY if found.record.level == "globally" else _LOCALLY
+        table = _GLOBAL_TABLE if found.record.level == "globally" else _LOCAL_TABLE
         self._connection.execute(f"DELETE FROM {table} WHERE tensor_id = ?", (tensor,))
-        self._insert(table, [(tensor, golden, found.record.matches, found.wanted_pcc, found.record.pcc)])
+        self._insert(table, [(tensor, golden, found.record.matches, found.required_pcc, found.record.pcc)])
         self._connection.commit()
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the database."""
         self._connection.close()
 
     def _write_graph(self, number: int, name: str, inputs: Sequence[int]) -> None:
@@ -225,7 +228,7 @@ class _Report:
         self._insert("edges", [(number, source, number, output, index, 0) for index, source, output in made])
 
     def _number(self, tensor: Tensor) -> int:
-        """The number of a tensor, which is written where it is not known."""
+        """The number of a tensor; writes a new tensor."""
         reference, number = self._tensors.get(id(tensor), (None, 0))
         if reference is not None and reference() is tensor:
             return number
@@ -249,7 +252,7 @@ class _Report:
 
 
 def _text_of_config(config: MemoryConfig) -> str:
-    """A memory config as tt-metal writes it, and the visualizer reads it."""
+    """A memory config in the notation of tt-metal, which the visualizer parses."""
     shards = "std::nullopt"
     if config.shard_spec is not None:
         spec = config.shard_spec
@@ -278,7 +281,7 @@ def _device_of(tensor: Tensor) -> Device:
 
 
 def _described(device: Device) -> tuple[int, ...]:
-    """A row of devices."""
+    """The row of a device in the table `devices`."""
     rows, columns = device.target.grid
     cores, of_core = rows * columns, min(device.target.l1_bytes, 1 << 40)
     total = cores * of_core
@@ -286,14 +289,14 @@ def _described(device: Device) -> tuple[int, ...]:
 
 
 def _buffer(tensor: Tensor) -> tuple[int, int, int, int]:
-    """Device, address, bytes on the fullest core or in DRAM, and the number of the kind of memory."""
+    """Device, address, bytes on the fullest core or in DRAM, and number of the buffer type."""
     device, spec = _device_of(tensor), tensor.spec
     nbytes = max(core_bytes(spec, device.target.grid)) if in_l1(spec) else spec.nbytes
     return device.id(), tensor.buffer_address(), nbytes, spec.memory_config.buffer_type.value
 
 
 def _pages(tensor: Tensor) -> Iterator[tuple[int, ...]]:
-    """Rows of buffer_pages: of a tensor in L1, core by core."""
+    """Rows of the table `buffer_pages` for a tensor in L1, core by core."""
     (device, address, _, kind), spec = _buffer(tensor), tensor.spec
     grid = _device_of(tensor).target.grid
     columns, size, index = grid[1], page_bytes(spec), 0

@@ -1,4 +1,4 @@
-"""`ttnn.CONFIG`: settings of a session, as programs read and write them."""
+"""`ttnn.CONFIG`: the settings of a session."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ttnn_jit.dispatch.observers import start, stop
 from ttnn_jit.specs.checks import check_kind, shown
 from ttnn_jit.specs.options import config_overrides
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.namespace.lazy_names import SETTINGS_KEPT
+from ttnn_jit.ttnn.namespace.lazy_names import SETTINGS_EFFECT
 
 if TYPE_CHECKING:
     from ttnn_jit.golden.comparison_records import ComparisonRecord
     from ttnn_jit.ttnn.observing.comparison_mode import Comparison, ComparisonMode
     from ttnn_jit.ttnn.observing.report_database import ReportLog
 
-_HOME = Path("~/.cache/ttnn")
+_CACHE_HOME = Path("~/.cache/ttnn")
 
 _DEFAULTS: dict[str, Any] = {
-    "cache_path": _HOME,
-    "model_cache_path": _HOME / "models",
+    "cache_path": _CACHE_HOME,
+    "model_cache_path": _CACHE_HOME / "models",
     "tmp_dir": Path("/tmp/ttnn"),
     "enable_model_cache": False,
     "enable_fast_runtime_mode": True,
@@ -43,18 +43,18 @@ _DEFAULTS: dict[str, Any] = {
     "root_report_path": Path("generated/ttnn/reports"),
     "report_name": None,
 }
-"""Setting -> what it is at first."""
+"""Setting -> its default."""
 
 _REFUSED = {
     "enable_model_cache": "keep converted weights by `ttnn.as_tensor(..., cache_file_name=...)`",
 }
-"""Setting that cannot be turned on -> what there is instead."""
+"""Setting that cannot be turned on -> the alternative."""
 
 
 class Config:
-    """Settings by name, which are attributes; those that ask for what is not here are refused.
+    """Settings as attributes; settings of absent features are refused.
 
-    ``ttnn.Config(ttnn.CONFIG)`` is a copy, which suites keep and assign to ``ttnn.CONFIG`` again.
+    ``ttnn.Config(ttnn.CONFIG)`` is a copy, which test suites store and assign to ``ttnn.CONFIG`` later.
     """
 
     def __init__(self, other: Config | None = None) -> None:
@@ -70,15 +70,15 @@ class Config:
         if name in _REFUSED and value:
             raise ArgumentError(f"ttnn.CONFIG.{name} is not supported", help=_REFUSED[name])
         before = vars(self)[name]
-        vars(self)[name] = _of_kind(name, value, _DEFAULTS[name])
+        vars(self)[name] = _checked_value(name, value, _DEFAULTS[name])
         if name == "enable_comparison_mode" and vars(self)[name] != before:
-            _compare(self) if vars(self)[name] else _compare_no_more(self)
+            _start_comparing(self) if vars(self)[name] else _stop_comparing(self)
         if name == "enable_logging" and vars(self)[name] != before:
-            _log(self) if vars(self)[name] else _log_no_more()
+            _start_logging(self) if vars(self)[name] else _stop_logging()
 
     @property
     def report_path(self) -> Path | None:
-        """Where the reports of this session would be; None without a `report_name`."""
+        """The folder of this session's reports; None without a `report_name`."""
         name = vars(self)["report_name"]
         return None if name is None else vars(self)["root_report_path"] / name
 
@@ -89,92 +89,92 @@ class Config:
         return f"Config({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
 
 
-_COMPARING: list[ComparisonMode] = []
+_ACTIVE_MODES: list[ComparisonMode] = []
 
-_COMPARED_FOR: list[Path] = []
-"""What `report_path` was when something was compared last, and a report had a name: it may have lost it since."""
+_REPORT_FOLDERS: list[Path] = []
+"""The `report_path` at the last comparison for which it was not None; it may be reset before the report is written."""
 
-_UNWRITTEN: list[ComparisonRecord] = []
-"""Records that no report has yet, for it had no name."""
+_UNWRITTEN_RECORDS: list[ComparisonRecord] = []
+"""Records that are not in a report yet, since `report_path` was None."""
 
 
-def _compare(config: Config) -> None:
-    from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode, complain
+def _start_comparing(config: Config) -> None:
+    from ttnn_jit.ttnn.observing.comparison_mode import ComparisonMode, warn_or_raise
 
-    def tell(found: Comparison) -> None:
-        _UNWRITTEN.append(found.record)
+    def on_comparison(found: Comparison) -> None:
+        _UNWRITTEN_RECORDS.append(found.record)
         if config.report_path is not None:
-            _COMPARED_FOR[:] = [config.report_path]
+            _REPORT_FOLDERS[:] = [config.report_path]
             _write_records()
-        for log in _LOGGING:
+        for log in _ACTIVE_LOGS:
             log.compared(found)
 
     mode = ComparisonMode(
         lambda: config.comparison_mode_pcc,
-        tell,
-        lambda record: complain(lambda: bool(config.comparison_mode_should_raise_exception), record),
+        on_comparison,
+        lambda record: warn_or_raise(lambda: bool(config.comparison_mode_should_raise_exception), record),
     )
-    _COMPARING[:] = [mode]
-    _COMPARED_FOR.clear()
-    _UNWRITTEN.clear()
+    _ACTIVE_MODES[:] = [mode]
+    _REPORT_FOLDERS.clear()
+    _UNWRITTEN_RECORDS.clear()
     start(mode)
     atexit.register(_write_comparisons)
     os.register_at_fork(after_in_child=mode.records.clear)
 
 
-def _compare_no_more(config: Config) -> None:
-    stop(_COMPARING[0])
+def _stop_comparing(config: Config) -> None:
+    stop(_ACTIVE_MODES[0])
     atexit.unregister(_write_comparisons)
     if config.report_path is not None:
-        _COMPARED_FOR[:] = [config.report_path]
+        _REPORT_FOLDERS[:] = [config.report_path]
     _write_comparisons()
 
 
 def _write_records() -> None:
-    """Records to this process's file in the report's folder."""
+    """Append the records to this process's file in the report's folder."""
     from ttnn_jit.golden.comparison_report import record_file
 
-    for folder in _COMPARED_FOR:
-        record_file(folder).write(_UNWRITTEN)
-        _UNWRITTEN.clear()
+    for folder in _REPORT_FOLDERS:
+        record_file(folder).write(_UNWRITTEN_RECORDS)
+        _UNWRITTEN_RECORDS.clear()
 
 
 def _write_comparisons() -> None:
-    """The report of comparisons, when the mode ends, or the process in it."""
+    """Write the report of comparisons, at the end of the mode or of the process."""
     from ttnn_jit.golden.comparison_report import record_file
 
     _write_records()
-    for folder in _COMPARED_FOR:
+    for folder in _REPORT_FOLDERS:
         record_file(folder).merge()
 
 
-_LOGGING: list[ReportLog] = []
+_ACTIVE_LOGS: list[ReportLog] = []
 
 
-def _log(config: Config) -> None:
-    from ttnn_jit.ttnn.observing.report_database import Detail, ReportLog
+def _start_logging(config: Config) -> None:
+    from ttnn_jit.ttnn.observing.report_database import ReportLog, ReportOptions
 
     log = ReportLog(
         lambda: config.report_path,
-        lambda: Detail(pages=config.enable_detailed_buffer_report, graph=config.enable_graph_report),
+        lambda: ReportOptions(pages=config.enable_detailed_buffer_report, graph=config.enable_graph_report),
         save_config_to_json_file,
     )
-    _LOGGING.append(log)
+    _ACTIVE_LOGS.append(log)
     start(log)
 
 
-def _log_no_more() -> None:
-    log = _LOGGING.pop()
+def _stop_logging() -> None:
+    log = _ACTIVE_LOGS.pop()
     stop(log)
     log.close()
 
 
 def comparison_records() -> list[ComparisonRecord]:
-    """What comparison mode found since it was turned on last."""
-    return [record for mode in _COMPARING for record in mode.records]
+    """The records since comparison mode was last turned on."""
+    return [record for mode in _ACTIVE_MODES for record in mode.records]
 
 
-def _of_kind(name: str, value: Any, default: Any) -> Any:
+def _checked_value(name: str, value: Any, default: Any) -> Any:
     wanted, kinds = next(rule for kind, rule in _KINDS.items() if isinstance(default, kind))
     if not isinstance(value, kinds):
         raise ArgumentError(f"ttnn.CONFIG.{name} must be {wanted}, got {type_name(value)}")
@@ -187,14 +187,14 @@ _KINDS: dict[type, tuple[str, tuple[type, ...]]] = {
     float: ("a number", (float, int)),
     type(None): ("a name or None", (str, Path, type(None))),
 }
-"""Kind of a default -> what a value must be."""
+"""Type of a default -> a description of valid values, and their types."""
 
 
-def _overridden(config: Config) -> Config:
-    """`config`, and what ``TTNN_CONFIG_OVERRIDES`` says of it.
+def _with_overrides(config: Config) -> Config:
+    """`config` with the settings of ``TTNN_CONFIG_OVERRIDES``.
 
     Raises:
-        ArgumentError: It is no JSON object, or one of a setting that there is not, or with a value that it refuses.
+        ArgumentError: It is not a JSON object, a setting is unknown, or a value is invalid.
     """
     overrides = _parsed(config_overrides() or "{}", "TTNN_CONFIG_OVERRIDES")
     try:
@@ -206,10 +206,10 @@ def _overridden(config: Config) -> Config:
 
 
 def _parsed(text: str, source: str | Path) -> dict[str, Any]:
-    """The settings by name that a text of `source` holds.
+    """The settings in a JSON text, which comes from `source`.
 
     Raises:
-        ArgumentError: It is no JSON object.
+        ArgumentError: The text is not a JSON object.
     """
     try:
         settings = json.loads(text)
@@ -221,15 +221,15 @@ def _parsed(text: str, source: str | Path) -> dict[str, Any]:
 
 
 def _current() -> Config:
-    """What ``ttnn.CONFIG`` is now: a program may have assigned a copy to it."""
+    """The current value of ``ttnn.CONFIG``, to which a program may have assigned a copy."""
     found: Config = vars(import_module("ttnn_jit.ttnn")).get("CONFIG", CONFIG)
     return found
 
 
-@host_function(observed=False, no_effect=SETTINGS_KEPT)
+@host_function(observed=False, no_effect=SETTINGS_EFFECT)
 @contextlib.contextmanager
 def manage_config(name: str, value: Any) -> Iterator[None]:
-    """A setting that is `value` in the body of a ``with`` (ttnn.manage_config), and as it was afterwards."""
+    """Set a setting to `value` in the body of a ``with``, and restore it afterwards (ttnn.manage_config)."""
     config = _current()
     before = getattr(config, name)
     setattr(config, name, value)
@@ -239,39 +239,39 @@ def manage_config(name: str, value: Any) -> Iterator[None]:
         setattr(config, name, before)
 
 
-@host_function(observed=False, no_effect=SETTINGS_KEPT)
+@host_function(observed=False, no_effect=SETTINGS_EFFECT)
 def load_config_from_dictionary(config: Mapping[str, Any]) -> None:
-    """Set every setting that `config` names (ttnn.load_config_from_dictionary).
+    """Set every setting in `config` (ttnn.load_config_from_dictionary).
 
     Raises:
-        ArgumentError: One that there is not, or a value that it refuses; those before it are set.
+        ArgumentError: A setting is unknown, or a value is invalid; the settings before it are set.
     """
     current = _current()
     for name, value in config.items():
         setattr(current, name, value)
 
 
-@host_function(observed=False, no_effect=SETTINGS_KEPT)
+@host_function(observed=False, no_effect=SETTINGS_EFFECT)
 def load_config_from_json_file(json_path: str | Path) -> None:
-    """Set every setting that a file names (ttnn.load_config_from_json_file).
+    """Set every setting in a JSON file (ttnn.load_config_from_json_file).
 
     Raises:
-        ArgumentError: The file is no JSON object; and as `load_config_from_dictionary`.
-        OSError: It cannot be read.
+        ArgumentError: The file is not a JSON object; and the errors of `load_config_from_dictionary`.
+        OSError: The file cannot be read.
     """
     load_config_from_dictionary(_parsed(Path(json_path).read_text(encoding="utf-8"), json_path))
 
 
-@host_function(observed=False, no_effect=SETTINGS_KEPT)
+@host_function(observed=False, no_effect=SETTINGS_EFFECT)
 def save_config_to_json_file(json_path: str | Path) -> None:
-    """Write every setting to a file (ttnn.save_config_to_json_file)."""
+    """Write all settings to a JSON file (ttnn.save_config_to_json_file)."""
     config = {name: str(value) if isinstance(value, Path) else value for name, value in vars(_current()).items()}
     Path(json_path).write_text(json.dumps(config, indent=4), encoding="utf-8")
 
 
 CONFIG_PATH: Path | None = None
-"""The file of settings that ``TTNN_CONFIG_PATH`` would name, which is not read."""
+"""The file of settings that ``TTNN_CONFIG_PATH`` names in ttnn; None, since the variable is not read."""
 CONFIG_OVERRIDES: str | None = config_overrides() or None
-"""What ``TTNN_CONFIG_OVERRIDES`` says; the settings follow it already."""
-CONFIG = _overridden(Config())  # last: a setting that turns something on calls what stands above
+"""The value of ``TTNN_CONFIG_OVERRIDES``, which is applied to `CONFIG`."""
+CONFIG = _with_overrides(Config())  # last: setting a setting calls the functions above
 """The settings of this process."""

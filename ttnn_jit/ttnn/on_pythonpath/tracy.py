@@ -1,5 +1,5 @@
-"""What `import tracy` finds where tt-metal's profiler is not installed: marks in a profile that nobody takes."""
+"""A substitute for `tracy`, tt-metal's profiler, where that is not installed: its functions do nothing."""
 
 
 def signpost(header: str, message: str | None = None) -> None:
-    """Mark a point of the program by a text, and another one, in the profile, of which there is none."""
+    """Do nothing: there is no profile to mark."""

@@ -1,6 +1,6 @@
-"""What `import ttnn` finds first in Python processes that inherit PYTHONPATH from one with `register_as_ttnn`.
+"""The `ttnn` that Python processes find which inherit PYTHONPATH from a process that called `register_as_ttnn`.
 
-It makes room for a real ttnn, wherever that is installed; where there is none, `ttnn` is `ttnn_jit.ttnn`.
+It replaces itself by a real ttnn, if one is installed, and by `ttnn_jit.ttnn` otherwise.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ sys.path[:] = [entry for entry in _path if os.path.abspath(entry) != _here]  # n
 del sys.modules["ttnn"]
 try:
     _real = importlib.util.find_spec("ttnn")
-    if _real is None or _real.origin is None:  # without an origin: just a folder of that name
+    if _real is None or _real.origin is None:  # a namespace package, a plain folder, has no origin
         if importlib.util.find_spec("ttnn_jit") is None or sys.version_info < (3, 11):
             raise ModuleNotFoundError(
                 f"No module named 'ttnn': {sys.executable} has neither ttnn nor a ttnn_jit for its version, which "

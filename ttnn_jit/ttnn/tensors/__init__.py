@@ -1,1 +1,1 @@
-"""Tensors made, moved, converted, read and written."""
+"""Creation, transfer, conversion, and files of tensors."""

@@ -1,4 +1,4 @@
-"""Tensors whose elements nobody has chosen: memory for what is written later."""
+"""Allocation of tensors with unspecified elements."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _OVERLOADS = (_of_spec, _of_parts)
 
 @host_function(over_meshes=True)
 def allocate_tensor_on_device(*args: Any, **kwargs: Any) -> Tensor:
-    """A device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
+    """Allocate a device tensor with unspecified elements (ttnn.allocate_tensor_on_device).
 
-    Written ``(tensor_spec, device)`` or ``(shape, dtype, layout, device, memory_config=None)``.
+    The overloads are ``(tensor_spec, device)`` and ``(shape, dtype, layout, device, memory_config=None)``.
 
     Raises:
-        ArgumentError: An argument of another kind.
-        GridError, L1CapacityError: It does not fit.
+        ArgumentError: An argument has the wrong type.
+        GridError, L1CapacityError: The tensor does not fit into its memory config.
     """
     spec, device = call_overload("allocate_tensor_on_device", _OVERLOADS, args, kwargs)
     return Tensor(spec, device, device.allocate_tensor(spec, again=True))
@@ -44,14 +44,14 @@ def allocate_tensor_on_device(*args: Any, **kwargs: Any) -> Tensor:
 
 @host_function(over_meshes=True)
 def allocate_tensor_on_host(*args: Any, **kwargs: Any) -> Tensor:
-    """A host tensor with unspecified elements, here zeros, such as a device's would be (ttnn.allocate_tensor_on_host).
+    """Allocate a host tensor with unspecified elements, which are zeros (ttnn.allocate_tensor_on_host).
 
-    Written ``(tensor_spec, device)`` or ``(shape, dtype, layout, device, memory_config=None)``; of a mesh there is one
-    for each device.
+    The overloads are ``(tensor_spec, device)`` and ``(shape, dtype, layout, device, memory_config=None)``; with a mesh
+    there is one tensor for each device.
 
     Raises:
-        ArgumentError: An argument of another kind.
-        GridError: The memory config does not hold it.
+        ArgumentError: An argument has the wrong type.
+        GridError: The shards do not hold the tensor.
     """
     spec, _ = call_overload("allocate_tensor_on_host", _OVERLOADS, args, kwargs)
     return storage.filled(0.0, spec, None)

@@ -1,4 +1,4 @@
-"""Functions of others that programs may call, some of which write into a tensor: `plus_one`, `bcast`."""
+"""Composite functions, some of which update a tensor in place: `plus_one`, `bcast`, `unary_chain`, `fill_rm`."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ttnn_jit.ttnn.tensors.tensor_creation import full
 from ttnn_jit.ttnn.tensors.transfers import in_float32
 
 
-@host_function(in_programs=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, chip_only="sub_core_grids")
 def plus_one(
     input_tensor: Tensor,
     *,
     sub_core_grids: object = None,
     skip_negative_entries: bool = False,
 ) -> Tensor:
-    """Adds 1 to the elements of a tensor of integers in place, and returns it (ttnn.plus_one).
+    """Add 1 to the elements of an integer tensor in place, and return it (ttnn.plus_one).
 
     Args:
-        input_tensor: Of integers.
-        sub_core_grids: On which cores of a chip.
-        skip_negative_entries: Elements below 0 stay.
+        input_tensor: A tensor of integers.
+        sub_core_grids: Cores of a chip.
+        skip_negative_entries: Whether elements below 0 are left unchanged.
 
     Raises:
-        ArgumentError: It is no tensor of integers.
+        ArgumentError: The tensor is not of integers.
     """
     if not input_tensor.dtype.is_integer:
         raise ArgumentError(f"plus_one adds to integers, and the tensor is one of {input_tensor.dtype.name}")
@@ -42,7 +42,7 @@ def plus_one(
 
 
 _ROW_AND_COLUMN = {BcastOpDim.H: (1, 0), BcastOpDim.W: (0, 1), BcastOpDim.HW: (1, 1)}
-"""Which of the last two extents of the second operand is 1."""
+"""Dimension -> whether the height and the width of the second operand must be 1."""
 _ARITHMETIC: dict[BcastOpMath, Callable[..., Tensor]] = {
     BcastOpMath.ADD: ttnn.add,
     BcastOpMath.SUB: ttnn.subtract,
@@ -60,19 +60,19 @@ def bcast(
     output_tensor: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor and a row, a column or a number, which is repeated along `dim` (ttnn.bcast).
+    """Arithmetic on a tensor and a row, a column or a scalar that is broadcast along `dim` (ttnn.bcast).
 
     Args:
         input_a: Any tensor.
-        input_b: Of extent 1 along `dim`, else of its extents.
+        input_b: A tensor with extent 1 along `dim`, and the extents of `input_a` elsewhere.
         math_op: ADD, SUB or MUL.
-        dim: H: the rows, W: the columns, HW: both.
-        output_tensor: The tensor to write into and return.
-        memory_config: Where the result lies.
+        dim: H: along the height, W: along the width, HW: along both.
+        output_tensor: The tensor that receives the result, and is returned.
+        memory_config: Memory config of the result.
 
     Raises:
         ShapeError: `input_b` has another extent than 1 along `dim`.
-        ArgumentError: An argument of another kind.
+        ArgumentError: An argument has the wrong type.
     """
     shape = tuple(input_b.shape)
     ones = _ROW_AND_COLUMN[dim]
@@ -89,16 +89,16 @@ def unary_chain(
     memory_config: MemoryConfig | None = None,
     output_tensor: Tensor | None = None,
 ) -> Tensor:
-    """Unary operations one after the other, in float32 and rounded once (ttnn.unary_chain).
+    """A chain of unary operations, computed in float32 and rounded once (ttnn.unary_chain).
 
     Args:
-        input_tensor: Of floats.
-        ops_chain: `UnaryWithParam` objects, or types.
-        memory_config: Where the result lies.
-        output_tensor: The tensor to write into and return.
+        input_tensor: A tensor of floats.
+        ops_chain: `UnaryWithParam` or `UnaryOpType` objects.
+        memory_config: Memory config of the result.
+        output_tensor: The tensor that receives the result, and is returned.
 
     Raises:
-        ArgumentError: There are none, or one is none of these, or no operation here.
+        ArgumentError: The chain is empty, or an element has the wrong type or is not supported.
     """
     applied = [of_type(each, OVERLOADS) for each in ops_chain]
     if not applied or None in applied:
@@ -125,22 +125,22 @@ def fill_rm(  # noqa: PLR0913, PLR0917 - as ttnn has it
     val_lo: float = 0.0,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor [N, C, H, W] in rows of `val_lo`, and of `val_hi` in its first rows and columns (ttnn.fill_rm).
+    """A ROW_MAJOR tensor [N, C, H, W] of `val_lo`, with `val_hi` in its upper left [hOnes, wOnes] (ttnn.fill_rm).
 
     Args:
-        N: An extent; likewise the others.
-        C: See there.
-        H: See there.
-        W: See there.
-        hOnes: How many rows.
-        wOnes: How many columns.
-        any: A tensor of the same element type, on the same device.
-        val_hi: A number.
-        val_lo: Another.
-        memory_config: Where the result lies.
+        N: Batch.
+        C: Channels.
+        H: Height.
+        W: Width.
+        hOnes: Number of rows of `val_hi`.
+        wOnes: Number of columns of `val_hi`.
+        any: A tensor with the dtype and the device of the result.
+        val_hi: The value of the upper left part.
+        val_lo: The value of the rest.
+        memory_config: Memory config of the result.
 
     Raises:
-        ShapeError: There are not as many rows and columns.
+        ShapeError: `hOnes` or `wOnes` exceeds the shape.
     """
     extents, part = (N, C, H, W), (N, C, hOnes, wOnes)
     if not all(0 <= own <= whole for own, whole in zip(part, extents, strict=True)):

@@ -1,4 +1,4 @@
-"""Images with their channels first or last, as `ttnn.experimental` converts them."""
+"""Conversions of images between channels-first and channels-last order."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ttnn_jit.ttnn.tensors.transfers import to_layout, typecast
 
 def _transposed(name: str, x: Tensor, memory_config: MemoryConfig | None, dtype: DataType | None) -> Tensor:
     if len(x.shape) != 4:
-        raise ShapeError(f"{name}: the tensor has shape {list(x.shape)}, and four dimensions are wanted")
+        raise ShapeError(f"{name}: the tensor has shape {list(x.shape)}, expected rank 4")
     found = transpose(x, -2, -1, memory_config=memory_config)
     if dtype not in {None, found.dtype}:
         found = typecast(found, dtype)
     return found if found.layout is Layout.ROW_MAJOR else to_layout(found, Layout.ROW_MAJOR)
 
 
-@host_function(name="experimental.convert_to_chw", in_programs=True, over_meshes=True, on_copies=True)
+@host_function(name="experimental.convert_to_chw", in_programs=True, over_meshes=True, accepts_foreign=True)
 def convert_to_chw(
     input: Tensor,  # noqa: A002 - ttnn's name
     *,
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
 ) -> Tensor:
-    """Channels before positions (ttnn.experimental.convert_to_chw): (1, 1, positions, channels) transposed, in rows.
+    """Channels before positions, ROW_MAJOR (ttnn.experimental.convert_to_chw).
 
     Args:
-        input: One of positions x channels.
-        memory_config: Where the result lies.
-        dtype: Of the result; the input's when omitted.
+        input: [1, 1, positions, channels].
+        memory_config: Memory config of the result.
+        dtype: Element type of the result; the input's when omitted.
 
     Raises:
         ShapeError: The tensor has another rank.
@@ -39,12 +39,12 @@ def convert_to_chw(
     return _transposed("convert_to_chw", input, memory_config, dtype)
 
 
-@host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, on_copies=True)
+@host_function(name="experimental.convert_to_hwc", in_programs=True, over_meshes=True, accepts_foreign=True)
 def convert_to_hwc(
     input: Tensor,  # noqa: A002 - ttnn's name
     *,
     memory_config: MemoryConfig | None = None,
     dtype: DataType | None = None,
 ) -> Tensor:
-    """Positions before channels (ttnn.experimental.convert_to_hwc); the arguments are those of `convert_to_chw`."""
+    """Positions before channels, ROW_MAJOR (ttnn.experimental.convert_to_hwc); the inverse of `convert_to_chw`."""
     return _transposed("convert_to_hwc", input, memory_config, dtype)

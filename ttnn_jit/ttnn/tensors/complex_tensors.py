@@ -1,4 +1,4 @@
-"""Complex numbers as pairs of tensors, eagerly: their parts, and what operations make of them."""
+"""Complex tensors, as pairs of real tensors, and eager operations on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 
 @dataclass(frozen=True, eq=False)
 class ComplexTensor:
-    """A complex number for every pair of elements (ttnn.ComplexTensor).
+    """A tensor of complex numbers (ttnn.ComplexTensor).
 
     Attributes:
         real: The real parts.
@@ -29,19 +29,19 @@ class ComplexTensor:
     imag: Tensor
 
     def __getitem__(self, part: int) -> Tensor:
-        """The real parts, or with 1 the imaginary ones."""
+        """The real parts for 0, the imaginary parts for 1."""
         return (self.real, self.imag)[part]
 
     def deallocate(self) -> None:
-        """Frees both parts."""
+        """Free both parts."""
         self.real.deallocate()
         self.imag.deallocate()
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """An operation that meets a complex tensor.
+        """Run an operation that has a complex tensor among its operands.
 
         Raises:
-            ArgumentError: It has no form for complex numbers, or another operand is no complex tensor.
+            ArgumentError: The operation has no complex overload, or another operand is not a complex tensor.
         """
         overloads, name = function.__ttnn_overloads__, function.__name__
         own, options = bind_options(name, overloads, kwargs)
@@ -64,11 +64,11 @@ def _dtype_of(value: Any) -> DataType | None:
 
 @host_function(observed=False)
 def complex_tensor(real: Tensor, imag: Tensor) -> ComplexTensor:
-    """The complex numbers with these parts (ttnn.complex_tensor).
+    """The complex tensor with these parts (ttnn.complex_tensor).
 
     Raises:
-        ArgumentError: One is no tensor.
-        ShapeError: They have different shapes.
+        ArgumentError: A part is not a tensor.
+        ShapeError: The parts have different shapes.
     """
     if tuple(real.shape) != tuple(imag.shape):
         raise ShapeError(f"real parts of shape {list(real.shape)} and imaginary ones of {list(imag.shape)}")
@@ -104,7 +104,7 @@ def conj(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = No
 
 @host_function(observed=False)
 def polar(input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None) -> ComplexTensor:
-    """The numbers whose lengths are the real parts, and whose angles the imaginary ones (ttnn.polar)."""
+    """Polar to Cartesian: real parts are lengths, and imaginary parts angles in radians (ttnn.polar)."""
     z = input_tensor
     parts = (ttnn.multiply(z.real, function(z.imag), memory_config=memory_config) for function in (ttnn.cos, ttnn.sin))
     return ComplexTensor(*parts)
@@ -164,4 +164,4 @@ _CALLED: dict[Any, Callable[..., Any]] = {
 _COMPLEX_OVERLOADS: dict[Operation, Callable[..., Any]] = {
     next(iter(f.__ttnn_overloads__)): overload for f, overload in _CALLED.items()
 }
-"""What operations, by their declarations, make of complex tensors."""
+"""Declaration of an operation -> its complex overload."""

@@ -1,4 +1,4 @@
-"""From one torch tensor to those of a mesh's devices, by mappers, and back, by composers."""
+"""Mappers distribute a torch tensor over the devices of a mesh; composers join the tensors of the devices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TensorToMesh(ABC):
-    """Says which part of a tensor each device of a mesh gets (ttnn.TensorToMesh).
+    """Distributes a tensor over the devices of a mesh (ttnn.TensorToMesh).
 
     Attributes:
         mesh_device: The mesh.
@@ -30,13 +30,13 @@ class TensorToMesh(ABC):
 
     @property
     def settings(self) -> str:
-        """Its class and what it is set to, whatever the mesh."""
+        """The class and the settings, without the mesh."""
         own = {name: value for name, value in vars(self).items() if name != "mesh_device"}
         return f"{type(self).__name__} of {own}"
 
     @abstractmethod
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device, row by row.
+        """One tensor for each device, in row-major order.
 
         Raises:
             ShapeError: The tensor has no such equal parts.
@@ -44,7 +44,7 @@ class TensorToMesh(ABC):
 
 
 class MeshToTensor(ABC):
-    """Says how the tensors of a mesh's devices make up one (ttnn.MeshToTensor).
+    """Joins the tensors of a mesh's devices (ttnn.MeshToTensor).
 
     Attributes:
         mesh_device: The mesh.
@@ -54,10 +54,10 @@ class MeshToTensor(ABC):
 
     @abstractmethod
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor that those of the devices, row by row, make up.
+        """The tensor joined from those of the devices in row-major order.
 
         Raises:
-            ShapeError: They have no such dimension, or there are not as many.
+            ShapeError: The tensors have no such dimension, or their number is not that of the devices.
         """
 
 
@@ -77,7 +77,7 @@ class ReplicateTensorToMesh(TensorToMesh):
 
 @dataclass(frozen=True)
 class ShardTensorToMesh(TensorToMesh):
-    """The tensor is cut along `dim` into equal parts, one for each device (ttnn.ShardTensorToMesh)."""
+    """Each device gets one of equal parts along `dim` (ttnn.ShardTensorToMesh)."""
 
     mesh_device: Device
     dim: int
@@ -88,14 +88,14 @@ class ShardTensorToMesh(TensorToMesh):
 
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """One tensor for each device."""
-        return _cut(tensor, self.dim, self.mesh_device.get_num_devices())
+        return _split(tensor, self.dim, self.mesh_device.get_num_devices())
 
 
 @dataclass(frozen=True)
 class ShardTensor2dMesh(TensorToMesh):
-    """The tensor is cut along ``dims[0]`` over the rows of the mesh and along ``dims[1]`` over its columns.
+    """Splits the tensor along ``dims[0]`` over the rows of the mesh, and along ``dims[1]`` over its columns.
 
-    None leaves it whole along that axis of the mesh (ttnn.ShardTensor2dMesh).
+    None replicates the tensor along that axis of the mesh (ttnn.ShardTensor2dMesh).
     """
 
     mesh_device: Device
@@ -110,28 +110,28 @@ class ShardTensor2dMesh(TensorToMesh):
             raise ArgumentError(f"`dims` must be two of None and whole numbers, got {self.dims!r}")
 
     def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device, row by row.
+        """One tensor for each device, in row-major order.
 
         Raises:
-            ShapeError: `mesh_shape` is not that of the mesh, or the tensor has no such equal parts.
+            ShapeError: `mesh_shape` is not the shape of the mesh, or the tensor has no such equal parts.
         """
         _check_shape(self.mesh_shape, self.mesh_device)
-        return _cut_by_axis(tensor, self.mesh_shape, self.dims)
+        return _split_by_axis(tensor, self.mesh_shape, self.dims)
 
 
 def _check_shape(shape: tuple[int, ...], mesh: Device) -> None:
     if shape != mesh.shape:
-        raise ShapeError(f"`mesh_shape` is {tuple(shape)}, and that of {mesh} another")
+        raise ShapeError(f"`mesh_shape` is {tuple(shape)}, and is not that of {mesh}")
 
 
-def _cut_by_axis(tensor: torch.Tensor, shape: Sequence[int], dims: Sequence[int | None]) -> list[torch.Tensor]:
+def _split_by_axis(tensor: torch.Tensor, shape: Sequence[int], dims: Sequence[int | None]) -> list[torch.Tensor]:
     parts = [tensor]
     for dim, count in zip(dims, shape, strict=True):
-        parts = [own for part in parts for own in _cut(part, dim, count)]
+        parts = [own for part in parts for own in _split(part, dim, count)]
     return parts
 
 
-def _cut(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
+def _split(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
     if dim is None:
         return [tensor] * count
     if not -tensor.dim() <= dim < tensor.dim() or tensor.shape[dim] % count:
@@ -141,7 +141,7 @@ def _cut(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor
 
 @dataclass(frozen=True)
 class ConcatMeshToTensor(MeshToTensor):
-    """The devices' tensors are joined along `dim` (ttnn.ConcatMeshToTensor)."""
+    """Concatenates the tensors of the devices along `dim` (ttnn.ConcatMeshToTensor)."""
 
     mesh_device: Device
     dim: int
@@ -151,17 +151,17 @@ class ConcatMeshToTensor(MeshToTensor):
         check_whole_number(self.dim, "`dim`")
 
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor that the devices' make up.
+        """The tensor joined from those of the devices.
 
         Raises:
-            ShapeError: They have no such dimension.
+            ShapeError: The tensors have no such dimension.
         """
-        return _joined(parts, self.dim)
+        return _concatenated(parts, self.dim)
 
 
 @dataclass(frozen=True)
 class ConcatMesh2dToTensor(MeshToTensor):
-    """Tensors of one row are joined along ``dims[1]``, then these along ``dims[0]`` (ttnn.ConcatMesh2dToTensor)."""
+    """Concatenates each row of devices along ``dims[1]``, then rows along ``dims[0]`` (ttnn.ConcatMesh2dToTensor)."""
 
     mesh_device: Device
     mesh_shape: tuple[int, ...]
@@ -175,23 +175,23 @@ class ConcatMesh2dToTensor(MeshToTensor):
             raise ArgumentError(f"`dims` must be two different whole numbers, got {self.dims!r}")
 
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor that the devices' make up.
+        """The tensor joined from those of the devices.
 
         Raises:
-            ShapeError: `mesh_shape` is not that of the mesh, or they have no such dimensions.
+            ShapeError: `mesh_shape` is not the shape of the mesh, or the tensors have no such dimensions.
         """
         _check_shape(self.mesh_shape, self.mesh_device)
-        return _joined_by_axis(parts, self.mesh_shape, self.dims)
+        return _concatenated_by_axis(parts, self.mesh_shape, self.dims)
 
 
-def _joined_by_axis(parts: list[torch.Tensor], shape: Sequence[int], dims: Sequence[int]) -> torch.Tensor:
+def _concatenated_by_axis(parts: list[torch.Tensor], shape: Sequence[int], dims: Sequence[int]) -> torch.Tensor:
     for dim, count in zip(reversed(dims), reversed(shape), strict=True):
-        parts = [_joined(parts[first : first + count], dim) for first in range(0, len(parts), count)]
+        parts = [_concatenated(parts[first : first + count], dim) for first in range(0, len(parts), count)]
     (whole,) = parts
     return whole
 
 
-def _joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
+def _concatenated(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
     import torch
 
     rank = parts[0].dim()
@@ -200,17 +200,17 @@ def _joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
     return torch.cat(parts, dim)
 
 
-# --- Mappers and composers by their configs ---------------------------------------------------------------------------
+# --- Mappers and composers from configs -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class PlacementReplicate:
-    """Along an axis of the mesh every device gets the same (ttnn.PlacementReplicate)."""
+    """Replicates the tensor along an axis of the mesh (ttnn.PlacementReplicate)."""
 
 
 @dataclass(frozen=True)
 class PlacementShard:
-    """Along an axis of the mesh the tensor is cut along `dim` (ttnn.PlacementShard)."""
+    """Splits the tensor along `dim` over an axis of the mesh (ttnn.PlacementShard)."""
 
     dim: int
 
@@ -220,11 +220,11 @@ class PlacementShard:
 
 @dataclass(frozen=True)
 class MeshMapperConfig:
-    """What each axis of a mesh does to a tensor (ttnn.MeshMapperConfig).
+    """The placement of a tensor along each axis of a mesh (ttnn.MeshMapperConfig).
 
     Attributes:
         placements: One for each axis.
-        mesh_shape_override: The shape that the devices, row by row, are taken for; None: that of the mesh.
+        mesh_shape_override: The shape to assume for the devices in row-major order; None for that of the mesh.
     """
 
     placements: tuple[PlacementReplicate | PlacementShard, ...]
@@ -243,11 +243,11 @@ class MeshMapperConfig:
 
 @dataclass(frozen=True)
 class MeshComposerConfig:
-    """Along which dimension each axis of a mesh joins tensors (ttnn.MeshComposerConfig).
+    """The dimension along which each axis of a mesh concatenates tensors (ttnn.MeshComposerConfig).
 
     Attributes:
         dims: One for each axis.
-        mesh_shape_override: The shape that the devices, row by row, are taken for; None: that of the mesh.
+        mesh_shape_override: The shape to assume for the devices in row-major order; None for that of the mesh.
     """
 
     dims: tuple[int, ...]
@@ -268,9 +268,9 @@ def _keep_shape(config: MeshMapperConfig | MeshComposerConfig) -> None:
 def _shape_for(config: MeshMapperConfig | MeshComposerConfig, mesh: Device, axes: int) -> MeshShape:
     shape = config.mesh_shape_override or mesh.shape
     if shape.mesh_size() != mesh.get_num_devices():
-        raise ArgumentError(f"`mesh_shape_override` {shape} is of {shape.mesh_size()} devices, and {mesh} is not")
+        raise ArgumentError(f"`mesh_shape_override` {shape} has {shape.mesh_size()} devices, and {mesh} has not")
     if axes != shape.dims():
-        raise ArgumentError(f"{config} says something of {axes} axes, and {shape} has {shape.dims()}")
+        raise ArgumentError(f"{config} is for {axes} axes, and {shape} has {shape.dims()}")
     return shape
 
 
@@ -283,7 +283,7 @@ class _ConfiguredMapper(TensorToMesh):
         placements = self.config.placements
         shape = _shape_for(self.config, self.mesh_device, len(placements))
         dims = [each.dim if isinstance(each, PlacementShard) else None for each in placements]
-        return _cut_by_axis(tensor, shape, dims)
+        return _split_by_axis(tensor, shape, dims)
 
 
 @dataclass(frozen=True)
@@ -293,15 +293,15 @@ class _ConfiguredComposer(MeshToTensor):
 
     def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
         shape = _shape_for(self.config, self.mesh_device, len(self.config.dims))
-        return _joined_by_axis(parts, shape, self.config.dims)
+        return _concatenated_by_axis(parts, shape, self.config.dims)
 
 
 @host_function(observed=False)
 def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> TensorToMesh:
-    """The mapper that a config describes (ttnn.create_mesh_mapper).
+    """The mapper of a config (ttnn.create_mesh_mapper).
 
     Raises:
-        ArgumentError: The config does not fit the mesh, or an argument is of another kind.
+        ArgumentError: The config does not fit the mesh, or an argument has the wrong type.
     """
     _shape_for(config, mesh_device, len(config.placements))
     return _ConfiguredMapper(mesh_device, config)
@@ -309,10 +309,10 @@ def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> TensorT
 
 @host_function(observed=False)
 def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> MeshToTensor:
-    """The composer that a config describes (ttnn.create_mesh_composer).
+    """The composer of a config (ttnn.create_mesh_composer).
 
     Raises:
-        ArgumentError: The config does not fit the mesh, or an argument is of another kind.
+        ArgumentError: The config does not fit the mesh, or an argument has the wrong type.
     """
     _shape_for(config, mesh_device, len(config.dims))
     return _ConfiguredComposer(mesh_device, config)
@@ -320,37 +320,37 @@ def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> Mes
 
 @host_function(observed=False)
 def replicate_tensor_to_mesh_mapper(mesh_device: Device) -> TensorToMesh:
-    """`ReplicateTensorToMesh` by another name (ttnn.replicate_tensor_to_mesh_mapper)."""
+    """Another name of `ReplicateTensorToMesh` (ttnn.replicate_tensor_to_mesh_mapper)."""
     return ReplicateTensorToMesh(mesh_device)
 
 
 @host_function(observed=False)
 def shard_tensor_to_mesh_mapper(mesh_device: Device, dim: int) -> TensorToMesh:
-    """`ShardTensorToMesh` by another name (ttnn.shard_tensor_to_mesh_mapper)."""
+    """Another name of `ShardTensorToMesh` (ttnn.shard_tensor_to_mesh_mapper)."""
     return ShardTensorToMesh(mesh_device, dim)
 
 
 @host_function(observed=False)
 def concat_mesh_to_tensor_composer(mesh_device: Device, dim: int) -> MeshToTensor:
-    """`ConcatMeshToTensor` by another name (ttnn.concat_mesh_to_tensor_composer)."""
+    """Another name of `ConcatMeshToTensor` (ttnn.concat_mesh_to_tensor_composer)."""
     return ConcatMeshToTensor(mesh_device, dim)
 
 
-# --- Those of a block -------------------------------------------------------------------------------------------------
+# --- Default mapper and composer --------------------------------------------------------------------------------------
 
 BLOCK_MAPPER: ContextVar[TensorToMesh | None] = ContextVar("mapper of a block", default=None)
-"""The mapper of `from_torch` where a call names none."""
+"""The default mapper of `from_torch`."""
 BLOCK_COMPOSER: ContextVar[MeshToTensor | None] = ContextVar("composer of a block", default=None)
-"""The composer of `to_torch` where a call names none."""
+"""The default composer of `to_torch`."""
 
 
 @host_function(observed=False)
 @contextlib.contextmanager
 def distribute(default: TensorToMesh | MeshToTensor) -> Iterator[None]:
-    """In the body of a ``with`` the mapper of `from_torch`, or the composer of `to_torch`, is this (ttnn.distribute).
+    """Set the default mapper of `from_torch` or composer of `to_torch` in the body of a ``with`` (ttnn.distribute).
 
     Raises:
-        ArgumentError: It is neither.
+        ArgumentError: `default` is neither a mapper nor a composer.
     """
     variable: ContextVar[Any] = BLOCK_MAPPER if isinstance(default, TensorToMesh) else BLOCK_COMPOSER
     token = variable.set(default)

@@ -1,4 +1,4 @@
-"""Slices of rows between an interleaved tensor and shards: one of several at a time."""
+"""Conversions of one slice of rows at a time between an interleaved tensor and a sharded one."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def interleaved_to_sharded_partial(
     """One of `num_slices` equal slices of the rows of a tensor, sharded (ttnn.interleaved_to_sharded_partial).
 
     Args:
-        input_tensor: All its dimensions but the last one are rows.
-        grid: Columns and rows of cores, or a set of them.
+        input_tensor: The tensor; all dimensions but the last one are merged into rows.
+        grid: The core grid, as (columns, rows) or a set of cores.
         shard_shape: Rows and columns of a shard.
-        num_slices: How many there are.
-        slice_index: Which one, from 0.
-        shard_scheme: How shards lie on the cores.
-        shard_orientation: In which order.
-        output_dtype: Element type of the result; the tensor's, if it is omitted.
+        num_slices: Number of slices.
+        slice_index: Index of the slice, from 0.
+        shard_scheme: Sharding strategy of the result.
+        shard_orientation: Order of the shards on the cores.
+        output_dtype: Element type of the result; that of the tensor when omitted.
 
     Returns:
         A tensor [1, 1, rows / num_slices, columns] in L1.
 
     Raises:
         ShapeError: There is no such slice.
-        ArgumentError: An argument of another kind.
-        GridError, L1CapacityError: The shards do not hold it, or a core not its shard.
+        ArgumentError: An argument has the wrong type.
+        GridError, L1CapacityError: The shards do not hold the slice, or a shard does not fit into L1.
     """
     rows, columns = _slice_of(input_tensor, num_slices, slice_index, "interleaved_to_sharded_partial")
     shards = shards_in_l1(grid, shard_shape, shard_scheme, shard_orientation)
@@ -60,7 +60,7 @@ def interleaved_to_sharded_partial(
     return to_memory_config(part, shards, output_dtype)
 
 
-@host_function(without_effect={"the cache stays as it lies": "memory_config output_dtype"})
+@host_function(without_effect={"the cache keeps its memory config and dtype": "memory_config output_dtype"})
 def sharded_to_interleaved_partial(
     input_tensor: Tensor,
     cache_tensor: Tensor,
@@ -70,18 +70,18 @@ def sharded_to_interleaved_partial(
     memory_config: MemoryConfig | None = None,
     output_dtype: DataType | None = None,
 ) -> Tensor:
-    """Writes a slice of rows into its part of `cache_tensor`, which it returns (ttnn.sharded_to_interleaved_partial).
+    """Write a slice of rows into `cache_tensor`, and return that (ttnn.sharded_to_interleaved_partial).
 
     Args:
         input_tensor: The slice.
-        cache_tensor: Of `num_slices` such slices.
-        num_slices: How many there are.
-        slice_index: Which one it is, from 0.
-        memory_config: That of `cache_tensor`, which stays where it is.
-        output_dtype: Its element type, which stays as well.
+        cache_tensor: A tensor of `num_slices` such slices.
+        num_slices: Number of slices.
+        slice_index: Index of the slice, from 0.
+        memory_config: Ignored: `cache_tensor` keeps its memory config.
+        output_dtype: Ignored: `cache_tensor` keeps its dtype.
 
     Raises:
-        ShapeError: There is no such slice, or it has another shape.
+        ShapeError: There is no such slice, or the slice has another shape.
     """
     rows, columns = _slice_of(cache_tensor, num_slices, slice_index, "sharded_to_interleaved_partial")
     if math.prod(input_tensor.shape) != rows * columns or tuple(input_tensor.shape)[-1] != columns:
@@ -98,7 +98,7 @@ def sharded_to_interleaved_partial(
 
 
 def _slice_of(tensor: Tensor, count: int, index: int, name: str) -> tuple[int, int]:
-    """How many rows a slice has, and how many columns."""
+    """The numbers of rows and columns of a slice."""
     shape = tuple(tensor.shape)
     rows = math.prod(shape[:-1])
     if not shape or count < 1 or rows % count or not 0 <= index < count:

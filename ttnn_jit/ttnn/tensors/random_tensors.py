@@ -1,4 +1,4 @@
-"""Tensors of random elements, from a generator that a call seeds, or from the one that all calls share."""
+"""Tensors of random elements, from a generator with an explicit seed, or from the shared generator."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _RAND, _RANDN, _BERNOULLI, _DROPOUT = (TtnnOperation(each.name, (each,)) for eac
 
 @host_function(observed=False, without_effect={"all devices draw from one generator": "device"})
 def manual_seed(seeds: int = 0, device: Device | None = None, **_: object) -> None:
-    """Seeds the generator of `rand`, `randn`, `bernoulli` and `dropout` calls that have no seed (ttnn.manual_seed).
+    """Seed the shared generator of `rand`, `randn`, `bernoulli` and `dropout` without a seed (ttnn.manual_seed).
 
-    Jitted functions draw from it too, of whatever tensors.
+    Jitted functions use the same generator, whatever the library of their tensors.
 
     Raises:
-        ArgumentError: `seeds` is no whole number of at least 0.
+        ArgumentError: `seeds` is not an integer of at least 0.
     """
     _check_seed(seeds, "`seeds` of manual_seed")
     seed_all(seeds)
@@ -54,7 +54,7 @@ def _drawn(
     draws: Callable[..., Tensor],
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """What `draws` makes on a device by `call`, for the host where `device` is None."""
+    """The tensor that `draws` makes on a device by `call`; copied to the host if `device` is None."""
     name = call.__name__.removeprefix("ttnn.")
     if seed is not None:
         _check_seed(seed, f"`seed` of {name}")
@@ -68,7 +68,7 @@ def _drawn(
 def _new(
     ops: HostOps[Tensor], call: TtnnOperation, seed: int | None, spec: TensorSpec, device: Device | None, *ends: float
 ) -> Tensor:
-    """A tensor of random elements that is as `spec` says."""
+    """A tensor of random elements with `spec`."""
 
     def draws(_: Device, draw: Tensor, key: Tensor, config: MemoryConfig | None) -> Any:
         return call(draw, key, tuple(spec.shape), spec.dtype, spec.layout, *ends, memory_config=config)
@@ -80,7 +80,7 @@ def _new(
 def _of_tensor(
     ops: HostOps[Tensor], call: TtnnOperation, seed: int | None, tensor: Tensor, *arguments: Any, **keywords: Any
 ) -> Tensor:
-    """What `call` makes of a draw and a tensor, where that lies."""
+    """The result of `call` on a random draw and a tensor, on the device of the tensor or the host."""
     device = tensor.device()
 
     def draws(drawing_device: Device, draw: Tensor, key: Tensor, _: MemoryConfig | None) -> Any:
@@ -102,13 +102,13 @@ def rand(
     high: float = 1.0,
     seed: int | None = None,
 ) -> Tensor:
-    """Random elements, uniform from `low` to before `high` (ttnn.rand); BFLOAT16 and TILE when omitted.
+    """Random elements, uniform in [`low`, `high`) (ttnn.rand); BFLOAT16 and TILE when omitted.
 
-    What would be rounded to `high` is the last number of `dtype` before it.
+    An element that would be rounded to `high` is the last number of `dtype` below it.
 
     Raises:
-        ArgumentError: `dtype` is one of integers, or `low` is not below `high`; an argument of another kind.
-        ShapeError: `dtype` has no number in between.
+        ArgumentError: `dtype` is an integer type, `low` is not below `high`, or an argument has the wrong type.
+        ShapeError: `dtype` has no number in the interval.
     """
     if not low < high:
         raise ArgumentError(f"rand: `low` is {low}, which is not below `high`, {high}")
@@ -116,7 +116,7 @@ def rand(
     return _new(_ops, _RAND, seed, spec, device, float(low), float(high))
 
 
-@host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
+@host_function(in_programs=True, over_meshes=True, chip_only="compute_kernel_config")
 def randn(
     _ops: HostOps[Tensor],
     shape: Iterable[int],
@@ -131,13 +131,13 @@ def randn(
     """Random elements of the standard normal distribution (ttnn.randn); BFLOAT16 and ROW_MAJOR when omitted.
 
     Raises:
-        ArgumentError: `dtype` is one of integers; an argument of another kind.
+        ArgumentError: `dtype` is an integer type, or an argument has the wrong type.
     """
     spec = spec_of_new(shape, _float_type(dtype, "randn"), layout, device, memory_config)
     return _new(_ops, _RANDN, seed, spec, device)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True, of_a_chip="compute_kernel_config")
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True, chip_only="compute_kernel_config")
 def bernoulli(
     _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -147,11 +147,11 @@ def bernoulli(
     memory_config: MemoryConfig | None = None,
     compute_kernel_config: object = None,
 ) -> Tensor:
-    """1 with the probability that the element is, else 0 (ttnn.bernoulli); FLOAT32 when `dtype` is omitted.
+    """1 with the probability in the element, else 0 (ttnn.bernoulli); FLOAT32 when `dtype` is omitted.
 
     Raises:
-        ArgumentError: An element is no probability, which is seen where elements can be read before the call;
-            `dtype` is one of integers; an argument of another kind.
+        ArgumentError: An element is not a probability, if elements can be read before the call; `dtype` is an integer
+            type, or an argument has the wrong type.
     """
     _check_probabilities(input)
     wanted = DataType.FLOAT32 if dtype is None else _float_type(dtype, "bernoulli")
@@ -168,7 +168,7 @@ def _check_probabilities(tensor: Tensor) -> None:
         raise ArgumentError("bernoulli: an element is not from 0 to 1, hence no probability")
 
 
-@host_function(name="experimental.dropout", in_programs=True, over_meshes=True, on_copies=True)
+@host_function(name="experimental.dropout", in_programs=True, over_meshes=True, accepts_foreign=True)
 def dropout(
     _ops: HostOps[Tensor],
     input_tensor: Tensor,
@@ -178,10 +178,10 @@ def dropout(
     seed: int | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """Elements times `scale`, or 0 with that `probability`, drawn anew at each call (ttnn.experimental.dropout).
+    """Elements times `scale`, or 0 with the given `probability`; each call draws anew (ttnn.experimental.dropout).
 
     Raises:
-        ArgumentError: `probability` is not from 0 to 1; an argument of another kind.
+        ArgumentError: `probability` is not from 0 to 1, or an argument has the wrong type.
     """
     if not 0 <= probability <= 1:
         raise ArgumentError(f"dropout: `probability` is {probability}, which is not from 0 to 1")

@@ -1,4 +1,4 @@
-"""`ttnn.Tensor(...)` and `ttnn.from_buffer`: a tensor of numbers and a shape, or of what torch or numpy hold."""
+"""`ttnn.Tensor(...)` and `ttnn.from_buffer`: a tensor from numbers and a shape, or from a torch or numpy array."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.foreign.numpy_array import check_numbers_of_numpy, dtype_made_of_numpy, is_numpy_array
+from ttnn_jit.foreign.numpy_array import check_numeric, dtype_from_numpy, is_numpy_array
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.ops.language.kinds import are_numbers
 from ttnn_jit.runtime.device import Device
@@ -26,13 +26,13 @@ Parts = tuple[TensorSpec, Device | None, Buffer]
 
 
 def parts_of(*args: Any, **keywords: Any) -> Parts:
-    """What a tensor has, from the arguments of ttnn's constructor in one of its overloads (ttnn.Tensor).
+    """Spec, device and buffer of a new tensor, from the arguments of one of the constructor's overloads (ttnn.Tensor).
 
     Raises:
-        ArgumentError: They are those of no overload, or one is of another kind.
-        ShapeError: There are more or fewer numbers than the shape has elements.
-        DTypeError: An element type that ttnn_jit lacks.
-        GridError, L1CapacityError: It does not fit.
+        ArgumentError: The arguments fit no overload, or one has the wrong type.
+        ShapeError: The number of elements does not fit the shape.
+        DTypeError: An unsupported element type.
+        GridError, L1CapacityError: The tensor does not fit into its memory config.
     """
     data = args[0] if args else keywords.get("data", keywords.get("tensor"))
     is_array = is_torch_tensor(data) or is_numpy_array(data) or isinstance(data, Tensor)
@@ -50,22 +50,22 @@ def from_buffer(
     layout: Layout | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor on a device of numbers that lie row by row in a list (ttnn.from_buffer); each device of a mesh has it.
+    """A tensor on a device from a list of numbers in row-major order (ttnn.from_buffer); on a mesh, one per device.
 
     Args:
-        buffer: Numbers in one list.
-        shape: Its extents.
-        dtype: Its element type.
-        device: Where it goes.
-        layout: ROW_MAJOR when omitted; TILE for block floats, which have no other.
+        buffer: The numbers, in a flat list.
+        shape: Shape of the tensor.
+        dtype: Element type of the tensor.
+        device: Device of the tensor.
+        layout: ROW_MAJOR when omitted; TILE for block floats, which have no other layout.
         memory_config: Interleaved DRAM when omitted.
 
     Raises:
-        ArgumentError: An argument of another kind, or a number that the type does not hold.
-        ShapeError: There are more or fewer numbers than the shape has elements.
-        GridError, L1CapacityError: It does not fit.
+        ArgumentError: An argument has the wrong type, or a number is out of the range of `dtype`.
+        ShapeError: The number of elements does not fit the shape.
+        GridError, L1CapacityError: The tensor does not fit into its memory config.
     """
-    numbers = _listed(buffer, dtype, "ttnn.from_buffer")
+    numbers = _python_numbers(buffer, dtype, "ttnn.from_buffer")
     _check_count(len(numbers), shape, "ttnn.from_buffer")
     return of_numbers(numbers, spec_of_new(shape, dtype, layout, device, memory_config), device)
 
@@ -88,10 +88,10 @@ def _of_numbers(
             data.reshape(extents), data_type, device, layout, memory_config, tile, pad_value=pad_value
         )
         return made
-    listed = _listed(data, data_type)
+    listed = _python_numbers(data, data_type)
     _check_count(len(listed), extents)
     if isinstance(device, MeshDevice):
-        raise _of_one_device()
+        raise _mesh_error()
     return of_numbers(listed, spec_of_new(extents, data_type, layout, device, memory_config), device)
 
 
@@ -108,14 +108,14 @@ def _of_array(  # noqa: PLR0913, PLR0917 - ttnn's
     mesh_mapper: object = None,
 ) -> Tensor:
     if isinstance(tensor, MeshTensor) or isinstance(device, MeshDevice) or mesh_mapper is not None:
-        raise _of_one_device()
+        raise _mesh_error()
     if isinstance(tensor, Tensor):
         if any(given is not None for given in (data_type, device, layout, mem_config)):
-            raise ArgumentError("ttnn.Tensor of a ttnn tensor is another name of it", help="use `ttnn.clone` or `.to`")
+            raise ArgumentError("ttnn.Tensor of a ttnn tensor makes no copy", help="use `ttnn.clone` or `.to`")
         return tensor
     if is_numpy_array(tensor):
-        check_numbers_of_numpy(tensor, "ttnn.Tensor")
-        dtype = dtype_made_of_numpy(tensor) if data_type is None else data_type
+        check_numeric(tensor, "ttnn.Tensor")
+        dtype = dtype_from_numpy(tensor) if data_type is None else data_type
         return of_numbers(tensor, spec_of_new(tensor.shape, dtype, layout, device, mem_config), device)
     return from_torch(
         tensor,
@@ -136,19 +136,19 @@ def _check_count(count: int, extents: Sequence[int], name: str = "ttnn.Tensor") 
         )
 
 
-def _of_one_device() -> ArgumentError:
+def _mesh_error() -> ArgumentError:
     return ArgumentError(
         "ttnn.Tensor makes the tensor of one device", help="use `ttnn.from_torch(..., device=mesh, mesh_mapper=...)`"
     )
 
 
-def _listed(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> list[float]:
-    """The numbers of a list, which integers hold exactly if all are whole; Python's own, whatever they were."""
+def _python_numbers(data: Any, dtype: DataType, name: str = "ttnn.Tensor") -> list[float]:
+    """The numbers of a list as Python numbers: ints for integer types if all are integers, else floats."""
     if not isinstance(data, Sequence) or isinstance(data, (str, bytes)):
         raise ArgumentError(
             f"{name} takes numbers in a list, got {type_name(data)}",
             help="`ttnn.Tensor` takes torch tensors and numpy arrays too; it is written "
-            f"{_of_numbers.written('ttnn.Tensor')} or {_of_array.written('ttnn.Tensor')}",
+            f"{_of_numbers.call_text('ttnn.Tensor')} or {_of_array.call_text('ttnn.Tensor')}",
         )
     for number in data:
         if isinstance(number, (list, tuple)) or not are_numbers(number):

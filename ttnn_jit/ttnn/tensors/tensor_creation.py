@@ -1,4 +1,4 @@
-"""Tensors made of one value or of numbers in a row, and the spec of a tensor that is made."""
+"""Creation of tensors from one value, or from a sequence of numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 EXACT_INTEGERS = 1 << 53
-"""Up to which a float64, in which numpy counts how many there are, has every one."""
+"""Bound of the integers that float64 represents exactly; numpy computes the length of a range in float64."""
 
 
 def spec_of_new(
@@ -32,14 +32,14 @@ def spec_of_new(
     device: Device | None,
     memory_config: MemoryConfig | None,
 ) -> TensorSpec:
-    """What a tensor of these arguments is: on the host, ROW_MAJOR, where they say nothing else.
+    """The spec of a new tensor; by default it is ROW_MAJOR, on the host.
 
     Raises:
-        ArgumentError: An argument of another kind.
-        DTypeError: An element type that torch and numpy alone have.
+        ArgumentError: An argument has the wrong type.
+        DTypeError: The dtype exists only in torch and numpy.
         GridError: The shards do not hold the tensor.
     """
-    check_of_ttnn(dtype)
+    check_ttnn_dtype(dtype)
     if device is None and memory_config is None:
         memory_config = HOST_MEMORY_CONFIG
     if layout is None:
@@ -47,11 +47,11 @@ def spec_of_new(
     return checked(TensorSpec(shape, dtype, layout, memory_config))
 
 
-def check_of_ttnn(dtype: DataType) -> None:
-    """Refuse an element type that torch's and numpy's tensors have, and ttnn's have not.
+def check_ttnn_dtype(dtype: DataType) -> None:
+    """Refuse a dtype that exists only in torch and numpy.
 
     Raises:
-        DTypeError: It is one.
+        DTypeError: The dtype is such a one.
     """
     if dtype.is_foreign:
         raise DTypeError(
@@ -69,11 +69,11 @@ def full(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor of which every element is `fill_value` (ttnn.full); BFLOAT16 and ROW_MAJOR when omitted.
+    """A tensor filled with `fill_value` (ttnn.full); BFLOAT16 and ROW_MAJOR when omitted.
 
     Raises:
-        ArgumentError: An argument of another kind.
-        GridError, L1CapacityError: As `from_torch` does.
+        ArgumentError: An argument has the wrong type.
+        GridError, L1CapacityError: As for `from_torch`.
     """
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)
     number = _as_element(fill_value, spec.dtype, "`fill_value`")
@@ -122,7 +122,7 @@ def empty(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor whose elements nobody has chosen (ttnn.empty); here they are zeros, so that runs repeat."""
+    """A tensor with unspecified elements (ttnn.empty), which are zeros, so that runs are reproducible."""
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
@@ -138,20 +138,20 @@ def arange(
     memory_config: MemoryConfig | None = None,
     layout: Layout | None = None,
 ) -> Tensor:
-    """The integers from `start` up to `end`, which is not among them, `step` apart, in one dimension (ttnn.arange).
+    """The integers of ``range(start, end, step)``, in one dimension (ttnn.arange).
 
     Args:
-        start: The first; 0 where it is omitted. Alone it is the end, as `range` has it.
-        end: Where they end.
-        step: May be below zero.
+        start: The first number, 0 when omitted. With one argument it is the end, as for `range`.
+        end: The exclusive end.
+        step: The difference between numbers; may be negative.
         dtype: BFLOAT16 when omitted, rounded to nearest even.
-        device: Where it goes; None keeps it on the host.
+        device: Device of the tensor; None for the host.
         memory_config: Interleaved DRAM when omitted.
         layout: ROW_MAJOR when omitted.
 
     Raises:
-        ArgumentError: `step` is 0, an argument of another kind, or `dtype` is one of integers and lacks one of them.
-        GridError, L1CapacityError: As `from_torch` does.
+        ArgumentError: `step` is 0, an argument has the wrong type, or a number is out of the range of an integer type.
+        GridError, L1CapacityError: As for `from_torch`.
     """
     if start is None and end is None:
         raise ArgumentError("arange has neither a start nor an end", help="write `ttnn.arange(end)`")
@@ -181,7 +181,7 @@ def full_like(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor of `fill_value` that is otherwise like `tensor` (ttnn.full_like)."""
+    """A tensor filled with `fill_value`, by default with the spec and device of `tensor` (ttnn.full_like)."""
     own = tensor.device()
     if memory_config is None and own is not None:
         memory_config = tensor.memory_config()
@@ -203,7 +203,7 @@ def zeros_like(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor of zeros that is otherwise like `tensor` (ttnn.zeros_like)."""
+    """A tensor of zeros, by default with the spec and device of `tensor` (ttnn.zeros_like)."""
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
@@ -215,7 +215,7 @@ def ones_like(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor of ones that is otherwise like `tensor` (ttnn.ones_like)."""
+    """A tensor of ones, by default with the spec and device of `tensor` (ttnn.ones_like)."""
     return full_like(tensor, 1, dtype, layout, device, memory_config)
 
 
@@ -227,7 +227,7 @@ def empty_like(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor like `tensor` whose elements nobody has chosen (ttnn.empty_like); here zeros."""
+    """A tensor with unspecified elements, which are zeros, and the spec of `tensor` (ttnn.empty_like)."""
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
@@ -242,10 +242,10 @@ def eye(
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """Ones where row and column are equal, zeros elsewhere, as torch.eye; BFLOAT16 and ROW_MAJOR when omitted.
+    """A matrix with ones on the diagonal, as torch.eye (ttnn.eye); BFLOAT16 and ROW_MAJOR when omitted.
 
     Raises:
-        ArgumentError: An argument of another kind.
+        ArgumentError: An argument has the wrong type.
     """
     shape = (rows, rows if columns is None else columns)
     spec = spec_of_new(shape, DataType.BFLOAT16 if dtype is None else dtype, layout, device, memory_config)

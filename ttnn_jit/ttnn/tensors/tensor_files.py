@@ -1,8 +1,8 @@
-"""Tensors in files, and the cache of converted weights that `as_tensor` keeps in them.
+"""Tensor files, and the cache of converted weights that `as_tensor` keeps in such files.
 
-A file is one of the safetensors format, which every reader of that format takes: eight bytes with the length of a
-header, the header in JSON, and the logical elements row by row. Its metadata say what the format does not: layout,
-memory config, what the cache made it of, and a checksum over all of it. Nothing is ever unpickled.
+Files have the safetensors format, so that its readers can read them: eight bytes with the length of the header, the
+header in JSON, and the logical elements in row-major order. The header's metadata add the layout, the memory config,
+the source of a cached tensor, and a checksum. Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.diagnostics.tracebacks import warn_the_user
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.process.complete_file import write_complete
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 FORMAT = "ttnn_jit 1"
 _BEGINNING = b'{"__metadata__":{"format":"' + FORMAT.encode()
-"""How the header of every file starts, so that a damaged one is told from another program's."""
+"""The beginning of the header of every file, which distinguishes damaged files from those of other programs."""
 
 _LENGTH = 8
-_MOST_HEADER = 1 << 20
+_MAX_HEADER = 1 << 20
 
 
 class TensorFileError(ArgumentError, RuntimeError):
-    """A file holds no tensor, is damaged, or holds another one than was asked for (a RuntimeError in ttnn)."""
+    """A file contains no tensor, is damaged, or contains another tensor than requested (a RuntimeError in ttnn)."""
 
 
 class DamagedFileError(TensorFileError):
-    """A file that `dump_tensor` or `as_tensor` wrote, of which a part is missing or changed."""
+    """A file that `dump_tensor` or `as_tensor` wrote is truncated or modified."""
 
 
 # --- One file -------------------------------------------------------------------------------------------------------
@@ -56,32 +56,32 @@ class DamagedFileError(TensorFileError):
 
 @host_function(without_effect={"one host writes the file": "mode"})
 def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -> None:
-    """Write a tensor to a file (ttnn.dump_tensor), from a device or the host; the tensors of a mesh one by one.
+    """Write a tensor of a device, of a mesh or of the host to a file (ttnn.dump_tensor).
 
-    The file is complete or not there: it is written beside the path and moved there at once.
+    The write is atomic: a temporary file is written, and renamed.
 
     Args:
-        file_name: Where; what is there is replaced.
-        tensor: Of any layout, dtype and memory config.
-        mode: How several hosts share the work; there is one.
+        file_name: Path of the file; an existing file is replaced.
+        tensor: A tensor of any layout, dtype and memory config.
+        mode: Distribution of the work over hosts; there is one host.
 
     Raises:
-        ArgumentError: It is no tensor.
-        DeallocatedError: It was deallocated.
+        ArgumentError: `tensor` is not a tensor.
+        DeallocatedError: The tensor was deallocated.
         OSError: The file cannot be written.
     """
     _dump(Path(file_name), tensor, source=None)
 
 
 def _dump(path: Path, tensor: Tensor, source: str | None) -> None:
-    """Write a tensor, and what it was made of, if that is known."""
+    """Write a tensor with the description of its source, if that is known."""
     tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
     mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
     parts = [_stored(own) for own in tensors]
-    told = json.dumps(
+    description = json.dumps(
         {"specs": [spec_to_json(own.spec) for own in tensors], "mesh": mesh, "source": source}, separators=(",", ":")
     )
-    header = _header([own.spec for own in tensors], told, parts)
+    header = _header([own.spec for own in tensors], description, parts)
     write_complete(path, [len(header).to_bytes(_LENGTH, "little"), header, *parts])
 
 
@@ -95,12 +95,12 @@ def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tenso
     """The tensor in a file that `dump_tensor` wrote (ttnn.load_tensor).
 
     Args:
-        file_name: Which.
-        device: Where it goes, and lies as the one that was written; None keeps it on the host.
+        file_name: Path of the file.
+        device: Device of the result, with the stored memory config; None for the host.
 
     Raises:
-        TensorFileError: There is no such file, it holds none of our tensors, or those of another mesh than `device`.
-        GridError, L1CapacityError: It does not fit on `device`.
+        TensorFileError: The file does not exist, is no tensor file of ttnn_jit, or is of another mesh than `device`.
+        GridError, L1CapacityError: The tensor does not fit on `device`.
     """
     path = Path(file_name)
     contents = _read(path)
@@ -115,7 +115,7 @@ def load_tensor(file_name: str | Path, *, device: Device | None = None) -> Tenso
 
 
 def _on_host(contents: _Contents, mesh: MeshDevice | None, memory_config: MemoryConfig | None = None) -> Tensor:
-    """What a file holds, under `memory_config` if that is given; several tensors are those of `mesh`."""
+    """The tensor in a file, with `memory_config` if that is given; several tensors are those of `mesh`."""
     specs = [spec.with_(memory_config=memory_config) for spec in contents.specs]
     tensors = list(map(_host_tensor, specs, contents.parts))
     return tensors[0] if contents.mesh is None or mesh is None else MeshTensor(mesh, tensors)
@@ -138,8 +138,8 @@ class _Contents:
     source: str | None
 
 
-def _header(specs: Sequence[TensorSpec], told: str, parts: Sequence[bytes]) -> bytes:
-    metadata = {"format": FORMAT, "ttnn": told, "crc32": str(_checksum(told, parts))}
+def _header(specs: Sequence[TensorSpec], description: str, parts: Sequence[bytes]) -> bytes:
+    metadata = {"format": FORMAT, "ttnn": description, "crc32": str(_checksum(description, parts))}
     entries: dict[str, Any] = {"__metadata__": metadata}
     offset = 0
     for name, spec, part in zip(_names(len(specs)), specs, parts, strict=True):
@@ -156,14 +156,14 @@ def _names(count: int) -> list[str]:
 
 
 def _format_dtype(dtype: DataType) -> str:
-    """What safetensors calls an element type: ``BF16``, ``F32``, ``U8``, ``I32``; bytes hold block floats."""
+    """The name of a dtype in safetensors, such as ``BF16``, ``F32`` and ``I32``; ``U8`` for block floats."""
     if dtype.is_block_float:
         return "U8"
     return dtype.mlir.upper().replace("UI", "U").replace("SI", "I")
 
 
-def _checksum(told: str, parts: Sequence[bytes | memoryview]) -> int:
-    value = zlib.crc32(told.encode())
+def _checksum(description: str, parts: Sequence[bytes | memoryview]) -> int:
+    value = zlib.crc32(description.encode())
     for part in parts:
         value = zlib.crc32(part, value)
     return value
@@ -175,49 +175,49 @@ def _read(path: Path) -> _Contents:
     if not path.is_file():
         raise TensorFileError(f"Unable to load the tensor from {path}: it is no file")
     data = memoryview(path.read_bytes())
-    raised = DamagedFileError if _is_ours(data) else TensorFileError
+    raised = DamagedFileError if _is_written_here(data) else TensorFileError
     length = int.from_bytes(data[:_LENGTH], "little")
-    if len(data) < _LENGTH or not 0 < length <= min(_MOST_HEADER, len(data) - _LENGTH):
-        raise _no_tensor(raised, path, "its header is not that of one")
+    if len(data) < _LENGTH or not 0 < length <= min(_MAX_HEADER, len(data) - _LENGTH):
+        raise _invalid_file(raised, path, "its header is not that of one")
     try:
         contents = _parsed(bytes(data[_LENGTH : _LENGTH + length]), data[_LENGTH + length :])
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise _no_tensor(raised, path, f"its header says {error}") from None
+        raise _invalid_file(raised, path, f"its header says {error}") from None
     if contents is None:
-        raise _no_tensor(raised, path, "it is damaged: its contents and its checksum do not agree")
+        raise _invalid_file(raised, path, "it is damaged: its contents and its checksum do not agree")
     return contents
 
 
-def _is_ours(data: memoryview) -> bool:
-    """Whether a file, damaged or not, was written here; an empty one counts, since nothing is lost with it."""
+def _is_written_here(data: memoryview) -> bool:
+    """Whether ttnn_jit wrote a file, damaged or not; an empty file counts, since replacing it loses nothing."""
     return not data or _BEGINNING in bytes(data[_LENGTH : _LENGTH + len(_BEGINNING)])
 
 
 def _parsed(header: bytes, data: memoryview) -> _Contents | None:
-    """What a file holds; None where the checksum is another.
+    """The contents of a file; None if the checksum is wrong.
 
     Raises:
-        KeyError, TypeError, ValueError: The header is none of ours.
+        KeyError, TypeError, ValueError: The header is not one of ttnn_jit.
     """
     entries = json.loads(header)
     metadata = entries["__metadata__"]
     if metadata["format"] != FORMAT:
         raise ValueError(f"the format {metadata['format']!r}, not {FORMAT!r}")
-    told = json.loads(metadata["ttnn"])
-    specs = [checked(spec_from_json(fields)) for fields in told["specs"]]
+    description = json.loads(metadata["ttnn"])
+    specs = [checked(spec_from_json(fields)) for fields in description["specs"]]
     parts, offset = [], 0
     for spec in specs:
         parts.append(data[offset : offset + spec.nbytes_of_elements])
         offset += spec.nbytes_of_elements
-    mesh, whole = told["mesh"], offset == len(data)
+    mesh, whole = description["mesh"], offset == len(data)
     if not whole or str(_checksum(metadata["ttnn"], parts)) != metadata["crc32"]:
         return None
     if len(specs) != (1 if mesh is None else MeshShape(mesh).mesh_size()):
         raise ValueError(f"{len(specs)} tensors of a mesh of {mesh}")
-    return _Contents(specs, mesh, parts, told.get("source"))
+    return _Contents(specs, mesh, parts, description.get("source"))
 
 
-def _no_tensor(raised: type[TensorFileError], path: Path, why: str) -> TensorFileError:
+def _invalid_file(raised: type[TensorFileError], path: Path, why: str) -> TensorFileError:
     return raised(
         f"{path} is no tensor file of ttnn_jit: {why}",
         help="write it again with `ttnn.dump_tensor`; files that ttnn itself wrote are not read",
@@ -243,23 +243,23 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
     """`from_torch`, with a cache of converted weights in files (ttnn.as_tensor).
 
     Args:
-        tensor: Any strides; it may be None where a file holds the result.
-        dtype: As of `from_torch`.
-        layout: As of `from_torch`.
-        device: As of `from_torch`.
-        memory_config: As of `from_torch`.
-        cache_file_name: The beginning of the file's name, behind which dtype and layout stand. The result is read from
-            the file; where there is none, or a damaged one, of which a warning says so, it is made and written there.
-            Processes may do so at once. The file keeps the element type, the shape and a checksum of `tensor`: one that
-            was made of another is refused, as long as `tensor` is given.
-        preprocess: Applied to `tensor` before it is converted; a result from a file went through it when it was made.
-        mesh_mapper: What each device of a mesh gets; parts are kept in the file, a replicated tensor once.
-        cache_dump_mode: How several hosts share the work; there is one.
+        tensor: A torch tensor of any strides; it may be None if the file exists.
+        dtype: As for `from_torch`.
+        layout: As for `from_torch`.
+        device: As for `from_torch`.
+        memory_config: As for `from_torch`.
+        cache_file_name: Prefix of the file's name; dtype and layout are appended. If the file exists, the result is
+            read from it. If there is no file, or a damaged one, which causes a warning, the tensor is converted and
+            written to the file. Several processes may do so concurrently. The file stores dtype, shape and a checksum
+            of `tensor`; if `tensor` is given, a file with another source is refused.
+        preprocess: Applied to `tensor` before the conversion; a file contains the preprocessed tensor.
+        mesh_mapper: Distributes the tensor over a mesh; the file contains the parts, or a replicated tensor once.
+        cache_dump_mode: Distribution of the work over hosts; there is one host.
 
     Raises:
-        ArgumentError: There is neither a tensor nor a file; and whatever `from_torch` raises.
-        TensorFileError: The file holds another shape, dtype or layout, was made of other weights, or by another
-            program; it stays as it is.
+        ArgumentError: There is neither a tensor nor a file; and the errors of `from_torch`.
+        TensorFileError: The file has another shape, dtype, layout or source, or is of another program; it is left
+            unchanged.
         OSError: The file cannot be written.
     """
 
@@ -288,7 +288,7 @@ def as_tensor(  # noqa: PLR0913 - ttnn's keywords
 
 @dataclass(frozen=True)
 class _Expected:
-    """What a file must hold; None of what is not known, or may be anything."""
+    """The required contents of a file; None for an unknown or arbitrary field."""
 
     shape: tuple[int, ...] | None
     dtype: DataType | None
@@ -299,9 +299,9 @@ class _Expected:
 
 
 def _source(tensor: object, mapper: TensorToMesh | None) -> str | None:
-    """What tells weights from others: element type, shape, a checksum of the elements (one read of them), and the cut.
+    """The identity of weights: dtype, shape, a checksum of the elements, and the distribution over a mesh.
 
-    None of what has no elements at hand: tensors of torch's meta device, and whatever `preprocess` makes a tensor of.
+    None if elements cannot be read, as of torch's meta device, or if the value is an input of `preprocess` only.
     """
     torch = sys.modules.get("torch")
     if (
@@ -317,37 +317,37 @@ def _source(tensor: object, mapper: TensorToMesh | None) -> str | None:
 
 
 def cache_path(cache_file_name: str | Path, dtype: DataType | None, layout: Layout | None) -> Path:
-    """The file in which `as_tensor` keeps a tensor, as ttnn names it."""
+    """The path of the file of a tensor in the cache of `as_tensor`, as in ttnn."""
     names = ["None" if each is None else each.name for each in (dtype, layout)]
     return Path(f"{cache_file_name}_dtype_{names[0]}_layout_{names[1]}.tensorbin")
 
 
 def _cached(path: Path, expected: _Expected) -> Tensor | None:
-    """The tensor in the file, on the host; None where there is no such file, or a damaged one."""
+    """The tensor in the file, on the host; None if the file does not exist or is damaged."""
     if not path.is_file():
         return None
     try:
         return _as_expected(path, _read(path), expected)
     except DamagedFileError as error:
-        warn_the_user(f"as_tensor: {path} is made anew: {error.message}")
+        warn_user(f"as_tensor: {path} is made anew: {error.message}")
         return None
 
 
 def _as_expected(path: Path, contents: _Contents, expected: _Expected) -> Tensor:
-    """What a file holds, on the host.
+    """The tensor in a file, on the host.
 
     Raises:
-        TensorFileError: It is something else than is asked for.
+        TensorFileError: The contents are not the expected ones.
     """
     for field in ("shape", "dtype", "layout"):
         wanted, has = getattr(expected, field), getattr(contents.specs[0], field)
         if wanted is not None and wanted != has:
-            raise _other_tensor(path, f"a tensor whose {field} is {_shown(has)}, and {_shown(wanted)} is asked for")
+            raise _mismatch(path, f"a tensor whose {field} is {_shown(has)}, and {_shown(wanted)} is asked for")
     if None not in (expected.source, contents.source) and expected.source != contents.source:
-        raise _other_tensor(path, f"a tensor made of {contents.source}, and one of {expected.source} is asked for")
+        raise _mismatch(path, f"a tensor made of {contents.source}, and one of {expected.source} is asked for")
     mesh = expected.mesh if isinstance(expected.mesh, MeshDevice) else None
     if contents.mesh != (None if mesh is None else list(mesh.shape)):
-        raise _other_tensor(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
+        raise _mismatch(path, f"tensors of a mesh {contents.mesh}, and {mesh} is asked for")
     return _on_host(contents, mesh, expected.memory_config)
 
 
@@ -355,7 +355,7 @@ def _shown(value: object) -> str:
     return str(list(value)) if isinstance(value, (tuple, Sequence)) else str(value)
 
 
-def _other_tensor(path: Path, what: str) -> TensorFileError:
+def _mismatch(path: Path, what: str) -> TensorFileError:
     return TensorFileError(
         f"as_tensor: {path} holds {what}",
         help="the file stays as it is: pass another `cache_file_name`, or remove the file to have it made anew",

@@ -1,4 +1,4 @@
-"""Tensors moved to a device, padded or cut, and laid out in one call, by older names of ttnn."""
+"""Older functions of ttnn that move a tensor to a device, pad or slice it, and change its layout, in one call."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def format_input_tensor(
     target_layout: Layout,
     target_mem_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """A tensor on `device`, padded behind to `padded_shape`, in rows or in tiles (ttnn.format_input_tensor).
+    """A tensor moved to `device`, padded at the end to `padded_shape`, in `target_layout` (ttnn.format_input_tensor).
 
     Args:
-        input: On the host or on the device; one that has the shape and the layout on it already is returned itself.
-        device: Where the result lies.
-        padded_shape: The result's shape; no extent is below the tensor's.
-        pad_value: What it is padded with.
-        target_layout: The result's layout.
-        target_mem_config: Where on the device it lies; where the tensor does when omitted.
+        input: A tensor on the host or on the device; returned itself if it has the requested format.
+        device: Device of the result.
+        padded_shape: Shape of the result; no extent is below that of the tensor.
+        pad_value: Value of the padding.
+        target_layout: Layout of the result.
+        target_mem_config: Memory config of the result; that of the tensor when omitted.
 
     Raises:
-        ShapeError: The shape has another rank, or an extent below the tensor's.
-        ArgumentError: An argument is of another kind.
+        ShapeError: The shape has another rank, or an extent below that of the tensor.
+        ArgumentError: An argument has the wrong type.
     """
     wanted, shape = tuple(padded_shape), tuple(input.shape)
     if len(wanted) != len(shape) or any(new < old for new, old in zip(wanted, shape, strict=True)):
@@ -54,18 +54,18 @@ def format_output_tensor(
     target_layout: Layout,
     target_mem_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """The first elements of a tensor along every dimension, as many as `shape` has (ttnn.format_output_tensor).
+    """A tensor moved to `device`, sliced to `shape` from index 0, in `target_layout` (ttnn.format_output_tensor).
 
     Args:
-        output: On the host or on the device; one that has the shape and the layout on it already is returned itself.
-        shape: The result's shape; no extent is above the tensor's.
-        device: Where the result lies.
-        target_layout: The result's layout.
-        target_mem_config: Where on the device it lies; where the tensor does when omitted.
+        output: A tensor on the host or on the device; returned itself if it has the requested format.
+        shape: Shape of the result; no extent is above that of the tensor.
+        device: Device of the result.
+        target_layout: Layout of the result.
+        target_mem_config: Memory config of the result; that of the tensor when omitted.
 
     Raises:
-        ShapeError: The shape has another rank, or an extent above the tensor's.
-        ArgumentError: An argument is of another kind.
+        ShapeError: The shape has another rank, or an extent above that of the tensor.
+        ArgumentError: An argument has the wrong type.
     """
     wanted, own = tuple(shape), tuple(output.shape)
     if len(wanted) != len(own) or any(new > old for new, old in zip(wanted, own, strict=True)):

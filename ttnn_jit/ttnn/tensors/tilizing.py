@@ -1,4 +1,4 @@
-"""Tensors between rows and tiles by older names of ttnn; what fills up tiles, no operation reads."""
+"""Conversions between ROW_MAJOR and TILE under older names of ttnn; no operation reads the padding of tiles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.transfers import to_layout
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore use_low_perf sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore use_low_perf sub_core_grids")
 def tilize(
     input_tensor: Tensor,
     *,
@@ -23,20 +23,20 @@ def tilize(
     use_low_perf: bool = False,
     sub_core_grids: object = None,
 ) -> Tensor:
-    """The same values in tiles (ttnn.tilize), padded to whole ones.
+    """A tensor converted to TILE layout, padded to whole tiles (ttnn.tilize).
 
     Args:
-        input_tensor: In rows or in tiles.
-        memory_config: Where the result lies; where the tensor does, if it is omitted.
-        dtype: Its element type; the tensor's, if it is omitted.
-        use_multicore: How a chip does it; likewise the others.
-        use_low_perf: See there.
-        sub_core_grids: See there.
+        input_tensor: A tensor in any layout.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        dtype: Element type of the result; that of the tensor when omitted.
+        use_multicore: Implementation on a chip.
+        use_low_perf: Implementation on a chip.
+        sub_core_grids: Cores of a chip.
     """
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore sub_core_grids")
 def tilize_with_zero_padding(
     input_tensor: Tensor,
     *,
@@ -45,13 +45,13 @@ def tilize_with_zero_padding(
     use_multicore: bool = True,
     sub_core_grids: object = None,
 ) -> Tensor:
-    """The same values in tiles, filled up with zeros (ttnn.tilize_with_zero_padding)."""
+    """A tensor converted to TILE layout, padded with zeros (ttnn.tilize_with_zero_padding)."""
     return to_layout(input_tensor, Layout.TILE, output_dtype, memory_config)
 
 
 @host_function(
     in_programs=True,
-    of_a_chip="use_multicore sub_core_grids",
+    chip_only="use_multicore sub_core_grids",
     without_effect={"no operation reads padding": "pad_value"},
 )
 def tilize_with_val_padding(
@@ -64,20 +64,20 @@ def tilize_with_val_padding(
     use_multicore: bool = True,
     sub_core_grids: object = None,
 ) -> Tensor:
-    """The same values in tiles (ttnn.tilize_with_val_padding); no operation reads the padding, which is zero.
+    """A tensor converted to TILE layout (ttnn.tilize_with_val_padding); the padding is zero, and never read.
 
     Args:
-        input_tensor: In rows or in tiles.
-        output_tensor_shape: Its shape with the last two extents rounded up to whole tiles.
-        pad_value: A number.
-        memory_config: Where the result lies; where the tensor does, if it is omitted.
-        dtype: Its element type; the tensor's, if it is omitted.
-        use_multicore: How a chip does it.
-        sub_core_grids: On which cores.
+        input_tensor: A tensor in any layout.
+        output_tensor_shape: The tensor's shape with the last two extents rounded up to whole tiles.
+        pad_value: A number; ignored.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        dtype: Element type of the result; that of the tensor when omitted.
+        use_multicore: Implementation on a chip.
+        sub_core_grids: Cores of a chip.
 
     Raises:
-        ShapeError: `output_tensor_shape` is another one.
-        ArgumentError: `pad_value` is no number.
+        ShapeError: `output_tensor_shape` is a different shape.
+        ArgumentError: `pad_value` is not a number.
     """
     rounded = pad_to_tile_shape(input_tensor.shape)
     if list(output_tensor_shape) != rounded:
@@ -88,7 +88,7 @@ def tilize_with_val_padding(
     return to_layout(input_tensor, Layout.TILE, dtype, memory_config)
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore use_pack_untilize sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore use_pack_untilize sub_core_grids")
 def untilize(
     input_tensor: Tensor,
     *,
@@ -97,11 +97,11 @@ def untilize(
     use_pack_untilize: bool = True,
     sub_core_grids: object = None,
 ) -> Tensor:
-    """The same values in rows, without what filled up tiles (ttnn.untilize)."""
+    """A tensor converted to ROW_MAJOR layout, without the padding of tiles (ttnn.untilize)."""
     return to_layout(input_tensor, Layout.ROW_MAJOR, None, memory_config)
 
 
-@host_function(in_programs=True, of_a_chip="use_multicore use_pack_untilize sub_core_grids")
+@host_function(in_programs=True, chip_only="use_multicore use_pack_untilize sub_core_grids")
 def untilize_with_unpadding(
     input_tensor: Tensor,
     output_tensor_end: Sequence[int],
@@ -111,7 +111,7 @@ def untilize_with_unpadding(
     use_pack_untilize: bool = True,
     sub_core_grids: object = None,
 ) -> Tensor:
-    """The elements up to `output_tensor_end` in every dimension, that one too, in rows (ttnn.untilize_with_unpadding).
+    """The elements up to and including the index `output_tensor_end`, ROW_MAJOR (ttnn.untilize_with_unpadding).
 
     Raises:
         ShapeError: There is no such element.
@@ -128,7 +128,7 @@ def untilize_with_unpadding(
 def pad_to_tile_shape(
     unpadded_shape: Sequence[int], pad_c: bool = False, pad_n: bool = False, pad_h: bool = True, pad_w: bool = True
 ) -> list[int]:
-    """A shape with the extents that are asked for, of the last four, rounded up to 32 (ttnn.pad_to_tile_shape)."""
+    """A shape with the selected ones of the last four extents rounded up to 32 (ttnn.pad_to_tile_shape)."""
     shape = list(unpadded_shape)
     for dim, rounds in zip(reversed(range(len(shape))), (pad_w, pad_h, pad_c, pad_n), strict=False):
         if rounds:

@@ -1,4 +1,4 @@
-"""The way of torch's data into tensors and back."""
+"""Conversion of torch tensors to ttnn tensors and back."""
 
 from __future__ import annotations
 
@@ -51,32 +51,33 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     """A copy of a torch tensor (ttnn.from_torch).
 
     Args:
-        tensor: Any strides; floats, integers or truth values.
+        tensor: A torch tensor of any strides, of floats, integers or booleans.
         dtype: Element type of the copy; floats are rounded to nearest even, integers keep their low bits in a narrower
             type. When omitted it is the tensor's own; float16 becomes BFLOAT16, int64 UINT32, int16 UINT16, bool UINT8.
-        spec: Shape, dtype, layout and memory config at once, instead of the others.
-        layout: ROW_MAJOR when omitted; TILE for block floats, which have no other.
-        device: Where it goes; None keeps it on the host.
+        spec: Shape, dtype, layout and memory config in one object, instead of these arguments.
+        layout: ROW_MAJOR when omitted; TILE for block floats, which have no other layout.
+        device: Device of the copy; None for the host.
         memory_config: Interleaved DRAM when omitted; a host tensor keeps it for `to_device`.
-        mesh_mapper: What each device of a mesh gets; what `distribute` says, else the whole tensor when omitted.
-        tile: Tiles of 32x32, the only ones there are.
-        pad_value: What fills up tiles; no operation reads it.
+        mesh_mapper: Distributes the tensor over a mesh. When omitted the mapper of `distribute` is used, or else the
+            tensor is replicated.
+        tile: Tiles of 32x32, the only supported ones.
+        pad_value: Padding of tiles; ignored, since no operation reads it.
         cq_id: A command queue of the device.
 
     Raises:
-        DTypeError: An element type that ttnn_jit lacks, or complex numbers.
-        GridError: A shard that is not made of whole tiles, or shards that do not hold the tensor.
+        DTypeError: An unsupported element type, such as complex numbers.
+        GridError: A shard does not consist of whole tiles, or the shards do not hold the tensor.
         ShapeError: `spec` has another shape.
-        L1CapacityError: It does not fit into L1.
-        ArgumentError: `spec` beside what it says already, a `device` other than the mapper's, or an argument of another
-            kind.
+        L1CapacityError: The copy does not fit into L1.
+        ArgumentError: `spec` is given beside an argument that it contains, `device` is not that of the mapper, or an
+            argument has the wrong type.
     """
     check_torch(tensor, "from_torch")
     if device is not None:
         device.require_queue(cq_id, "from_torch")
     if spec is not None and any(given is not None for given in (dtype, layout, memory_config, tile)):
         raise SpecConflictError(
-            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it holds them"
+            "from_torch: `spec` excludes `dtype`, `layout`, `memory_config` and `tile`: it contains them"
         )
     mesh_mapper = BLOCK_MAPPER.get() if mesh_mapper is None else mesh_mapper
     if mesh_mapper is None and isinstance(device, MeshDevice):
@@ -97,7 +98,7 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
 
 
 class SpecConflictError(ArgumentError, RuntimeError):
-    """A spec was given beside what it holds (a TT_FATAL in ttnn, hence also a RuntimeError)."""
+    """A spec was given beside an argument that it contains (a TT_FATAL in ttnn, hence also a RuntimeError)."""
 
 
 def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:
@@ -117,11 +118,11 @@ def _inferred_dtype(tensor: torch.Tensor) -> DataType:
 
 
 def check_torch(value: object, name: str) -> None:
-    """Refuse what is no torch tensor, for the use of the function `name`.
+    """Check that an argument of the function `name` is a dense torch tensor on the CPU.
 
     Raises:
-        ArgumentError: It is something else; the text says how to make a tensor of it.
-        DTypeError: Its numbers are complex or quantized.
+        ArgumentError: `value` is something else; the help states how to convert it.
+        DTypeError: The dtype is complex or quantized.
     """
     require_torch(
         name,
@@ -162,17 +163,17 @@ def to_torch(
     """A torch tensor of the logical shape, copied (ttnn.to_torch).
 
     Args:
-        tensor: On a device or on the host.
-        dtype: Element type of the copy; the tensor's own when omitted.
-        torch_rank: Rank of the copy: leading dimensions of extent 1 are left out.
-        mesh_composer: How the tensors of a mesh's devices make up one; what `distribute` says when omitted.
-        device: Where ttnn untilizes; nothing here.
+        tensor: A tensor on a device or on the host.
+        dtype: Element type of the copy; that of the tensor when omitted.
+        torch_rank: Rank of the copy; leading dimensions of extent 1 are removed.
+        mesh_composer: Joins the tensors of a mesh's devices; the composer of `distribute` when omitted.
+        device: The device on which ttnn untilizes; ignored.
         cq_id: A command queue of the tensor's device.
 
     Raises:
         DeallocatedError: The tensor was deallocated.
-        ArgumentError: It is no tensor, or a leading dimension that is to go has another extent; an argument of
-            another kind.
+        ShapeError: A leading dimension to be removed has another extent than 1.
+        ArgumentError: An argument has the wrong type.
     """
     own_device = tensor.device()
     if own_device is not None:

@@ -1,4 +1,4 @@
-"""Moving tensors: between host and device, layouts, memory configs and element types. Only `typecast` is a program."""
+"""Conversions between host and device, layouts, memory configs and dtypes; only `typecast` runs a program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.mesh import MeshTensor, over_meshes
-from ttnn_jit.ttnn.tensors.tensor_creation import check_of_ttnn
+from ttnn_jit.ttnn.tensors.tensor_creation import check_ttnn_dtype
 
 
 @host_function(in_programs=True, over_meshes=True)
@@ -42,11 +42,12 @@ def to_device(
     cq_id: int | None = None,
     queue_id: int | None = None,
 ) -> Tensor:
-    """A copy on `device` (ttnn.to_device): where `memory_config` says, else where the tensor's own does.
+    """A copy on `device`, with `memory_config` or that of the tensor (ttnn.to_device).
 
     Raises:
         ArgumentError: There is no such command queue.
-        GridError, L1CapacityError, DeallocatedError, DeviceError: It does not fit, or one of the two is gone.
+        GridError, L1CapacityError: The tensor does not fit into the memory config.
+        DeallocatedError, DeviceError: The tensor was deallocated, or the device is closed.
     """
     _check_queues(device, "to_device", cq_id, queue_id)
     if memory_config is None and tensor.memory_config() == HOST_MEMORY_CONFIG:
@@ -62,7 +63,7 @@ def from_device(
     cq_id: int | None = None,
     queue_id: int | None = None,
 ) -> Tensor:
-    """A copy on the host (ttnn.from_device), which is there when the call returns."""
+    """A copy on the host (ttnn.from_device), which is complete when the call returns."""
     _check_queues(tensor.device(), "from_device", cq_id, queue_id)
     spec = tensor.spec.with_(memory_config=HOST_MEMORY_CONFIG)
     return storage.stored_as(tensor, spec, None, "from_device")
@@ -76,18 +77,18 @@ def to_memory_config(
     dtype: DataType | None = None,
     output_tensor: Tensor | None = None,
 ) -> Tensor:
-    """The same values under another memory config (ttnn.to_memory_config): sharded or not, L1 or DRAM.
+    """A copy with another memory config on the same device (ttnn.to_memory_config).
 
     Args:
-        tensor: On a device; the result has its shape and layout, and lies on that device.
-        memory_config: Where the result lies.
-        dtype: Its element type, as `typecast` makes it; the tensor's own when omitted.
-        output_tensor: What it is written into; it is returned.
+        tensor: A tensor on a device.
+        memory_config: Memory config of the result.
+        dtype: Element type of the result, cast as by `typecast`; that of the tensor when omitted.
+        output_tensor: The tensor that receives the result, and is returned.
 
     Raises:
-        ArgumentError: The tensor is on the host, or an argument is of another kind.
-        ShapeError: `output_tensor` is another tensor than the result would be.
-        GridError, L1CapacityError: It does not fit.
+        ArgumentError: The tensor is on the host, or an argument has the wrong type.
+        ShapeError: `output_tensor` does not have the spec of the result.
+        GridError, L1CapacityError: The tensor does not fit into the memory config.
     """
     device = _device_of(tensor, "to_memory_config")
     if dtype is not None and dtype is not tensor.dtype:
@@ -115,10 +116,10 @@ def _check_output(ops: HostOps[Tensor], output: Tensor, spec: TensorSpec, device
 
 @host_function(in_programs=True, aliases={"memory_config": "output_memory_config"})
 def reshard(input_tensor: Tensor, memory_config: MemoryConfig, output_tensor: Tensor | None = None) -> Tensor:
-    """A sharded tensor's values under another sharded memory config (ttnn.reshard), in `output_tensor` if it is given.
+    """A copy of a sharded tensor with another sharded memory config, in `output_tensor` if given (ttnn.reshard).
 
     Raises:
-        ArgumentError: One of the two is not sharded; and whatever `to_memory_config` raises.
+        ArgumentError: One of the memory configs is not sharded; and the errors of `to_memory_config`.
     """
     _check_transfer(input_tensor, memory_config, (True, True), "reshard: both memory configs must be sharded")
     return to_memory_config(input_tensor, memory_config, None, output_tensor)
@@ -133,13 +134,15 @@ def interleaved_to_sharded(
     shard_orientation: Any = None,
     output_dtype: DataType | None = None,
 ) -> Tensor:
-    """An interleaved tensor's values in shards (ttnn.interleaved_to_sharded), as `output_dtype`.
+    """A sharded copy of an interleaved tensor, cast to `output_dtype` (ttnn.interleaved_to_sharded).
 
-    ttnn has two forms, which differ in their second argument: a sharded memory config, behind which the element type
-    may stand; or a grid of cores, its columns and rows or a set of them, and then the shards that lie in their L1.
+    ttnn has two overloads. In the first, the second argument is a sharded memory config, optionally followed by the
+    dtype. In the second, it is a core grid, as (columns, rows) or a set of cores, followed by the description of the
+    shards in L1.
 
     Raises:
-        ArgumentError: It goes another way, or an argument is of another kind; and whatever `to_memory_config` raises.
+        ArgumentError: The tensor is sharded, the memory config is not, or an argument has the wrong type; and the
+            errors of `to_memory_config`.
     """
     if isinstance(memory_config, MemoryConfig):
         config, output_dtype = memory_config, shard_shape if output_dtype is None else output_dtype
@@ -156,13 +159,13 @@ def interleaved_to_sharded(
 def sharded_to_interleaved(
     input_tensor: Tensor, memory_config: MemoryConfig | None = None, output_dtype: DataType | None = None
 ) -> Tensor:
-    """A sharded tensor's values under an interleaved memory config (ttnn.sharded_to_interleaved), as `output_dtype`.
+    """An interleaved copy of a sharded tensor, cast to `output_dtype` (ttnn.sharded_to_interleaved).
 
-    It lies in DRAM when `memory_config` is omitted. A tensor that is interleaved is returned itself, whatever else is
-    asked for, as by ttnn.
+    `memory_config` is DRAM when omitted. An interleaved tensor is returned itself, whatever the other arguments, as by
+    ttnn.
 
     Raises:
-        ArgumentError: `memory_config` is sharded; and whatever `to_memory_config` raises.
+        ArgumentError: `memory_config` is sharded; and the errors of `to_memory_config`.
     """
     if not input_tensor.is_sharded():
         return input_tensor
@@ -186,31 +189,32 @@ def to_layout(
     memory_config: MemoryConfig | None = None,
     device: Device | None = None,
 ) -> Tensor:
-    """The same values in rows or in tiles (ttnn.to_layout), padded with zeros to whole tiles, where the tensor lies.
+    """A copy in another layout, on the same device or the host (ttnn.to_layout); tiles are padded with zeros.
 
-    Block floats, which have tiles alone, become bfloat16 in rows. Shards as wide, or as high, as the tensor stay so.
+    Block floats, which exist only in tiles, become bfloat16 in rows. A shard that spans the tensor along a dimension
+    still does so in the new layout.
 
     Args:
-        tensor: On a device or on the host, where the result stays; its logical shape is kept.
-        layout: ROW_MAJOR or TILE, whose tiles are 32x32 elements.
-        dtype: Element type of the result, as `typecast` makes it; the tensor's own when omitted.
-        memory_config: Where the result lies; where the tensor does when omitted.
-        device: Where ttnn tilizes; nothing here.
+        tensor: A tensor on a device or on the host; the result has its logical shape.
+        layout: ROW_MAJOR, or TILE with tiles of 32x32 elements.
+        dtype: Element type of the result, cast as by `typecast`; that of the tensor when omitted.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        device: The device on which ttnn converts; ignored.
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        GridError, L1CapacityError: It does not fit.
+        ArgumentError: An argument has the wrong type.
+        GridError, L1CapacityError: The tensor does not fit into the memory config.
     """
     if dtype is None and layout is Layout.ROW_MAJOR and tensor.dtype.is_block_float:
         dtype = tensor.dtype.unpacked
     if dtype is None or dtype is tensor.dtype:
-        return _laid_out(_ops, tensor, layout, memory_config)
+        return _in_layout(_ops, tensor, layout, memory_config)
     if layout is Layout.TILE:  # block floats have tiles only
-        return typecast(_laid_out(_ops, tensor, layout, memory_config), dtype)
-    return _laid_out(_ops, typecast(tensor, dtype), layout, memory_config)
+        return typecast(_in_layout(_ops, tensor, layout, memory_config), dtype)
+    return _in_layout(_ops, typecast(tensor, dtype), layout, memory_config)
 
 
-def _laid_out(ops: HostOps[Tensor], tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
+def _in_layout(ops: HostOps[Tensor], tensor: Tensor, layout: Layout, memory_config: MemoryConfig | None) -> Tensor:
     own = tensor.memory_config()
     unsharded = TensorSpec(tensor.shape, tensor.dtype, layout, own.unsharded)
     config = _resharded(own, tensor.spec, unsharded) if memory_config is None else memory_config
@@ -219,7 +223,7 @@ def _laid_out(ops: HostOps[Tensor], tensor: Tensor, layout: Layout, memory_confi
 
 
 def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> MemoryConfig:
-    """Of shards of a tensor that is padded otherwise from now on: along a dimension that one spans, it still does."""
+    """The memory config after a change of padding: a shard that spans a dimension of the tensor still spans it."""
     if config.shard_spec is None:
         return config
     extents = zip(config.shard_spec.shape, folded_2d(before.padded_shape), folded_2d(after.padded_shape), strict=True)
@@ -227,7 +231,7 @@ def _resharded(config: MemoryConfig, before: TensorSpec, after: TensorSpec) -> M
     return replace(config, shard_spec=ShardSpec(config.shard_spec.grid, shape, config.shard_spec.orientation))
 
 
-@host_function(in_programs=True, over_meshes=True, of_a_chip="sub_core_grids")
+@host_function(in_programs=True, over_meshes=True, chip_only="sub_core_grids")
 def typecast(
     input_tensor: Tensor,
     dtype: DataType,
@@ -235,33 +239,32 @@ def typecast(
     *,
     sub_core_grids: CoreRangeSet | None = None,
 ) -> Tensor:
-    """The same values in another element type (ttnn.typecast): floats are rounded once, to nearest even.
+    """A copy in another dtype (ttnn.typecast); floats are rounded once, to nearest even.
 
-    A float becomes the integer toward zero, the nearest there is beyond the range, and 0 where it is NaN; an integer
-    keeps its low bits in a narrower type. On a device this is an operation and rounds as operations do there: on chip
-    targets a NaN becomes +infinity in bfloat16, and what is denormal in bfloat16 becomes zero. On the host NaN stays
-    NaN.
+    A float is truncated to an integer and saturated at the bounds of the type; NaN becomes 0. An integer keeps its low
+    bits in a narrower type. On a device `typecast` is an operation with the rounding of its target: on chip targets a
+    NaN becomes +infinity in bfloat16, and bfloat16 denormals become zero. On the host NaN stays NaN.
 
     Args:
-        input_tensor: On a device or on the host, where the result stays; its shape and layout are kept.
-        dtype: Element type of the result; block floats only of tensors in tiles.
-        memory_config: Where the result lies; where the tensor does when omitted.
-        sub_core_grids: Which cores of a chip cast; nothing here.
+        input_tensor: A tensor on a device or on the host; the result is there too, with its shape and layout.
+        dtype: Element type of the result; block floats only for tensors in tiles.
+        memory_config: Memory config of the result; that of the tensor when omitted.
+        sub_core_grids: Cores of a chip; ignored.
 
     Raises:
-        ArgumentError: An argument is of another kind.
-        CompileError: Block floats of a tensor in rows.
-        DTypeError: An element type that torch and numpy alone have.
+        ArgumentError: An argument has the wrong type.
+        CompileError: A cast of a ROW_MAJOR tensor to block floats.
+        DTypeError: The dtype exists only in torch and numpy.
         DeallocatedError: The tensor was deallocated.
     """
-    if type(input_tensor) is Tensor:  # and does not stand for one that is traced
-        check_of_ttnn(dtype)
+    if type(input_tensor) is Tensor:  # and not a tracer
+        check_ttnn_dtype(dtype)
         input_tensor.memory(TYPECAST.name)
         if input_tensor.device() is None:
             spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
             return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
     options: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
-    return _ON_DEVICE(input_tensor, dtype, **options)
+    return _TYPECAST(input_tensor, dtype, **options)
 
 
 def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
@@ -271,17 +274,17 @@ def in_float32(function: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 vars(typecast)["__ttnn_overloads__"] = (TYPECAST,)
-_ON_DEVICE = function_of(TYPECAST)
+_TYPECAST = function_of(TYPECAST)
 
 
 @host_function(over_meshes=True)
 def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
-    """A host tensor's values in another element type (ttnn.to_dtype), rounded as `typecast` rounds on the host.
+    """A copy of a host tensor in another dtype, rounded as by `typecast` on the host (ttnn.to_dtype).
 
-    A tensor that has the element type is returned itself, one on a device too.
+    A tensor that has this dtype is returned itself, also on a device.
 
     Raises:
-        ArgumentError: The tensor is on a device, or an argument is of another kind.
+        ArgumentError: The tensor is on a device, or an argument has the wrong type.
     """
     if tensor.dtype is dtype:
         return tensor
@@ -295,11 +298,11 @@ def to_dtype(tensor: Tensor, dtype: DataType) -> Tensor:
 
 @host_function(in_programs=True, over_meshes=True)
 def reallocate(_ops: HostOps[Tensor], tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
-    """A device tensor's values in other memory; the tensor itself is deallocated (ttnn.reallocate).
+    """A copy of a device tensor in new memory; the tensor is deallocated (ttnn.reallocate).
 
     Raises:
         ArgumentError: The tensor is on the host.
-        GridError, L1CapacityError: It does not fit beside itself; the tensor then stays.
+        GridError, L1CapacityError: The copy does not fit beside the tensor, which then stays allocated.
     """
     device = _device_of(tensor, "reallocate")
     moved = _ops.laid_out(tensor, tensor.spec.with_(memory_config=memory_config), device, "reallocate")
@@ -309,11 +312,11 @@ def reallocate(_ops: HostOps[Tensor], tensor: Tensor, memory_config: MemoryConfi
 
 @host_function(in_programs=True)
 def move(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> Tensor:
-    """`reallocate` by another name (ttnn.move)."""
+    """Another name of `reallocate` (ttnn.move)."""
     return reallocate(input_tensor, memory_config)
 
 
-@host_function(in_programs=True, over_meshes=True, of_a_chip="compute_kernel_config")
+@host_function(in_programs=True, over_meshes=True, chip_only="compute_kernel_config")
 def clone(
     _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name
@@ -334,11 +337,11 @@ def copy_host_to_device_tensor(
     device_tensor: Tensor,
     cq_id: int | None = None,
 ) -> None:
-    """Overwrite a device tensor's elements with a host tensor's; the device tensor stays the object that it is.
+    """Overwrite the elements of a device tensor with those of a host tensor (ttnn.copy_host_to_device_tensor).
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on the host, or the second not on a device, or there is no such queue.
+        ArgumentError: The first tensor is not on the host, the second not on a device, or there is no such queue.
     """
     name = "copy_host_to_device_tensor"
     if host_tensor.device() is not None or device_tensor.device() is None:
@@ -354,12 +357,12 @@ def copy_device_to_host_tensor(
     blocking: bool = True,
     cq_id: int | None = None,
 ) -> None:
-    """Overwrite a host tensor's elements with a device tensor's (ttnn.copy_device_to_host_tensor).
+    """Overwrite the elements of a host tensor with those of a device tensor (ttnn.copy_device_to_host_tensor).
 
     Raises:
         ShapeError: Shape, dtype or layout differ.
-        ArgumentError: The first is not on a device, or the second not on the host; the first alone is of a mesh; there
-            is no such command queue.
+        ArgumentError: The first tensor is not on a device, the second not on the host, only the first is of a mesh, or
+            there is no such command queue.
     """
     name = "copy_device_to_host_tensor"
     if device_tensor.device() is None or host_tensor.device() is not None:
@@ -375,7 +378,7 @@ def copy_device_to_host_tensor(
 
 @host_function(observed=False)
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
-    """The tensors of the devices of a mesh, row by row (ttnn.get_device_tensors)."""
+    """The tensors of a mesh's devices in row-major order (ttnn.get_device_tensors)."""
     return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
 
 
@@ -387,7 +390,7 @@ def deallocate(tensor: Tensor, force: bool = True) -> None:
 
 @host_function(in_programs=True, observed=False)
 def is_sharded(tensor: Tensor) -> bool:
-    """Whether a tensor is split into shards (ttnn.is_sharded)."""
+    """Whether a tensor is sharded (ttnn.is_sharded)."""
     return tensor.is_sharded()
 
 
@@ -399,12 +402,12 @@ def is_tensor_storage_on_device(tensor: Tensor) -> bool:
 
 @host_function(in_programs=True, observed=False)
 def get_memory_config(tensor: Tensor) -> MemoryConfig:
-    """Where a tensor lies (ttnn.get_memory_config)."""
+    """The memory config of a tensor (ttnn.get_memory_config)."""
     return tensor.memory_config()
 
 
 def _device_of(tensor: Tensor, name: str) -> Device:
-    """The device of a tensor that must be on one."""
+    """The device of a tensor; refuses a host tensor."""
     device = tensor.device()
     if device is None:
         raise ArgumentError(

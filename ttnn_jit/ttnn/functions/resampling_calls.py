@@ -1,4 +1,4 @@
-"""`upsample` and `grid_sample` of the host API, over the operations of ttnn_jit/ops/convolution/resampling.py."""
+"""`upsample` and `grid_sample`, composed of the operations of ttnn_jit/ops/convolution/resampling.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UPSAMPLE, _RESCALE, _GRID_SAMPLE, _PRECOMPUTED = map(
 
 
 def _factors(value: Any) -> tuple[float, ...]:
-    """Two numbers, ints where they are whole."""
+    """The factors of height and width, as ints if they are integers."""
     listed = [*value] if isinstance(value, (list, tuple)) else [value, value]
     numbers = [python_number(each) for each in listed]
     if len(numbers) != 2 or any(type(each) not in {int, float} for each in numbers):
@@ -33,7 +33,7 @@ def _factors(value: Any) -> tuple[float, ...]:
     return tuple(int(each) if float(each).is_integer() else each for each in numbers)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 def upsample(
     input_tensor: Tensor,
     scale_factor: float | Sequence[float],
@@ -42,22 +42,21 @@ def upsample(
     memory_config: MemoryConfig | None = None,
     compute_kernel_config: DeviceComputeKernelConfig | None = None,
 ) -> Tensor:
-    """Images some times as high and as wide (ttnn.upsample).
+    """Images scaled in height and width (ttnn.upsample).
 
     Args:
-        input_tensor: Batch x height x width x channels.
-        scale_factor: How many times: a number above 0, or one for height and one for width. Of the extents of the
-            result the whole part counts.
-        mode: "nearest", which repeats elements, or "bilinear", as torch without `align_corners`.
-        memory_config: Where the result lies.
-        compute_kernel_config: Checked.
+        input_tensor: [batch, height, width, channels].
+        scale_factor: A number above 0, or one for height and one for width; extents of the result are rounded down.
+        mode: "nearest", or "bilinear" as torch without `align_corners`.
+        memory_config: Memory config of the result.
+        compute_kernel_config: Precision on a chip; checked.
 
     Returns:
-        Batch x height x width x channels, in the input's dtype and layout.
+        [batch, height, width, channels], in the input's dtype and layout.
 
     Raises:
-        ArgumentError: A factor is no number.
-        CompileError: The tensor has another rank, nothing is left of it, or there is no such mode.
+        ArgumentError: A factor is not a number.
+        CompileError: The tensor has another rank, the result is empty, or the mode is unknown.
     """
     factors = _factors(scale_factor)
     are_whole = all(isinstance(factor, int) for factor in factors)
@@ -65,7 +64,7 @@ def upsample(
     return call(input_tensor, *named, mode, memory_config=memory_config, compute_kernel_config=compute_kernel_config)
 
 
-@host_function(in_programs=True, over_meshes=True, on_copies=True)
+@host_function(in_programs=True, over_meshes=True, accepts_foreign=True)
 def grid_sample(
     input_tensor: Tensor,
     grid: Tensor,
@@ -77,23 +76,23 @@ def grid_sample(
     batch_output_channels: bool = False,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """Images at the points of a grid (ttnn.grid_sample).
+    """Images sampled at the points of a grid (ttnn.grid_sample).
 
     Args:
-        input_tensor: Batch x height x width x channels.
-        grid: Batch x rows x columns x pairs of x and y, from -1 to 1; several pairs are points beside each other.
-        mode: "bilinear", between four elements, or "nearest".
-        padding_mode: "zeros", which are around the images.
-        align_corners: Whether -1 and 1 are the outermost elements, and not their outer edges.
-        use_precomputed_grid: Whether `prepare_grid_sample_grid` made the grid; it and the input are BFLOAT16 then.
-        batch_output_channels: Whether the points of one column are channels of the result, and not columns.
-        memory_config: Where the result lies.
+        input_tensor: [batch, height, width, channels].
+        grid: [batch, rows, columns, 2 * n], n pairs of x and y from -1 to 1, which are n points in a column.
+        mode: "bilinear" or "nearest".
+        padding_mode: "zeros": elements outside of the images are 0.
+        align_corners: Whether -1 and 1 are the centers of the outermost elements; otherwise they are their outer edges.
+        use_precomputed_grid: Whether `prepare_grid_sample_grid` made the grid; grid and input are BFLOAT16 then.
+        batch_output_channels: Whether the n points of a column become channels of the result; otherwise columns.
+        memory_config: Memory config of the result.
 
     Returns:
-        Batch x rows x columns x channels, in the input's dtype.
+        [batch, rows, columns, channels], in the input's dtype.
 
     Raises:
-        ArgumentError: A mode that is not here.
+        ArgumentError: The padding mode is not supported.
         CompileError: The shapes do not fit each other.
     """
     if padding_mode != "zeros":
@@ -102,10 +101,10 @@ def grid_sample(
         return _PRECOMPUTED(input_tensor, grid, batch_output_channels, mode, memory_config=memory_config)
     x, dtype = input_tensor, input_tensor.dtype
     if grid.dtype is not dtype:
-        x, grid = _wide(x), _wide(grid)
+        x, grid = _as_float32(x), _as_float32(grid)
     found = _GRID_SAMPLE(x, grid, align_corners, batch_output_channels, mode, memory_config=memory_config)
     return found if found.dtype is dtype else typecast(found, dtype)
 
 
-def _wide(tensor: Tensor) -> Tensor:
+def _as_float32(tensor: Tensor) -> Tensor:
     return tensor if tensor.dtype is COMPUTE_TYPE else typecast(tensor, COMPUTE_TYPE)

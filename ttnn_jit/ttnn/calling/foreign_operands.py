@@ -1,4 +1,4 @@
-"""Operations on torch tensors and numpy arrays, where a jitted function of them runs as plain Python."""
+"""Eager operations on torch tensors and numpy arrays, while a jitted function runs as plain Python."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _TARGET: ContextVar[SystemDesc | None] = ContextVar("target of foreign operands"
 
 
 @contextlib.contextmanager
-def foreign_operands(target: SystemDesc | None) -> Iterator[None]:
-    """In its body operations take torch tensors and numpy arrays, and compute on a device of `target`; None: not."""
+def accepting_foreign_operands(target: SystemDesc | None) -> Iterator[None]:
+    """Let operations in the body take torch tensors and numpy arrays, on a device of `target`; None disables it."""
     token = _TARGET.set(target)
     try:
         yield
@@ -34,7 +34,7 @@ def foreign_operands(target: SystemDesc | None) -> Iterator[None]:
 
 
 def has_foreign_operand(values: Iterable[Any]) -> bool:
-    """Whether an operation shall take a torch tensor or a numpy array among its arguments."""
+    """Whether `accepting_foreign_operands` is active and a torch tensor or a numpy array is among the arguments."""
     return _TARGET.get() is not None and any(map(is_foreign, values))
 
 
@@ -43,34 +43,36 @@ def is_foreign(value: object) -> bool:
     return is_torch_tensor(value) or is_numpy_array(value)
 
 
-def call_on_copies(
+def call_with_copies(
     run: Callable[[Sequence[Any], Mapping[str, Any]], Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     written: Container[str] = (),
 ) -> Any:
-    """``run(args, kwargs)`` with ttnn tensors for foreign ones; the result is of the first tensor's kind.
+    """``run(args, kwargs)`` with foreign tensors copied to ttnn tensors; the result is of the first tensor's library.
 
-    Keywords in `written` are given as they are: no copy of a tensor is written into.
+    Keywords in `written` are not copied, since the operation writes into them.
 
     Raises:
-        DTypeError, ArgumentError: A foreign tensor is one that no compiled function takes either.
+        DTypeError, ArgumentError: A foreign tensor is one that compiled functions refuse too.
     """
     values = [*args, *kwargs.values()]
     first = next(value for value in values if is_foreign(value) or isinstance(value, Tensor))
-    device = next((value.device() for value in values if isinstance(value, Tensor)), _device_of(_TARGET.get()))
+    device = next((value.device() for value in values if isinstance(value, Tensor)), _default_device(_TARGET.get()))
 
-    def own(value: Any) -> Any:
+    def copied(value: Any) -> Any:
         return _copy(value, device) if is_foreign(value) else value
 
-    result = run([own(value) for value in args], {name: v if name in written else own(v) for name, v in kwargs.items()})
+    result = run(
+        [copied(value) for value in args], {name: v if name in written else copied(v) for name, v in kwargs.items()}
+    )
     if isinstance(first, Tensor):
         return result
-    return map_leaves(result, lambda leaf: _of_kind(leaf, first) if isinstance(leaf, Tensor) else leaf)
+    return map_leaves(result, lambda leaf: _in_library_of(leaf, first) if isinstance(leaf, Tensor) else leaf)
 
 
-def views_of(bound: BoundCall) -> Any:
-    """What a movement of a foreign tensor gives in its library, where it is a view if the library gives one."""
+def foreign_view(bound: BoundCall) -> Any:
+    """The result of a movement in the operand's library, which returns a view where it can."""
     import torch
 
     moved, statics = bound.operands[0], bound.attributes
@@ -78,19 +80,19 @@ def views_of(bound: BoundCall) -> Any:
     return found if is_torch_tensor(moved) else map_leaves(found, lambda leaf: leaf.numpy())
 
 
-def as_callers_kind(result: Any, arguments: Any) -> Any:
-    """A function's result for a caller whose first tensor is foreign: ttnn tensors in it are made of that kind."""
+def in_callers_library(result: Any, arguments: Any) -> Any:
+    """A function's result with ttnn tensors converted to the library of the first tensor among the arguments."""
     first = next((leaf for leaf in leaves(arguments) if is_foreign(leaf) or isinstance(leaf, Tensor)), None)
     if not is_foreign(first) or not any(isinstance(leaf, Tensor) for leaf in leaves(result)):
         return result
-    return map_leaves(result, lambda leaf: _of_kind(leaf, first) if isinstance(leaf, Tensor) else leaf)
+    return map_leaves(result, lambda leaf: _in_library_of(leaf, first) if isinstance(leaf, Tensor) else leaf)
 
 
-def _device_of(target: SystemDesc | None) -> Device:
-    return implicit_cpu_device() if target is None or target is PRESETS["cpu"] else _device_of_rules(target)
+def _default_device(target: SystemDesc | None) -> Device:
+    return implicit_cpu_device() if target is None or target is PRESETS["cpu"] else _device_for_target(target)
 
 
-_device_of_rules = cache(Device)
+_device_for_target = cache(Device)
 
 
 def _copy(value: Any, device: Device | None) -> Tensor:
@@ -104,8 +106,8 @@ def _copy(value: Any, device: Device | None) -> Tensor:
     return from_torch(tensor, TensorSpec(tuple(value.shape), spec.dtype, layout), device)
 
 
-def _of_kind(tensor: Tensor, example: Any) -> Any:
-    """`tensor` as a torch tensor, or as a numpy array, which holds no bfloat16."""
+def _in_library_of(tensor: Tensor, example: Any) -> Any:
+    """`tensor` as a torch tensor or a numpy array, whichever `example` is; bfloat16 becomes float32 in numpy."""
     copied = tensor.to_torch()
     if is_torch_tensor(example):
         return copied

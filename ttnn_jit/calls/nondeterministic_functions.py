@@ -1,4 +1,4 @@
-"""Functions that give another value each time: a tile operation, which is traced once, would hold one for good."""
+"""Nondeterministic functions (random numbers, clocks): a tile operation is traced once and would keep one value."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from ttnn_jit.diagnostics.source import codes_in
 from ttnn_jit.foreign.values import ABSENT, is_a
 
 _MODULES = ("random", "time", "secrets", "uuid", "numpy.random")
-_NAMES_OF_CLOCKS = frozenset({"now", "today", "utcnow"})
-_OTHERS = frozenset({os.urandom})
+_CLOCK_METHODS = frozenset({"now", "today", "utcnow"})
+_OTHER_FUNCTIONS = frozenset({os.urandom})
 
 
-def changing_function(function: types.FunctionType) -> tuple[str, types.CodeType, dis.Instruction] | None:
-    """The first such function that the text of another names, as far as names are known now.
+def nondeterministic_function(function: types.FunctionType) -> tuple[str, types.CodeType, dis.Instruction] | None:
+    """The first nondeterministic function that `function` refers to by a name that is defined now.
 
     Returns:
-        What it is called there, and the code and the instruction that look it up; None if there is none.
+        The name in the text, and the code and the instruction that look it up; None if there is none.
     """
     for code in codes_in(function.__code__):
         for name, value, instruction in _values(function, code):
-            if _changes(value):
+            if _is_nondeterministic(value):
                 return name, code, instruction
     return None
 
 
 def _values(function: types.FunctionType, code: types.CodeType) -> Iterator[tuple[str, Any, dis.Instruction]]:
-    """What the names of a code object stand for, and what modules, classes and objects of theirs have."""
+    """The values of the names of a code object, and of the attributes that it looks up on them."""
     name, value = "", ABSENT
     for instruction in dis.get_instructions(code):
         opname, argument = instruction.opname, instruction.argval
@@ -53,7 +53,7 @@ def _named(function: types.FunctionType, name: str, *, free: bool) -> Any:
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """An attribute of a module, or of a class or an object of the modules above: no others are asked for one."""
+    """An attribute of a module, or of a class or object of `_MODULES` and datetime; others are not read."""
     if is_a(value, types.ModuleType):
         return vars(value).get(name, ABSENT)
     owner = value if is_a(value, type) else type(value)
@@ -65,12 +65,12 @@ def _is_of_modules(module: object) -> bool:
     return isinstance(module, str) and any(module == known or module.startswith(f"{known}.") for known in _MODULES)
 
 
-def _changes(value: Any) -> bool:
+def _is_nondeterministic(value: Any) -> bool:
     if not is_a(value, types.FunctionType, types.BuiltinFunctionType, types.MethodType):
         return False
     owner = getattr(value, "__self__", None)
     if is_a(owner, type) and owner.__module__ == "datetime":
-        return value.__name__ in _NAMES_OF_CLOCKS
+        return value.__name__ in _CLOCK_METHODS
     if owner is None or is_a(owner, types.ModuleType):
-        return _is_of_modules(value.__module__) or value in _OTHERS
+        return _is_of_modules(value.__module__) or value in _OTHER_FUNCTIONS
     return _is_of_modules((owner if is_a(owner, type) else type(owner)).__module__)

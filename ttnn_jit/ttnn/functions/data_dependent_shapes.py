@@ -1,4 +1,4 @@
-"""Functions whose results have as many elements as the data says: they run on the host, between programs."""
+"""Functions with data-dependent result shapes, `nonzero` and `unique`; they run on the host, between programs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 @host_function(over_meshes=True)
 def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) -> list[Tensor]:
-    """How many elements are not 0, and their indices in front of a tensor of the operand's shape (ttnn.nonzero).
+    """The number of nonzero elements, and their indices (ttnn.nonzero).
 
     Args:
-        input_tensor: All extents but the last one are 1.
-        memory_config: Where the results lie; where the tensor does when omitted.
+        input_tensor: A tensor in which all extents but the last one are 1.
+        memory_config: Memory config of the results; that of the tensor when omitted.
 
     Returns:
-        A UINT32 tensor of shape [1, 1, 1, 1], and a UINT32 tensor whose other elements are 0; both ROW_MAJOR.
+        The number, UINT32 of shape [1, 1, 1, 1]; and the indices, UINT32 of the operand's shape, followed by zeros.
+        Both are ROW_MAJOR.
 
     Raises:
         ShapeError: Another extent is not 1.
@@ -51,7 +52,7 @@ def nonzero(input_tensor: Tensor, *, memory_config: MemoryConfig | None = None) 
 
 @host_function(over_meshes=True)
 def unique(input_tensor: Tensor) -> Tensor:
-    """The different elements in ascending order, in one dimension, ROW_MAJOR; every NaN is one of its own.
+    """The distinct elements in ascending order, in one dimension, ROW_MAJOR; every NaN is distinct (ttnn.unique).
 
     Raises:
         DeallocatedError: The tensor was deallocated.
@@ -65,6 +66,6 @@ def unique(input_tensor: Tensor) -> Tensor:
 
 
 def _elements(tensor: Tensor) -> torch.Tensor:
-    """Those of a tensor, integers in 64 bits: torch has few functions of narrower ones without a sign."""
+    """The elements of a tensor, integers as int64, since torch has few functions of unsigned types."""
     elements = tensor.to_torch()
     return elements.long() if tensor.dtype.is_integer else elements

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.frontend.stand_in import BF16, lowered
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.frontend.python.unseen_code import has_effects
+from ttnn_jit.frontend.python.side_effects import has_effects
 
 ITEMS = iter([1.0, 2.0, 3.0])
 CYCLE = itertools.cycle([2.0, 3.0])

@@ -14,8 +14,8 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import stored_programs
-from ttnn_jit.dispatch import kept_programs
-from ttnn_jit.dispatch.kept_programs import PROGRAMS_KEPT
+from ttnn_jit.dispatch import lru_programs
+from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 
 LIMIT = 8
 X = torch.ones(2, 2)
@@ -24,7 +24,7 @@ X = torch.ones(2, 2)
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """A limit that is soon reached."""
-    monkeypatch.setattr(kept_programs, "PROGRAMS_KEPT", LIMIT)
+    monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", LIMIT)
 
 
 def on(device, values=X):
@@ -111,31 +111,31 @@ def test_the_first_program_that_goes_is_told_of_once_with_the_argument_that_keep
             halves(torch.ones(rows, 3), X.new_ones(1, 3))
         told += caught
     (warning,) = told
-    text = f"halves keeps {LIMIT} programs, and those that were not used for longest go from now on; `x` keeps changing"
+    text = f"halves keeps {LIMIT} programs, and from now on evicts the least recently used; `x` keeps changing"
     assert str(warning.message) == f"{text}: it had {LIMIT + 1} values"
     assert warning.filename == __file__
 
 
 @pytest.mark.slow
 def test_a_number_is_told_of_when_it_changed_sixteen_times_and_when_programs_go(monkeypatch):
-    monkeypatch.setattr(kept_programs, "PROGRAMS_KEPT", PROGRAMS_KEPT)
+    monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", MAX_PROGRAMS)
     function = scaled()
     told = []
-    for number in range(PROGRAMS_KEPT + 20):
+    for number in range(MAX_PROGRAMS + 20):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             function(X, number * 0.5)
         told += [str(each.message) for each in caught]
     assert [text.partition(" values")[0].partition(";")[0] for text in told] == [
         "scaled was compiled for 16",
-        f"scaled keeps {PROGRAMS_KEPT} programs, and those that were not used for longest go from now on",
+        f"scaled keeps {MAX_PROGRAMS} programs, and from now on evicts the least recently used",
     ]
-    assert f"`factor` keeps changing: it had {PROGRAMS_KEPT} and more values" in told[1]
-    assert function.num_entries == PROGRAMS_KEPT
+    assert f"`factor` keeps changing: it had {MAX_PROGRAMS} and more values" in told[1]
+    assert function.num_entries == MAX_PROGRAMS
 
 
 def test_tensors_in_the_place_of_a_number_are_no_numbers_that_change(cpu_device, monkeypatch):
-    monkeypatch.setattr(kept_programs, "PROGRAMS_KEPT", PROGRAMS_KEPT)
+    monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", MAX_PROGRAMS)
     ttnn.multiply.clear()
     for extent in range(1, 25):
         x = on(cpu_device, torch.ones(2, extent))

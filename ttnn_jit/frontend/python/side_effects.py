@@ -1,7 +1,6 @@
-"""Code of the user's that is run as it is, and again by the guard, because it cannot be interpreted.
+"""Detects side effects in the user's code that runs natively, and again in the guard, since it cannot be interpreted.
 
-That is right as long as it does the same again: a function that advances an iterator, counts or appends would do it
-once too often.
+A second run must have no further effect: a function that advances an iterator, counts or appends would do so twice.
 """
 
 from __future__ import annotations
@@ -20,18 +19,20 @@ from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 _CHANGING_METHODS = frozenset({
     "append", "appendleft", "extend", "insert", "pop", "popitem", "popleft", "remove", "reverse", "__next__", "send",
 })  # fmt: skip
-"""Methods that do more the second time; `add`, `update` and their like leave what they left the first time."""
+"""Methods that are not idempotent, unlike `add` and `update`."""
 _NAME_LOADS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"})
-_MADE_BY = frozenset({"__init__", "__new__", "__init_subclass__", "__set_name__", "__class_getitem__", "__post_init__"})
+_CONSTRUCTORS = frozenset(
+    {"__init__", "__new__", "__init_subclass__", "__set_name__", "__class_getitem__", "__post_init__"}
+)
 
 
 def has_effects(function: Any) -> bool:
-    """Whether a function, as far as its instructions tell, does something else when it is run again."""
+    """Whether a second run of a function has further effects, as far as its instructions show."""
     return any(_has_effects(reached) for reached in _reached(function, {}))
 
 
 def _reached(function: Any, seen: dict[int, types.FunctionType]) -> Iterator[types.FunctionType]:
-    """A function of the user's and those that it names."""
+    """A function of the user's, and the functions that it names, transitively."""
     if type(function) is not types.FunctionType or id(function) in seen or is_of_a_library(function):
         return
     seen[id(function)] = function
@@ -58,7 +59,7 @@ def _is_iterator(value: Any) -> bool:
 
 
 def _changes_something(code: types.CodeType) -> bool:
-    """Whether code calls a method that changes its object, or counts in something that outlives the call."""
+    """Whether code calls a mutating method, or updates in place something that outlives the call."""
     in_place = False
     for instruction in dis.get_instructions(code):
         if instruction.opname in {"LOAD_METHOD", "LOAD_ATTR"} and instruction.argval in _CHANGING_METHODS:
@@ -71,7 +72,7 @@ def _changes_something(code: types.CodeType) -> bool:
 
 
 def special_methods_have_effects(value: Any) -> bool:
-    """Whether a special method of the user's, of an object or of what native containers in it hold, has effects."""
+    """Whether a special method of the user's has effects, in an object or in items of native containers."""
     kinds = {type(part) for part in _parts(value, {})}
     return any(has_effects(member) for kind in kinds for member in _special_methods(kind))
 
@@ -89,12 +90,12 @@ def _parts(value: Any, seen: dict[int, Any]) -> Iterator[Any]:
 def _special_methods(kind: type) -> Iterator[Any]:
     for holder in filter(is_python_class, kind.__mro__):
         for name, member in list(vars(holder).items()):
-            if name.startswith("__") and name not in _MADE_BY:
+            if name.startswith("__") and name not in _CONSTRUCTORS:
                 yield _function_of(member)
 
 
 def _function_of(member: Any) -> Any:
-    """The function behind a member of a class, if it is of a kind that Python wraps one in."""
+    """The function that a member of a class wraps; any other member itself."""
     for kind, name in _WRAPPING.items():
         if is_a(member, kind):
             return _function_of(getattr(member, name))
@@ -108,7 +109,7 @@ _WRAPPING: dict[type, str] = {
 
 
 def getter_has_effects(kind: type, name: str) -> bool:
-    """Whether code of the user's that makes the attribute `name` of instances of `kind` has effects."""
+    """Whether code of the user's that computes the attribute `name` of instances of `kind` has effects."""
     found = member_of(kind, name)
     makers = [member_of(kind, "__getattribute__"), member_of(kind, "__getattr__"), member_of(type(found), "__get__")]
     return any(has_effects(_function_of(maker)) for maker in (*makers, found if is_a(found, property) else None))
