@@ -92,7 +92,9 @@ def _resolved(dotted: str) -> Any:
 def accepts(value: Any, keyword: str) -> bool:
     """Whether a call of `value` accepts `keyword`."""
     parameters = inspect.signature(value).parameters
-    if isinstance(value, TtnnOperation) and any(keyword in each.named_by for each in value.__ttnn_overloads__):
+    if isinstance(value, TtnnOperation) and any(
+        keyword in each.keyword_parameters for each in value.__ttnn_overloads__
+    ):
         return True
     return keyword in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 

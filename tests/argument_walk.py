@@ -48,7 +48,7 @@ from ttnn_jit.ops.language.parameter import (
     OUTPUT,
     Parameter,
 )
-from ttnn_jit.ops.result_options import OF_SEVERAL
+from ttnn_jit.ops.result_options import PER_RESULT_KINDS
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import DataType
 from ttnn_jit.ttnn.calling.eager_functions import _FUNCTIONS, _NAMES
@@ -123,7 +123,7 @@ def _arguments(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _base(operation: Operation, shapes: Sequence[Any], statics: Sequence[Any]) -> dict[str, Any]:
-    choices = dict(operation.chosen_by)
+    choices = dict(operation.fixed_keywords)
     attributes = {each.name: value for each, value in zip(operation.attributes, statics, strict=True)}
     allowed = getattr(operation, "operand_dtypes", ()) or (operation.dtypes,) * len(shapes)
     domain = operation.probe.domain
@@ -184,7 +184,7 @@ def _values_beside(parameter: Parameter, operation: Operation, base: Mapping[str
     elif isinstance(kind, PrecisionKind):
         yield from precisions()
     else:
-        assert kind in {CHOICE, CONFIG, DTYPE, OUTPUT, *OF_SEVERAL}, (
+        assert kind in {CHOICE, CONFIG, DTYPE, OUTPUT, *PER_RESULT_KINDS}, (
             f"{operation.name}: nobody says what `{parameter.name}` may be"
         )
 

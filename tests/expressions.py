@@ -32,4 +32,4 @@ def evaluate(expression, tensors):
         return expression
     operation, *operands = expression
     function = getattr(ttnn, operation.name)
-    return function(*[evaluate(operand, tensors) for operand in operands], **operation.chosen_by)
+    return function(*[evaluate(operand, tensors) for operand in operands], **operation.fixed_keywords)

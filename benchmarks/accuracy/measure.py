@@ -123,7 +123,7 @@ def measured(
 
 def _runner(operation: Operation, mode: Mode, device: Any) -> Callable[[list[torch.Tensor]], torch.Tensor]:
     """A function that runs the operation in `mode`."""
-    function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
+    function = partial(getattr(ttnn, operation.name), **operation.fixed_keywords)
     values = operation.tested_attributes
 
     def call(*operands: Any) -> Any:

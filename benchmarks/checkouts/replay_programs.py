@@ -37,7 +37,7 @@ def _of_operations() -> Iterator[Combination]:
     from ttnn_jit.ops import OPERATIONS
     from ttnn_jit.specs.tensor_spec import DataType
 
-    calls = [(one, call) for one in OPERATIONS if not one.chosen_by for call in _calls(one)]
+    calls = [(one, call) for one in OPERATIONS if not one.fixed_keywords for call in _calls(one)]
     for number, (operation, call) in enumerate(calls):
         dtypes = [dtype.mlir for dtype in DataType if dtype.mlir in DTYPES and dtype in operation.dtypes]
         integers = [INTEGER] if DataType.INT32 in operation.dtypes else []

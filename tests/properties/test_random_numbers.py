@@ -12,7 +12,7 @@ from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import parse_module, verify
 from ttnn_jit.interpreters.tile_interpreter import interpret
-from ttnn_jit.ops.selection.random_numbers import RAND, RANDN, RESOLUTION, threefry, within
+from ttnn_jit.ops.selection.random_numbers import RAND, RANDN, RESOLUTION, scaled_within, threefry
 from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 
 F32, TILE = ttnn.float32, ttnn.TILE_LAYOUT
@@ -77,7 +77,7 @@ def test_no_word_is_drawn_as_the_end_of_a_half_open_interval(dtype, target):
             low, high = (torch.tensor(end).float().item() for end in (low, high))  # noqa: PLW2901 - as the IR has them
             if (low, high) in NARROW and dtype is not F32:
                 continue
-            got = ttnn.to_torch(ttnn.typecast(within(ttnn, fractions, dtype, low, high), dtype)).double()
+            got = ttnn.to_torch(ttnn.typecast(scaled_within(ttnn, fractions, dtype, low, high), dtype)).double()
             assert (got >= low).all(), (low, high, got.min())
             assert (got < high).all(), (low, high, got.max())
 
@@ -87,7 +87,7 @@ def test_every_fraction_is_drawn_below_1_in_float32_and_bfloat16(cpu_device):
     assert fractions.max() < 1
     on_device = ttnn.from_torch(fractions, layout=TILE, device=cpu_device)
     for dtype in (F32, ttnn.bfloat16):
-        got = ttnn.to_torch(ttnn.typecast(within(ttnn, on_device, dtype, 0.0, 1.0), dtype))
+        got = ttnn.to_torch(ttnn.typecast(scaled_within(ttnn, on_device, dtype, 0.0, 1.0), dtype))
         assert got.max() == 1 - 2.0 ** -(dtype.mantissa_bits + 1)
         assert got.min() == 0
 

@@ -143,7 +143,7 @@ def a_tensor_made_inside(x):
 
 def shapes_that_do_not_fit(x, y=BF16.with_(shape=(32, 64))):
     return ttnn.exp(x) + y
-#          ^^^^^^^^^^^^^^^ `add` got shapes that do not fit: [32, 32] and [32, 64]
+#          ^^^^^^^^^^^^^^^ `add` got shapes that do not broadcast: [32, 32] and [32, 64]
 #          help: extents must be equal or 1, counted from the last dimension
 
 

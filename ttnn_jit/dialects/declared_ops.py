@@ -16,7 +16,7 @@ from ttnn_jit.dialects.layout import dtype_of, spec_of
 from ttnn_jit.dialects.properties import declared_operands, statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.dialects.writing.creation import QuickOperation
-from ttnn_jit.ops.families.movement import Background
+from ttnn_jit.ops.families.movement import BackgroundFill
 from ttnn_jit.specs.access.access import Part
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -161,10 +161,10 @@ class MovementOp(TensorOp):
     @property
     def is_view(self) -> bool:
         """Whether its result is a view of its one operand."""
-        return len(self.operands) == 1 and self.operation.filled is None
+        return len(self.operands) == 1 and self.operation.background_fill is None
 
     @property
-    def background(self) -> Background | None:
+    def background(self) -> BackgroundFill | None:
         """The fill outside those blocks; None if they cover the result."""
         operation, shapes, statics = self._canonicalized()
         return operation.background(shapes, statics)
@@ -231,7 +231,7 @@ class ContractionOp(TensorOp):
         types = [value.type for value in (*self.operands, self.results[0])]
         if all(isinstance(each, TensorType) for each in types):
             *factors, result = (each.get_shape() for each in types if isinstance(each, TensorType))
-            if (said := self.operation.contradiction(factors, result, self.statics)) is not None:
+            if (said := self.operation.matmul_verifier_error(factors, result, self.statics)) is not None:
                 listed = ", ".join(str(list(shape)) for shape in (*factors, result))
                 raise VerifyException(f"{self.name}: {said}: {listed}")
         super().verify_types()

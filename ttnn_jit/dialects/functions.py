@@ -15,7 +15,7 @@ from xdsl.ir import Attribute
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.writing.editing import ops_of
-from ttnn_jit.ops.public_names import names_within_a_slip
+from ttnn_jit.ops.public_names import names_within_one_edit
 
 MAX_OPERATIONS = 100_000
 """The limit of one program, called functions included: it stops the trace of an endless loop."""
@@ -102,7 +102,7 @@ def verify_call(call: CallOp) -> None:
     functions = {op.sym_name.data: op for op in ops_of(module.body.block) if isinstance(op, FuncOp)}
     callee = functions.get(name)
     if callee is None:
-        near = " or ".join(f"@{each}" for each in names_within_a_slip(name, functions))
+        near = " or ".join(f"@{each}" for each in names_within_one_edit(name, functions))
         instead = f"did you mean {near}?" if near else "define it in this module"
         raise CompileError(f"it calls @{name}, and the module has no such function", help=instead)
     _require_types(f"argument of @{name}", callee.function_type.inputs.data, call.operand_types)

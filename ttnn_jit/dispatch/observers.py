@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call
-from ttnn_jit.ops.traced_calls import classes_of_calls, with_elements
+from ttnn_jit.ops.traced_calls import flat_arguments, traceable_classes
 from ttnn_jit.process.compile_lock import compiling
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
@@ -86,7 +86,7 @@ def start(observer: Observer) -> None:
     """Notify `observer` of calls from now on."""
     with compiling():  # a trace of a function changes these classes too
         if not OBSERVERS:
-            observe_classes(classes_of_calls())
+            observe_classes(traceable_classes())
             for name in _TENSOR_METHODS:
                 _replace(Tensor, name, _observed(getattr(Tensor, name), f"ttnn.Tensor.{name}"))
         OBSERVERS.append(observer)
@@ -152,7 +152,7 @@ def _observed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def call_with_observers(call: Callable[..., Any], operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``call(*args, **kwargs)``, with notification of the observers; `operation` is the operation that is called."""
-    if _INSIDE.get() or any(map(_is_proxy, with_elements([*args, *kwargs.values()]))):
+    if _INSIDE.get() or any(map(_is_proxy, flat_arguments([*args, *kwargs.values()]))):
         return call(*args, **kwargs)
     only = _ONLY.get()
     observers = tuple(OBSERVERS) if only is None else only
@@ -176,7 +176,7 @@ def call_with_observers(call: Callable[..., Any], operation: Any, args: tuple[An
 
 def is_compiled(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Whether an argument is a proxy of a tensor, of a function that is being compiled or traced."""
-    kinds = map(type, with_elements([*args, *kwargs.values()]))
+    kinds = map(type, flat_arguments([*args, *kwargs.values()]))
     return any(hasattr(kind, "__ttnn_call__") and not issubclass(kind, Tensor) for kind in kinds)
 
 

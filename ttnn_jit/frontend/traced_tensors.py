@@ -18,7 +18,7 @@ from ttnn_jit.frontend.tensors.creations import create
 from ttnn_jit.frontend.tensors.emitter import Emitter
 from ttnn_jit.frontend.tensors.movement_methods import movement_of_torch
 from ttnn_jit.ops.host_ops import creation_of
-from ttnn_jit.ops.traced_calls import tracing, with_elements
+from ttnn_jit.ops.traced_calls import flat_arguments, tracing
 
 
 @contextlib.contextmanager
@@ -28,7 +28,7 @@ def tracing_hidden_inputs(emitter: Emitter) -> Iterator[None]:
     def called(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if (creation := creation_of(operation)) is not None:
             return create(emitter, creation, args, kwargs)
-        if not any(map(emitter.is_input, with_elements((*args, *kwargs.values())))):
+        if not any(map(emitter.is_input, flat_arguments((*args, *kwargs.values())))):
             return NotImplemented
         jitted = wrapped_attribute(operation)
         return emitter.call(operation, args, kwargs) if jitted is None else getattr(operation, jitted)(*args, **kwargs)

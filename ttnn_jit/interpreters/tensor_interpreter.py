@@ -59,7 +59,7 @@ def _routine(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, nume
     if not any(spec.volume for spec in results):
         return [np.zeros(0, spec.dtype.compute.numpy) for spec in results]  # no loop runs: there is no first element
     shapes = [*(each.values.shape for each in operands), *(tuple(spec.shape) for spec in results)]
-    shapes = [*map(op.operation.counted, shapes)]
+    shapes = [*map(op.operation.loop_shape, shapes)]
     loops = op.operation.loops(*shapes[: len(operands)], *op.statics)
     arrays = [np.array(each.values).reshape(-1) for each in operands]
     flat = [_as_numbers(values, each.spec.dtype) for values, each in zip(arrays, operands, strict=True)]
@@ -71,13 +71,13 @@ def _routine(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, nume
     addresses = [
         access.address(shape, dense_strides(shape)) for access, shape in zip(loops.accesses, shapes, strict=True)
     ]
-    outer = len(loops.extents) - loops.own
+    outer = len(loops.extents) - loops.inner
     stored = _stored_as(results[0].dtype, math_, numerics)
     elements = (written_in_rows(_loaded, stored),) if op.operation.writes_rows else (_loaded, stored)
     loop, constants = op.operation.loop(*elements), op.operation.constants(*op.statics)
     used_dims = [frozenset().union(*map(dims_of, access.coordinates)) for access in loops.accesses]
     for index in np.ndindex(*loops.extents[:outer]):
-        windows = (_loop_arguments(*each, index, loops.own) for each in zip(flat, addresses, used_dims, strict=True))
+        windows = (_loop_arguments(*each, index, loops.inner) for each in zip(flat, addresses, used_dims, strict=True))
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
     if op.packs_rows:
         (spec,), (values,) = results, made

@@ -23,7 +23,7 @@ from ttnn_jit.ops.elementwise.binary import FILL
 from ttnn_jit.ops.elementwise.typecast import Typecast
 from ttnn_jit.ops.families.contraction import Contraction
 from ttnn_jit.ops.families.decomposition import BY_NAME, Composite, MacroOperation
-from ttnn_jit.ops.families.elementwise import Elementwise, Implementations, Laws
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, Implementations
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.families.routine import Routine
@@ -61,13 +61,13 @@ __all__ = [
     "SYNONYMS",
     "TYPECAST",
     "AbsentOperator",
+    "AlgebraicProperties",
     "BoundCall",
     "Composite",
     "Contraction",
     "Declaration",
     "Elementwise",
     "Implementations",
-    "Laws",
     "MacroOperation",
     "Movement",
     "Number",
@@ -144,14 +144,14 @@ FOREIGN_NAMES = {"fabs": "abs", "power": "pow", "true_divide": "divide"}
 (TYPECAST,) = (operation for operation in OPERATIONS if isinstance(operation, Typecast))
 """The operation that casts its operand to another element type."""
 
-(COPY,) = (operation for operation in ELEMENTWISE if operation.laws.copies)
+(COPY,) = (operation for operation in ELEMENTWISE if operation.algebra.copies)
 """The operation whose result is its operand."""
 
 OVERLOADS = _overloads()
 """Python name -> the declarations that share it, in order of preference."""
 BY_NAME.update(OVERLOADS)
 
-IN_PLACE = {name: OVERLOADS[operation.name] for operation in OPERATIONS for name in operation.names_in_place}
+IN_PLACE = {name: OVERLOADS[operation.name] for operation in OPERATIONS for name in operation.in_place_names}
 """Name of an in-place function of ttnn -> the declarations of what it computes."""
 
 EAGER = {
@@ -193,6 +193,6 @@ def overloads_of(function: Any) -> tuple[Operation, ...] | None:
 
 def nearest_names(name: str) -> list[str]:
     """Names of operations that a misspelled `name` may mean."""
-    from ttnn_jit.ops.public_names import names_within_a_slip
+    from ttnn_jit.ops.public_names import names_within_one_edit
 
-    return [ALIASES[name]] if name in ALIASES else names_within_a_slip(name, OVERLOADS)
+    return [ALIASES[name]] if name in ALIASES else names_within_one_edit(name, OVERLOADS)

@@ -60,7 +60,7 @@ def of_type(activation: Any, overloads: Mapping[str, Sequence[Operation]]) -> Ap
     named = tuple(overloads.get(_FORMULAS.get(name, name), ()))
     if not named:
         raise ArgumentError(
-            f"`ttnn.UnaryOpType.{kind}` is no operation here",
+            f"`ttnn.UnaryOpType.{kind}` is not supported here",
             help="give another, or the name of one of `ttnn_jit.supported_ops()`",
         )
     meant = tuple(operation for operation in named if operation.ttnn_name == kind.lower())

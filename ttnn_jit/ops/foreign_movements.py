@@ -79,7 +79,7 @@ def _masked_fill(ops: Ops, x: Value, mask: Value, value: Value | float) -> Value
     if not fits(extents, x.shape):
         raise ShapeError(f"a mask of shape {list(mask.shape)} does not broadcast to a tensor of {list(x.shape)}")
     if isinstance(value, Value) and math.prod(value.shape) != 1:
-        raise ShapeError(f"one element is filled in where the mask says so, got a tensor of {list(value.shape)}")
+        raise ShapeError(f"`value` must have one element, got a tensor of {list(value.shape)}")
     return ops.call(WHERE, [mask, value, x])
 
 

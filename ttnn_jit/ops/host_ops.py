@@ -64,7 +64,7 @@ class HostOps(Ops, Generic[Tensor]):
         """The result of `draws` in `config`, with a generator of `seed`, or with the shared generator."""
 
     @abstractmethod
-    def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig, /) -> Tensor:
+    def with_memory_config(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig, /) -> Tensor:
         """The result of `call` in `config`; a program records `config` as requested, and keeps the result in DRAM."""
 
     @abstractmethod

@@ -25,13 +25,13 @@ NAMED_OTHERWISE = {
 """Name that users look up in ttnn, and that ttnn lacks -> the name to use."""
 
 
-def names_within_a_slip(name: str, known: Iterable[str]) -> list[str]:
+def names_within_one_edit(name: str, known: Iterable[str]) -> list[str]:
     """The `known` names at a Damerau-Levenshtein distance of 1 from `name`: one insertion, deletion, change or swap."""
     near = range(len(name) - 1, len(name) + 2)
-    return sorted(candidate for candidate in known if len(candidate) in near and _is_one_slip(name, candidate))
+    return sorted(candidate for candidate in known if len(candidate) in near and _is_one_edit(name, candidate))
 
 
-def _is_one_slip(a: str, b: str) -> bool:
+def _is_one_edit(a: str, b: str) -> bool:
     if len(a) > len(b):
         a, b = b, a
     at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))

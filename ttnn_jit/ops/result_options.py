@@ -23,7 +23,7 @@ from ttnn_jit.ops.language.parameter import (
     OUTPUT,
     OUTPUT_OF_SEVERAL,
     PROGRAM_CONFIG,
-    WANTED,
+    RESULT_MASK,
     Parameter,
 )
 from ttnn_jit.process.dataclass import dataclass
@@ -49,7 +49,7 @@ OPERAND_PARAMETERS = (
 GRADIENT_PARAMETERS = (
     Parameter("input_grad", OUTPUT_OF_SEVERAL, aliases=("output_tensor", "input_a_grad")),
     Parameter("other_grad", OUTPUT_OF_SEVERAL, aliases=("input_b_grad",)),
-    Parameter("are_required_outputs", WANTED),
+    Parameter("are_required_outputs", RESULT_MASK),
 )
 """Parameters of every gradient: output tensors of the first two results, and which results to return."""
 HARDWARE_PARAMETERS = (
@@ -78,9 +78,9 @@ _COMMON_PARAMETERS = {
 }
 _OPTION_OF_KIND = {CONFIG: "memory_config", OUTPUT: "output_tensor"}
 """Kind of parameter -> the one option that all its names set."""
-OF_SEVERAL = {OUTPUT_OF_SEVERAL, WANTED}
+PER_RESULT_KINDS = {OUTPUT_OF_SEVERAL, RESULT_MASK}
 """Kinds of parameters for options of each of several results."""
-_OPTIONS = {*_OPTION_OF_KIND, *OF_SEVERAL}
+_OPTIONS = {*_OPTION_OF_KIND, *PER_RESULT_KINDS}
 """Kinds of parameters of operations that are options."""
 
 
@@ -106,7 +106,7 @@ class Outputs:
             if target is not None and not is_tensor(target):
                 raise ArgumentError(f"{name}: `{parameter.name}` must be a tensor, got {shown(target)}")
 
-    def given(self, name: str, results: Sequence[Any], write: Callable[[Any, Any], Any]) -> list[Any]:
+    def selected(self, name: str, results: Sequence[Any], write: Callable[[Any, Any], Any]) -> list[Any]:
         """What a call of `name` returns; ``write(target, result)`` writes a result into a target, and returns that.
 
         Raises:
@@ -114,11 +114,11 @@ class Outputs:
         """
         wanted = [True] * len(results) if self.wanted is None else self.wanted
         if not isinstance(wanted, list | tuple) or {*map(type, wanted)} - {bool} or len(wanted) < len(results):
-            says = f"says True or False for each of {len(results)} gradients"
-            raise ArgumentError(f"{name}: `are_required_outputs` {says}, got {shown(wanted)}")
+            rule = f"must have True or False for each of {len(results)} gradients"
+            raise ArgumentError(f"{name}: `are_required_outputs` {rule}, got {shown(wanted)}")
         targets = [*self.targets, *[None] * len(results)]
         if any(target is not None for target in self.targets[len(results) :]):
-            raise ArgumentError(f"{name} gives one gradient, and `{GRADIENT_PARAMETERS[1].name}` is for a second")
+            raise ArgumentError(f"{name} has one gradient, and `{GRADIENT_PARAMETERS[1].name}` is for a second")
         found = zip(results, wanted, targets, strict=False)
         return [
             None if not is_wanted else each if target is None else write(target, each)
@@ -178,7 +178,7 @@ class ResultOptions:
             "in place": self.in_place,
         }
 
-    def settled(self, name: str, bound: BoundCall, is_tensor: Callable[[Any], bool]) -> ResultOptions:
+    def resolved(self, name: str, bound: BoundCall, is_tensor: Callable[[Any], bool]) -> ResultOptions:
         """The checked options of the call `bound` of `name`; an `output_tensor` sets memory config and dtype.
 
         Raises:

@@ -34,8 +34,8 @@ def result_annotation(overloads: Sequence[Operation]) -> str:
     first = overloads[0]
     if first.gives_one_tensor:
         return "Tensor"
-    if isinstance(first, MacroOperation) and first.collected_in is not None:
-        return "list[Tensor]" if first.collected_in is list else "tuple[Tensor, ...]"
+    if isinstance(first, MacroOperation) and first.result_container is not None:
+        return "list[Tensor]" if first.result_container is list else "tuple[Tensor, ...]"
     return f"tuple[{', '.join(['Tensor'] * first.result_count)}]"
 
 

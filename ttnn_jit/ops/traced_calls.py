@@ -37,7 +37,7 @@ def tracing(tracer: Tracer) -> Iterator[None]:
     """
     token = _TRACER.set(tracer)
     TRACERS.append(tracer)
-    classes = classes_of_calls()
+    classes = traceable_classes()
     own = [vars(cls).get("__call__") for cls in classes]
     for cls in classes:
         cls.__call__ = _intercepted(cls.__call__)
@@ -53,7 +53,7 @@ def tracing(tracer: Tracer) -> Iterator[None]:
         _TRACER.reset(token)
 
 
-def classes_of_calls() -> list[Any]:
+def traceable_classes() -> list[Any]:
     """The traceable classes, and their subclasses with a ``__call__`` of their own."""
     return [cls for root in _CLASSES for cls in _overriding_classes(root)]
 
@@ -67,28 +67,28 @@ def _overriding_classes(root: Any) -> Iterator[Any]:
 
 def _intercepted(call: Callable[..., Any]) -> Callable[..., Any]:
     def intercepted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = in_trace(self, args, kwargs)
+        result = redirect_to_trace(self, args, kwargs)
         return call(self, *args, **kwargs) if result is NotImplemented else result
 
     return intercepted
 
 
-def in_trace(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def redirect_to_trace(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a call in the trace of this context; NotImplemented without a trace, or if the tracer declines."""
     tracer = _TRACER.get()
     return NotImplemented if tracer is None else tracer(function, args, kwargs)
 
 
-def in_program(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def redirect_to_program(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a call in the program of an argument, or of an element of one; NotImplemented without a program."""
-    for argument in with_elements((*args, *kwargs.values())):
+    for argument in flat_arguments((*args, *kwargs.values())):
         caller = getattr(argument, "__ttnn_call__", None)
         if caller is not None:
             return caller(function, args, kwargs)
     return NotImplemented
 
 
-def with_elements(values: Iterable[Any]) -> Iterator[Any]:
+def flat_arguments(values: Iterable[Any]) -> Iterator[Any]:
     """The values, with lists and tuples replaced by their elements."""
     for value in values:
         if type(value) in {list, tuple}:

@@ -105,7 +105,7 @@ def test_the_activation_of_a_program_config_is_applied_before_the_one_rounding(d
         ({"activations": [3]}, "3 is no activation"),
         (
             {"activations": [ttnn.UnaryOpType.XIELU]},
-            r"`ttnn.UnaryOpType.XIELU` is no operation here\nhelp: give another",
+            r"`ttnn.UnaryOpType.XIELU` is not supported here\nhelp: give another",
         ),
         ({"input_tensor_a_activations": RELU}, "`input_tensor_a_activations` must be a list"),
         ({"activations": [ttnn.UnaryWithParam(RELU, 1.0)]}, "takes at most 1 arguments, got 2"),

@@ -81,7 +81,7 @@ def test_operands_and_options_are_given_as_to_any_operation(name, device):
             function(z, w, **{keyword: value})
     with pytest.raises(ArgumentError, match="has no argument `colour`"):
         function(z, w, colour=1)
-    with pytest.raises(ArgumentError, match="misses its argument"):
+    with pytest.raises(ArgumentError, match="lacks its argument"):
         function(z)
 
 

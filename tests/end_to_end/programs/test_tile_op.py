@@ -143,7 +143,7 @@ def test_the_text_contains_the_body_of_a_traced_operation(monkeypatch):
 def test_text_with_python_of_another_process_is_refused(monkeypatch):
     text = a_module(uses_steps)
     monkeypatch.setattr(user_operation, "_DECLARED", {})
-    with pytest.raises(InvalidModule, match="`steps` is Python that this process has not seen"):
+    with pytest.raises(InvalidModule, match="`steps` is a Python function that this process has not defined"):
         verify(parse_module(text))
 
 

@@ -22,7 +22,7 @@ def chosen():
     met = dict.fromkeys(map(type, OPERATIONS), 0)
     for operation in OPERATIONS:
         is_special = operation.check is not None or not operation.gives_one_tensor
-        if operation.chosen_by or not (operation.examples or type(operation) in {Elementwise, Reduction}):
+        if operation.fixed_keywords or not (operation.examples or type(operation) in {Elementwise, Reduction}):
             continue
         met[type(operation)] += not is_special
         if is_special or met[type(operation)] <= EXAMPLES_OF_A_KIND:

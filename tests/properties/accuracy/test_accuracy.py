@@ -110,7 +110,7 @@ def test_no_neighbour_of_a_worst_argument_on_the_page_exceeds_the_bound():
     for operation, values in found:
         near = [torch.tensor([v]).view(torch.int32) + torch.arange(-500, 501, dtype=torch.int32) for v in values]
         operands = [bits.view(torch.float32) for bits in near]
-        call = partial(getattr(ttnn, operation.name), **operation.chosen_by)
+        call = partial(getattr(ttnn, operation.name), **operation.fixed_keywords)
         got = ttnn_jit.jit(lambda *xs: call(*xs, *operation.tested_attributes))(*operands)  # noqa: B023 - called here
         exact = in_float64(operation, operation.golden, operands)
         errors = ulp_errors(got, exact)

@@ -78,7 +78,7 @@ def computed(program, tensors):
     values = list(tensors)
     for operation, operands in program:
         chosen = [operand[1] if isinstance(operand, tuple) else values[operand] for operand in operands]
-        values.append(getattr(ttnn, operation.name)(*chosen, *operation.tested_attributes, **operation.chosen_by))
+        values.append(getattr(ttnn, operation.name)(*chosen, *operation.tested_attributes, **operation.fixed_keywords))
     return values
 
 

@@ -38,7 +38,7 @@ def test_an_operation_is_within_its_bound_for_any_positive_numbers(operation, cp
     names = [attribute.name for attribute in operation.attributes]
     for numbers in itertools.product(VALUES, repeat=len(names)):
         call = getattr(ttnn, operation.name)
-        got = ttnn.to_torch(call(*on_device, **dict(zip(names, numbers, strict=True)), **operation.chosen_by))
+        got = ttnn.to_torch(call(*on_device, **dict(zip(names, numbers, strict=True)), **operation.fixed_keywords))
         want = operation.golden(torch, *(each.double() for each in tensors), *numbers).double()
         errors = ulp_errors(got, want)
         errors[(got.double() - want).abs() <= operation.probe.max_absolute] = 0
@@ -54,7 +54,7 @@ def test_a_nan_attribute_propagates_through_the_function(operation, cpu_device):
     names = [attribute.name for attribute in operation.attributes]
     for index, name in enumerate(names):
         numbers = [torch.nan if k == index else 0.75 for k in range(len(names))]
-        given = dict(zip(names, numbers, strict=True)) | dict(operation.chosen_by)
+        given = dict(zip(names, numbers, strict=True)) | dict(operation.fixed_keywords)
         got = ttnn.to_torch(getattr(ttnn, operation.name)(*on_device, **given))
         want = operation.golden(torch, *(each.double() for each in tensors), *numbers)
         assert torch.equal(got.isnan(), want.isnan()), name

@@ -123,7 +123,7 @@ def test_a_result_is_written_into_the_callers_tensor(cpu_device):
             lambda x: ttnn.group_norm(x, num_groups=2, weight=ttnn.reshape(x[:, :16], (64,))),
             r"64 numbers are 40 channels in \[1, 2\] chunks",
         ),
-        (lambda x: ttnn.group_norm(x), "`group_norm` misses its argument `num_groups`"),
+        (lambda x: ttnn.group_norm(x), "`group_norm` lacks its argument `num_groups`"),
         (lambda x: ttnn.std_hw(x[0]), "no rows and columns"),
         (lambda x: ttnn.rms_norm_post_all_gather(x, x), r"`stats` has shape \[4, 40\]"),
     ],

@@ -162,7 +162,7 @@ NLP = ttnn.experimental
         (lambda x: SPLIT(x, num_heads=4, num_kv_heads=3), "4 heads of queries cannot share 3 heads of keys and values"),
         (lambda x: SPLIT(x, num_heads=0), "0 heads of queries cannot share 0"),
         (lambda x: SPLIT(x, x, num_heads=2), r"keys and values of shape \[2, 4, 48\] do not fit queries"),
-        (lambda x: SPLIT(x), "misses its argument `num_heads`"),
+        (lambda x: SPLIT(x), "lacks its argument `num_heads`"),
         (lambda x: SPLIT(x, num_heads=2.5), "`num_heads` of .* must be a whole number, got 2.5"),
         (lambda x: NLP.nlp_create_qkv_heads(x, num_heads=2), r"`input_tensor` has shape \[2, 4, 48\]"),
         (lambda x: NLP.create_qkv_heads(x, num_heads=2), r"`input_tensor` has shape \[2, 4, 48\]"),

@@ -132,7 +132,7 @@ def test_pythons_operators_on_bits_are_those_of_integers(mode, device):
         (lambda x: ttnn.gcd(x, x), "`gcd` does not take FLOAT32"),
         (
             lambda x: ttnn.gcd(ttnn.typecast(x, ttnn.int32), ttnn.typecast(x[:, :3], ttnn.int32)),
-            "shapes that do not fit",
+            "shapes that do not broadcast",
         ),
         (lambda x: ttnn.gcd(ttnn.typecast(x, ttnn.int32), ttnn.typecast(x, ttnn.uint8)), "different element types"),
         (lambda x: ttnn.gcd(ttnn.typecast(x, ttnn.int32), 1.5), "1.5"),

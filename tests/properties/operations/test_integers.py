@@ -72,7 +72,7 @@ def test_operations_on_integers_are_exact(dtype, arity):
 @pytest.mark.parametrize("operation", ON_INTEGERS, ids=lambda operation: operation.ttnn_name)
 def test_an_operation_on_integers_is_exact_eagerly_and_in_a_function(device, operation):
     tensors = arguments(operation.arity, DataType.INT32)
-    function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
+    function = partial(getattr(ttnn, operation.name), **operation.fixed_keywords)
     expected = reference(operation, tensors)
     assert torch.equal(ttnn_jit.jit(enable_cache=False)(lambda *xs: function(*xs))(*tensors), expected)
     on_device = [ttnn.from_torch(tensor, layout=ttnn.TILE_LAYOUT, device=device) for tensor in tensors]

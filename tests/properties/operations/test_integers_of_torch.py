@@ -142,7 +142,7 @@ def of_numbers(draw):
     dtype, operands = draw(st.sampled_from(INTEGERS)), []
     for index, operand in enumerate(operation.operands):
         number = isinstance(operand.kind, TensorKind) and operand.kind.or_number
-        if number and (index or operation.dtype_from) and draw(st.integers(0, 2)) == 0:
+        if number and (index or operation.dtype_operand) and draw(st.integers(0, 2)) == 0:
             operands.append(draw(NUMBERS))
             continue
         own = dtype if draw(st.integers(0, 2)) else draw(st.sampled_from([*INTEGERS, *FLOATS]))
@@ -197,7 +197,7 @@ def program_of(operation, operands, attributes):
     function = attrgetter(operation.name)(ttnn)
     names = [each.name for each in operation.operands]
     keywords = {
-        **dict(zip([each.name for each in operation.attributes], attributes, strict=True)), **operation.chosen_by,
+        **dict(zip([each.name for each in operation.attributes], attributes, strict=True)), **operation.fixed_keywords,
     }  # fmt: skip
     indices = [k for k, each in enumerate(operands) if isinstance(each, torch.Tensor)]
 

@@ -70,7 +70,7 @@ def example(operation, shapes, statics, dtype):
     call = attrgetter(operation.name)(ttnn)
     xs = [None if shape is None else any_bits(shape, dtype, seed) for seed, shape in enumerate(shapes)]
     names = [[each.name for each in group] for group in (operation.operands, operation.attributes)]
-    keywords = {**dict(zip(names[1], statics, strict=True)), **operation.chosen_by}
+    keywords = {**dict(zip(names[1], statics, strict=True)), **operation.fixed_keywords}
 
     def moved(*tensors):
         given = [list(tensors)] if operation.is_variadic else tensors

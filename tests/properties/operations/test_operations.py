@@ -78,7 +78,7 @@ def test_an_intermediate_overflow_is_reported_as_such():
 
 def assert_within_its_bound(operation, dtype, cpu_device):
     tensors = arguments(operation, dtype)
-    function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
+    function = partial(getattr(ttnn, operation.name), **operation.fixed_keywords)
     values = operation.tested_attributes
     jitted = ttnn_jit.jit(enable_cache=False)(lambda *xs: function(*xs, *values))
     alone = jitted(*tensors)
@@ -124,7 +124,7 @@ def test_an_operation_in_a_fused_kernel_gives_the_bits_of_eager_calls(device, op
         ttnn.from_torch(t[: 32 * 32].reshape(32, 32), layout=ttnn.TILE_LAYOUT, device=device)
         for t in arguments(operation, dtype)
     ]
-    function = partial(getattr(ttnn, operation.name), **operation.chosen_by)
+    function = partial(getattr(ttnn, operation.name), **operation.fixed_keywords)
     values = operation.tested_attributes
 
     def program(*xs):

@@ -36,7 +36,7 @@ def test_every_operation_target_frontend_and_instruction_set_is_replayed(combina
     found = {
         name: {combination[name] for combination in combinations} for name in ("program", "frontend", "target", "isa")
     }
-    called = {f"op_{operation.ttnn_name}" for operation in OPERATIONS if not operation.chosen_by}
+    called = {f"op_{operation.ttnn_name}" for operation in OPERATIONS if not operation.fixed_keywords}
     assert called <= found["program"]
     assert found["frontend"] == {"ast", "trace"}
     assert found["target"] == {"cpu", "wormhole_b0", "blackhole"}
@@ -44,7 +44,7 @@ def test_every_operation_target_frontend_and_instruction_set_is_replayed(combina
 
 
 @pytest.mark.parametrize(
-    "operation", [one for one in OPERATIONS if one.examples and not one.chosen_by], ids=lambda one: one.ttnn_name
+    "operation", [one for one in OPERATIONS if one.examples and not one.fixed_keywords], ids=lambda one: one.ttnn_name
 )
 def test_an_operation_is_replayed_with_each_of_its_examples(operation, combinations):
     programs = re.compile(rf"op_{operation.ttnn_name}(_\d+)?")

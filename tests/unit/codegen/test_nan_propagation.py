@@ -31,7 +31,7 @@ def puts_off(**fields):
     return propagates_nan(body)
 
 
-@pytest.mark.parametrize("operation", [op for op in ELEMENTWISE if op.laws.propagates_nan], ids=str)
+@pytest.mark.parametrize("operation", [op for op in ELEMENTWISE if op.algebra.propagates_nan], ids=str)
 def test_an_operation_that_declares_it_returns_nan_for_nan(operation):
     with NumpyVector.quiet():
         for position, others in product(range(operation.arity), product(SPECIALS, repeat=operation.arity - 1)):

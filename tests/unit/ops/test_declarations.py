@@ -1,4 +1,4 @@
-"""Facts of declarations are true: laws, kinds of parameters, rules of results."""
+"""Facts of declarations are true: algebraic properties, kinds of parameters, rules of results."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def bits(values):
 
 
 def declared(law):
-    return [pytest.param(o, id=o.ttnn_name) for o in ops.ELEMENTWISE if getattr(o.laws, law) not in {None, False}]
+    return [pytest.param(o, id=o.ttnn_name) for o in ops.ELEMENTWISE if getattr(o.algebra, law) not in {None, False}]
 
 
 def pairs():
     return (np.array(column, np.float32) for column in zip(*itertools.product(VALUES, VALUES), strict=True))
 
 
-@pytest.mark.parametrize("operation", declared("neutral"))
+@pytest.mark.parametrize("operation", declared("right_identity"))
 def test_a_neutral_number_returns_the_first_operand_bit_for_bit(operation):
     with NumpyVector.quiet():
-        result = operation.emit(NumpyVector(), VALUES, np.full_like(VALUES, operation.laws.neutral))
+        result = operation.emit(NumpyVector(), VALUES, np.full_like(VALUES, operation.algebra.right_identity))
     assert (bits(result) == bits(VALUES)).all()
 
 
@@ -72,7 +72,7 @@ def test_an_associative_operation_can_be_regrouped(operation):
 
 @pytest.mark.parametrize("operation", [*declared("copies"), *declared("negates")])
 def test_declared_copies_and_negations_are_exact(operation):
-    expected = -VALUES if operation.laws.negates else VALUES
+    expected = -VALUES if operation.algebra.negates else VALUES
     assert (bits(operation.emit(NumpyVector(), VALUES)) == bits(expected)).all()
 
 
@@ -208,9 +208,9 @@ def test_ops_on_types_of_other_compilers_are_parsed_verified_and_printed(type_):
 
 def test_notes_about_ttnn_are_in_the_help_and_no_elementwise_function_has_any():
     """Chips have the functions of every target (tests/properties/accuracy/test_accuracy.py compares the bits)."""
-    imitating = [each for each in ops.OPERATIONS if each.imitations]
+    imitating = [each for each in ops.OPERATIONS if each.vendor_quirks]
     assert {each.name for each in imitating} >= {"matmul", "linear", "transformer.scaled_dot_product_attention"}
     for operation in imitating:
         assert not isinstance(operation, ops.Elementwise)
         text = attrgetter(operation.name)(package).__doc__
-        assert all(f"As in ttnn: {each}" in text for each in operation.imitations)
+        assert all(f"As in ttnn: {each}" in text for each in operation.vendor_quirks)

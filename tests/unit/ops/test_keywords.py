@@ -25,7 +25,7 @@ def test_a_keyword_selects_among_declarations_of_one_name():
 
 
 def test_a_value_that_no_declaration_has_is_named():
-    with pytest.raises(ArgumentError, match="no form for approximate='cubic'"):
+    with pytest.raises(ArgumentError, match="does not support approximate='cubic'"):
         bound("gelu", "tensor", approximate="cubic")
 
 
@@ -60,8 +60,8 @@ def test_an_ambiguous_keyword_is_resolved_by_the_other_keywords(args, kwargs):
 @pytest.mark.parametrize(
     ("args", "kwargs", "error"),
     [
-        ((), {"dim1": 0}, "misses its argument `dim2`"),
-        ((), {"dim0": 0}, "misses its argument `dim2`"),
+        ((), {"dim1": 0}, "lacks its argument `dim2`"),
+        ((), {"dim0": 0}, "lacks its argument `dim2`"),
         ((0, 1), {"dim1": 1}, "got two values for `dim1`"),
         ((0, 1), {"dim2": 1}, "got two values for `dim2`"),
         ((), {"dim0": 0, "dim1": 1, "dim2": 1}, "got two values for `dim1`"),
@@ -118,7 +118,7 @@ def test_divide_takes_torchs_rounding_modes(cpu_device, mode):
         got = (divide(*operands) if divide is reverse else divide(*operands, rounding_mode=mode)).to_torch()
         assert torch.equal(got, expected)
         assert torch.equal(got.signbit(), expected.signbit())
-    with pytest.raises(ArgumentError, match="no form for rounding_mode='ceil'"):
+    with pytest.raises(ArgumentError, match="does not support rounding_mode='ceil'"):
         ttnn.divide(*tensors, rounding_mode="ceil")
 
 
@@ -145,7 +145,7 @@ def test_a_weight_of_prelu_is_per_channel_and_not_broadcast_along_columns(cpu_de
 
 def test_a_number_without_a_float_is_refused(cpu_device):
     x = ttnn.from_torch(torch.ones(2), layout=ttnn.TILE_LAYOUT, device=cpu_device)
-    with pytest.raises(ArgumentError, match="has no float"):
+    with pytest.raises(ArgumentError, match="is out of range of float"):
         ttnn.add(x, 10**400)
 
 

@@ -32,8 +32,8 @@ EVERY = pytest.mark.parametrize("operation", ELEMENTWISE, ids=lambda operation: 
 def test_a_signature_accepts_every_call_that_the_declaration_accepts(operation):
     signature = inspect.signature(attrgetter(operation.name)(ttnn))
     tensors = [object()] * operation.arity
-    signature.bind(*tensors, *operation.tested_attributes, **operation.chosen_by)
-    signature.bind(**dict.fromkeys(operation.parameter_names), **operation.chosen_by)
+    signature.bind(*tensors, *operation.tested_attributes, **operation.fixed_keywords)
+    signature.bind(**dict.fromkeys(operation.parameter_names), **operation.fixed_keywords)
     needed = dict.fromkeys(attribute.name for attribute in operation.attributes if attribute.is_required)
     signature.bind(*tensors, **needed, **dict.fromkeys((*RESULT_KEYWORDS, *HARDWARE_KEYWORDS)))
     required = [operand for operand in operation.operands if operand.is_required]
@@ -111,7 +111,7 @@ def test_torch_has_the_declared_operation(operation):
     operands = [x[0] > 0, *x[1:]] if operation.aten == "where" else list(x)
     if operation.operands[-1].kind is TENSOR_PER_CHANNEL:
         operands[-1] = operands[-1][:1]
-    got = function(*operands, **{name: value for name, value in operation.chosen_by.items() if value is not None})
+    got = function(*operands, **{name: value for name, value in operation.fixed_keywords.items() if value is not None})
     torch.testing.assert_close(got.double(), operation.golden(torch, *operands).double(), equal_nan=True)
 
 

@@ -14,7 +14,7 @@ from tests.unit.frontend.stand_in import BF16, lowered
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.ops import ABSENT, ALIASES, OVERLOADS
-from ttnn_jit.ops.public_names import NAMES_OF_SUBMODULES, PUBLIC_NAMES, names_within_a_slip
+from ttnn_jit.ops.public_names import NAMES_OF_SUBMODULES, PUBLIC_NAMES, names_within_one_edit
 from ttnn_jit.tools import names
 
 ALPHABET = string.ascii_letters + string.digits + "_"
@@ -56,7 +56,7 @@ def slips(name):
 @example(a="abb", b="bab")
 @example(a="", b="a")
 def test_names_within_a_slip_are_those_at_damerau_levenshtein_distance_one(a, b):
-    assert (names_within_a_slip(a, [b]) == [b]) == (b in slips(a))
+    assert (names_within_one_edit(a, [b]) == [b]) == (b in slips(a))
 
 
 def test_every_public_name_is_known_as_ttnns_or_as_our_own():

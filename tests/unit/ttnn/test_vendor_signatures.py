@@ -73,7 +73,7 @@ def ours(function: Any) -> dict[str, Any]:
         return {name: each.default for name, each in inspect.signature(function).parameters.items()}
     found = {name: (each.kind is IGNORED and IGNORED) or None for name, each in GENERAL.items()}
     overloads = [*function.__ttnn_overloads__]
-    own = {keyword for operation in overloads for keyword in operation.named_by}
+    own = {keyword for operation in overloads for keyword in operation.keyword_parameters}
     return {**found, **{keyword: _default(overloads, keyword) for keyword in own}}
 
 
@@ -85,9 +85,9 @@ def _default(overloads: list[Any], keyword: str) -> Any:
     """The default of the first declaration that has the parameter; one that lacks it may be called without."""
     named = [{each.name: each for each in operation.parameters} for operation in overloads]
     meant = [
-        parameters[operation.named_by[keyword][0]]
+        parameters[operation.keyword_parameters[keyword][0]]
         for operation, parameters in zip(overloads, named, strict=True)
-        if keyword in operation.named_by
+        if keyword in operation.keyword_parameters
     ]
     if any(each.kind is IGNORED for each in meant):
         return IGNORED

@@ -130,7 +130,7 @@ class ValueRanges:
         if isinstance(step, Cast):
             return rounded
         operation, numbers = operation_of_tile(step.tile_name), [each.value for each in step.numbers]
-        if not operation.laws.monotone:
+        if not operation.algebra.monotone:
             return None
 
         def applied(*tiles: Any) -> Any:

@@ -85,7 +85,7 @@ def between_bfloat16(body: KernelBody) -> set[int]:
 
 
 def _negates(step: Apply) -> bool:
-    return operation_of_tile(step.tile_name).laws.negates
+    return operation_of_tile(step.tile_name).algebra.negates
 
 
 def _without_sign(body: KernelBody, index: int) -> tuple[int, bool]:
@@ -114,9 +114,9 @@ def propagates_nan(body: KernelBody) -> bool:
         match step:
             case Apply():
                 operation = operation_of_tile(step.tile_name)
-                if not operation.laws.propagates_nan:
+                if not operation.algebra.propagates_nan:
                     return False
-                rounds += not operation.laws.chooses and step.dtype.is_upper_half
+                rounds += not operation.algebra.selects_operand and step.dtype.is_upper_half
             case LookUp():
                 return False
             case Cast() if step.dtype.is_integer:

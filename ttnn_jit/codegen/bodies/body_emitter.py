@@ -187,7 +187,7 @@ class BodyEmitter:
     def _chooses_among(self, step: Apply, holds: Callable[[int], bool]) -> bool:
         """Whether the op selects one of its tiles, and `holds` is true of each."""
         tiles = [operand for operand in step.operands if isinstance(operand, int)]
-        chosen = operation_of_tile(step.tile_name).laws.chooses and len(tiles) == len(step.operands)
+        chosen = operation_of_tile(step.tile_name).algebra.selects_operand and len(tiles) == len(step.operands)
         return chosen and not step.numbers and all(map(holds, tiles))
 
     def _is_bfloat16(self, index: int) -> bool:

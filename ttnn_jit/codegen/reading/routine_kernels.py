@@ -34,7 +34,7 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
         CompileError: The operands are not strided.
     """
     specs = [spec_of(value.type) for value in op.operands]
-    loops = op.operation.loops(*(op.operation.counted(tuple(spec.shape)) for spec in specs), *op.statics)
+    loops = op.operation.loops(*(op.operation.loop_shape(tuple(spec.shape)) for spec in specs), *op.statics)
     if op.operation.updates and 0 in loops.extents:
         return _begun(op, reader)  # the operand is not updated
     own = op.operands[1:] if op.operation.updates else op.operands
@@ -51,8 +51,8 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
 
 def _routine(op: RoutineOp, loops: RoutineLoops, streams: tuple[Stream, ...], numerics: Numerics) -> Routine:
     operation, constants = op.operation, tuple(map(_constant, op.operation.constants(*op.statics)))
-    short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.own :])
-    own = loops.own, _moves(loops), constants, short, operation.native, operation.writes_rows, operation.loaded
+    short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.inner :])
+    own = loops.inner, _moves(loops), constants, short, operation.native, operation.writes_rows, operation.load_operand
     return Routine(streams, len(loops.extents) - 1, numerics, operation.ttir_name, *own)
 
 
@@ -67,7 +67,7 @@ def _begun(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
 def _moves(loops: RoutineLoops) -> tuple[tuple[int, ...], ...]:
     """Per operand and result, the routine's loops along which it moves, outermost first; 0 is the innermost."""
     last = len(loops.extents) - 1
-    own = range(len(loops.extents) - loops.own, len(loops.extents))
+    own = range(len(loops.extents) - loops.inner, len(loops.extents))
     dims = [{dim for expr in access.coordinates for dim in dims_of(expr)} for access in loops.accesses]
     return tuple(tuple(last - loop for loop in own if loop in moving) for moving in dims)
 
@@ -80,7 +80,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> La
     for each in operands:
         access = each.view.access
         assert access is not None, "every operand of a routine has an access in its loops"
-        scalar = not each.view.spec.shape and op.operation.takes_scalars
+        scalar = not each.view.spec.shape and op.operation.accepts_rank_zero
         addresses.append(
             access.address(*(((1,), (1,)) if scalar else (each.view.spec.shape, _strides(each.view.spec))))
         )
@@ -90,7 +90,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> La
         walked = None
     if walked is None or len(walked.extents) != len(loops.extents):
         raise refusal(op, "no loops with strides walk what it reads", "copy the operand first: add 0 to it")
-    return LaunchLoops(loops.extents, walked.strides, walked.offsets, whole=tuple(range(loops.own)))
+    return LaunchLoops(loops.extents, walked.strides, walked.offsets, whole=tuple(range(loops.inner)))
 
 
 def _strides(spec: TensorSpec) -> tuple[int, ...]:

@@ -117,7 +117,7 @@ class StageWriter:
         if not self.in_place:
             return term
         held = len(self.steps)
-        combine = REDUCTION_OF_TILE[step.tile_name].combined_by.tile_name
+        combine = REDUCTION_OF_TILE[step.tile_name].combiner.tile_name
         self.steps.append(Load(self.read.setdefault(number, len(self.read)), None))
         self.steps.append(Apply(combine, (held, term), (), step.dtype, None))
         return held + 1

@@ -132,12 +132,12 @@ def _swept(nest: LoopNest, isa: HostIsa, symbol: str) -> Draft:
             reads_bf16 = fold.terms < len(body.streams) and body.streams[fold.terms].dtype.is_upper_half
             function = f"ttnn_jit.{fold.tile_name}{'.bf16' * reads_bf16}"
             folds[function] = fold.tile_name, reads_bf16
-            any_order = REDUCTION_OF_TILE[fold.tile_name].combined_by.laws.associative
+            any_order = REDUCTION_OF_TILE[fold.tile_name].combiner.algebra.associative
             reductions.append(FoldCall(function, fold.terms, fold.result, fold.in_registers, any_order))
         calls.append(SweepCall(name if computing else "", sweep.stage.operands, sweep.whole_row, tuple(reductions)))
     for function, (tile_name, reads_bf16) in folds.items():
         operation = REDUCTION_OF_TILE[tile_name]
-        named = function, operation.combine, operation.identity, operation.combined_by.laws.associative
+        named = function, operation.combine, operation.identity, operation.combiner.algebra.associative
         functions = row_functions(*named, reads_bf16, isa) if in_rows else column_functions(*named, isa)
         definitions += functions.definitions
         module.add(functions.module)

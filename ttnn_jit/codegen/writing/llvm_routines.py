@@ -32,7 +32,7 @@ def routine_kernel(routine: Routine, isa: HostIsa) -> tuple[str, KernelModules, 
     return name, KernelModules.of(numba_module(name, PythonSource(source))), _ROUTINE_PICOSECONDS
 
 
-_NATIVE_PICOSECONDS = {NativeLoop.ROWS_GATHERED: _ROUTINE_PICOSECONDS, NativeLoop.ARGUMENT_REDUCTION: 60}
+_NATIVE_PICOSECONDS = {NativeLoop.ROW_GATHER: _ROUTINE_PICOSECONDS, NativeLoop.ARGUMENT_REDUCTION: 60}
 """Predicted per index of routines' native loops."""
 
 
@@ -41,7 +41,7 @@ def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module
     first, *others = (stream.dtype for stream in routine.streams)
     given = KERNEL, first
     match native:
-        case NativeLoop.ROWS_GATHERED:
+        case NativeLoop.ROW_GATHER:
             return [gathering_text(*given, others[0], routine.rank, module)]
         case NativeLoop.ARGUMENT_REDUCTION:
             (largest,) = routine.constants

@@ -20,7 +20,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.dialects.spelling.text_scan import scan
 from ttnn_jit.dialects.verifier import InvalidModule, reason_of
-from ttnn_jit.ops.public_names import names_within_a_slip
+from ttnn_jit.ops.public_names import names_within_one_edit
 
 # mlir-opt defines aliases of op locations after the module that uses them; xDSL requires them before.
 _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*$", re.MULTILINE)
@@ -150,7 +150,7 @@ class _TextParser(Parser):
     def _close_names(self, name: str) -> list[str]:
         dialect, dot, last = name.partition(".")
         known = [op.name.partition(".")[2] for op in self.ctx.loaded_ops if op.name.partition(".")[0] == dialect]
-        return [f"{dialect}{dot}{near}" for near in names_within_a_slip(last, known)]
+        return [f"{dialect}{dot}{near}" for near in names_within_one_edit(last, known)]
 
     def parse_optional_str_literal(self) -> str | None:
         """The string at the parser's position, if there is one."""

@@ -89,7 +89,9 @@ class _ProgramOps(HostOps[ProgramTensor]):
             write(self._emitter, draw, after, "a draw")
         return made if config is None else self.with_layout(made, made.spec.with_(memory_config=config))
 
-    def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> ProgramTensor:
+    def with_memory_config(
+        self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig
+    ) -> ProgramTensor:
         """The result of `call`, with the memory config that it has eagerly, as for a `memory_config=`."""
         tensor: ProgramTensor = call(*arguments)
         tensor.requested = checked(tensor.spec.with_(memory_config=config))

@@ -94,7 +94,7 @@ class Emitter(AbstractEmitter):
         """
         args = [self.operand(value) for value in args]
         bound = self._bind(overloads, args, {name: self.operand(value) for name, value in kwargs.items()})
-        options = self.locate_errors(options.settled, f"ttnn.{bound.operation.name}", bound, is_proxy)
+        options = self.locate_errors(options.resolved, f"ttnn.{bound.operation.name}", bound, is_proxy)
         if self.builder.target.numerics is Numerics.IEEE:
             bound = with_precision(bound, lambda _: None)
         location, what = self.location(), f"`{bound.operation.name}`"

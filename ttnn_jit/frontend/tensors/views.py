@@ -16,11 +16,11 @@ from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.movement.view_rules import (
     Strides,
     are_dense,
+    base_update,
     is_view_on_device,
-    movements,
     only_adds_ones,
     strides_of_view,
-    written_back,
+    view_chains,
 )
 from ttnn_jit.runtime.libraries import NUMPY, TTNN
 from ttnn_jit.specs.cores.sharding import dense_strides
@@ -40,7 +40,7 @@ def is_number(tensor: ProgramTensor) -> bool:
 
 def note_views(emitter: AbstractEmitter, operation: Operation, given: Any, statics: Sequence[Any], made: Any) -> None:
     """Mark the results `made` of an operation on the tensor `given` as its views, if they are."""
-    for result, chain in zip(made, movements(operation, given.spec, statics), strict=True):
+    for result, chain in zip(made, view_chains(operation, given.spec, statics), strict=True):
         note_view(emitter, given, chain, result)
 
 
@@ -106,7 +106,7 @@ def updated_base(emitter: AbstractEmitter, view: View, part: TensorOperand, loca
     for operation, statics in view.chain[:-1]:
         shapes.append(operation.extents((shapes[-1],), statics))
     for index, movement in reversed([*enumerate(view.chain)]):
-        back = written_back(movement, shapes[index])
+        back = base_update(movement, shapes[index])
         if back is None:
             view.base.refuse(
                 "this writes into an expanded tensor: several elements lie at one address",

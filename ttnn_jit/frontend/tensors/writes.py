@@ -205,7 +205,7 @@ def update_in_place(
     Raises:
         CompileError: The operand is no tensor, or the result does not fit into it.
     """
-    target: Any = emitter.operand(overloads[0].argument_written(args, kwargs))
+    target: Any = emitter.operand(overloads[0].written_argument(args, kwargs))
     if not is_proxy(target):
         argument = overloads[0].operands[overloads[0].written_operand].name
         raise CompileError(
@@ -256,7 +256,7 @@ def write_outputs(
         return write(emitter, target, each.operand, name, in_place=False)
 
     found = emitter.emit(overloads, args, kwargs, options)
-    return emitter.locate_errors(outputs.given, f"ttnn.{overloads[0].name}", found, written)
+    return emitter.locate_errors(outputs.selected, f"ttnn.{overloads[0].name}", found, written)
 
 
 def in_place_operator(operation: Operation) -> Callable[[ProgramTensor, Any], Any]:

@@ -21,10 +21,10 @@ def promote_operands(operation: Operation, operands: Sequence[Operand], cast: Ca
 
     Operands without a common type stay unchanged, and the operation refuses them.
     """
-    numbers = operands[operation.dtype_from :]
+    numbers = operands[operation.dtype_operand :]
     if operation.promotes and (dtype := _common_type(numbers)) is not None:
         numbers = [cast(each, dtype) if isinstance(each, tuple) else each for each in numbers]
-    return [*_masks(operands[: operation.dtype_from], numbers, cast), *numbers]
+    return [*_masks(operands[: operation.dtype_operand], numbers, cast), *numbers]
 
 
 def _common_type(operands: Sequence[Operand]) -> DataType | None:

@@ -266,12 +266,12 @@ SCALED_DOT_PRODUCT_ATTENTION = Composite(
         "Scaled dot-product attention: softmax(queries times keys times `scale`, plus `attn_mask`) times values; "
         "`is_causal` masks later positions, `sliding_window_size` those out of the window."
     ),
-    imitates=SINK_AS_IN_TTNN,
+    vendor_quirk=SINK_AS_IN_TTNN,
     decompose=_full_sequence,
     canonicalize=_check,
     result=attention_result,
     golden=_full_sequence_in_torch,
-    rounds_steps=True,
+    rounds_intermediates=True,
     aten="scaled_dot_product_attention",
     examples=(
         (((2, 4, 5, 32), (2, 2, 7, 32), (2, 2, 7, 16), (2, 1, 5, 7), None), (False, 0.5, None)),
@@ -317,7 +317,7 @@ JOINT_SCALED_DOT_PRODUCT_ATTENTION = MacroOperation(
     ),
     summary="Attention of two sequences that are concatenated; the results of the first and of the second sequence.",
     decompose=_joint,
-    collected_in=tuple,
+    result_container=tuple,
     takes_dtypes=FLOATS,
     golden=_joint_in_torch,
 )

@@ -163,14 +163,14 @@ SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         "Attention of one position per user, queries [1, users, heads, channels], to keys up to `cur_pos` or "
         "`cur_pos_tensor` if `is_causal`; zeros for users whose position is below 0."
     ),
-    imitates=SINK_AS_IN_TTNN,
+    vendor_quirk=SINK_AS_IN_TTNN,
     decompose=_decode,
     canonicalize=_canonical_decode,
     result=_decode_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_decode_in_torch,
-    rounds_steps=True,
+    rounds_intermediates=True,
     examples=(
         (((1, 3, 4, 8), (3, 2, 9, 8), (3, 2, 9, 8), None, None, None), (True, (0, 8, 4), None, None)),
         (((1, 2, 4, 16), (2, 4, 33, 16), (2, 4, 33, 16), (2, 1, 4, 33), None, (4, 32)), (False, (), 0.5, None)),
@@ -217,14 +217,14 @@ PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE = Composite(
         WINDOW,
     ),
     summary="Attention of one position per user to paged caches, whose page table is [users, pages per user].",
-    imitates=SINK_AS_IN_TTNN,
+    vendor_quirk=SINK_AS_IN_TTNN,
     decompose=_paged_decode,
     canonicalize=_canonical_pages,
     result=_decode_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, FLOATS, INDICES, FLOATS),
     core_for_each=True,
     golden=_paged_decode_in_torch,
-    rounds_steps=True,
+    rounds_intermediates=True,
 )
 
 
@@ -285,7 +285,7 @@ CHUNKED_SCALED_DOT_PRODUCT_ATTENTION = Composite(
     result=attention_result,
     operand_dtypes=(FLOATS, FLOATS, FLOATS, INDICES, INDICES),
     golden=_chunk_in_torch,
-    rounds_steps=True,
+    rounds_intermediates=True,
 )
 
 

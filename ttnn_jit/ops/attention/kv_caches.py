@@ -70,7 +70,7 @@ FILL_CACHE = MacroOperation(
     parameters=(CACHE, INPUT, Parameter("batch_idx", DIMENSION, aliases=("batch_index",))),
     summary="Writes `input` [1, heads, positions, channels] to the first positions of one user of a cache, in place.",
     decompose=_filled,
-    written_as=("fill_cache", "kv_cache.fill_cache_for_user_"),
+    in_place_synonyms=("fill_cache", "kv_cache.fill_cache_for_user_"),
     golden=_filled_in_torch,
     examples=((((3, 2, 8, 5), (1, 2, 7, 5)), (1,)), (((1, 1, 64, 32), (1, 1, 33, 32)), (0,))),
 )
@@ -121,7 +121,7 @@ UPDATE_CACHE = MacroOperation(
         "or the number in `update_idx_tensor`, in place."
     ),
     decompose=_updated,
-    written_as=("update_cache", "kv_cache.update_cache_for_token_"),
+    in_place_synonyms=("update_cache", "kv_cache.update_cache_for_token_"),
     golden=_updated_in_torch,
     examples=((((3, 2, 8, 5), (1, 2, 32, 5), None), (7, 4)), (((2, 1, 64, 32), (1, 1, 2, 32), None), (0, 0))),
 )
@@ -177,7 +177,7 @@ PAGED_UPDATE_CACHE = MacroOperation(
         "place; positions out of range are skipped."
     ),
     decompose=_updated_by_index,
-    written_as=("experimental.paged_update_cache",),
+    in_place_synonyms=("experimental.paged_update_cache",),
     golden=_by_index_in_torch,
     examples=(
         (((3, 2, 8, 5), (1, 3, 4, 5), None, None), ((0, 7, 3),)),
@@ -213,7 +213,7 @@ PAGED_FILL_CACHE = MacroOperation(
     ),
     summary="Writes all positions of one user, or of the users in `batch_idx_tensor`, to a paged cache, in place.",
     decompose=_filled_pages,
-    written_as=("experimental.paged_fill_cache",),
+    in_place_synonyms=("experimental.paged_fill_cache",),
     golden=_filled_pages_in_torch,
 )
 

@@ -220,7 +220,7 @@ ROTARY_EMBEDDING_LLAMA_FUSED_QK = MacroOperation(
     ),
     summary="`rotary_embedding_llama` of queries and of keys in decode mode; the angles of both are concatenated.",
     decompose=_queries_and_keys,
-    collected_in=tuple,
+    result_container=tuple,
     golden=_queries_and_keys_in_torch,
 )
 

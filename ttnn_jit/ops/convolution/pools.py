@@ -194,7 +194,7 @@ def _in_torch(torch: Any, x: Any, pool: Pool, number: float) -> Any:
 
 def _padded_for_windows(torch: Any, x: Any, pool: Pool, number: float) -> Any:
     """Padded images, extended by `number` to the extents that the windows cover."""
-    extents = zip(pool.windows.reach(pool.counts), x.shape[2:], strict=True)
+    extents = zip(pool.windows.covered_extents(pool.counts), x.shape[2:], strict=True)
     down, across = (max(0, wanted - own) for wanted, own in extents)
     return torch.nn.functional.pad(x, (0, across, 0, down), value=number)
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE, unary
-from ttnn_jit.ops.families.elementwise import Implementations, Laws
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Implementations
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import CHOICE, FLOAT, IGNORED, Parameter
 
@@ -115,7 +115,7 @@ RELU = unary(
     "relu",
     summary="max(x, 0); NaN stays NaN.",
     emit=lambda b, x: b.maximum(x, b.const(0.0)),
-    laws=Laws(chooses=True),
+    algebra=AlgebraicProperties(selects_operand=True),
 )
 GELU = unary(
     "gelu",
@@ -150,7 +150,7 @@ RELU6 = unary(
     summary="x limited to [0, 6]; NaN stays NaN.",
     emit=lambda b, x: _clamped(b, x, 0.0, 6.0),
     golden=lambda torch, x: torch.clamp(x, 0.0, 6.0),
-    laws=Laws(chooses=True),
+    algebra=AlgebraicProperties(selects_operand=True),
 )
 LEAKY_RELU = unary(
     "leaky_relu",

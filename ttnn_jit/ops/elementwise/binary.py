@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE
-from ttnn_jit.ops.families.elementwise import Elementwise, Laws, elementwise
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, elementwise
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import BOOL, CHOICE, FLOAT, TENSOR_OR_NUMBER, TENSOR_PER_CHANNEL, Parameter
 
@@ -38,7 +38,7 @@ def comparison(name: str, operator: str, summary: str, *, monotone: bool = True)
         summary=f"1 where {summary}, else 0, in the first operand's dtype.",
         emit=lambda b, x, y: b.select(getattr(b, name)(x, y), b.const(1.0), b.const(0.0)),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
-        laws=Laws(chooses=True, monotone=monotone),
+        algebra=AlgebraicProperties(selects_operand=True, monotone=monotone),
         in_place=True,
     )
 
@@ -52,7 +52,7 @@ def logical(name: str, summary: str, combined: Callable[[Any, Any, Any], Any]) -
             combined(b, b.ne(x, b.const(0.0)), b.ne(y, b.const(0.0))), b.const(1.0), b.const(0.0)
         ),
         golden=lambda torch, x, y: getattr(torch, name)(x, y).to(x.dtype),
-        laws=Laws(chooses=True),
+        algebra=AlgebraicProperties(selects_operand=True),
         in_place=True,
     )
 
@@ -80,7 +80,7 @@ ADD = binary(
     "add",
     operator="+",
     summary="x + y.",
-    laws=Laws(neutral=-0.0, commutative=True, propagates_nan=True, monotone=True),
+    algebra=AlgebraicProperties(right_identity=-0.0, commutative=True, propagates_nan=True, monotone=True),
     in_place=True,
 )
 SUBTRACT = binary(
@@ -88,7 +88,7 @@ SUBTRACT = binary(
     operator="-",
     summary="x - y.",
     aten="sub",
-    laws=Laws(neutral=0.0, propagates_nan=True, monotone=True),
+    algebra=AlgebraicProperties(right_identity=0.0, propagates_nan=True, monotone=True),
     tile_name="tile_sub",
     synonyms=("sub",),
     in_place=True,
@@ -98,7 +98,7 @@ MULTIPLY = binary(
     operator="*",
     summary="x * y.",
     aten="mul",
-    laws=Laws(neutral=1.0, commutative=True, propagates_nan=True, monotone=True),
+    algebra=AlgebraicProperties(right_identity=1.0, commutative=True, propagates_nan=True, monotone=True),
     tile_name="tile_mul",
     synonyms=("mul",),
     in_place=True,
@@ -108,7 +108,7 @@ DIVIDE = binary(
     operator="/",
     summary="x / y, correctly rounded.",
     aten="div",
-    laws=Laws(neutral=1.0, monotone=True),
+    algebra=AlgebraicProperties(right_identity=1.0, monotone=True),
     others=(Parameter("rounding_mode", CHOICE, None),),
     ttir_name="div",
     synonyms=("div",),
@@ -140,18 +140,18 @@ DIVIDE_TRUNC = binary(
 MAXIMUM = binary(
     "maximum",
     summary="The larger of x and y; NaN if either is.",
-    laws=Laws(associative=True, chooses=True, monotone=True),
+    algebra=AlgebraicProperties(associative=True, selects_operand=True, monotone=True),
 )
 MINIMUM = binary(
     "minimum",
     summary="The smaller of x and y; NaN if either is.",
-    laws=Laws(associative=True, chooses=True, monotone=True),
+    algebra=AlgebraicProperties(associative=True, selects_operand=True, monotone=True),
 )
 POW = binary(
     "pow",
     operands=(_BASE, _EXPONENT),
     operator="**",
-    summary="x to the power y, as C99 Annex F says.",
+    summary="x to the power y, as in C99 Annex F.",
     probe=Probe(domain=(0.0, 20.0), max_ulp=1.5, max_ulp_bf16=ROUNDED_TWICE),
     ttnn_name="pow_tensor",
     ttir_name="pow",
@@ -201,7 +201,7 @@ RDIV_TRUNC = binary(
 RPOW = binary(
     "rpow",
     operands=(_BASE, _EXPONENT),
-    summary="y to the power x, as C99 Annex F says.",
+    summary="y to the power x, as in C99 Annex F.",
     emit=lambda b, x, y: b.pow(y, x),
     aten="",
     golden=lambda torch, x, y: torch.pow(y, x),
@@ -226,7 +226,7 @@ REMAINDER = binary(
 )
 ATAN2 = binary(
     "atan2",
-    summary="The angle of the point (y, x), x the first operand, as C99 Annex F says.",
+    summary="The angle of the point (y, x), x the first operand, as in C99 Annex F.",
     probe=Probe((-100.0, 100.0), 3.0, ROUNDED_TWICE),
 )
 HYPOT = binary(
@@ -295,8 +295,8 @@ FILL = binary(
     emit=lambda _, __, y: y,
     aten="",
     golden=lambda torch, x, y: torch.where(torch.ones_like(x) == 1, y, x).to(x.dtype),
-    laws=Laws(chooses=True),
-    keeps_first=True,
+    algebra=AlgebraicProperties(selects_operand=True),
+    keeps_first_dtype=True,
 )
 ADDALPHA = binary(
     "addalpha",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import unary
-from ttnn_jit.ops.families.elementwise import Elementwise, Laws
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise
 from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import FLOAT, Parameter
 
@@ -28,7 +28,7 @@ def _predicate(
         emit=lambda b, x: b.select(mask(b, x), b.const(1.0), b.const(0.0)),
         aten=name if aten is None else aten,
         golden=lambda torch, x: golden(torch, x).to(x.dtype),
-        laws=Laws(chooses=True),
+        algebra=AlgebraicProperties(selects_operand=True),
         in_place=in_place,
     )
 
@@ -61,7 +61,7 @@ SIGN = unary(
     summary="-1, 0 or 1, as x is below zero, zero or above; zeros keep their sign, NaN stays NaN.",
     emit=_sign,
     golden=lambda torch, x: torch.where(x.isnan(), x, torch.sign(x)),
-    laws=Laws(chooses=True),
+    algebra=AlgebraicProperties(selects_operand=True),
 )
 HEAVISIDE = unary(
     "heaviside",

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE
-from ttnn_jit.ops.families.elementwise import Elementwise, Laws, elementwise
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, elementwise
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import FLOAT, TENSOR_OR_NUMBER, Parameter
 
@@ -43,8 +43,8 @@ WHERE = ternary(
     summary="true_value where the predicate is not zero (NaN counts as not zero), else false_value.",
     emit=lambda b, p, x, y: b.select(b.ne(p, b.const(0.0)), x, y),
     golden=lambda torch, p, x, y: torch.where(p != 0, x, y),
-    dtype_from=1,
-    laws=Laws(chooses=True, monotone=True),
+    dtype_operand=1,
+    algebra=AlgebraicProperties(selects_operand=True, monotone=True),
 )
 CLAMP_TENSOR = ternary(
     "clamp",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ttnn_jit.ops.families.elementwise import Elementwise, Implementations, Laws, elementwise
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, Implementations, elementwise
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import FLOAT, LIMIT, TENSOR, Parameter, integers
 
@@ -96,13 +96,13 @@ ABS = unary(
     "abs",
     summary="|x|.",
     operator="abs",
-    laws=Laws(chooses=True, monotone=True),
+    algebra=AlgebraicProperties(selects_operand=True, monotone=True),
 )
 NEG = unary(
     "neg",
     summary="-x: the sign bit flipped.",
     operator="neg",
-    laws=Laws(negates=True, chooses=True, propagates_nan=True, monotone=True),
+    algebra=AlgebraicProperties(negates=True, selects_operand=True, propagates_nan=True, monotone=True),
 )
 EXP = unary(
     "exp",
@@ -110,7 +110,7 @@ EXP = unary(
     implementations=Implementations(
         bfloat16=lambda b, x: b.exp_bfloat16(x), both_signs=lambda b, x: b.exp_of_both_signs(x)
     ),
-    laws=Laws(monotone=True),
+    algebra=AlgebraicProperties(monotone=True),
     probe=Probe(domain=(-110.0, 100.0), max_ulp=1.25),
 )
 LOG = _function(
@@ -213,7 +213,7 @@ IDENTITY = unary(
     summary="x.",
     emit=lambda _, x: x,
     aten="clone",
-    laws=Laws(copies=True, chooses=True),
+    algebra=AlgebraicProperties(copies=True, selects_operand=True),
 )
 CEIL = unary(
     "ceil",

@@ -99,7 +99,7 @@ class Contraction(Operation):
             found[label] = extent if known == 1 else known
         return named, found
 
-    def contradiction(
+    def matmul_verifier_error(
         self, shapes: Sequence[Sequence[int]], result: Sequence[int], statics: Sequence[Any]
     ) -> str | None:
         """The error of tt-mlir's matmul verifier for an op of these shapes; None if the op is valid.

@@ -136,7 +136,7 @@ class _RequantizationCount(SpecOps):
         counts = [each.handle for each in operands if isinstance(each, Value)]
         count = None
         if None not in counts and operation.only_moves(specs, statics):
-            requantizes = not isinstance(operation, Movement) or operation.regroups(specs, statics)
+            requantizes = not isinstance(operation, Movement) or operation.requantizes(specs, statics)
             count = max(counts, default=0) + requantizes
         return [Value(self, spec, count) for spec in operation.results(specs, statics)]
 
@@ -255,25 +255,25 @@ class MacroOperation(Decomposed):
     """A decomposed operation without an op in the dialects: frontends and eager calls expand it into its calls.
 
     Attributes:
-        collected_in: The type of a call's return value, a list or a tuple of any number of results; None: the one
+        result_container: The type of a call's return value, a list or a tuple of any number of results; None: the one
             result.
         in_float32: Operands are cast to float32, and each result is rounded once to the element type of its operand,
-            counted from `dtype_from`; else each call rounds its result.
+            counted from `dtype_operand`; else each call rounds its result.
     """
 
     in_float32: bool = False
     takes_dtypes: frozenset[DataType] = MOVABLE
-    collected_in: type[list[Any]] | type[tuple[Any, ...]] | None = None
-    rounds_steps: bool = True
+    result_container: type[list[Any]] | type[tuple[Any, ...]] | None = None
+    rounds_intermediates: bool = True
 
     @property
     def gives_one_tensor(self) -> bool:
         """Whether a call returns a tensor."""
-        return self.collected_in is None and super().gives_one_tensor
+        return self.result_container is None and super().gives_one_tensor
 
     def packed(self, results: Sequence[Any]) -> Any:
         """The results as a list or tuple, or the one result."""
-        return super().packed(results) if self.collected_in is None else self.collected_in(results)
+        return super().packed(results) if self.result_container is None else self.result_container(results)
 
     def decomposed(self, ops: Ops, operands: Sequence[Operand], statics: Sequence[Any]) -> list[Value]:
         """The results by calls of `ops`; an operand that `decompose` returns is copied, as in eager calls.
@@ -284,7 +284,7 @@ class MacroOperation(Decomposed):
             CompileError: The operands do not fit the operation or each other.
         """
         given, dtypes = [*operands], self._dtypes_of_results(operands, statics)
-        for index in sorted(range(len(given)), key=lambda index: index < self.dtype_from) if dtypes else ():
+        for index in sorted(range(len(given)), key=lambda index: index < self.dtype_operand) if dtypes else ():
             each = given[index]
             if isinstance(each, Value) and (self.in_float32 or each.spec.dtype.is_block_float):
                 given[index] = ops.rounded(each, COMPUTE_TYPE)
@@ -295,7 +295,7 @@ class MacroOperation(Decomposed):
     def _dtypes_of_results(self, operands: Sequence[Operand], statics: Sequence[Any]) -> list[DataType]:
         """The element types to round the results to, if operands are cast to float32 first; else empty."""
         if self.in_float32:
-            return [each.spec.dtype for each in operands[self.dtype_from :] if isinstance(each, Value)]
+            return [each.spec.dtype for each in operands[self.dtype_operand :] if isinstance(each, Value)]
         specs = specs_of(operands)
         is_packed = any(isinstance(each, TensorSpec) and each.dtype.is_block_float for each in specs)
         if not is_packed or (self._requantizations(specs, statics) or 0) < 2:

@@ -35,28 +35,28 @@ class Implementations:
 
 
 @dataclass(frozen=True)
-class Laws:
+class AlgebraicProperties:
     """Algebraic properties of an operation that hold for all operands; passes query them in place of names.
 
     Attributes:
-        neutral: The right identity: as the second operand it returns the first bit for bit (any NaN equals any NaN).
+        right_identity: The number that as the second operand returns the first bit for bit (any NaN equals any NaN).
         commutative: The operands may be swapped.
         associative: Operands may be combined in any order, with the same result bit for bit.
         copies: The result is the operand.
         negates: The result is the operand with its sign bit flipped.
-        chooses: The result is an operand, perhaps with another sign, or an integer of up to two digits; it is NaN only
-            if an operand is. If the operands are rounded, the result needs no rounding.
+        selects_operand: The result is an operand, perhaps with another sign, or an integer of up to two digits; it is
+            NaN only if an operand is. If the operands are rounded, the result needs no rounding.
         propagates_nan: A NaN in any tensor makes the result NaN, so a check for NaN may test the end of a chain.
         monotone: In each operand, with the others fixed, the result is monotone below 0 and monotone above 0, apart
             from rounding.
     """
 
-    neutral: float | None = None
+    right_identity: float | None = None
     commutative: bool = False
     associative: bool = False
     copies: bool = False
     negates: bool = False
-    chooses: bool = False
+    selects_operand: bool = False
     propagates_nan: bool = False
     monotone: bool = False
 
@@ -69,14 +69,14 @@ class Elementwise(Operation):
         emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/language/emit.py; returns a value. The
             functions of `b` that it calls determine the operation's element types.
         implementations: Cheaper implementations.
-        laws: Its algebraic properties.
-        keeps_first: The result has the first operand's element type, without promotion.
+        algebra: Its algebraic properties.
+        keeps_first_dtype: The result has the first operand's element type, without promotion.
     """
 
     emit: Callable[..., Any]
     implementations: Implementations = field(default_factory=Implementations)
-    laws: Laws = field(default_factory=Laws)
-    keeps_first: bool = False
+    algebra: AlgebraicProperties = field(default_factory=AlgebraicProperties)
+    keeps_first_dtype: bool = False
 
     def max_ulp(self, operand: DataType, result: DataType) -> float | None:
         """The declared bound; None for a user's tile operation."""
@@ -103,21 +103,21 @@ class Elementwise(Operation):
     @property
     def promotes(self) -> bool:
         """True, unless the result keeps the first operand's type."""
-        return not self.keeps_first
+        return not self.keeps_first_dtype
 
     @property
     def computes(self) -> bool:
         """Whether it does more than choose an operand."""
-        return not self.laws.chooses
+        return not self.algebra.selects_operand
 
     @property
     def rules(self) -> str:
         """The rules of broadcasting and of the result's dtype."""
-        named = self.operands[self.dtype_from].name
+        named = self.operands[self.dtype_operand].name
         return f"Operands broadcast over size-1 dimensions; the result has the dtype of `{named}`."
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:  # noqa: ARG002 - no number changes a shape
-        """The layout of the first tensor, the dtype of operand `dtype_from`, and the broadcast shape.
+        """The layout of the first tensor, the dtype of operand `dtype_operand`, and the broadcast shape.
 
         Raises:
             CompileError: The shapes or element types do not fit, a vector per channel would broadcast along columns,
@@ -132,7 +132,7 @@ class Elementwise(Operation):
             shape = broadcast([spec.shape for spec in tensors])
         except ShapeError as error:
             raise OperandShapeError(f"`{self.name}` got {error.message}", help=error.help) from None
-        naming = [spec for spec in specs[self.dtype_from :] if isinstance(spec, TensorSpec)]
+        naming = [spec for spec in specs[self.dtype_operand :] if isinstance(spec, TensorSpec)]
         first = tensors[0]
         if first.memory_config.is_sharded() and tuple(first.shape) != shape:
             raise OperandShapeError(

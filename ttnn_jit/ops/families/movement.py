@@ -23,7 +23,7 @@ OPERAND = Parameter("input_tensor", TENSOR, aliases=("input", "tensor"))
 
 
 @dataclass(frozen=True)
-class Background:
+class BackgroundFill:
     """The fill of a result outside the blocks of its operands.
 
     Attributes:
@@ -51,23 +51,23 @@ class Movement(Operation):
     """
 
     access: Callable[..., Access] | None = None
-    joined: Callable[..., tuple[Part, ...]] | None = None
-    filled: Callable[..., Background] | None = None
+    operand_blocks: Callable[..., tuple[Part, ...]] | None = None
+    background_fill: Callable[..., BackgroundFill] | None = None
     canonicalize: Callable[..., CanonicalCall]
     dtypes: frozenset[DataType] = MOVABLE
     examples: tuple[Example, ...]
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:
         """Per operand, its block of the result, for canonical attributes."""
-        if self.joined is not None:
-            return self.joined(tuple(shapes), *statics)
+        if self.operand_blocks is not None:
+            return self.operand_blocks(tuple(shapes), *statics)
         assert self.access is not None, "a movement has `access` or `joined`"
         access = self.access(*shapes, *statics)
         return (Part((0,) * len(access.extents), access),)
 
-    def background(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> Background | None:
+    def background(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> BackgroundFill | None:
         """The fill around those blocks, for canonical attributes; None if they cover the result."""
-        return None if self.filled is None else self.filled(tuple(shapes), *statics)
+        return None if self.background_fill is None else self.background_fill(tuple(shapes), *statics)
 
     def canonicalized(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> CanonicalCall:
         """The operation and the canonical attributes of a call.
@@ -110,7 +110,7 @@ class Movement(Operation):
         """True."""
         return True
 
-    def regroups(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
+    def requantizes(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> bool:
         """Whether a call on block floats may change which elements share an exponent."""
         operation, canonical = self.canonicalized(specs, statics)
         shapes = _shapes(specs)

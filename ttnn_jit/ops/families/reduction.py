@@ -37,16 +37,16 @@ class Reduction(Operation):
     """An operation that reduces dimensions.
 
     Attributes:
-        combined_by: The binary elementwise operation of the reduction; commutative, and the same under device numerics.
-        identity: The start value of accumulators: the identity of `combined_by`, and the result of no elements.
+        combiner: The binary elementwise operation of the reduction; commutative, and the same under device numerics.
+        identity: The start value of accumulators: the identity of `combiner`, and the result of no elements.
         of_integers: The routines for integers: along the last or an empty dimension, and along another one.
-        reduces_nothing: Whether the reduction of no elements is defined.
+        allows_empty: Whether the reduction of no elements is defined.
     """
 
-    combined_by: Elementwise
+    combiner: Elementwise
     identity: float
     of_integers: tuple[Routine, Routine] | None = None
-    reduces_nothing: bool = True
+    allows_empty: bool = True
     examples: tuple[Example, ...] = (
         (((3, 40),), ((-1,), True)),
         (((64, 33),), ((0,), False)),
@@ -65,7 +65,7 @@ class Reduction(Operation):
             axes = axes_of(dims, len(shape))
         except ShapeError as error:
             raise OperandError.of(self.name, error) from None
-        if not self.reduces_nothing and any(shape[axis] == 0 for axis in axes):
+        if not self.allows_empty and any(shape[axis] == 0 for axis in axes):
             raise OperandShapeError(f"`{self.name}` of no elements: the tensor has shape {list(shape)}")
         return self, (axes, keepdim)
 
@@ -84,15 +84,15 @@ class Reduction(Operation):
         """Floats, and integers if it has `of_integers`.
 
         Raises:
-            TypeError: `combined_by` does not support floats.
+            TypeError: `combiner` does not support floats.
         """
-        if not self.combined_by.dtypes >= FLOATS:
-            raise TypeError(f"`{self.combined_by.name}` combines no floats: of integers `{self.name}` is `of_integers`")
+        if not self.combiner.dtypes >= FLOATS:
+            raise TypeError(f"`{self.combiner.name}` does not support floats; declare integers by `of_integers`")
         return FLOATS if self.of_integers is None else SCALARS
 
     def combine(self, b: Any, x: Any, y: Any) -> Any:
         """The combination of two partial results, over the protocol of ops/language/emit.py."""
-        return self.combined_by.emit(b, x, y)
+        return self.combiner.emit(b, x, y)
 
     @property
     def rules(self) -> str:

@@ -19,7 +19,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 class NativeLoop(enum.Enum):
     """Loops of routines that also exist as LLVM text: numba takes half a second for each."""
 
-    ROWS_GATHERED = "rows gathered"  # copies the row of the second operand whose index is in the first
+    ROW_GATHER = "rows gathered"  # copies the row of the second operand whose index is in the first
     ARGUMENT_REDUCTION = "argument reduction"  # argmax or argmin, the first of equal ones; one constant: is it argmax
 
 
@@ -28,30 +28,30 @@ class RoutineLoops:
     """The loops of a routine over its operands and results.
 
     Attributes:
-        extents: The extents of the loops, outermost first. The last `own` loops are inside the routine, which is called
-            for every index of the others.
-        own: The number of loops inside the routine.
+        extents: The extents of the loops, outermost first. The routine is called for every index of the outer loops,
+            and contains the others.
+        inner: The number of loops inside the routine.
         accesses: Per operand, then per result, the map from loop indices to its indices.
     """
 
     extents: tuple[int, ...]
-    own: int
+    inner: int
     accesses: tuple[Access, ...]
 
     @classmethod
-    def over(cls, extents: tuple[int, ...], own: int, *indices: tuple[Expr, ...]) -> RoutineLoops:
+    def over(cls, extents: tuple[int, ...], inner: int, *indices: tuple[Expr, ...]) -> RoutineLoops:
         """Loops over `extents`; `indices` holds the index expressions of each operand and result."""
-        return cls(extents, own, tuple(Access(extents, each) for each in indices))
+        return cls(extents, inner, tuple(Access(extents, each) for each in indices))
 
 
-def loops_along(shape: tuple[int, ...], axis: int, *own: int) -> tuple[tuple[int, ...], Callable[[int], Access]]:
-    """The extents of loops over the other dimensions of `shape`, then of inner loops `own`, by default one over `axis`.
+def loops_along(shape: tuple[int, ...], axis: int, *inner: int) -> tuple[tuple[int, ...], Callable[[int], Access]]:
+    """The extents of loops over the other dimensions of `shape`, then of loops `inner`, by default one over `axis`.
 
     The second result maps the number of an inner loop to the access of a tensor of the same rank that this loop moves
     along `axis`.
     """
     others = [dim for dim in range(len(shape)) if dim != axis]
-    extents = (*(shape[dim] for dim in others), *(own or (shape[axis],)))
+    extents = (*(shape[dim] for dim in others), *(inner or (shape[axis],)))
 
     def access(loop: int) -> Access:
         along = len(others) + loop
@@ -88,7 +88,7 @@ class Routine(Operation):
             rows of block floats are packed in place; the loops over rows and over their elements are the last two.
         native: The loop as LLVM text, if there is one.
         loaded: The index, among the loop's tensors, of the one whose element type `load` reads.
-        takes_scalars: Whether a tensor without dimensions counts as one of shape [1].
+        accepts_rank_zero: Whether a tensor without dimensions counts as one of shape [1].
     """
 
     loop: Callable[..., Callable[..., None]]
@@ -100,8 +100,8 @@ class Routine(Operation):
     updates: bool = False
     writes_rows: bool = False
     native: NativeLoop | None = None
-    loaded: int = 0
-    takes_scalars: bool = False
+    load_operand: int = 0
+    accepts_rank_zero: bool = False
     constants: Callable[..., tuple[Any, ...]] = field(default=lambda *_: ())
 
     @property
@@ -123,7 +123,7 @@ class Routine(Operation):
                 f"{named} of `{self.name}` have different element types", help="cast one of them first"
             )
         try:
-            shapes = (self.counted(tuple(spec.shape)) for spec in tensors)
+            shapes = (self.loop_shape(tuple(spec.shape)) for spec in tensors)
             own = None if self.canonicalize is None else self.canonicalize(*shapes, *statics)
             canonical = tuple(statics) if own is None else own
             return self, self.with_numbers_of(tensors[0].dtype, canonical) if tensors else canonical
@@ -137,17 +137,17 @@ class Routine(Operation):
             CompileError: The attributes do not fit the operands, or an element type is not supported.
         """
         _, canonical = self.canonicalized(specs, statics)
-        if not self.takes_scalars or not isinstance(specs[0], TensorSpec) or specs[0].shape:
+        if not self.accepts_rank_zero or not isinstance(specs[0], TensorSpec) or specs[0].shape:
             return self.result(*specs, *canonical)
-        counted = (
-            each.with_(shape=self.counted(each.shape)) if isinstance(each, TensorSpec) else each for each in specs
+        loop_shape = (
+            each.with_(shape=self.loop_shape(each.shape)) if isinstance(each, TensorSpec) else each for each in specs
         )
-        found = self.result(*counted, *canonical)
+        found = self.result(*loop_shape, *canonical)
         return tuple(each.with_(shape=()) if tuple(each.shape) == (1,) else each for each in found)
 
-    def counted(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+    def loop_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of an operand or a result in loops and attributes: [1] for a tensor without dimensions."""
-        return shape or (1,) if self.takes_scalars else shape
+        return shape or (1,) if self.accepts_rank_zero else shape
 
     @property
     def rules(self) -> str:

@@ -55,7 +55,7 @@ def declared(name: str, text: str) -> Elementwise:
         return known
     if PYTHON_BODY in text:
         raise ArgumentError(
-            f"tile operation `{name}` is Python that this process has not seen: {text!r}",
+            f"tile operation `{name}` is a Python function that this process has not defined: {text!r}",
             help="import the module that defines it, and call it once, before this text is read",
         )
     return declare(name, TracedBody.parse(text))

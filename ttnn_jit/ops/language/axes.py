@@ -58,7 +58,7 @@ def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     wanted = [{*extents} - {1} or {1} for extents in zip_longest(*map(reversed, shapes), fillvalue=1)]
     if any(len(extents) > 1 for extents in wanted):
         raise ShapeError(
-            f"shapes that do not fit: {' and '.join(str(list(shape)) for shape in shapes)}",
+            f"shapes that do not broadcast: {' and '.join(str(list(shape)) for shape in shapes)}",
             help="extents must be equal or 1, counted from the last dimension",
         )
     return tuple(extent for (extent,) in reversed(wanted))

@@ -77,7 +77,7 @@ def bind(
         try:
             bound = _bind_one(operation, given, dtype_of)
         except OverflowError as error:
-            raise ArgumentError(f"a number among the arguments of `{operation.name}` has no float: {error}") from None
+            raise ArgumentError(f"a number in a call of `{operation.name}` is out of range of float: {error}") from None
         except ArgumentError as error:
             value_errors.append(error.with_traceback(None))
             continue
@@ -99,7 +99,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         value = given.get(operand.name)
         what = f"`{operand.name}` of `{operation.name}`"
         if value is None and operand.is_required:
-            missing = f"`{operation.name}` misses its argument `{operand.name}`"
+            missing = f"`{operation.name}` lacks its argument `{operand.name}`"
             raise ArgumentError(f"{what} is None" if operand.name in given else missing)
         if value is None:
             found.append(_Operand(operand, None, None, what))
@@ -107,7 +107,7 @@ def _bind_one(operation: Operation, given: Mapping[str, Any], dtype_of: Callable
         for each, named in _tensors_of(operand, value, what):
             dtype = dtype_of(each)
             found.append(_Operand(operand, operand.kind.bind(each, dtype, named), dtype, named))
-    in_order = [*found[operation.dtype_from :], *found]
+    in_order = [*found[operation.dtype_operand :], *found]
     first = next((each.dtype for each in in_order if each.dtype is not None), None)
     if first is None:
         raise ArgumentError(f"`{operation.name}` needs a tensor among its arguments")
@@ -160,7 +160,7 @@ def _attributes(operation: Operation, given: Mapping[str, Any], dtype: DataType)
     for attribute in operation.attributes:
         value = given.get(attribute.name)
         if value is None and attribute.is_required:
-            raise ArgumentError(f"`{operation.name}` misses its argument `{attribute.name}`")
+            raise ArgumentError(f"`{operation.name}` lacks its argument `{attribute.name}`")
         value = attribute.default_of(dtype) if value is None else value
         values.append(attribute.kind.bind(value, None, f"`{attribute.name}` of `{operation.name}`"))
     return tuple(values)
@@ -173,11 +173,11 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
     given = dict(zip(names, args, strict=False))
     candidates: dict[str, tuple[str, ...]] = {}
     for keyword, value in kwargs.items():
-        meant = operation.named_by.get(keyword, ())
-        if not meant or meant[0] not in operation.chosen_by:
+        meant = operation.keyword_parameters.get(keyword, ())
+        if not meant or meant[0] not in operation.fixed_keywords:
             candidates[keyword] = meant
-        elif value != operation.chosen_by[meant[0]]:
-            raise ArgumentError(f"`{operation.name}` has no form for {keyword}={value!r}")
+        elif value != operation.fixed_keywords[meant[0]]:
+            raise ArgumentError(f"`{operation.name}` does not support {keyword}={value!r}")
     for keyword in sorted(candidates, key=lambda keyword: len(candidates[keyword])):
         if not (meant := candidates[keyword]):
             raise ArgumentError(f"`{operation.name}` has no argument `{keyword}`")

@@ -32,7 +32,7 @@ class ComputeConfigKind(_ConfigKind):
 class PrecisionKind(ComputeConfigKind):
     """The precision of matrix products: a compute kernel config, its text in the IR, or None."""
 
-    may_lack = True
+    omits_none = True
     has_defaults: ClassVar[bool] = True
     """Whether None means the default precision of a chip, and not exact products in float32."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 Value = Any  # a number per element, in the backend's own representation
-Mask = Any  # a truth per element, likewise
+Mask = Any  # a truth per element, in the same way
 
 
 class Emit(Protocol):
@@ -166,7 +166,7 @@ class EmitIntegers(EmitTruths, Protocol):
     def neg(self, a: Value) -> Value: ...
     def abs(self, a: Value) -> Value: ...
     def shift_left(self, a: Value, count: Value) -> Value:
-        """0 where `count` is below 0 or above 31; likewise `shift_right_zero`."""
+        """0 where `count` is below 0 or above 31, also in `shift_right_zero`."""
 
     def shift_right(self, a: Value, count: Value) -> Value:
         """An arithmetic shift; all bits are the sign where `count` is below 0 or above 31."""

@@ -34,15 +34,15 @@ class Kind:
         annotation: The Python type of an argument in signatures and stubs.
         wanted: The expected value, as text of errors.
         property_type: MLIR type of the property that holds the value; empty where the IR has an operand, or nothing.
-        has_none: None is a valid value, and so a valid default.
-        may_lack: The op has no operand, or no property, where the value is None.
+        accepts_none: None is a valid value, and so a valid default.
+        omits_none: The op has no operand, or no property, where the value is None.
     """
 
     annotation: str
     wanted: str = ""
     property_type: str = ""
-    has_none: bool = False
-    may_lack: ClassVar[bool] = False
+    accepts_none: bool = False
+    omits_none: ClassVar[bool] = False
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - of a kind without rules
         """The argument as a value of builders and the IR.
@@ -115,7 +115,7 @@ class TensorKind(Kind):
 class OptionalTensorKind(TensorKind):
     """A tensor, or None: the op has no operand for it then."""
 
-    may_lack = True
+    omits_none = True
 
     def text(self, value: Any) -> str:
         """Python's text."""
@@ -151,7 +151,7 @@ class FloatKind(Kind):
 class OptionalFloatKind(FloatKind):
     """A number, or None: the op has no property for it then."""
 
-    may_lack = True
+    omits_none = True
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
         """The nearest float32, or None."""
@@ -220,7 +220,7 @@ class IndexKind(ExactKind):
 class OptionalIndexKind(IndexKind):
     """A whole number, or None: the op has no property for it then."""
 
-    may_lack = True
+    omits_none = True
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:
         """The int, or None."""
@@ -301,7 +301,7 @@ def _whole_number(value: Any, what: str, wanted: str) -> int:
 class NameKind(Kind):
     """A name, or None: the op has no property for it then."""
 
-    may_lack = True
+    omits_none = True
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> str | None:  # noqa: ARG002 - names have none
         """The str."""
@@ -396,7 +396,7 @@ class LayoutKind(ExactKind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> Any:  # noqa: ARG002 - layouts have none
         """The layout itself."""
-        if value is not None or not self.has_none:
+        if value is not None or not self.accepts_none:
             check_kind(value, Layout, what)
         return value
 

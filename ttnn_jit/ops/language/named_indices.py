@@ -23,7 +23,7 @@ def elements_at(torch: Any, x: Any, indices: Any, dim: int) -> Any:
     return torch.gather(x, dim, named)
 
 
-def in_order(torch: Any, results: Sequence[Any], x: Any, dim: int) -> tuple[Any, Any]:
+def sorted_elements(torch: Any, results: Sequence[Any], x: Any, dim: int) -> tuple[Any, Any]:
     """The values along `dim` of a sort, and the elements of `x` at their indices, which are distinct.
 
     Raises:
@@ -39,7 +39,9 @@ def in_order(torch: Any, results: Sequence[Any], x: Any, dim: int) -> tuple[Any,
     return values, elements_at(torch, x, indices, axis)
 
 
-def farthest(torch: Any, results: Sequence[Any], x: Any, dims: Sequence[int], keepdim: bool) -> tuple[Any, ...]:
+def extremum_elements(
+    torch: Any, results: Sequence[Any], x: Any, dims: Sequence[int], keepdim: bool
+) -> tuple[Any, ...]:
     """The elements at indices of extrema along a dimension, or in the flattened tensor."""
     (indices,) = results
     if not dims:
@@ -48,7 +50,7 @@ def farthest(torch: Any, results: Sequence[Any], x: Any, dims: Sequence[int], ke
     return (elements_at(torch, x, indices if keepdim else indices.unsqueeze(axis), axis),)
 
 
-def with_named(torch: Any, results: Sequence[Any], x: Any, given: Any, dim: int) -> tuple[Any, Any]:
+def nearest_elements(torch: Any, results: Sequence[Any], x: Any, given: Any, dim: int) -> tuple[Any, Any]:
     """The values along `dim`, and the elements of `x` where `given` has the found numbers: the nearest to the value.
 
     Raises:

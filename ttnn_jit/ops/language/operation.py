@@ -111,7 +111,7 @@ class Declaration:
         )
 
     @cached_property
-    def chosen_by(self) -> Mapping[str, Any]:
+    def fixed_keywords(self) -> Mapping[str, Any]:
         """Keyword -> its one valid value; such keywords select among overloads."""
         return {parameter.name: parameter.default for parameter in self.parameters if parameter.is_choice}
 
@@ -158,7 +158,7 @@ class Declaration:
         return any(parameter.aliases for parameter in self.parameters)
 
     @cached_property
-    def named_by(self) -> Mapping[str, tuple[str, ...]]:
+    def keyword_parameters(self) -> Mapping[str, tuple[str, ...]]:
         """Keyword -> names of the parameters that it may set, the one of that name first."""
         found: dict[str, tuple[str, ...]] = {parameter.name: (parameter.name,) for parameter in self.parameters}
         for parameter in self.parameters:
@@ -203,22 +203,22 @@ class Operation(Declaration):
         is_local: Whether the body is Python that no other process can identify.
         result_count: The number of results; several are a tuple.
         in_place: ttnn also has it under its names with the suffix ``_``, which write the result into an operand.
-        written_as: Further names of ttnn's in-place form; if its own name is among them, it has no other form.
+        in_place_synonyms: Further names of ttnn's in-place form; if its own name is among them, it has no other form.
         written_operand: The index of the operand that the in-place form writes.
         core_for_each: A height-sharded config without cores gets one core for each index of a result before its last
             two dimensions, as in ttnn's operation.
-        dtype_from: Index of the operand that sets the dtype of the result and of numbers (the first tensor after it, if
-            it is a number); integers before it may have another dtype.
+        dtype_operand: Index of the operand that sets the dtype of the result and of numbers (the first tensor after it,
+            if it is a number); integers before it may have another dtype.
         is_view: The operation of torch and numpy returns views of its operand (ops/movement/view_rules.py).
         reads_layout: Its results depend on the memory layout of its operands.
-        rounds_steps: Intermediate values are rounded to the element type of its operands.
-        imitates: The difference between ttnn's results and the function in `summary`; this operation has it too.
+        rounds_intermediates: Intermediate values are rounded to the element type of its operands.
+        vendor_quirk: The difference between ttnn's results and the function in `summary`; this operation has it too.
             Checked against ttnn's sources of February 2026, to be dropped when ttnn drops it.
         check: ``check(*elements, *attributes)``: raises ShapeError for invalid elements, where they can be read before
             the call runs: eagerly (`ttnn_jit.runtime.elements.elements`). A kernel clamps or skips invalid elements.
-        by_elements: ``by_elements(torch, results, *operands, *attributes)``: for an operation whose results are indices
-            of elements, the values to compare: the elements at the indices, since any index among equal elements is
-            correct. Raises ShapeError for an index out of range, or for an invalid repetition.
+        compared_elements: ``compared_elements(torch, results, *operands, *attributes)``: for an operation whose results
+            are indices of elements, the values to compare: the elements at the indices, since any index among equal
+            elements is correct. Raises ShapeError for an index out of range, or for an invalid repetition.
     """
 
     golden: Callable[..., Any]
@@ -233,16 +233,16 @@ class Operation(Declaration):
     is_local: bool = False
     result_count: int = 1
     in_place: bool = False
-    written_as: tuple[str, ...] = ()
+    in_place_synonyms: tuple[str, ...] = ()
     written_operand: int = 0
     core_for_each: bool = False
-    dtype_from: int = 0
+    dtype_operand: int = 0
     is_view: bool = False
     reads_layout: bool = False
-    rounds_steps: bool = False
-    imitates: str = ""
+    rounds_intermediates: bool = False
+    vendor_quirk: str = ""
     check: Callable[..., None] | None = None
-    by_elements: Callable[..., tuple[Any, ...]] | None = None
+    compared_elements: Callable[..., tuple[Any, ...]] | None = None
 
     def max_ulp(self, operand: DataType, result: DataType) -> float | None:  # noqa: ARG002 - of some, a declared one
         """The error bound against the golden, in units in the last place of `result`; None: there is no bound.
@@ -257,8 +257,8 @@ class Operation(Declaration):
     def fingerprint(self) -> str:
         """A text that identifies it in every process that runs this version of the package.
 
-        Operations that share their names differ in their family, in their parameters (those of `chosen_by` included),
-        in their element types, or in a user's body.
+        Operations that share their names differ in their family, in their parameters (`fixed_keywords` included), in
+        their element types, or in a user's body.
         """
         parameters = ", ".join(f"{each.name}: {each.annotation} = {each.default!r}" for each in self.parameters)
         dtypes = ", ".join(sorted(dtype.name for dtype in self.dtypes))
@@ -266,10 +266,10 @@ class Operation(Declaration):
         return " ".join(filter(None, told))
 
     @property
-    def imitations(self) -> tuple[str, ...]:
+    def vendor_quirks(self) -> tuple[str, ...]:
         """Sentences for its help on differences between its results and the mathematical function, which ttnn has."""
         rounded = "On chip targets factors and sums are rounded as the matrix engine's phases do, by `math_fidelity`."
-        return tuple(filter(None, (self.imitates, rounded if self.has_default_precision else "")))
+        return tuple(filter(None, (self.vendor_quirk, rounded if self.has_default_precision else "")))
 
     @property
     def dtypes(self) -> frozenset[DataType]:
@@ -325,18 +325,18 @@ class Operation(Declaration):
         return False
 
     @property
-    def names_in_place(self) -> tuple[str, ...]:
+    def in_place_names(self) -> tuple[str, ...]:
         """Names of its in-place functions in ttnn."""
         marked = (f"{name}_" for name in (self.name, *self.synonyms, *self.aliases)) if self.in_place else ()
-        return (*marked, *self.written_as)
+        return (*marked, *self.in_place_synonyms)
 
-    def argument_written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def written_argument(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The argument of a call for the written operand; None if it is missing."""
         written = self.operands[self.written_operand].name
         index = self.parameter_names.index(written)
         if index < len(args):
             return args[index]
-        keywords = (keyword for keyword, meant in self.named_by.items() if meant[0] == written)
+        keywords = (keyword for keyword, meant in self.keyword_parameters.items() if meant[0] == written)
         return next((kwargs[keyword] for keyword in keywords if keyword in kwargs), None)
 
     @property

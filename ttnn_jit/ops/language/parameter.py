@@ -44,44 +44,46 @@ from ttnn_jit.specs.tensor_spec import DataType
 TENSOR = TensorKind("Tensor", "a tensor")
 TENSOR_OR_NUMBER = TensorKind("Tensor | float", "a tensor or a number", or_number=True)
 TENSOR_PER_CHANNEL = TensorKind("Tensor | float", "a tensor or a number", or_number=True, per_channel=True)
-OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", has_none=True)
+OPTIONAL_TENSOR = OptionalTensorKind("Tensor | None", "a tensor or None", accepts_none=True)
 TENSORS = TensorsKind("Sequence[Tensor]", "a tensor")
 FLOAT = FloatKind("float", "a number")
 FLOATS_LISTED = FloatsKind("Sequence[float]", "numbers in a list or tuple", "array<f32>")
-OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", has_none=True)
+OPTIONAL_FLOAT = OptionalFloatKind("float | None", "a number or None", accepts_none=True)
 LIMIT = LimitKind("float", "a number")
 BOOL = BoolKind("bool", "a number")
 DIMENSION = IndexKind("int", "a whole number", "si32")
 SIGNLESS = IndexKind("int", "a whole number", "i32")
-OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32", has_none=True)
+OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32", accepts_none=True)
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32> of pairs")
 EXTENT_ARRAY = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i32>")
 NUMBER = NumberKind("float", "a number", "number")
-AXES = AxesKind("int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", has_none=True)
+AXES = AxesKind(
+    "int | Sequence[int] | None", "a whole number, or several in a list or tuple", "[i32]", accepts_none=True
+)
 LAYOUT = LayoutKind("Layout", "a layout", "#ttnn.layout")
-OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", has_none=True)
+OPTIONAL_LAYOUT = LayoutKind("Layout | None", "a layout or None", "#ttnn.layout", accepts_none=True)
 FLAG = FlagKind("bool", "True or False", "i1")
-NAME = NameKind("str | None", "a name or None", "string", has_none=True)
+NAME = NameKind("str | None", "a name or None", "string", accepts_none=True)
 ACTIVATION = ActivationKind(
-    "str | object | None", "the name of an activation, a `ttnn.UnaryWithParam` or None", "string", has_none=True
+    "str | object | None", "the name of an activation, a `ttnn.UnaryWithParam` or None", "string", accepts_none=True
 )
-CHOICE = ChoiceKind("str | None", has_none=True)
-CONFIG = ConfigKind("MemoryConfig | None", has_none=True)
-DTYPE = DTypeKind("DataType | None", has_none=True)
+CHOICE = ChoiceKind("str | None", accepts_none=True)
+CONFIG = ConfigKind("MemoryConfig | None", accepts_none=True)
+DTYPE = DTypeKind("DataType | None", accepts_none=True)
 ELEMENT_TYPE = ElementTypeKind("DataType", property_type="#ttcore.supportedDataTypes")
-OUTPUT = Kind("Tensor | None", has_none=True)
-OUTPUT_OF_SEVERAL = Kind("Tensor | None", "a tensor to write into", has_none=True)
-WANTED = Kind("Sequence[bool] | None", has_none=True)
-ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", has_none=True)
-IGNORED = Kind("object", has_none=True)
-COMPUTE_CONFIG = ComputeConfigKind("object", has_none=True)
-PRECISION = PrecisionKind("object", "a compute kernel config or None", "precision", has_none=True)
+OUTPUT = Kind("Tensor | None", accepts_none=True)
+OUTPUT_OF_SEVERAL = Kind("Tensor | None", "a tensor to write into", accepts_none=True)
+RESULT_MASK = Kind("Sequence[bool] | None", accepts_none=True)
+ACTIVATIONS = Kind("Sequence[str | Callable[..., Any]] | None", accepts_none=True)
+IGNORED = Kind("object", accepts_none=True)
+COMPUTE_CONFIG = ComputeConfigKind("object", accepts_none=True)
+PRECISION = PrecisionKind("object", "a compute kernel config or None", "precision", accepts_none=True)
 CONVOLUTION_PRECISION = ConvolutionPrecisionKind(
-    "object", "a compute kernel config or None", "precision", has_none=True
+    "object", "a compute kernel config or None", "precision", accepts_none=True
 )
-PROGRAM_CONFIG = ProgramConfigKind("object", has_none=True)
+PROGRAM_CONFIG = ProgramConfigKind("object", accepts_none=True)
 
 
 def members(enumeration: type[enum.Enum]) -> MemberKind:
@@ -133,7 +135,7 @@ class Parameter:
     @property
     def is_optional(self) -> bool:
         """Whether the operand or property may be None; the op lacks it then."""
-        return self.kind.may_lack or (self.kind.has_none and isinstance(self.kind, LayoutKind))
+        return self.kind.omits_none or (self.kind.accepts_none and isinstance(self.kind, LayoutKind))
 
     @property
     def is_choice(self) -> bool:
@@ -143,7 +145,7 @@ class Parameter:
     @property
     def is_required(self) -> bool:
         """Whether a call needs an argument for it."""
-        return self.default is None and not self.kind.has_none
+        return self.default is None and not self.kind.accepts_none
 
     @property
     def annotation(self) -> str:

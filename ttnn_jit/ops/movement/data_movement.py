@@ -382,7 +382,7 @@ CONCAT = Movement(
     parameters=(Parameter("tensors", TENSORS, aliases=("input_tensors",)), Parameter("dim", DIMENSION, 0)),
     summary="The tensors one after the other along `dim`.",
     canonicalize=_canonical_concat,
-    joined=_concatenated,
+    operand_blocks=_concatenated,
     golden=lambda torch, *arguments: torch.cat(arguments[:-1], arguments[-1]),
     aten="cat",
     examples=(

@@ -158,7 +158,7 @@ SPLIT_HEADS = MacroOperation(
     ),
     decompose=_split_positions,
     reads_layout=True,
-    collected_in=tuple,
+    result_container=tuple,
     golden=_heads_in_torch,
     examples=(
         (((2, 5, 24), None), (2, None, True)),
@@ -178,7 +178,7 @@ NLP_CREATE_QKV_HEADS = MacroOperation(
     ),
     summary="Heads of queries, of keys, transposed by default, and of values, from rows in four dimensions.",
     decompose=partial(_split_qkv, rank=4),
-    collected_in=tuple,
+    result_container=tuple,
     golden=_heads_in_torch,
     examples=(
         (((2, 1, 5, 24), None), (2, None, True)),
@@ -197,7 +197,7 @@ NLP_CREATE_QKV_HEADS_FALCON7B = MacroOperation(
     parameters=(OPERAND,),
     summary="71 heads of queries, one of keys and one of values, in this order, from rows in four dimensions.",
     decompose=lambda ops, x: _split_qkv(ops, x, None, *_FALCON_HEADS, rank=4),
-    collected_in=tuple,
+    result_container=tuple,
     golden=lambda torch, x: _heads_in_torch(torch, x, None, *_FALCON_HEADS),
     examples=((((2, 1, 3, 146),), ()), (((1, 1, 33, 73 * 32),), ())),
 )
@@ -220,7 +220,7 @@ CREATE_QKV_HEADS = MacroOperation(
     parameters=(OPERAND, _NUM_HEADS, _NUM_KV_HEADS, _TRANSPOSES),
     summary="Heads of rows of groups; a group is the queries that share a key, that key, and its value.",
     decompose=lambda ops, x, *statics: _split_groups(ops, _as_positions(ops, x, 4, "input_tensor"), *statics),
-    collected_in=tuple,
+    result_container=tuple,
     golden=_groups_in_torch,
     examples=((((2, 1, 5, 32),), (2, 1, True)), (((1, 1, 3, 48),), (4, None, False))),
 )
@@ -243,7 +243,7 @@ SEPARATE_QKV_HEADS = MacroOperation(
     ),
     summary="Heads of rows of queries, and of rows of pairs of a key and its value.",
     decompose=_split_separate,
-    collected_in=tuple,
+    result_container=tuple,
     golden=_separate_in_torch,
     examples=((((2, 1, 5, 16), (2, 1, 7, 16)), (2, 1, True)), (((1, 1, 3, 24), (1, 1, 33, 48)), (4, None, False))),
 )
@@ -275,7 +275,7 @@ BERT_SPLIT_HEADS = MacroOperation(
     ),
     decompose=_split_shards,
     reads_layout=True,
-    collected_in=tuple,
+    result_container=tuple,
     golden=lambda torch, x, heads: _heads_in_torch(torch, x, None, heads, None, True),
     examples=((((2, 1, 3, 96),), (16,)), (((1, 1, 33, 192),), (2,))),
 )
@@ -307,7 +307,7 @@ NLP_CREATE_QKV_HEADS_DECODE = MacroOperation(
     ),
     summary="Heads of queries, keys and values of one position of every user, each [1, users, heads, channels].",
     decompose=_split_users,
-    collected_in=tuple,
+    result_container=tuple,
     core_for_each=True,
     golden=_users_in_torch,
     examples=((((1, 1, 5, 48),), (4, 1)), (((1, 1, 33, 24),), (2, None))),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value, movement_alias
-from ttnn_jit.ops.families.movement import OPERAND, Background, CanonicalCall, Extents
+from ttnn_jit.ops.families.movement import OPERAND, BackgroundFill, CanonicalCall, Extents
 from ttnn_jit.ops.language.parameter import CHOICE, EXTENTS, NUMBER, PAIRS, Parameter
 from ttnn_jit.ops.movement.data_movement import CONCAT, FLIP, REPEAT, movement
 from ttnn_jit.specs.access.access import Access, Part
@@ -29,9 +29,9 @@ def _padded(shapes: Sequence[Extents], padding: Padding, _: float) -> tuple[Part
     return (Part(tuple(before for before, _ in padding), Access.identity(shapes[0])),)
 
 
-def _fill(shapes: Sequence[Extents], padding: Padding, value: float) -> Background:
+def _fill(shapes: Sequence[Extents], padding: Padding, value: float) -> BackgroundFill:
     extents = (before + extent + after for extent, (before, after) in zip(shapes[0], padding, strict=True))
-    return Background(tuple(extents), value)
+    return BackgroundFill(tuple(extents), value)
 
 
 def _pad_in_torch(torch: Any, x: Any, padding: Padding, value: float) -> Any:
@@ -45,8 +45,8 @@ PAD = movement(
     Parameter("mode", CHOICE, "constant"),
     summary="The tensor padded with `value`; `padding` has the elements before and after, along the last dimensions.",
     canonicalize=_canonical_pad,
-    joined=_padded,
-    filled=_fill,
+    operand_blocks=_padded,
+    background_fill=_fill,
     golden=_pad_in_torch,
     aten="constant_pad_nd",
     examples=(

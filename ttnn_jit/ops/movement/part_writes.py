@@ -56,7 +56,7 @@ SLICE_WRITE = Movement(
     source="x[begins:ends:step] = part",
     summary="x with `part` in place of the elements of the slice.",
     canonicalize=_canonical,
-    joined=_blocks,
+    operand_blocks=_blocks,
     golden=_golden,
     examples=(
         (((64, 70), (64, 32)), ((0, 3), (64, 35), ())),

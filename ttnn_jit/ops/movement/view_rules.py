@@ -19,7 +19,7 @@ Strides = tuple[int, ...] | None
 TILE = 32
 
 
-def movements(operation: Operation, spec: TensorSpec, statics: Sequence[object]) -> list[tuple[CanonicalCall, ...]]:
+def view_chains(operation: Operation, spec: TensorSpec, statics: Sequence[object]) -> list[tuple[CanonicalCall, ...]]:
     """For each result of an operation that returns views, the chain of movements from its operand."""
     ops = _ViewChains()
     return [made.handle for made in ops.results(operation, ops.values([spec], ()), *statics)]
@@ -36,7 +36,7 @@ class _ViewChains(SpecOps):
         return [Value(self, spec, (*operand.handle, operation.canonicalized([operand.spec], statics)))]
 
 
-def written_back(movement: CanonicalCall, shape: Extents) -> CanonicalCall | None:
+def base_update(movement: CanonicalCall, shape: Extents) -> CanonicalCall | None:
     """The operation that updates a base of `shape` after a write to its view, from the view or from base and view.
 
     None where several elements of the view are one element of the base.

@@ -17,7 +17,7 @@ from ttnn_jit.ops.language.parameter import (
     TENSOR,
     Parameter,
 )
-from ttnn_jit.ops.reduction.moments import less, moments
+from ttnn_jit.ops.reduction.moments import minus, moments
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -76,7 +76,7 @@ def _group_norm(ops: Ops, x: Any, weight: Any, bias: Any, groups: int, epsilon: 
     mean, variance = moments(ops, rows, lambda x: _means_of_groups(ops, x, groups))
     of_channels = (shape[0], *[1] * (len(shape) - 2), channels)
     scale = ops.rsqrt(ops.reshaped(variance, of_channels) + epsilon)
-    x = less(x, [ops.reshaped(part, of_channels) for part in mean]) * scale
+    x = minus(x, [ops.reshaped(part, of_channels) for part in mean]) * scale
     if weight is not None:
         x = x * _per_channel(ops, weight, channels)
     return x if bias is None else x + _per_channel(ops, bias, channels)
@@ -147,7 +147,7 @@ def _plane_variance(ops: Ops, x: Any) -> Any:
 
 def _normalize_hw(ops: Ops, x: Any) -> Any:
     mean, variance = moments(ops, x, lambda x: ops.mean(x, _plane_of(x.shape), True))
-    return less(x, mean) * ops.rsqrt(variance)
+    return minus(x, mean) * ops.rsqrt(variance)
 
 
 def _normalize_global(ops: Ops, x: Any) -> Any:
@@ -223,7 +223,7 @@ def _broadcast_over_channels(ops: Ops, numbers: Any, x: Any) -> Any:
 
 def _batch_normalised(ops: Ops, x: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
     scale = ops.rsqrt(variance + eps)
-    x = less(x, mean) * scale
+    x = minus(x, mean) * scale
     if weight is not None:
         x = x * _broadcast_over_channels(ops, weight, x)
     return x if bias is None else x + _broadcast_over_channels(ops, bias, x)

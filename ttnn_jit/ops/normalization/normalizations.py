@@ -11,7 +11,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.language.operation import Example
 from ttnn_jit.ops.language.parameter import FLOAT, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
-from ttnn_jit.ops.reduction.moments import less, moments
+from ttnn_jit.ops.reduction.moments import minus, moments
 from ttnn_jit.specs.target import TILE_WIDTH
 
 _NORMALISED = (
@@ -61,7 +61,7 @@ def _layer_norm(ops: Ops, x: Any, weight: Any, bias: Any, residual: Any, epsilon
     x = x if residual is None else x + residual
     last = (len(x.shape) - 1,)
     mean, variance = moments(ops, x, lambda x: ops.mean(x, last, True))
-    return scaled(ops, less(x, mean), variance, weight, bias, epsilon)
+    return scaled(ops, minus(x, mean), variance, weight, bias, epsilon)
 
 
 def _rms_norm(ops: Ops, x: Any, weight: Any, bias: Any, residual: Any, epsilon: float) -> Any:

@@ -53,7 +53,7 @@ SOFTMAX = Composite(
     canonicalize=_canonical,
     golden=lambda torch, x, dim, _: torch.softmax(x, dim),
     aten="_softmax",
-    written_as=("softmax_in_place",),
+    in_place_synonyms=("softmax_in_place",),
     examples=_EXAMPLES,
 )
 
@@ -151,7 +151,7 @@ SCALE_MASK_SOFTMAX = Composite(
     decompose=_scale_mask,
     canonicalize=_check_scale_mask,
     golden=lambda torch, x, mask, scale, *_: _scores_in_torch(torch, x, mask, scale),
-    written_as=("scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place"),
+    in_place_synonyms=("scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place"),
     examples=(
         (((2, 3, 5, 40), (1, 1, 5, 40)), (0.125, False, False)),
         (((2, 3, 33, 64), (2, 1, 2, 32)), (0.5, False, True)),

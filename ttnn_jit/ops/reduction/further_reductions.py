@@ -11,7 +11,7 @@ from ttnn_jit.ops.elementwise.binary import NE
 from ttnn_jit.ops.families.decomposition import Composite, MacroOperation, Ops, Value
 from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.language.axes import axes_of, axis_of
-from ttnn_jit.ops.language.named_indices import with_named
+from ttnn_jit.ops.language.named_indices import nearest_elements
 from ttnn_jit.ops.language.parameter import FLOAT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.reduction.moments import over_axes
 from ttnn_jit.ops.reduction.reductions import MAX, MIN, PROD, SUM, over
@@ -118,7 +118,7 @@ TOPK_OF = MacroOperation(
     decompose=_decompose_topk_of,
     result_count=2,
     golden=_topk_of_golden,
-    by_elements=lambda torch, results, x, indices, _, dim, *__: with_named(torch, results, x, indices, dim),
+    compared_elements=lambda torch, results, x, indices, _, dim, *__: nearest_elements(torch, results, x, indices, dim),
     examples=((((3, 40), (3, 40)), (5, -1, True, True)), (((7, 33), (7, 33)), (3, 0, False, True))),
 )
 

@@ -62,7 +62,7 @@ def moments(ops: Ops, x: Any, mean: Callable[[Any], Any]) -> tuple[list[Any], An
     return [rounded_mean, correction], ops.maximum(squares - ops.square(correction), 0.0)
 
 
-def less(x: Any, parts: Sequence[Any]) -> Any:
+def minus(x: Any, parts: Sequence[Any]) -> Any:
     """`x` minus each of `parts`."""
     for part in parts:
         x = x - part

@@ -25,13 +25,13 @@ def over(torch_function: str) -> Any:
     return golden
 
 
-def _reduction(name: str, summary: str, combined_by: Elementwise, identity: float, **fields: Any) -> Reduction:
+def _reduction(name: str, summary: str, combiner: Elementwise, identity: float, **fields: Any) -> Reduction:
     return Reduction(
         name=name,
         parameters=REDUCED,
         summary=summary,
         tile_name=f"tile_reduce_{name}",
-        combined_by=combined_by,
+        combiner=combiner,
         identity=identity,
         **fields,
     )
@@ -58,15 +58,15 @@ PROD = _reduction(
 
 
 def _extremum(
-    name: str, description: str, combined_by: Elementwise, identity: float, of_integers: tuple[Routine, Routine]
+    name: str, description: str, combiner: Elementwise, identity: float, of_integers: tuple[Routine, Routine]
 ) -> Reduction:
     return _reduction(
         name,
         f"The {description} element along dimensions; NaN where one is.",
-        combined_by,
+        combiner,
         identity,
         of_integers=of_integers,
-        reduces_nothing=False,
+        allows_empty=False,
         golden=over(f"a{name}"),
         aten=f"a{name}",
     )

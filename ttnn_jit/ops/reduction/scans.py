@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.language.axes import axes_of, axis_within, without_axes
-from ttnn_jit.ops.language.named_indices import farthest
+from ttnn_jit.ops.language.named_indices import extremum_elements
 from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import DIMENSION, OUTPUT, REDUCED, TENSOR, Parameter
 from ttnn_jit.ops.movement.data_movement import RESHAPE
@@ -68,7 +68,7 @@ def _scan(name: str, summary: str, loop: Callable[[Any, Any], Any]) -> Routine:
         loop=loop,
         loops=_scan_loops,
         canonicalize=_canonical_scan,
-        takes_scalars=True,
+        accepts_rank_zero=True,
         operand_dtypes=(SCALARS,),
         golden=torch_function(name),
         aten=name,
@@ -162,7 +162,7 @@ def _index_operation(routine: Routine, *, largest: bool) -> MacroOperation:
         f"is the {kind}.",
         decompose=_lowered_to(routine),
         golden=lambda torch, x, dim, keepdim: getattr(torch, name)(x, dim[0] if dim else None, keepdim),
-        by_elements=farthest,
+        compared_elements=extremum_elements,
         aten=name,
         examples=(
             (((3, 40),), ((-1,), True)),

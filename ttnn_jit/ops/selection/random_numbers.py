@@ -132,7 +132,7 @@ def _new(draw: TensorSpec, _key: TensorSpec, shape: Shape, dtype: DataType, layo
     return with_layout(draw.interleaved, layout).with_(shape=tuple(shape), dtype=dtype)
 
 
-def ends_of(low: float, high: float, dtype: DataType) -> tuple[float, float]:
+def representable_bounds(low: float, high: float, dtype: DataType) -> tuple[float, float]:
     """The smallest and the largest number of `dtype` in [low, high).
 
     Raises:
@@ -151,20 +151,24 @@ def _spacing(value: float, dtype: DataType) -> float:
     return math.ldexp(1.0, max(math.frexp(value)[1] - dtype.mantissa_bits - 1, least))
 
 
-def within(ops: Ops, drawn: Any, dtype: DataType, low: float, high: float) -> Any:
+def scaled_within(ops: Ops, drawn: Any, dtype: DataType, low: float, high: float) -> Any:
     """Numbers in [0, 1) scaled to [low, high) and clamped to numbers of `dtype`: rounding alone may give `high`."""
     spread = drawn if (low, high) == (0.0, 1.0) else ops.mac(drawn, high - low, low)
-    return drawn if spread is drawn and dtype is COMPUTE_TYPE else ops.clamp(spread, *ends_of(low, high, dtype))
+    return (
+        drawn
+        if spread is drawn and dtype is COMPUTE_TYPE
+        else ops.clamp(spread, *representable_bounds(low, high, dtype))
+    )
 
 
 def _rand(ops: Ops, draw: Any, key: Any, shape: Shape, dtype: DataType, _: Any, low: float, high: float) -> Any:
-    return within(ops, _uniform(ops, draw, key, shape), dtype, low, high)
+    return scaled_within(ops, _uniform(ops, draw, key, shape), dtype, low, high)
 
 
 def _canonical_rand(
     draw: Shape, key: Shape, shape: Shape, dtype: DataType, layout: Layout, low: float, high: float
 ) -> tuple[Any, ...]:
-    ends_of(low, high, dtype)
+    representable_bounds(low, high, dtype)
     return _canonical_new(draw, key, shape, dtype, layout, low, high)
 
 

@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.reduction import with_layout
 from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.language.axes import axis_of
-from ttnn_jit.ops.language.named_indices import in_order
+from ttnn_jit.ops.language.named_indices import sorted_elements
 from ttnn_jit.ops.language.parameter import DIMENSION, FLAG, IGNORED, OPTIONAL_LAYOUT, TENSOR, Parameter
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim
@@ -91,13 +91,13 @@ TOPK = Routine(
     loop=_topk_loop,
     loops=_topk_loops,
     canonicalize=_canonical_topk,
-    takes_scalars=True,
+    accepts_rank_zero=True,
     result=_topk_results,
     operand_dtypes=(FLOATS,),
     constants=lambda k, axis, largest, ordered: (largest,),  # noqa: ARG005 - results are always in order
     result_count=2,
     golden=lambda torch, x, k, dim, largest, ordered: tuple(torch.topk(x, k, dim, largest, ordered)),
-    by_elements=lambda torch, results, x, _, dim, *__: in_order(torch, results, x, dim),
+    compared_elements=lambda torch, results, x, _, dim, *__: sorted_elements(torch, results, x, dim),
     aten="topk",
     examples=(
         (((3, 40),), (5, -1, True, True)),
@@ -175,7 +175,7 @@ EMBEDDING = Routine(
     canonicalize=_check_embedding,
     result=_embedding_result,
     operand_dtypes=(INDICES | HALVES, MOVABLE),
-    native=NativeLoop.ROWS_GATHERED,
+    native=NativeLoop.ROW_GATHER,
     golden=_embedding_in_torch,
     check=_check_indices,
     aten="embedding",

@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.movement import OPERAND
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops, loops_along
 from ttnn_jit.ops.language.axes import axis_of, axis_within
-from ttnn_jit.ops.language.named_indices import in_order
+from ttnn_jit.ops.language.named_indices import sorted_elements
 from ttnn_jit.ops.language.parameter import CHOICE, DIMENSION, FLAG, IGNORED, NUMBER, OUTPUT, TENSOR, Parameter
 from ttnn_jit.ops.selection.routines import index_dtype
 from ttnn_jit.specs.access.access import Access
@@ -73,7 +73,7 @@ GATHER = Routine(
     loop=_gather_loop,
     loops=_gather_loops,
     canonicalize=_canonical_gather,
-    takes_scalars=True,
+    accepts_rank_zero=True,
     result=lambda x, index, _: (x.interleaved.with_(shape=index.shape),),
     operand_dtypes=(MOVABLE, INDICES),
     golden=lambda torch, x, index, dim: torch.gather(x, dim, index.long()),
@@ -158,15 +158,15 @@ def _scatter(ttnn_name: str, reduction: int, relation: str, in_torch: str | None
         loops=_scatter_loops,
         canonicalize=_canonical_scatter,
         updates=True,
-        loaded=1,
-        takes_scalars=True,
+        load_operand=1,
+        accepts_rank_zero=True,
         operand_dtypes=(SCALARS, INDICES, SCALARS) if reduction else (MOVABLE, INDICES, MOVABLE),
         same_dtype=(0, 2),
         constants=lambda _: (reduction,),
         golden=_scattered_in_torch(in_torch),
         check=_check_index_of_scatter,
         aten="scatter_reduce.two" if in_torch else "scatter.src",
-        rounds_steps=True,
+        rounds_intermediates=True,
         examples=(
             (((3, 40), (3, 7), (3, 9)), (1,)),
             (((5, 33), (9, 33), (9, 33)), (0,)),
@@ -298,13 +298,13 @@ SORT = Routine(
     loop=_sort_loop,
     loops=_sort_loops,
     canonicalize=lambda shape, dim, *ways: (axis_of(dim, len(shape)), *ways),
-    takes_scalars=True,
+    accepts_rank_zero=True,
     result=_sort_results,
     operand_dtypes=(SCALARS,),
     constants=lambda _, descending, stable: (descending,),  # noqa: ARG005 - every sort is stable
     result_count=2,
     golden=lambda torch, x, dim, descending, _: tuple(torch.sort(x, dim=dim, descending=descending, stable=True)),
-    by_elements=lambda torch, results, x, dim, *_: in_order(torch, results, x, dim),
+    compared_elements=lambda torch, results, x, dim, *_: sorted_elements(torch, results, x, dim),
     aten="sort.stable",
     examples=((((3, 40),), (-1, False, False)), (((7, 33),), (0, True, True)), (((2, 5, 3),), (1, False, True))),
 )

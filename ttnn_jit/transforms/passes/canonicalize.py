@@ -60,13 +60,13 @@ def fold_empty_contraction(op: Operation) -> None:
 def copied_operand(op: Operation) -> SSAValue | None:
     """The operand that equals the result of `op` in float arithmetic; None if there is none."""
     operation = operation_of(op)
-    laws = operation.laws if operation is not None else None
-    if laws is None or laws.neutral is None:
+    algebra = operation.algebra if operation is not None else None
+    if algebra is None or algebra.right_identity is None:
         return None
     x, y = op.operands
-    if _is_full_of(y, laws.neutral):
+    if _is_full_of(y, algebra.right_identity):
         return x
-    return y if laws.commutative and _is_full_of(x, laws.neutral) else None
+    return y if algebra.commutative and _is_full_of(x, algebra.right_identity) else None
 
 
 def _is_full_of(value: SSAValue, number: float) -> bool:

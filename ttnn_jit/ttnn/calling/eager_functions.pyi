@@ -385,7 +385,7 @@ class _Atan(TtnnOperation):
     def __call__(self, input_tensor: Tensor, **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Atan2(TtnnOperation):
-    """The angle of the point (y, x), x the first operand, as C99 Annex F says."""
+    """The angle of the point (y, x), x the first operand, as in C99 Annex F."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1394,7 +1394,7 @@ class _Polyval(TtnnOperation):
     def __call__(self, input_tensor: Tensor, coeffs: Sequence[float], **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Pow(TtnnOperation):
-    """x to the power y, as C99 Annex F says."""
+    """x to the power y, as in C99 Annex F."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...
@@ -1566,7 +1566,7 @@ class _Round(TtnnOperation):
     def __call__(self, input_tensor: Tensor, decimals: int = ..., **keywords: Unpack[Keywords]) -> Tensor: ...
 
 class _Rpow(TtnnOperation):
-    """y to the power x, as C99 Annex F says."""
+    """y to the power x, as in C99 Annex F."""
 
     @overload
     def __call__(self, input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, **keywords: Unpack[Keywords]) -> Tensor: ...

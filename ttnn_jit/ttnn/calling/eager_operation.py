@@ -18,8 +18,8 @@ from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.ops import BoundCall, Operation, bind
 from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.ops.language.parameter import OUTPUT, OUTPUT_OF_SEVERAL
-from ttnn_jit.ops.result_options import NO_OPTIONS, OF_SEVERAL, Outputs, ResultOptions, bind_options, option_of
-from ttnn_jit.ops.traced_calls import in_program, traceable
+from ttnn_jit.ops.result_options import NO_OPTIONS, PER_RESULT_KINDS, Outputs, ResultOptions, bind_options, option_of
+from ttnn_jit.ops.traced_calls import redirect_to_program, traceable
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.libraries import TTNN, tensor_library_of
@@ -113,7 +113,7 @@ class TtnnOperation(WarmCalls):
             DeallocatedError: A tensor was deallocated.
         """
         args, kwargs = tuple(map(frozen, args)), {name: frozen(value) for name, value in kwargs.items()}
-        if (found := in_program(self, args, kwargs)) is not NotImplemented:
+        if (found := redirect_to_program(self, args, kwargs)) is not NotImplemented:
             return found
         self._check_depth(args, kwargs)
         if has_foreign_operand((*args, *kwargs.values())):
@@ -187,8 +187,10 @@ class TtnnOperation(WarmCalls):
     def _run_into(self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         outputs.check(self.__name__, _is_tensor)
         named = {name: option_of(self.__ttnn_overloads__, name) for name in kwargs}
-        others = {name: kwargs[name] for name, each in named.items() if each is None or each.kind not in OF_SEVERAL}
-        return outputs.given(self.__name__, self._run(args, others), partial(_checked_write, self.__name__))
+        others = {
+            name: kwargs[name] for name, each in named.items() if each is None or each.kind not in PER_RESULT_KINDS
+        }
+        return outputs.selected(self.__name__, self._run(args, others), partial(_checked_write, self.__name__))
 
     def _resolved(
         self, bound: BoundCall, options: ResultOptions, target: Tensor | None, device: Device
@@ -199,7 +201,7 @@ class TtnnOperation(WarmCalls):
         if not options.change_nothing:
             if options.output_tensor is not None:
                 _check_device(self.__name__, options.output_tensor, device)
-            options = options.settled(self.__name__, bound, _is_tensor)
+            options = options.resolved(self.__name__, bound, _is_tensor)
         bound = with_eager_precision(bound, device.target, options)
         return bound, replace(options, in_place=True) if _is_unaliased(target, bound) else options
 
@@ -272,11 +274,11 @@ class TtnnOperation(WarmCalls):
         """The spec of the result if it is a view of its operand's memory, else None."""
         known = self._views.get(key)
         if known is None:
-            from ttnn_jit.ops.movement.view_rules import is_view_on_device, movements
+            from ttnn_jit.ops.movement.view_rules import is_view_on_device, view_chains
 
             (operand,) = specs_of(bound.operands)
             assert isinstance(operand, TensorSpec), "it is a movement of one tensor"
-            chains = movements(bound.operation, operand, bound.attributes)
+            chains = view_chains(bound.operation, operand, bound.attributes)
             results = bound.operation.results([operand], bound.attributes)
             known = (results[0] if all(is_view_on_device(operand, chain) for chain in chains) else None,)
             self._views.put(key, known, self._forget)
@@ -332,7 +334,7 @@ class InPlaceOperation(TtnnOperation):
 
     def _written_argument(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         (operation, *_) = self.__ttnn_overloads__
-        return operation.argument_written(args, kwargs)
+        return operation.written_argument(args, kwargs)
 
 
 def _tensors_of(bound: BoundCall) -> tuple[Tensor, ...]:
@@ -440,7 +442,7 @@ def _documentation(overloads: tuple[Operation, ...]) -> str:
             f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
             f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
         )
-        paragraphs.extend(f"As in ttnn: {each}" for each in operation.imitations)
+        paragraphs.extend(f"As in ttnn: {each}" for each in operation.vendor_quirks)
     return "\n\n".join((*paragraphs, _COMMON_DOCUMENTATION))
 
 

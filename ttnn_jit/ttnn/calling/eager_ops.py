@@ -51,7 +51,7 @@ class EagerOps(HostOps[Tensor]):
             _NEXT_DRAW(draw)
         return made
 
-    def requested(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> Tensor:
+    def with_memory_config(self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig) -> Tensor:
         """The result of a call in `config`."""
         made: Tensor = call(*arguments, memory_config=config)
         return made

@@ -15,7 +15,7 @@ from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call, user_locat
 from ttnn_jit.dispatch.observers import OBSERVERS, ON_FIRST_OBSERVER, call_with_observers, is_compiled
 from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
-from ttnn_jit.ops.traced_calls import in_program, in_trace, with_elements
+from ttnn_jit.ops.traced_calls import flat_arguments, redirect_to_program, redirect_to_trace
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native.generated import define
@@ -144,7 +144,7 @@ class HostFunction:
 
     def run(self, call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a call in general: in a program or eagerly, with binding of arguments, and with observers."""
-        for taken in (in_trace, in_program) if self.in_programs else ():
+        for taken in (redirect_to_trace, redirect_to_program) if self.in_programs else ():
             if (found := taken(call, args, kwargs)) is not NotImplemented:
                 return found
         kwargs = self._canonical_keywords(args, kwargs)
@@ -176,7 +176,7 @@ class HostFunction:
         Raises:
             ArgumentError: The device of a tensor lacks the queue.
         """
-        values = with_elements([*args, *kwargs.values()])
+        values = flat_arguments([*args, *kwargs.values()])
         devices = {value.device() for value in values if isinstance(value, Tensor)}
         own = {each.name for each in self.parameters}
         for name in QUEUE_KEYWORDS:

@@ -43,7 +43,7 @@ class HostKind(Kind):
     """The kind of an annotation: a union of alternatives, which are tried in order.
 
     Attributes:
-        alternatives: The members of the union except None, for which `has_none` is set.
+        alternatives: The members of the union except None, for which `accepts_none` is set.
     """
 
     alternatives: tuple[Alternative, ...] = ()
@@ -54,7 +54,7 @@ class HostKind(Kind):
         Raises:
             ArgumentError: The value matches no alternative.
         """
-        if value is None and self.has_none:
+        if value is None and self.accepts_none:
             return None
         for alternative in self.alternatives:
             if (bound := alternative.bind(value, what)) is not NO_MATCH:
@@ -136,7 +136,7 @@ def kind_of(annotation: str, module: str) -> HostKind:
     texts = _UNION.split(annotation)
     alternatives = tuple(_alternative(text, module) for text in texts if text != "None")
     wanted = " or ".join(each.wanted for each in alternatives)
-    return HostKind(annotation, wanted, has_none="None" in texts, alternatives=alternatives)
+    return HostKind(annotation, wanted, accepts_none="None" in texts, alternatives=alternatives)
 
 
 def _alternative(text: str, module: str) -> Alternative:

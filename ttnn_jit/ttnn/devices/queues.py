@@ -101,7 +101,7 @@ def wait_for_event(cq_id: int | None = None, mesh_event: MeshEvent | None = None
         TraceError: The device captures a trace.
     """
     if mesh_event is None:
-        raise ArgumentError("wait_for_event misses its argument `mesh_event`")
+        raise ArgumentError("wait_for_event lacks its argument `mesh_event`")
     mesh_event.device.require_host_access("wait_for_event")
     check_queue(mesh_event.device, cq_id, "wait_for_event")
 

@@ -125,7 +125,7 @@ def _result_of(
     operands = tensors.input, tensors.weight, tensors.bias, *attributes, arguments.compute_config
     if memory_config is None:
         return operation(*operands, memory_config=arguments.memory_config)
-    return arguments.ops.requested(operation, operands, memory_config)
+    return arguments.ops.with_memory_config(operation, operands, memory_config)
 
 
 def _with_requested_results(arguments: ConvolutionCallArguments, value: Any, tensors: Operands, extents: Any) -> Any:

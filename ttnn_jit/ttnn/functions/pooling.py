@@ -150,7 +150,7 @@ def max_pool2d(arguments: _MaxPool2dArguments) -> Any:
 
 def _indices(x: Any, pool: Pool) -> Any:
     x = reshape(x, (pool.batch, *pool.extents, pool.channels))
-    ends = zip(pool.windows.reach(pool.counts), pool.extents, pool.windows.padding, strict=True)
+    ends = zip(pool.windows.covered_extents(pool.counts), pool.extents, pool.windows.padding, strict=True)
     around = ((0, 0), *((before, max(0, reach - own - before)) for reach, own, (before, _) in ends), (0, 0))
     return _INDICES(pad(x, around, 0.0) if any(map(any, around)) else x, *attributes_of(pool))
 

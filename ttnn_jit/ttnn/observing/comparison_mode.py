@@ -180,7 +180,9 @@ class ComparisonMode(Observer):
                 tolerance = call.globally(output, relative)
             else:
                 tolerance = call.locally(tensor.dtype, output, relative)
-            elements = partial(call.by_elements, output, compared.results, goldens) if call.returns_indices else None
+            elements = (
+                partial(call.compared_elements, output, compared.results, goldens) if call.returns_indices else None
+            )
             self._record(operation, number, level, output, (tensor, golden), tolerance, elements)
 
     def _rerun(

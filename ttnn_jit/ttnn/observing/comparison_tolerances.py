@@ -69,9 +69,9 @@ class JudgedCall:
         if stated is not None and not self.golden.has_activations:
             return Tolerance(stated + result.is_block_float / 2, operation.probe.max_absolute)
         half = 1.0 if result.is_block_float else 0.5  # a block that saturates is off by a whole unit
-        if operation.by_elements is not None or operation.only_moves(self.specs, self.bound.attributes):
+        if operation.compared_elements is not None or operation.only_moves(self.specs, self.bound.attributes):
             return Tolerance(half)
-        steps = result.is_block_float and (operation.rounds_steps or self.on_chip)
+        steps = result.is_block_float and (operation.rounds_intermediates or self.on_chip)
         return Tolerance(half + steps, noise=noise)
 
     def globally(self, output: int, relative: float) -> Tolerance:
@@ -81,9 +81,11 @@ class JudgedCall:
     @property
     def returns_indices(self) -> bool:
         """Whether the results are indices, which may differ from the golden's: ties allow any index."""
-        return self.bound.operation.by_elements is not None
+        return self.bound.operation.compared_elements is not None
 
-    def by_elements(self, output: int, results: Sequence[Tensor], goldens: Sequence[torch.Tensor]) -> SelectedElements:
+    def compared_elements(
+        self, output: int, results: Sequence[Tensor], goldens: Sequence[torch.Tensor]
+    ) -> SelectedElements:
         """The elements that the indices of `results` and `goldens` select.
 
         Raises:
@@ -91,10 +93,10 @@ class JudgedCall:
         """
         import torch
 
-        assert self.bound.operation.by_elements is not None, "it names indices"
+        assert self.bound.operation.compared_elements is not None, "it names indices"
         given = *self.golden.operands, *self.golden.attributes
         named, right = (
-            self.bound.operation.by_elements(torch, [as_torch(each) for each in found], *given)
+            self.bound.operation.compared_elements(torch, [as_torch(each) for each in found], *given)
             for found in (results, goldens)
         )
         dtypes = [spec.dtype for spec in self.specs if isinstance(spec, TensorSpec)]
@@ -102,7 +104,7 @@ class JudgedCall:
 
     def _error(self) -> float:
         index = self.bound.operation.precision_index
-        if self.bound.operation.rounds_steps:
+        if self.bound.operation.rounds_intermediates:
             dtypes = [spec.dtype.unpacked for spec in self.specs if isinstance(spec, TensorSpec)]
             return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
         if index is None or (text := self.bound.attributes[index]) is None:
