@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     query.set_defaults(run=_query)
 
     names = commands.add_parser("names", help="list ttnn's names: what is honoured, ignored and refused")
+    names.add_argument("names", nargs="*", metavar="NAME", help="only the names that contain this, such as conv2d")
     names.add_argument("--write", type=Path, help="renew the table in this Markdown file")
     names.set_defaults(run=_command("names"))
 

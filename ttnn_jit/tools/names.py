@@ -12,8 +12,9 @@ from operator import attrgetter
 from typing import Any
 
 from ttnn_jit import jit, ttnn
+from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops import ABSENT, ALIASES, IN_PLACE, OVERLOADS
-from ttnn_jit.ops.public_names import PUBLIC_NAMES
+from ttnn_jit.ops.public_names import NAMES_OF_SUBMODULES, PUBLIC_NAMES
 from ttnn_jit.ops.result_options import HARDWARE_KEYWORDS, RESULT_KEYWORDS
 from ttnn_jit.tools import markdown
 from ttnn_jit.ttnn.calling.host_function import HostFunction, declaration_of
@@ -28,11 +29,24 @@ Row = tuple[str, str, str]
 
 
 def main(options: argparse.Namespace) -> int:
-    """Prints the table, or writes it between the marks of a Markdown file."""
+    """Prints the table, or the rows of some names, or writes the table between the marks of a Markdown file."""
     if options.write:
         return markdown.renew(options.write, with_table)
-    print(table())
+    print("\n".join(map(rows_text, options.names)) if options.names else table())
     return 0
+
+
+def rows_text(name: str) -> str:
+    """The rows of the names and keywords that contain `name`, as lines of text.
+
+    Raises:
+        ArgumentError: There are none.
+    """
+    wanted = name.removeprefix("ttnn.").lower()
+    found = [row for row in all_rows() if wanted in row[0].partition("(")[0].lower()]
+    if not found:
+        raise ArgumentError(f"no name of ttnn contains {name!r}")
+    return "\n".join(f"{name}\n    {status}{text and ': '}{text}" for name, status, text in found)
 
 
 def with_table(document: str) -> str:
@@ -44,11 +58,25 @@ def with_table(document: str) -> str:
     return markdown.with_section(document, "names", table())
 
 
+def all_rows() -> Iterator[Row]:
+    """The rows of the table, and one for each name that is not here yet."""
+    for rows in _sections().values():
+        yield from rows
+    yield from _rows_not_yet()
+
+
 def table() -> str:
     """The table in Markdown."""
-    sections = {
+    tables = [f"### {title}\n\n{_markdown(rows)}" for title, rows in _sections().items()]
+    return "\n\n".join([_how_many(), *tables, _not_yet()])
+
+
+def _sections() -> dict[str, Iterator[Row]]:
+    """Title -> rows."""
+    return {
         "Devices, tensors, configs": _namespace(),
         "Operations": _operations(),
+        "Names of submodules": _submodules(),
         "Keywords of operations": _operation_keywords(),
         "Keywords of `from_torch` and `to_torch`": _conversion_keywords(),
         "Keywords of functions that have no effect": _host_keywords_without_effect(),
@@ -56,8 +84,6 @@ def table() -> str:
         "Keywords of `ttnn_jit.jit`": _own_keywords(jit, but="fn"),
         "Refused with AttributeError": _refused(),
     }
-    tables = [f"### {title}\n\n{_markdown(rows)}" for title, rows in sections.items()]
-    return "\n\n".join([_how_many(), *tables, _not_yet()])
 
 
 def counts() -> dict[str, int]:
@@ -74,14 +100,29 @@ def counts() -> dict[str, int]:
     }
 
 
+_MEANINGS = {
+    "honoured": "has ttnn's meaning, in eager calls and, for an operation, inside `@jit`",
+    "honoured eagerly": "an alias that works in eager calls; inside `@jit` the error names the operation to write",
+    "accepted, no effect": "accepted, so that programs run unchanged; no value depends on it, unless the row says so",
+    "refused, with a reason": "AttributeError; the row has the reason",
+    "not here yet": "AttributeError; not implemented",
+}
+"""Kind of support -> its description."""
+
+
 def _how_many() -> str:
-    rows = (f"| {count} | {status} |" for status, count in counts().items())
+    rows = (f"| {count} | {status} | {_MEANINGS[status]} |" for status, count in counts().items())
     head = f"Of {len(PUBLIC_NAMES)} public names of ttnn, counted in tt-metal of 2026:"
-    return "\n".join(["### How many", "", head, "", "| names | here |", "|---:|---|", *rows])
+    return "\n".join(["### How many", "", head, "", "| names | here | what this means |", "|---:|---|---|", *rows])
 
 
 def _names_not_yet() -> list[str]:
     return sorted(PUBLIC_NAMES - set(ttnn.__all__) - set(ABSENT), key=lambda name: (name.lower(), name))
+
+
+def _rows_not_yet() -> Iterator[Row]:
+    for name in [*_names_not_yet(), *sorted(_names_not_yet_of_submodules())]:
+        yield f"ttnn.{name}", "not here yet", ""
 
 
 def _not_yet() -> str:
@@ -100,7 +141,29 @@ def _namespace() -> Iterator[Row]:
         if name in reasons:
             yield f"ttnn.{name}", "accepted, no effect", reasons[name]
         else:
-            yield f"ttnn.{name}", "honoured", _summary(getattr(ttnn, name))
+            yield f"ttnn.{name}", "honoured", _summary(getattr(ttnn, name)).replace(f" (ttnn.{name})", "")
+
+
+def _submodules() -> Iterator[Row]:
+    here = {name for name in _names_of_submodules() if name not in _names_not_yet_of_submodules()}
+    functions = host_functions()
+    for name in sorted((here | {name for name in functions if "." in name}) - set(OVERLOADS)):
+        if name in functions and (reason := functions[name].no_effect):
+            yield f"ttnn.{name}", "accepted, no effect", reason
+        else:
+            overloads = OVERLOADS.get(name.rpartition(".")[2])
+            text = overloads[0].summary if overloads else _summary(attrgetter(name)(ttnn))
+            yield f"ttnn.{name}", "honoured", text.replace(f" (ttnn.{name})", "")
+
+
+@cache
+def _names_not_yet_of_submodules() -> frozenset[str]:
+    names = (name.rpartition(".") for name in _names_of_submodules())
+    return frozenset(f"{home}.{name}" for home, _, name in names if not hasattr(attrgetter(home)(ttnn), name))
+
+
+def _names_of_submodules() -> list[str]:
+    return sorted(f"{home}.{name}" for home, names in NAMES_OF_SUBMODULES.items() for name in names)
 
 
 @cache

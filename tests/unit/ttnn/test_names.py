@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import string
 from operator import attrgetter
 
@@ -16,6 +17,7 @@ from ttnn_jit.diagnostics.errors import UnsupportedFunction
 from ttnn_jit.ops import ABSENT, ALIASES, OVERLOADS
 from ttnn_jit.ops.public_names import NAMES_OF_SUBMODULES, PUBLIC_NAMES, names_within_one_edit
 from ttnn_jit.tools import names
+from ttnn_jit.tools.cli import main
 
 ALPHABET = string.ascii_letters + string.digits + "_"
 OWN = {
@@ -146,3 +148,26 @@ def test_the_table_counts_every_public_name_once():
     text = names.table()
     assert all(f"`{name}`" in text for name in set(MISSING) - set(ABSENT))
     assert all(f"| {count} | {status} |" in text for status, count in counts.items())
+
+
+def test_every_name_has_a_row_and_the_command_finds_it():
+    named = {name.partition("(")[0] for name, _, _ in names.all_rows()}
+    here = {*PUBLIC_NAMES, *names.host_functions(), *OVERLOADS, *ALIASES}
+    missing = {f"{home}.{name}" for home, listed in NAMES_OF_SUBMODULES.items() for name in listed}
+    assert {f"ttnn.{name}" for name in here | missing} - named == set()
+    assert names.rows_text("ttnn.CONV2D") == names.rows_text("conv2d")
+
+
+def test_the_command_says_that_no_name_of_ttnn_contains_a_text(capsys):
+    assert main(["names", "all_gather", "moe"]) == 0
+    shown = capsys.readouterr().out
+    assert "ttnn.all_gather\n    honoured: " in shown
+    assert "of one device only" in shown
+    assert "ttnn.moe\n    not here yet\n" in shown
+    assert main(["names", "conv9d"]) == 1
+    assert capsys.readouterr().err == "error: no name of ttnn contains 'conv9d'\n"
+
+
+def test_no_row_of_the_table_cites_its_own_name_as_source():
+    rows = re.findall(r"^\| `ttnn\.([\w.]+)` \|.*\(ttnn\.\1\)", names.table(), re.MULTILINE)
+    assert rows == []

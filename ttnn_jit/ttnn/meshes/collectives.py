@@ -62,7 +62,7 @@ def all_gather(
     output_tensor: Tensor | None = None,
     **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """The tensors of all devices along an axis of the mesh, concatenated along `dim` (ttnn.all_gather).
+    """The tensors of the devices along an axis, concatenated along `dim`; of one device only (ttnn.all_gather).
 
     Args:
         input_tensor: A tensor on a device.
@@ -90,7 +90,7 @@ def all_reduce(
     memory_config: MemoryConfig | None = None,
     **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """The sum of the tensors of all devices along an axis of the mesh (ttnn.all_reduce).
+    """The sum of the tensors of the devices along an axis of the mesh; of one device only (ttnn.all_reduce).
 
     The arguments are those of `all_gather`.
 
@@ -111,7 +111,7 @@ def reduce_scatter(
     output_tensor: Tensor | None = None,
     **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """The sum of the tensors along an axis of the mesh, scattered along `dim` (ttnn.reduce_scatter).
+    """The sum of the tensors along an axis, scattered along `dim`; of one device only (ttnn.reduce_scatter).
 
     The arguments are those of `all_gather`, and `reduce_type` or `math_op`.
 
@@ -127,7 +127,7 @@ def reduce_scatter(
 def mesh_partition(
     input_tensor: Tensor, dim: int, cluster_axis: int | None = None, memory_config: MemoryConfig | None = None
 ) -> Tensor:
-    """The slice along `dim` that each device along an axis of the mesh keeps (ttnn.mesh_partition).
+    """The slice along `dim` that a device along an axis keeps; of one device only (ttnn.mesh_partition).
 
     Raises:
         ArgumentError: There are several devices along the axis, or an argument has the wrong type.
@@ -139,7 +139,7 @@ def mesh_partition(
 
 @host_function(name="experimental.all_gather_async")
 def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
-    """`all_gather` with the overloads of ttnn.experimental.all_gather_async.
+    """`all_gather` with the overloads of ttnn.experimental.all_gather_async; of one device only.
 
     The overloads are ``(tensor, dim, ...)`` and ``(tensor, persistent_output_buffer, dim, ...)``. Semaphores and other
     options of the transfer, also by position, are checked and have no effect.
@@ -153,7 +153,7 @@ def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
 
 @host_function(name="experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
-    """`reduce_scatter` with the overloads of ttnn.experimental.reduce_scatter_minimal_async.
+    """`reduce_scatter` with the overloads of ttnn.experimental.reduce_scatter_minimal_async; of one device only.
 
     The overloads are ``(tensor, dim, ...)`` and ``(tensor, persistent_output_buffers, dim, ...)``; the last buffer
     receives the result. Other arguments are those of `all_gather_async`.
@@ -235,7 +235,7 @@ def neighbor_pad_async(
     memory_config: MemoryConfig | None = None,
     **_fabric_options: Unpack[FabricOptions],
 ) -> Tensor:
-    """A tensor padded with the adjacent elements of its neighbours (ttnn.experimental.neighbor_pad_async).
+    """A tensor padded with elements of its neighbours; on one device only (ttnn.experimental.neighbor_pad_async).
 
     A device at an end of the axis has no neighbour there: its padding is zeros, or its own first or last element
     along `dim`. A single device is at both ends.
