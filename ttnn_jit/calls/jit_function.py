@@ -247,7 +247,7 @@ class JitFunction(WarmCalls):
     @call_query
     @user_frames_only
     def ir(self, *args: Any, stage: str = "frontend", **kwargs: Any) -> str:
-        """The text after `stage`: a stage of ``ttnn-jit opt --list``, ``codegen`` or ``assembly``.
+        """The text after `stage`: ``frontend``, a pass of ``ttnn-jit opt --list``, ``host``, ``codegen``, ``assembly``.
 
         Raises:
             ArgumentError: There is no such stage.
@@ -259,7 +259,10 @@ class JitFunction(WarmCalls):
     @call_query
     @user_frames_only
     def explain(self, *args: Any, **kwargs: Any) -> Report:
-        """A report of the fused operations, their DST cost, and why others were not fused; ``str()`` formats it."""
+        """A report of the kernels, their use of DST, and why operations were not fused; ``str()`` formats it.
+
+        docs/inspecting.md explains its lines.
+        """
         from ttnn_jit.compiler import inspection
 
         return inspection.explain(JitFunction.request(self, *args, **kwargs))
