@@ -175,6 +175,24 @@ def test_sizes_of_segments_that_are_not_those_of_the_operands_are_refused(sizes)
 
 
 @pytest.mark.parametrize(
+    ("call", "help_"),
+    [
+        (lambda x: ttnn.linear(x, x[:, :5], bias=x[:1], transpose_a=True), r"added to every row has shape \[1, 5\]"),
+        (lambda x: ttnn.layer_norm(x, weight=x[0, :39]), r"one element per column of a tensor of shape \[4, 40\]: 40"),
+        (lambda x: ttnn.rms_norm(x, bias=x[0, :39]), r"one element per column of a tensor of shape \[4, 40\]: 40"),
+        *(
+            (lambda x, name=name: ttnn.multiply(x, getattr(x, name)()), "elements are not known before the call")
+            for name in ("item", "tolist", "numpy", "to_torch")
+        ),
+    ],
+)
+def test_errors_about_operands_say_what_fits(call, help_):
+    with pytest.raises(CompileError) as caught:
+        ttnn_jit.jit(graph_capture=True)(call)(torch.randn(4, 40))
+    assert re.search(help_, caught.value.help)
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         (

@@ -280,6 +280,24 @@ def test_mismatched_shapes_are_refused_with_both_in_the_message(shapes, kwargs, 
         ttnn_jit.jit()(lambda a, b: ttnn.matmul(a, b, **kwargs))(*map(torch.ones, shapes))
 
 
+@pytest.mark.parametrize(
+    ("shapes", "kwargs", "help_"),
+    [
+        (((3, 4), (5, 4)), {}, "with `transpose_b=True` the shapes fit"),
+        (((2, 3, 4), (5, 4)), {}, "with `transpose_b=True` the shapes fit"),
+        (((3, 4), (4, 6)), {"transpose_b": True}, "with `transpose_b=False` the shapes fit"),
+        (((4, 3), (4, 6)), {}, "with `transpose_a=True` the shapes fit"),
+        (((3, 4), (5, 6)), {}, None),
+        (((4,), (5, 6)), {}, None),
+    ],
+)
+@pytest.mark.parametrize("function", [ttnn.matmul, ttnn.linear])
+def test_the_error_about_mismatched_shapes_names_the_transposition_that_fits(function, shapes, kwargs, help_):
+    with pytest.raises(TtnnJitError) as caught:
+        ttnn_jit.jit()(lambda a, b: function(a, b, **kwargs))(*map(torch.ones, shapes))
+    assert caught.value.help == help_
+
+
 def test_a_number_is_not_accepted_as_a_matrix():
     with pytest.raises(TtnnJitError, match=r"`input_tensor_b` of `matmul` must be a tensor, got float"):
         ttnn_jit.jit()(lambda x: x @ 2.0)(torch.ones(3, 3))

@@ -51,6 +51,7 @@ TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
 """The attributes that determine every query of a tensor while a function is compiled (`TensorQueries`)."""
 
 _KNOWN_ATTRIBUTES = ", ".join(f"`{name}`" for name in TENSOR_ATTRIBUTES)
+_METHODS_THAT_READ_ELEMENTS = frozenset(["cpu", "from_device", "item", "numpy", "to_list", "to_torch", "tolist"])
 _BRANCH_HELP = (
     "choose element by element with `ttnn.where(condition, a, b)`; repeat with `for _ in range(n)` where n is a "
     "Python int; branch on a compile-time value such as `x.shape`"
@@ -291,6 +292,8 @@ def _attribute_help(name: str) -> str:
     meant = name.rstrip("_")
     if meant in ABSENT:
         return ABSENT[meant]
+    if meant in _METHODS_THAT_READ_ELEMENTS:
+        return "elements are not known before the call: read them before it or after it, and pass them as arguments"
     operation = ALIASES.get(meant, meant)
     written = f"; the operation is written `ttnn.{operation}(...)`" if operation in OVERLOADS else ""
     return f"it has {_KNOWN_ATTRIBUTES}{written}"

@@ -60,7 +60,10 @@ def _check_linear(a: Sequence[int], b: Sequence[int], bias: Sequence[int] | None
     named, extents = MATMUL.extents((a, b), (transpose_a, transpose_b))
     product = tuple(extents[label] for label in named.result)
     if bias is not None and not is_broadcast_to(bias, product):
-        raise ShapeError(f"the bias has shape {list(bias)}, and the product {list(product)}")
+        raise ShapeError(
+            f"the bias has shape {list(bias)}, and the product {list(product)}",
+            help=f"a bias that is added to every row has shape {[1, *product[-1:]]}",
+        )
     check_activation(activation)
 
 

@@ -93,7 +93,8 @@ class Contraction(Operation):
         for label, extent in (*zip(named.left, left, strict=True), *zip(named.right, right, strict=True)):
             known = found.setdefault(label, extent)
             if extent != known and label == named.contracted:
-                raise self._refusal(shapes, f"the dimensions to contract have {known} and {extent} elements", None)
+                why = f"the dimensions to contract have {known} and {extent} elements"
+                raise self._refusal(shapes, why, self._transposition_help(shapes, statics))
             if extent != known and 1 not in {extent, known}:
                 raise self._refusal(shapes, f"dimensions of {known} and of {extent} do not broadcast", None)
             found[label] = extent if known == 1 else known
@@ -144,6 +145,25 @@ class Contraction(Operation):
     def _refusal(self, shapes: Sequence[Sequence[int]], why: str, help_: str | None) -> ShapeError:
         left, right = (list(shape) for shape in shapes)
         return ShapeError(f"shapes {left} and {right}: {why}", help=help_)
+
+    def _transposition_help(self, shapes: Sequence[Sequence[int]], statics: Sequence[Any]) -> str | None:
+        """The option that transposes a tensor so that the shapes fit; None if there is none."""
+        names = [parameter.name for parameter in self.parameters if parameter not in self.operands]
+        for index, (name, value) in enumerate(zip(names, statics, strict=False)):
+            changed = (*statics[:index], not value, *statics[index + 1 :])
+            if name.startswith("transpose") and self._contracts(shapes, changed):
+                return f"with `{name}={not value}` the shapes fit"
+        return None
+
+    def _contracts(self, shapes: Sequence[Sequence[int]], statics: Sequence[Any]) -> bool:
+        """Whether the contracted dimension has one extent in both tensors."""
+        left, right = shapes
+        try:
+            named = self.dimensions(len(left), len(right), *statics)
+        except ShapeError:
+            return False
+        label = named.contracted
+        return label is not None and left[named.left.index(label)] == right[named.right.index(label)]
 
     def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
         """The result has the first operand's dtype and layout, in DRAM, interleaved.

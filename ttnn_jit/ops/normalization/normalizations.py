@@ -40,7 +40,10 @@ def _check_rows(
 def _check_columns(shape: Extents, weight: Extents | None, bias: Extents | None) -> None:
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and math.prod(given) != shape[-1]:
-            raise ShapeError(f"`{name}` has {math.prod(given)} elements, and the rows {shape[-1]}")
+            raise ShapeError(
+                f"`{name}` has {math.prod(given)} elements, and the rows {shape[-1]}",
+                help=f"`{name}` has one element per column of a tensor of shape {list(shape)}: {shape[-1]}",
+            )
 
 
 def scaled(ops: Ops, x: Any, variance: Any, weight: Any, bias: Any, epsilon: float) -> Any:
