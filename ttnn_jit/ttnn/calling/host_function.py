@@ -302,9 +302,15 @@ class HostFunction:
             if not is_compiled(args, kwargs):  # the compiler reads the frames
                 keep_user_frames_of_call(error)
             return
-        known = ", ".join(f"`{name}`" for name in self.signature.parameters)
-        help_ = f"it takes {known}" if known else "it takes nothing"
-        raise CallError(refusal, location=user_location(), help=help_) from None
+        raise CallError(refusal, location=user_location(), help=self._parameters_text()) from None
+
+    def _parameters_text(self) -> str:
+        """The names of the parameters, for error messages; those that are passed only by name come last."""
+        parameters = self.signature.parameters.values()
+        free = ", ".join(f"`{each.name}`" for each in parameters if each.kind is not each.KEYWORD_ONLY)
+        by_name = ", ".join(f"`{each.name}`" for each in parameters if each.kind is each.KEYWORD_ONLY)
+        texts = [*([free] if free else []), *([f"by name only {by_name}"] if by_name else [])]
+        return f"it takes {'; '.join(texts) or 'nothing'}"
 
 
 _MODULE_PREFIX = re.compile(r"\b(?:ttnn_jit|collections|typing)[\w.]*\.")
