@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
     _add_input(opt)
     opt.add_argument("-p", "--passes", default="", help="stages in order, `a,b{option=value},c`; `all` for every one")
-    opt.add_argument("--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option")
+    opt.add_argument(
+        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
+    )
     opt.add_argument(
         "--ttir-to-ttmetal-pipeline",
         metavar="OPTIONS",

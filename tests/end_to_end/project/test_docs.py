@@ -96,7 +96,7 @@ def test_the_page_on_inspecting_edits_a_module_and_goes_on(tmp_path, monkeypatch
     assert printed[4] == printed[5] != ""
 
 
-def test_the_page_on_operations_inspects_one(capsys):
+def test_the_page_on_operations_inspects_one():
     section = (DOCS / "how_to_add.md").read_text().partition("\n## An operation")[2].partition("\n## ")[0]
     expressions = re.findall(r"`(ttnn_jit\.jit\(\).*?)`", section.partition("Inspect it")[2])
     kernel, code = (

@@ -173,7 +173,9 @@ def test_a_value_of_an_option_that_requires_quotes_is_refused_with_the_quotes():
 
 
 def test_a_failure_in_a_text_points_into_the_module_and_not_at_it():
-    text = "module {\n  func.func @f(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {\n    return %a : tensor<4x8xf32>\n  }\n}\n"
+    text = (
+        "module {\n  func.func @f(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {\n    return %a : tensor<4x8xf32>\n  }\n}\n"
+    )
     with pytest.raises(PassError) as error:
         pipeline.run_passes(parse_module(text, "mine.mlir"), pipeline.parse_passes("fails"))
     assert str(error.value).startswith("mine.mlir:2:")

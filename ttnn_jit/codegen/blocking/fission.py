@@ -1,5 +1,6 @@
-"""Loop fission: splits a long body, or one that reads many inputs from memory, into stages (staged_loops.py).
+"""Loop fission: splits a long body, or one that reads many inputs from memory, into stages.
 
+`kernels/loops/staged_loops.py` writes the stages of a block one after the other.
 `loop fission` in benchmarks/kernels/choices.py fits the thresholds.
 """
 

@@ -1,8 +1,8 @@
-"""Loop fusion: the host runs kernels as one loop that the target's rules keep apart.
+"""Loop fusion: kernels that the target's rules do not fuse run as one loop on the host.
 
 Every step of a kernel is rounded by its target's rules, stored tiles included, so that a consumer that takes a tile
 from its producer's registers gets the bits that it would have loaded. A tensor without other readers is not stored.
-Bound: the bytes of the distinct tensors that enter and leave the loop.
+Bound: the bytes of the distinct tensors that the loop reads and writes.
 """
 
 from __future__ import annotations
