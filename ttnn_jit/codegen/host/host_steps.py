@@ -18,7 +18,7 @@ from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
 from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.fusion.copy_folding import read_through_copies, write_for_copies
-from ttnn_jit.codegen.fusion.loop_fusion import join_loops
+from ttnn_jit.codegen.fusion.loop_fusion import fuse_loops
 from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
@@ -128,7 +128,7 @@ def _on_each(step: KernelStep) -> HostStep:
 HOST_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
     propagate_reshapes,
-    join_loops,
+    fuse_loops,
     write_for_copies,
     read_without_padding,
     block_copies,
