@@ -32,7 +32,7 @@ from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
 from benchmarks.harness.process import Process
 from benchmarks.harness.roofs import host_isa
 from ttnn_jit.codegen.bodies.steps import Apply, Constant, KernelBody, Load, SizeClass, Store
-from ttnn_jit.codegen.host.host_steps import chosen
+from ttnn_jit.codegen.host.host_steps import schedule_of
 from ttnn_jit.codegen.images.assemble import assemble
 from ttnn_jit.codegen.writing.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import AVX2, HostIsa
@@ -132,7 +132,7 @@ class Kernel:
     """A kernel on buffers of its own, callable."""
 
     def __init__(self, body: KernelBody, operation: Operation, isa: HostIsa) -> None:
-        kernel, dtype = kernel_of(chosen(body, isa), isa), body.streams[0].dtype
+        kernel, dtype = kernel_of(schedule_of(body, isa), isa), body.streams[0].dtype
         address = kernel_address(kernel.name, assemble(kernel.modules.whole, isa))
         self._function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
         self._tensors = staggered(operation.arity + 1, dtype)
@@ -221,7 +221,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     if isa.avx512:
         calls["avx2"] = Kernel(body, operation, replace(AVX2, triple=isa.triple))
     of_many = replace(body, size_class=SizeClass.LARGE)
-    if chosen(of_many, isa).tables:
+    if schedule_of(of_many, isa).tables:
         calls["looked_up"] = Kernel(of_many, operation, isa)
     for name, peer in (("torch", torch_call(operation, dtype)), ("numpy", numpy_call(operation, dtype))):
         if peer is not None:
@@ -229,7 +229,7 @@ def rate(operation: Operation, dtype: DataType, numerics: Numerics, isa: HostIsa
     found = elements_per_ns(calls, rounds)
     error = measured(operation, dtype, 1e-3, modes=[Mode.CPU])[0].max_ulp
     peers = {name: found.get(name) for name in ("torch", "numpy", "avx2", "looked_up")}
-    counts = (operation.arity, *usual_instructions(kernel_of(chosen(body, isa), isa).text))
+    counts = (operation.arity, *usual_instructions(kernel_of(schedule_of(body, isa), isa).text))
     return Rate(operation.ttnn_name, dtype.name, numerics.value, found["ours"], error, *peers.values(), *counts)
 
 

@@ -129,7 +129,7 @@ def packer(load: Callable[[Any], Any]) -> Callable[..., None]:
 
 
 def row_packer(load: Callable[[Any], Any], tile_at: Callable[[Any], Any], count: int, unit: int) -> Any:
-    """A function that packs a row of a tiled tensor: ``write`` of a routine that writes rows (routine.py).
+    """A function that packs a row of a tiled tensor: ``write`` of a routine that writes rows (ops/families/routine.py).
 
     Strides are in units of a thirty-second of a tile, `unit` bytes. The result is an address, which ``tile_at``
     converts to a pointer. ``load(element)`` returns the bits of a float32. All groups of the row are written.

@@ -17,7 +17,7 @@ def transposed(b: Builder, vectors: Sequence[Value], within: int = 0) -> Sequenc
     """Transpose a power of 2 of vectors.
 
     Each result has one lane of all vectors; with fewer vectors than lanes, it has several lanes, one after the other.
-    With `within`, groups of so many lanes are transposed separately, and no word leaves its group; 0: a vector is one
+    With `within`, groups of so many lanes are transposed separately, and no lane leaves its group; 0: a vector is one
     group.
     """
     lanes, count = vectors[0].type.lanes, len(vectors)

@@ -54,7 +54,7 @@ def type_of(element: str, lanes: int = 0) -> Type:
 
 
 def array(count: int, element: Type) -> Type:
-    """The array type, as a unit of addresses."""
+    """The type of an array; `element` steps over whole arrays with it."""
     return type_of(f"[{count} x {element}]")
 
 

@@ -92,7 +92,11 @@ def spec_of(type_: Attribute) -> TensorSpec:
     if known is not None:
         return known[1]
     if not isinstance(type_, TensorType) or not isinstance(type_.encoding, TTNNLayoutAttr):
-        raise LayoutError(f"{type_} is no tensor with a #ttnn.ttnn_layout")
+        raise LayoutError(
+            f"{type_} is no tensor with a #ttnn.ttnn_layout",
+            help="write the layout into the type: `tensor<4x8xf32, #layout>`; "
+            "`ttnn_jit.jit()(f).ir(x)` prints a module whose layouts can be copied",
+        )
     return _spec_of(type_)
 
 

@@ -46,14 +46,16 @@ def _parser() -> argparse.ArgumentParser:
     opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
     _add_input(opt)
     opt.add_argument("-p", "--passes", default="", help="stages in order, `a,b{option=value},c`; `all` for every one")
-    opt.add_argument("--convert-ttnn-to-ttir", action="store_true", help="the first stage, as ttmlir-opt spells it")
+    opt.add_argument(
+        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
+    )
     opt.add_argument(
         "--ttir-to-ttmetal-pipeline",
         metavar="OPTIONS",
-        help="the stages behind it, as ttmlir-opt spells them: 'system-desc-path=FILE ttnn-mode=true'",
+        help="all later stages, with the options of ttmlir-opt: 'system-desc-path=FILE ttnn-mode=true'",
     )
     opt.add_argument("--emit", metavar="STAGE", help="write the text of `host`, `codegen` or `assembly` instead")
-    opt.add_argument("-o", "--output", type=Path, help="where the module goes; standard output otherwise")
+    opt.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
     opt.add_argument(
         "--print-ir-after-all",
         "--mlir-print-ir-after-all",
@@ -73,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
     _add_entry(run)
-    run.add_argument("--after", help="the stage that left the module, where its text does not tell")
+    run.add_argument("--after", help="the stage that produced the module, if its text does not show it")
     run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.set_defaults(run=_command("run"))

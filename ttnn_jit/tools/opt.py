@@ -74,7 +74,8 @@ def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
     stages = driver.stages()
     behind = stages[stages.index(driver.HOST) :]
     if stage not in behind:
-        raise ArgumentError(f"no stage named {stage!r} leaves another text than a module", help=", ".join(behind))
+        names = ", ".join(f"`{each}`" for each in behind)
+        raise ArgumentError(f"`--emit` prints {names}, got {stage!r}", help="`-p a,b` prints the module after stage b")
     schedule(module, entry=options.entry)
     return driver.text_of_scheduled(module, stage)
 

@@ -210,7 +210,11 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
         specs = parse_pipeline(quoted)
         return tuple(own for spec in specs for own in (_ttmetal(spec) or (_pass_of(spec),)))
     except ArgSpecParseError as error:
-        raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as name{option=value},name") from error
+        raise ArgumentError(
+            f"this is no pipeline: {text!r}",
+            help="write passes as `name{option=value},name`, and values with other characters than letters, digits, "
+            '`_` and `-` in double quotes: `name{option="a.b"}`',
+        ) from error
 
 
 def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:
@@ -282,7 +286,9 @@ def _pass_error(stage: ModulePass, module: ModuleOp, error: Exception) -> PassEr
 
 
 def _first_location(module: ModuleOp) -> Location | None:
-    return next((found for op in module.walk() if (found := location_of(op)) is not None), None)
+    """The location of the first op inside the module; that of the module says nothing about the failure."""
+    inside = (op for op in module.walk() if op is not module)
+    return next((found for op in inside if (found := location_of(op)) is not None), None)
 
 
 def _write_reproducer(folder: Path, stage: ModulePass, before: str, failure: PassError) -> None:

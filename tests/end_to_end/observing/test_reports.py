@@ -261,7 +261,7 @@ def test_a_report_and_the_host_stage_show_launches_with_their_loops_and_bytes():
         function.explain(x)
     )
     text = function.ir(x, stage="host")
-    assert text.startswith("launch 0: max, subtract, exp, sum, divide, joined of 4 kernels, 51,200 bytes\n")
+    assert text.startswith("launch 0: max, subtract, exp, sum, divide, fused from 4 kernels, 51,200 bytes\n")
     assert text.count("sweep over the row") == 3
     assert "keeps  a row of f32" in text
     assert f"  {schedule}\n" in text

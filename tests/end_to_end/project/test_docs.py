@@ -8,12 +8,15 @@ import json
 import linecache
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
+import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.ops import ABSENT
 from ttnn_jit.tools.cli import main
@@ -72,6 +75,36 @@ def test_the_python_of_a_page_runs_from_top_to_bottom_and_prints_the_output_belo
         exec(compile(block, file, "exec", dont_inherit=True), names)
         if printed := capsys.readouterr().out:
             assert blocks[number + 1][1].strip() == printed.strip()
+
+
+def test_the_page_on_inspecting_edits_a_module_and_goes_on(tmp_path, monkeypatch, capsys):
+    section = (DOCS / "inspecting.md").read_text().partition("\n## Stop after")[2].partition("\n## ")[0]
+    ((_, module), (_, commands)) = re.findall(r"```(mlir|sh)\n(.*?)```", section, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("mine.mlir").write_text(module)
+    printed = []
+    for command in commands.splitlines():
+        program, *arguments = shlex.split(command)
+        if program == "ttnn-jit":
+            assert main(arguments) == 0, capsys.readouterr().err
+        else:
+            subprocess.run([program, *arguments], check=True)
+        printed.append(capsys.readouterr().out)
+    assert Path("fused.mlir").read_text().count("= d2m.generic") == 1
+    assert "tile_sub" in Path("scheduled.mlir").read_text()
+    assert "tile_sub" in printed[3]
+    assert printed[4] == printed[5] != ""
+
+
+def test_the_page_on_operations_inspects_one():
+    section = (DOCS / "how_to_add.md").read_text().partition("\n## An operation")[2].partition("\n## ")[0]
+    expressions = re.findall(r"`(ttnn_jit\.jit\(\).*?)`", section.partition("Inspect it")[2])
+    kernel, code = (
+        eval(each.replace("<name>", "exp"), {"ttnn": ttnn, "ttnn_jit": ttnn_jit, "x": torch.zeros(4, 4)})
+        for each in expressions
+    )
+    assert "exp" in str(kernel)
+    assert code.count("define void") >= 1
 
 
 EXAMPLES = sorted(DOCS.glob("examples/*.py"))

@@ -193,7 +193,7 @@ class ChosenKernel:
 
 def kernel_of(body: KernelBody, isa: HostIsa) -> ChosenKernel:
     """The kernel of a body alone."""
-    nest = host_steps.chosen(body, isa)
+    nest = host_steps.schedule_of(body, isa)
     return ChosenKernel(nest, llvm_kernel.kernel_of(nest, isa))
 
 

@@ -152,8 +152,9 @@ def test_the_type_of_a_spec_is_made_once() -> None:
 
 
 def test_a_tensor_without_a_layout_has_no_spec() -> None:
-    with pytest.raises(LayoutError, match="is no tensor with a"):
+    with pytest.raises(LayoutError, match="is no tensor with a") as raised:
         spec_of(TensorType(f32, [3]))
+    assert "write the layout into the type" in raised.value.help
 
 
 def test_a_dtype_is_read_from_tiles_and_containers() -> None:

@@ -165,6 +165,22 @@ def test_a_failing_pass_is_named_with_the_users_line():
     assert isinstance(error.value.__cause__, ZeroDivisionError)
 
 
+def test_a_value_of_an_option_that_requires_quotes_is_refused_with_the_quotes():
+    with pytest.raises(ArgumentError) as error:
+        pipeline.parse_passes("mark-module{label=a.b}")
+    assert "double quotes" in error.value.help
+    assert pipeline.parse_passes('mark-module{label="a.b"}')[0].label == "a.b"
+
+
+def test_a_failure_in_a_text_points_into_the_module_and_not_at_it():
+    text = (
+        "module {\n  func.func @f(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {\n    return %a : tensor<4x8xf32>\n  }\n}\n"
+    )
+    with pytest.raises(PassError) as error:
+        pipeline.run_passes(parse_module(text, "mine.mlir"), pipeline.parse_passes("fails"))
+    assert str(error.value).startswith("mine.mlir:2:")
+
+
 def test_an_invalid_module_is_reported_after_the_pass_that_produced_it():
     options = CompileOptions(extra_pipeline_options="breaks-the-module")
     with pytest.raises(PassError, match="Failed to run pass manager: `breaks-the-module`"):

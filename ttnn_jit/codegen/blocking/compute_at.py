@@ -42,15 +42,15 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
     if plan.isa is None or not conversions:
         return plan
     readers = plan.readers
-    joined: dict[int, HostLaunch] = {}
+    converting: dict[int, HostLaunch] = {}
     converted: set[int] = set()
     for launch in plan.launches:
         blocks = _blocks_of(launch)
         found = _found_around(launch, blocks, conversions, converted, readers) if blocks else {}
         if blocks and found and blocks.is_profitable(found):
-            joined[id(launch)] = compute_at(launch, found, blocks, plan.isa)
+            converting[id(launch)] = compute_at(launch, found, blocks, plan.isa)
             converted |= {id(conversion) for conversion, _ in found.values()}
-    launches = (joined.get(id(each), each) for each in plan.launches if id(each) not in converted)
+    launches = (converting.get(id(each), each) for each in plan.launches if id(each) not in converted)
     return replace(plan, launches=tuple(launches))
 
 
@@ -97,7 +97,7 @@ def compute_at(consumer: HostLaunch, found: _Found, blocks: _Blocks, isa: HostIs
     made = with_packed(bound, {stream: packed for stream, (_, packed) in found.items()}, blocks.nest)
     # The stage reads, or the conversion packs, a block right behind the other.
     streams = tuple(replace(each, nontemporal=False) for each in made.kernel.streams)
-    whole = replace(made.body, streams=streams, joined=True)
+    whole = replace(made.body, streams=streams, is_fused=True)
     conversions = conversions_of(whole, [body.streams[stream].dtype for stream in found])
     before, behind = (
         [each.ops for stream, (each, _) in found.items() if (stream < len(bound.inputs)) is reads]

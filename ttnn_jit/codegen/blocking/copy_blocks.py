@@ -35,7 +35,8 @@ MOST_BYTES = 1 << 20
 (benchmarks/kernels/convolution.py)."""
 
 SHARE = 3
-"""Tensors that share the last-level cache: the images, the source of the copy and the result (convolution.py)."""
+"""Tensors that share the last-level cache: the images, the source of the copy and the result
+(benchmarks/kernels/convolution.py)."""
 
 MOST_BLOCKS = 64
 """Most blocks of a copy: a launch costs a microsecond."""

@@ -1,5 +1,6 @@
-"""Loop fission: splits a long body, or one that reads many inputs from memory, into stages (staged_loops.py).
+"""Loop fission: splits a long body, or one that reads many inputs from memory, into stages.
 
+`kernels/loops/staged_loops.py` writes the stages of a block one after the other.
 `loop fission` in benchmarks/kernels/choices.py fits the thresholds.
 """
 
@@ -40,7 +41,7 @@ def fission_of(body: KernelBody, instructions: Mapping[int, int], vectors: int) 
     if body.rank or any(stream.access is InnerAccess.STRIDED for stream in body.streams):
         return None
     # Another loop over few elements costs more compile time than it saves, unless fused kernels had that loop already.
-    longest = MAX_STAGE_INSTRUCTIONS[vectors] if body.size_class is SizeClass.LARGE or body.joined else math.inf
+    longest = MAX_STAGE_INSTRUCTIONS[vectors] if body.size_class is SizeClass.LARGE or body.is_fused else math.inf
     if longest == math.inf and not _exceeds_caches(body):
         return None
     groups = list(_groups(body, instructions, longest, MIN_INSTRUCTIONS_PER_CUT * vectors))

@@ -103,7 +103,7 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """The float32 sum of products of two loaded tiles along the contracted loops (contraction.py).
+    """The float32 sum of products of two loaded tiles along the contracted loops (ops/families/contraction.py).
 
     The result is one element, available when these loops have ended.
 
@@ -184,7 +184,7 @@ class KernelBody:
             that the step writes, None if it writes none.
         numerics: The rounding of results.
         size_class: The size class of its launches.
-        joined: Whether loop fusion made it from several of the target's kernels.
+        is_fused: Whether loop fusion made it from several of the target's kernels.
         reduced: The loop that `Accumulate` reduces; None if there is none.
         has_tails: With more than `MANY_STREAMS`: whether rows are not whole chunks of two vectors.
     """
@@ -194,7 +194,7 @@ class KernelBody:
     steps: tuple[Step, ...]
     numerics: Numerics
     size_class: SizeClass = SizeClass.MEDIUM
-    joined: bool = False
+    is_fused: bool = False
     reduced: Reduced | None = None
     has_tails: bool = False
 

@@ -42,7 +42,7 @@ def only_moves(bound: BoundKernel) -> bool:
 
 
 def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Operand, ...]) -> BoundKernel | None:
-    """A kernel with other operands; None if no loops walk them, or if it counts on its own."""
+    """A kernel with other operands; None if no loops walk them, or if it has loops of its own."""
     if len(set(inputs)) != len(inputs):
         return None
     try:

@@ -1,8 +1,8 @@
-"""Loop fusion: the host runs kernels as one loop that the target's rules keep apart.
+"""Loop fusion: kernels that the target's rules do not fuse run as one loop on the host.
 
 Every step of a kernel is rounded by its target's rules, stored tiles included, so that a consumer that takes a tile
 from its producer's registers gets the bits that it would have loaded. A tensor without other readers is not stored.
-Bound: the bytes of the distinct tensors that enter and leave the loop.
+Bound: the bytes of the distinct tensors that the loop reads and writes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _FusedLoop:
         producers: The loops that write those values.
         within: A known legal loop that contains all of this one; None if there is none.
         readers: The number of loops found so far that read the values of this one.
-        joined: The memoized result of `launch`.
+        fused: The memoized result of `launch`.
     """
 
     number: int
@@ -77,7 +77,7 @@ class _FusedLoop:
     producers: set[_FusedLoop]
     within: _FusedLoop | None
     readers: int = 0
-    joined: HostLaunch | None = None
+    fused: HostLaunch | None = None
 
     @property
     def kernels(self) -> list[BoundKernel]:
@@ -86,9 +86,9 @@ class _FusedLoop:
 
     def launch(self, readers: Readers) -> HostLaunch:
         """The launches fused into one."""
-        if self.joined is None:
-            self.joined = self.launches[0] if len(self.launches) == 1 else self._as_one(readers)
-        return self.joined
+        if self.fused is None:
+            self.fused = self.launches[0] if len(self.launches) == 1 else self._as_one(readers)
+        return self.fused
 
     def _as_one(self, readers: Readers) -> HostLaunch:
         ops = dict.fromkeys(op for launch in self.launches for op in launch.ops)
@@ -96,16 +96,16 @@ class _FusedLoop:
         return HostLaunch(tuple(ops), bound)
 
 
-def join_loops(plan: HostPlan) -> HostPlan:
+def fuse_loops(plan: HostPlan) -> HostPlan:
     """The plan with producers and consumers fused; tensors that only a fused launch reads are no longer written."""
     # Fusing never lowers the number of live tiles, so an elementwise loop that fits in the end fit at every step. To
     # check every step of a long loop would take quadratic time.
     readers = plan.readers
-    found = _joined_where(plan.launches, lambda _: True, {})
+    found = _fused_where(plan.launches, lambda _: True, {})
     fitting = [loop for loop in found if _fits(loop, readers)]
     if len(fitting) < len(found):
         within = {id(launch): loop for loop in fitting if not loop.frames for launch in loop.launches}
-        found = _joined_where(plan.launches, lambda loop: loop.within is not None or _fits(loop, readers), within)
+        found = _fused_where(plan.launches, lambda loop: loop.within is not None or _fits(loop, readers), within)
     return replace(plan, launches=tuple(loop.launch(readers) for loop in found))
 
 
@@ -133,7 +133,7 @@ class _Writers:
     def __init__(self) -> None:
         self.loops: dict[int, _FusedLoop] = {}
         self._written: dict[PlanValue, tuple[int, Operand]] = {}
-        self._joined_into: dict[int, int] = {}
+        self._fused_into: dict[int, int] = {}
 
     def loop_of(self, value: PlanValue) -> _FusedLoop | None:
         """The loop that writes `value`; None if no fusible loop does."""
@@ -141,10 +141,10 @@ class _Writers:
             return None
         number, _ = self._written[value]
         passed = []
-        while number in self._joined_into:
+        while number in self._fused_into:
             passed.append(number)
-            number = self._joined_into[number]
-        self._joined_into.update(dict.fromkeys(passed, number))
+            number = self._fused_into[number]
+        self._fused_into.update(dict.fromkeys(passed, number))
         return self.loops[number]
 
     def is_read_as_written(self, operand: Operand) -> bool:
@@ -158,10 +158,10 @@ class _Writers:
     def join(self, last: _FusedLoop, into: _FusedLoop) -> None:
         """Record that a loop is now a part of another."""
         del self.loops[last.number]
-        self._joined_into[last.number] = into.number
+        self._fused_into[last.number] = into.number
 
 
-def _joined_where(
+def _fused_where(
     launches: Sequence[HostLaunch], allowed: Callable[[_FusedLoop], bool], within: Mapping[int, _FusedLoop]
 ) -> list[_FusedLoop]:
     """The loops of `launches` after fusing producers into consumers wherever `allowed` is true."""
@@ -182,8 +182,8 @@ def _joined_where(
         reads, producers = tuple(operand for operand, _ in written), {loop for _, loop in written}
         home = within.get(id(launch))
         found = _FusedLoop(number, (launch,), spaces, frames, int(contracts), reads, producers, home)
-        while (joined := _with_last_producer(found, writers)) is not None and allowed(joined[1]):
-            last, found = joined
+        while (fused := _with_last_producer(found, writers)) is not None and allowed(fused[1]):
+            last, found = fused
             for producer in last.producers:
                 producer.readers -= 1
             writers.join(last, found)
@@ -258,4 +258,4 @@ def _concatenated(kernels: Sequence[BoundKernel], is_read: Callable[[PlanValue],
     steps = [replace(step, stream=loaded[k]) if isinstance(step, Load) else step for k, step in enumerate(steps)]
     steps += [Store(stored[output], streams[output]) for output in outputs]
     axis = next((bound.axis for bound in kernels if bound.axis is not None), None)
-    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, joined=True, axis=axis)
+    return kernel_over(inputs, outputs, steps, kernels[0].body.numerics, is_fused=True, axis=axis)

@@ -29,7 +29,8 @@ from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 LEAST_ELEMENTS = 1024
-"""Least elements of a part on average; with fewer, launches cost more than a copy of the tensor (convolution.py)."""
+"""Least elements of a part on average; with fewer, launches cost more than a copy of the tensor
+(benchmarks/kernels/convolution.py)."""
 
 MOST_PARTS = 32
 """Most parts of a launch; each costs some hundred microseconds to compile."""

@@ -51,7 +51,7 @@ def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     bound, nest, itemsize = launch.bound, launch.bound.loops, launch.bound.kernel.streams[1].dtype.itemsize
     most = 4 * isa.lanes // itemsize
     columns = _power_below(nest.extents[-2], LINE // itemsize)
-    if (around := _of_rows_that_follow(nest, most)) is not None:
+    if (around := _loop_joining_short_rows(nest, most)) is not None:
         row, nest = nest.extents[-1], _with_next_to_block(nest, around)
         rows_per_vector = _power_below(nest.extents[-3], most // row)
         return _moved(
@@ -71,7 +71,7 @@ def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: b
     return replace(launch, bound=replace(launch.bound, kernel=copy, loops=loops))
 
 
-def _of_rows_that_follow(nest: LaunchLoops, most: int) -> int | None:
+def _loop_joining_short_rows(nest: LaunchLoops, most: int) -> int | None:
     """The loop along which written rows of fewer than `most` elements, those of a vector, are contiguous."""
     row = nest.extents[-1]
     if row * 2 > most or row & (row - 1):

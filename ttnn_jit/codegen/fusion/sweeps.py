@@ -4,8 +4,8 @@ A reduction's result is complete when its loop ends, so that steps that depend o
 row, which the caches still hold. Steps on a row's results, such as a mean, are a sweep over one element. Values that
 are live across sweeps are kept in a row buffer; elements of a tensor are loaded again instead.
 
-If the loop around the innermost one is reduced, rows are columns: a block of adjacent elements takes the part of one
-element above, and values that are live across sweeps are computed again.
+If the loop around the innermost one is reduced, sweeps run over columns. A sweep processes a block of adjacent columns
+at a time, and values that are live across sweeps are computed again.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
 from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.fusion.copy_folding import read_through_copies, write_for_copies
-from ttnn_jit.codegen.fusion.loop_fusion import join_loops
+from ttnn_jit.codegen.fusion.loop_fusion import fuse_loops
 from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
@@ -37,9 +37,8 @@ from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
 
 HostStep = Callable[[HostPlan], HostPlan]
 
-_KEPT = 256
-"""Bodies whose schedules are cached for other programs; a loop nest holds the text of its loops."""
-
+_CACHED_SCHEDULES = 256
+"""Capacity of the cache of each step, in kernels: a cached loop nest holds the text of its loops."""
 
 _VECTORS_OF_CHAINS = 2
 """Vectors of a chunk that hold the chains of a reduction in registers; more than two would spill."""
@@ -56,7 +55,7 @@ def choose_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
             return kernel
 
 
-@memoized(maxsize=_KEPT)
+@memoized(maxsize=_CACHED_SCHEDULES)
 def _loop_nest(body: KernelBody, isa: HostIsa | None) -> LoopNest:
     if body.reduced is None:
         return LoopNest.over_elements(body, vector_loop(body, isa) if isa else None)
@@ -76,12 +75,12 @@ def _sweep(sweep: Sweep, isa: HostIsa, prefetches: bool) -> Sweep:
     return replace(sweep, stage=sweep.stage.vectorized(isa, vectors, prefetches=prefetches))
 
 
-@memoized(maxsize=_KEPT)
+@memoized(maxsize=_CACHED_SCHEDULES)
 def _product(body: KernelBody, contracted: ContractedLoops, isa: HostIsa | None) -> Contract:
     return Contract(body, contracted, epilogue(body).vectorized(isa))
 
 
-@memoized(maxsize=_KEPT)
+@memoized(maxsize=_CACHED_SCHEDULES)
 def tabulate(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """Replace a function of 16-bit elements by a lookup table where that is profitable."""
     if isa is None or not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
@@ -95,7 +94,7 @@ def tabulate(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     return replace(LoopNest.over_elements(kernel.body, looking_up(split, isa)), scratch=(table,))
 
 
-@memoized(maxsize=_KEPT)
+@memoized(maxsize=_CACHED_SCHEDULES)
 def split_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """Loop fission: split a long body, or one that reads many inputs from memory, into several loops."""
     if not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
@@ -109,7 +108,7 @@ def split_loops(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     return replace(parts, stages=tuple(stages))
 
 
-@memoized(maxsize=_KEPT)
+@memoized(maxsize=_CACHED_SCHEDULES)
 def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     """Choose the compile tier of a kernel that is one loop."""
     if isa is None or not isinstance(kernel, LoopNest) or (direct := kernel.one_loop) is None:
@@ -129,7 +128,7 @@ def _on_each(step: KernelStep) -> HostStep:
 HOST_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
     propagate_reshapes,
-    join_loops,
+    fuse_loops,
     write_for_copies,
     read_without_padding,
     block_copies,
@@ -142,7 +141,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
 """The steps in order. Steps that choose vectors return a plan without `isa` unchanged."""
 
 
-def chosen(body: KernelBody, isa: HostIsa) -> Kernel:
+def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:
     """The schedule of a single body after all steps."""
     kernel: Kernel = LoopNest(body)
     for step in KERNEL_STEPS:

@@ -50,8 +50,8 @@ def loops_text(nest: LaunchLoops) -> str:
 
 def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Iterator[str]:
     bound = launch.bound
-    joined = f", joined of {len(launch.ops)} kernels" if len(launch.ops) > 1 else ""
-    yield f"launch {number}: {', '.join(launch.operations)}{joined}, {bytes_of(bound):,} bytes"
+    fused = f", fused from {len(launch.ops)} kernels" if len(launch.ops) > 1 else ""
+    yield f"launch {number}: {', '.join(launch.operations)}{fused}, {bytes_of(bound):,} bytes"
     yield f"  loops {loops_text(bound.loops)}"
     if launch.remark:
         yield f"  {launch.remark}"

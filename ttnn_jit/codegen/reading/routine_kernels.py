@@ -9,7 +9,13 @@ from ttnn_jit.codegen.bodies.numba_steps import in_loops
 from ttnn_jit.codegen.reading.copies import copies_of
 from ttnn_jit.codegen.reading.module_reader import ModuleReader
 from ttnn_jit.codegen.reading.packing import repacking_whole
-from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, copies_of_nothing, kernel_over, streams_of
+from ttnn_jit.codegen.schedules.bound_kernel import (
+    BoundKernel,
+    Operand,
+    kernel_over,
+    steps_of_empty_results,
+    streams_of,
+)
 from ttnn_jit.codegen.schedules.kernel import Routine, rows_text
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.dialects.declared_ops import RoutineOp
@@ -43,7 +49,7 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
     inputs, outputs = tuple(walked_operands[: len(own)]), tuple(walked_operands[len(own) :])
     begun, walked = _begun(op, reader) if op.operation.updates else [], _nest(op, loops, walked_operands)
     if not walked.whole:  # the results have no elements
-        nothing = copies_of_nothing(inputs, outputs)
+        nothing = steps_of_empty_results(inputs, outputs)
         return [*begun, kernel_over(inputs, outputs, nothing, reader.numerics, loops=walked)]
     routine = _routine(op, loops, streams_of(inputs, outputs, walked), reader.numerics)
     return [*begun, BoundKernel(routine, inputs, outputs, walked)]

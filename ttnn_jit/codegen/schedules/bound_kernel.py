@@ -159,7 +159,7 @@ class BoundKernel:
             NotStridedError: No loops walk them.
         """
         body = self.body
-        return kernel_over(inputs, outputs, body.steps, body.numerics, joined=body.joined, axis=self.axis)
+        return kernel_over(inputs, outputs, body.steps, body.numerics, is_fused=body.is_fused, axis=self.axis)
 
 
 COPY: Sequence[Step] = (Load(0, None), Store(0, 1))
@@ -172,7 +172,7 @@ def kernel_over(
     steps: Sequence[Step],
     numerics: Numerics,
     *,
-    joined: bool = False,
+    is_fused: bool = False,
     axis: int | None = None,
     loops: LaunchLoops | None = None,
 ) -> BoundKernel:
@@ -186,12 +186,12 @@ def kernel_over(
     if loops is None:
         loops, steps = _loops_and_steps(inputs, outputs, steps, axis)
     if axis is not None and not loops.reduced:  # the results have no elements
-        return kernel_over(inputs, outputs, copies_of_nothing(inputs, outputs), numerics, loops=loops)
+        return kernel_over(inputs, outputs, steps_of_empty_results(inputs, outputs), numerics, loops=loops)
     only_moves = all(isinstance(step, Load | Store) for step in steps)
     streams = streams_of(inputs, outputs, loops, walks_memory=(loops.rank == 0 or only_moves) and not loops.reduced)
     has_tails = loops.rank > 0 and len(streams) > MANY_STREAMS and loops.extents[-1] % TWO_VECTORS != 0
     size_class = SizeClass.of(math.prod(loops.extents))
-    body = KernelBody(streams, loops.rank, tuple(steps), numerics, size_class, joined, has_tails=has_tails)
+    body = KernelBody(streams, loops.rank, tuple(steps), numerics, size_class, is_fused, has_tails=has_tails)
     if any(isinstance(step, Product) for step in steps):
         return BoundKernel(Contract(body, _contracted(loops, steps)), inputs, outputs, loops, axis)
     if axis is not None:
@@ -288,7 +288,7 @@ def filled_with(number: float, dtype: DataType) -> Sequence[Step]:
     return (Apply(COPYING.tile_name, (Constant.of(number),), (), dtype, None), Store(0, 0))
 
 
-def copies_of_nothing(inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Step]:
+def steps_of_empty_results(inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Step]:
     """The steps of a kernel whose results have no elements."""
     if not inputs:
         return filled_with(0, outputs[0].view.spec.dtype)

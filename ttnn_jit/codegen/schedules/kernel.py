@@ -55,7 +55,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class _Computing:
-    """A kernel of steps.
+    """A kernel that computes: its body is a list of steps over one element of each stream.
 
     Attributes:
         body: The steps.

@@ -81,7 +81,7 @@ _ACCESS = {1: InnerAccess.CONTIGUOUS, 0: InnerAccess.SCALAR}
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The elements of a tensor in memory that a kernel's operand has.
+    """An operand of a kernel as a view of a tensor in memory.
 
     Attributes:
         spec: The tensor in memory.

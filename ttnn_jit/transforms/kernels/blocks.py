@@ -1,4 +1,4 @@
-"""DST blocks: the tiles of a shard that one pass through DST processes (ttnn.jit document)."""
+"""DST blocks: the tiles of a shard that are in DST at the same time (ttnn.jit document)."""
 
 from __future__ import annotations
 

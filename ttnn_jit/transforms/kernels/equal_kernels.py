@@ -1,7 +1,7 @@
 """Equal kernels, such as those of a model's layers, are lowered once.
 
-The code generator reads two kernels alike if their types, maps, ops and constants are equal, and if the same of their
-operands are one tensor. Sharing is for compiles that show no stage after fusion.
+The code generator reads two kernels alike if their types, maps, ops and constants are equal, and if operands are
+one tensor at the same positions in both. Sharing is for compiles that show no stage after fusion.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The partition of ops into kernels, and the fusion rules as named predicates.
 
 On targets that fuse trees only, ops are visited in program order, and each producer is fused with its consumer unless a
-predicate fails. On targets that fuse values with several users, a group is the whole cone of a value: all ops all of
-whose users are in the group. Both take time linear in the number of ops.
+predicate fails. On targets that fuse values with several users, a group is the whole cone of a value (in the
+literature, its maximum fanout-free cone): the op of that value, and every op whose users are all in the group. Both
+take time linear in the number of ops.
 """
 
 from __future__ import annotations

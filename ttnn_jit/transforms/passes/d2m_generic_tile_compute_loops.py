@@ -26,9 +26,9 @@ from ttnn_jit.transforms.kernels.pass_bases import KernelPass
 
 @dataclass(frozen=True)
 class D2MGenericTileComputeLoops(KernelPass):
-    """Every ``linalg.generic`` over a shard becomes ``scf.for`` loops around one over a block (blocks.py).
+    """Every ``linalg.generic`` over a shard becomes ``scf.for`` loops around one over a block.
 
-    A block of a unary chain fills DST; any other kernel processes one tile at a time.
+    A block of a unary chain fills DST; any other kernel processes one tile at a time (transforms/kernels/blocks.py).
     """
 
     name = "d2m-generic-tile-compute-loops"

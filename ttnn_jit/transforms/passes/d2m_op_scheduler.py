@@ -28,7 +28,8 @@ DST_PEAK_SOURCE_ORDER = "d2m.dst_peak_source_order"
 class D2MOpScheduler(KernelPass):
     """Reorders the tile ops of every kernel (transforms/kernels/schedule.py); results are equal bit for bit.
 
-    The kernel gets both peaks as attributes, ``d2m.dst_peak`` and ``d2m.dst_peak_source_order``.
+    The largest numbers of live DST tiles, in the new order and in source order, become the attributes ``d2m.dst_peak``
+    and ``d2m.dst_peak_source_order`` of the kernel.
     """
 
     name = "d2m-op-scheduler"
