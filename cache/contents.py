@@ -96,12 +96,20 @@ def _contents_of(folder: Path) -> Contents:
     except UntrustedFolderError as error:
         return Contents(folder, State.REFUSED, str(error).removeprefix(NOT_USED))
     except FileNotFoundError:
-        return Contents(folder, State.ABSENT)
+        return _absent(folder)
     except sqlite3.Error as error:
         return Contents(folder, State.DAMAGED, f"its database cannot be read: {error}")
     except OSError as error:
         return Contents(folder, State.REFUSED, f"the folder cannot be looked into: {error}")
     return Contents(folder, state, "", programs, others, nbytes)
+
+
+def _absent(folder: Path) -> Contents:
+    """The contents of a folder without a database, which the next compile creates if the user may."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if nearest == folder or os.access(nearest, os.W_OK | os.X_OK, effective_ids=EFFECTIVE_IDS):
+        return Contents(folder, State.ABSENT)
+    return Contents(folder, State.REFUSED, f"{folder} does not exist, and this user may not write to {nearest}")
 
 
 def stored_programs(folder: Path) -> Iterator[StoredProgram]:

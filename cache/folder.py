@@ -104,7 +104,7 @@ def _require_trust(path: Path, status: os.stat_result, *, read_only: bool) -> No
         raise UntrustedFolderError(f"{NOT_USED}{path} belongs to user {status.st_uid}, not to {os.geteuid()}")
     if status.st_mode & _WRITABLE_BY_OTHERS:
         mode = f"mode {stat.S_IMODE(status.st_mode):04o}"
-        raise UntrustedFolderError(f"{NOT_USED}others may write to {path} ({mode}); `chmod 700` it")
+        raise UntrustedFolderError(f"{NOT_USED}others may write to {path} ({mode}); `chmod go-w` it")
     for parent in path.parents:
         if not _protects_entries(parent.stat()):
             raise UntrustedFolderError(f"{NOT_USED}others may put another folder in {parent}")

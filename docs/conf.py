@@ -29,6 +29,7 @@ html_title = "ttnn_jit"
 html_static_path = ["site_pages/static"]
 html_css_files = ["pictures.css"]
 html_copy_source = False
+html_show_copyright = False  # there is no such line: LICENSE says it
 html_theme_options = {"navigation_with_keys": True}
 
 

@@ -44,5 +44,11 @@ def is_default_setattr(setter: Any) -> bool:
     return is_implemented_in_c(setter) or (nn is not None and setter is member_of(nn.Module, "__setattr__"))
 
 
+def is_called_by_torch(module: Any) -> bool:
+    """Whether `module` is a torch module whose ``__call__`` is torch's, which runs hooks around ``forward``."""
+    nn = _nn()
+    return nn is not None and member_of(type(module), "__call__") is member_of(nn.Module, "__call__")
+
+
 def _nn() -> Any:
     return getattr(sys.modules.get("torch"), "nn", None)

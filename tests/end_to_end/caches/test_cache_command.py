@@ -121,7 +121,7 @@ def test_an_empty_folder_stays_empty(command, own_disk_cache, capsys):
 
 @pytest.mark.parametrize("command", ["list", "verify", "clear"])
 @pytest.mark.parametrize(
-    ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("written", "chmod 700"), ("file", "is not a folder")]
+    ("why", "text"), [("off", "TTNN_JIT_CACHE"), ("written", "chmod go-w"), ("file", "is not a folder")]
 )
 def test_an_unused_cache_is_an_error_with_the_reason(command, why, text, own_disk_cache, capsys, monkeypatch):
     match why:

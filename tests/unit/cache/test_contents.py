@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -44,6 +46,22 @@ def test_a_missing_folder_is_not_created(own_disk_cache):
     own_disk_cache.mkdir(mode=0o700)
     assert look().state is State.ABSENT
     assert list(own_disk_cache.iterdir()) == []
+
+
+def test_a_missing_folder_that_the_user_may_not_create_is_refused_with_the_reason(monkeypatch):
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as home:
+        Path(home).chmod(0o555)
+        monkeypatch.setenv("TTNN_JIT_CACHE_DIR", f"{home}/.cache/programs")
+        if user == 0:
+            os.seteuid(65534)  # root may write everywhere
+        try:
+            contents = look()
+        finally:
+            os.seteuid(user)
+        Path(home).chmod(0o755)
+        assert contents.state is State.REFUSED
+        assert contents.reason.endswith(f"programs does not exist, and this user may not write to {home}")
 
 
 def test_a_disabled_cache_has_no_folder(monkeypatch):

@@ -13,6 +13,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import CompileError, UnsupportedFunction
 from ttnn_jit.diagnostics.origin import is_of_a_library, is_of_the_standard_library, is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar, is_numpy_scalar_class
+from ttnn_jit.foreign.torch_modules import is_called_by_torch
 from ttnn_jit.foreign.values import ABSENT, is_atom, is_implemented_in_c, member_of, own_attribute, python_member
 from ttnn_jit.frontend.calls.cached_functions import call_cached, may_be_cached
 from ttnn_jit.frontend.calls.code_scan import scan_value
@@ -161,6 +162,8 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
             return _call_class(interpreter, function, args, kwargs)
         case _ if is_pure(function) or (is_numpy_function(function) and all(map(_is_number, args))):
             return _call_python(interpreter, function, args, kwargs)
+        case types.FunctionType(__module__="torch.nn.functional"):
+            raise _unsupported(interpreter, function, function.__name__)
         case types.FunctionType():
             return inline(interpreter, function, args, kwargs)
         case type() if has_generated_init(function):
@@ -347,6 +350,13 @@ def _enum_member(interpreter: Interpreter, cls: Any, value: Any) -> Any:
 
 def _call_instance(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Call an object through the ``__call__`` of its class; anything else is refused."""
+    if is_called_by_torch(function):
+        raise UnsupportedFunction(
+            f"a call of the torch module `{type(function).__name__}` is not supported: torch runs hooks around it",
+            location=interpreter.callee_location(),
+            help="call its `forward` if that is written with ttnn's operations; otherwise call ttnn's operation with "
+            "the module's weights, such as `ttnn.linear(x, layer.weight, bias=layer.bias, transpose_b=True)`",
+        )
     if not isinstance(function, type) and python_member(type(function), "__call__") is not None:
         return inline(interpreter, interpreter.class_member(function, "__call__"), (function, *args), kwargs)
     name = getattr(function, "__name__", None)
