@@ -179,13 +179,27 @@ def test_a_process_imports_the_package_of_the_checkout_and_the_benchmarks_of_thi
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    "only", ["warm call, eager with", "disk hit, chain", "import", "cosh f32 256x256", "disk hit, BERT"]
+    "only", ["warm call, eager with", "disk hit, chain", "import", "cosh f32 256x256", "cold compile, BERT"]
 )
 def test_every_kind_of_figure_is_measured_in_a_process_of_this_checkout(only):
     with importable(ROOT) as folder:
         found = compare_checkouts.figures_of(folder, only, quick=True)
     assert found
     assert all(only in name and seconds > 0 for name, seconds in found.items())
+
+
+def test_no_process_starts_for_figures_that_nobody_asks_for(monkeypatch):
+    started = []
+
+    def in_process(folder, cache, function, only, quick):
+        started.append(function.__name__)
+        return {}
+
+    monkeypatch.setattr(compare_checkouts, "_in_process", in_process)
+    monkeypatch.setattr(compare_checkouts, "run_python", lambda *_: started.append("import") or "1.0")
+    for only in ("import", "warm call, torch", "nothing of that name"):
+        compare_checkouts.figures_of(ROOT, only, quick=True)
+    assert started == ["import", "measure"]
 
 
 @pytest.mark.process
