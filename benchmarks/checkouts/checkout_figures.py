@@ -25,15 +25,26 @@ KERNELS = ("cosh", "add-mul-exp-sigmoid", "add tree of 8")
 
 def measure(only: str, quick: bool) -> dict[str, float]:
     """The figures of one process, of rows whose name contains `only`; compiles before warm calls."""
+    return {name: figure() for name, figure in figures(quick) if only in name}
+
+
+def figures(quick: bool) -> Iterator[Figure]:
+    """Compiles, then warm calls."""
     duration = 0.01 if quick else 0.25
-    cold = compiles("cold compile", 1 if quick else 7)
-    figures = (*cold, *warm_calls(duration), *kernels(duration), *loop_shapes(duration))
-    return {name: figure() for name, figure in figures if only in name}
+    yield from compiles("cold compile", 1 if quick else 7)
+    yield from warm_calls(duration)
+    yield from kernels(duration)
+    yield from loop_shapes(duration)
 
 
 def measure_disk_hits(only: str, quick: bool) -> dict[str, float]:
     """First calls of programs that an earlier process has stored in the same cache folder."""
-    return {name: figure() for name, figure in compiles("disk hit", 1 if quick else 7) if only in name}
+    return {name: figure() for name, figure in disk_hits(quick) if only in name}
+
+
+def disk_hits(quick: bool) -> Iterator[Figure]:
+    """First calls, as `measure_disk_hits` measures them."""
+    yield from compiles("disk hit", 1 if quick else 7)
 
 
 def compiles(kind: str, repetitions: int) -> Iterator[Figure]:

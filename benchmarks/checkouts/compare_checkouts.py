@@ -11,7 +11,7 @@ from __future__ import annotations
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.checkouts import checkout_figures
+from benchmarks.checkouts.checkout_figures import Figure
 from benchmarks.checkouts.checkouts import UnknownCheckoutError, checkout, importable
 from benchmarks.harness import harness
 from benchmarks.harness.harness import Benchmark, Plots, Step, command_line, commit_of, table
@@ -102,7 +103,7 @@ def figures_of(folder: Path, only: str, quick: bool) -> dict[str, float]:
         return (
             _imports(folder, only, 1 if quick else 5)
             | _disk_hits(folder, only, quick, f"{caches}/found_again")
-            | _in_process(folder, f"{caches}/empty", checkout_figures.measure, only, quick)
+            | _others(folder, only, quick, f"{caches}/empty")
         )
 
 
@@ -113,10 +114,23 @@ def _imports(folder: Path, only: str, repetitions: int) -> dict[str, float]:
 
 
 def _disk_hits(folder: Path, only: str, quick: bool, cache: str) -> dict[str, float]:
+    if not _are_named(checkout_figures.disk_hits(quick), only):
+        return {}
     first, *found = (
         _in_process(folder, cache, checkout_figures.measure_disk_hits, only, quick) for _ in range(2 if quick else 4)
     )
     return {name: min(figures[name] for figures in found) for name in first}  # the first one filled the cache
+
+
+def _others(folder: Path, only: str, quick: bool, cache: str) -> dict[str, float]:
+    if not _are_named(checkout_figures.figures(quick), only):
+        return {}
+    return _in_process(folder, cache, checkout_figures.measure, only, quick)
+
+
+def _are_named(figures: Iterable[Figure], only: str) -> bool:
+    """Whether a figure's name contains `only`: for none no process is started."""
+    return any(only in name for name, _ in figures)
 
 
 def _in_process(

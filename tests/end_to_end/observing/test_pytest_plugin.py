@@ -68,6 +68,36 @@ REPORT = """
 """
 
 
+COMPARED = """
+    import pytest
+    import torch
+    import ttnn
+    import ttnn_jit
+
+    doubled = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * 3.0)
+
+    def tensor(device):
+        return ttnn.from_torch(torch.randn(32, 32).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
+
+    @pytest.mark.parametrize("number", range(6))
+    def test_right(device, number):
+        ttnn.split(ttnn.relu(ttnn.matmul(tensor(device), tensor(device))), 16)
+
+    def test_wrong(device):
+        doubled(tensor(device))
+
+    def test_unjudged(device):
+        ttnn_jit.tile_op(lambda x: x + 1.0)(tensor(device))
+
+    @pytest.fixture
+    def wrong_setup(device):
+        return doubled(tensor(device))
+
+    def test_wrong_in_its_fixture(wrong_setup):
+        pass
+"""
+
+
 def write_files(folder, **files):
     for name, text in files.items():
         (folder / f"{name}.py").write_text(textwrap.dedent(text))
@@ -227,40 +257,11 @@ def test_suites_run_in_one_process_and_fixture_parameters_reach_devices_and_mesh
         def test_all(mesh_device):
             assert mesh_device.get_num_devices() == ttnn.get_num_devices()
     """
-    write_files(tmp_path, conftest=CONFTEST, test_parameters=suite, test_suite=TESTS)
+    write_files(tmp_path, conftest=CONFTEST, test_parameters=suite, test_suite=TESTS, test_compared=COMPARED)
     done = run_pytest(tmp_path)
-    assert "14 passed, 2 skipped, 1 error" in done.stdout, done.stdout + done.stderr
+    assert "23 passed, 2 skipped, 1 error" in done.stdout, done.stdout + done.stderr
+    assert not (tmp_path / "generated").exists()  # without the option nothing is compared
     assert "open_device has no keyword `speed`" in done.stdout
-
-
-COMPARED = """
-    import pytest
-    import torch
-    import ttnn
-    import ttnn_jit
-
-    doubled = ttnn_jit.tile_op(lambda x: x * 2.0, golden=lambda x: x * 3.0)
-
-    def tensor(device):
-        return ttnn.from_torch(torch.randn(32, 32).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
-
-    @pytest.mark.parametrize("number", range(6))
-    def test_right(device, number):
-        ttnn.split(ttnn.relu(ttnn.matmul(tensor(device), tensor(device))), 16)
-
-    def test_wrong(device):
-        doubled(tensor(device))
-
-    def test_unjudged(device):
-        ttnn_jit.tile_op(lambda x: x + 1.0)(tensor(device))
-
-    @pytest.fixture
-    def wrong_setup(device):
-        return doubled(tensor(device))
-
-    def test_wrong_in_its_fixture(wrong_setup):
-        pass
-"""
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]])
@@ -290,10 +291,3 @@ def test_comparisons_fail_tests_and_those_of_all_processes_are_in_one_report(tmp
     page = (tmp_path / "report" / "comparison.html").read_text()
     assert "4 of 52 results differ from their goldens" in page
     assert page.index("These differ, the worst first") < page.index("All, in order")
-
-
-def test_without_the_option_nothing_is_compared(tmp_path):
-    write_files(tmp_path, test_suite=COMPARED)
-    done = run_pytest(tmp_path)
-    assert "9 passed" in done.stdout, done.stdout + done.stderr
-    assert not (tmp_path / "generated").exists()
