@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from ttnn_jit.tools import cli
 
 COMMAND_LINE = Path(__file__).parents[1] / "command_line.md"
+LINK_TO_A_PAGE = re.compile(r"\]\((?=[\w/]+\.md)")
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -40,7 +42,7 @@ def _help(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def rows() -> list[tuple[str, str]]:
-    """Command and meaning, from the table on the page of all commands."""
+    """Command and meaning, from the table on the page of all commands; links as they are from a generated page."""
     lines = (line for line in COMMAND_LINE.read_text(encoding="utf-8").splitlines() if line.startswith("| `ttnn-jit "))
     found = (line.strip("| ").split(" | ", 1) for line in lines)
-    return [(command.strip("`"), meaning) for command, meaning in found]
+    return [(command.strip("`"), LINK_TO_A_PAGE.sub("](../../", meaning)) for command, meaning in found]
