@@ -15,7 +15,7 @@ from hypothesis import settings
 
 Values = frozenset[tuple[tuple[str, Hashable], ...]]
 """The values of a case's parameters."""
-MANY = 100
+MANY = 40
 """As many values of one parameter are all shown."""
 
 
@@ -25,7 +25,7 @@ def drawn(stated: int) -> int:
         case "fuzz":
             return 4 * stated
         case "sample":
-            return max(min(stated, 3), stated // 4)
+            return max(min(stated, 3), stated // 6)
         case _:
             return max(min(stated, 6), stated // 2)
 

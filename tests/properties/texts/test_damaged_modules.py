@@ -123,11 +123,11 @@ def test_a_module_with_one_change_gives_a_result_or_an_error_at_its_location(see
             assert error.location is not None, error.message
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_module_with_other_numbers_stays_within_its_operands_or_is_refused_at_its_location(seed, texts):
     """Operands lie between inaccessible pages; accepted modules have the interpreter's bits."""
     draw, outcomes = random.Random(seed), set()
-    for _ in range(drawn(80)):
+    for _ in range(drawn(135)):
         text = renumbered_text(draw, draw.choice(texts))
         try:
             outcomes.add(runs_as_interpreted(draw, text))

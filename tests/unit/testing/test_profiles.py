@@ -18,4 +18,4 @@ def property_of(stated, **drawn):
 
 test_few_examples_are_drawn_as_stated_and_to_find_more_four_times_as_many = property_of(2, sample=2, repeated=2, fuzz=8)
 test_of_more_examples_a_few_are_drawn_at_least = property_of(10, sample=3, repeated=6, fuzz=40)
-test_of_many_examples_half_are_drawn = property_of(40, sample=10, repeated=20, fuzz=160)
+test_of_many_examples_half_are_drawn = property_of(42, sample=7, repeated=21, fuzz=168)
