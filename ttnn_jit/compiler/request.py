@@ -110,7 +110,7 @@ class FunctionRequest:
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
-        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is TensorSpec)
+        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
 
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
@@ -124,7 +124,7 @@ class FunctionRequest:
         told = zip(self.same or unknown, self.tensors or unknown, strict=True)
 
         def lowered(leaf: Any) -> Any:
-            return TensorArgument(leaf, *next(told)) if type(leaf) is TensorSpec else leaf
+            return TensorArgument(leaf, *next(told)) if isinstance(leaf, TensorSpec) else leaf
 
         arguments = {name: pytrees.map_leaves(value, lowered) for name, value in self.arguments.items()}
         request = FrontendRequest(

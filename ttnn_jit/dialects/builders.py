@@ -30,10 +30,12 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
+from ttnn_jit.dialects.symbolic import number_array
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
 from ttnn_jit.dialects.writing.creation import SEGMENTS, create, empty_block, region_of, segments
 from ttnn_jit.dialects.writing.direct_access import read_directly
 from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import DataType
 
 for _foreign in (ForOp, scf.ForOp, arith.ConstantOp, memref.SubviewOp, LinalgGenericOp, FuncOp, ModuleOp):
@@ -46,7 +48,7 @@ def identity_map(rank: int) -> AffineMapAttr:
     return AffineMapAttr(AffineMap.identity(rank))
 
 
-@cache
+@memoized
 def tile_memref(
     shape: tuple[int, ...],
     dtype: DataType,
@@ -59,7 +61,7 @@ def tile_memref(
     return MemRefType(tile_type(dtype), shape, layout, memory_space(space))
 
 
-@cache
+@memoized
 def _index_attr(value: int) -> IntegerAttr:
     return IntegerAttr(value, INDEX)
 
@@ -92,7 +94,7 @@ def constant_number(value: FloatAttr | IntegerAttr, location: LocationAttr | Non
     return create(arith.ConstantOp, result_types=(value.type,), properties={"value": value}, location=location)
 
 
-@cache
+@memoized
 def _constant_map(value: int) -> AffineMapAttr:
     return AffineMapAttr(AffineMap.constant_map(value))
 
@@ -129,9 +131,9 @@ def end_scf_loop(loop: scf.ForOp) -> None:
     append(loop.body.block, (create(scf.YieldOp, location=loop.location),))
 
 
-@cache
+@memoized
 def _index_list(values: tuple[int, ...]) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i64, list(values))
+    return number_array(i64, values)
 
 
 def subview(

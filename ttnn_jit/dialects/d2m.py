@@ -41,6 +41,7 @@ from ttnn_jit.dialects.ttcore import BareKeywordAttr, TileType
 from ttnn_jit.dialects.writing.creation import QuickOperation
 from ttnn_jit.dialects.writing.direct_access import op_definition
 from ttnn_jit.dialects.writing.nullary import NullaryOp
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access.access import Access
 
 __all__ = [
@@ -306,7 +307,7 @@ def _init_properties(tile_op: str) -> dict[str, Attribute]:
 bcast_type_attr = cache(TileBcastTypeAttr)
 """``#d2m<tile_bcast_type ...>``, made once."""
 
-cb_type = cache(CBType)
+cb_type = memoized(CBType)
 """``!d2m.cb<memref>``, made once."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from functools import cache, reduce
+from functools import reduce
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -22,6 +22,7 @@ from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.cores.sharding import folded_2d
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import (
@@ -40,7 +41,7 @@ from ttnn_jit.specs.tensor_spec import (
 _DTYPES = {element: dtype for dtype, element in ELEMENT_TYPES.items()}
 
 
-@cache
+@memoized
 def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
     type_: TensorType[Attribute] = TensorType(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
@@ -63,7 +64,7 @@ _KNOWN: dict[int, tuple[TensorType[Attribute], TensorSpec]] = {}
 """id of a type that `tensor_type` made -> that type, which is kept alive, and its spec. Types are slow to hash."""
 
 
-@cache
+@memoized
 def layout_attribute(spec: TensorSpec) -> TTNNLayoutAttr:
     """The encoding of the tensor type of `spec`."""
     config = spec.memory_config
@@ -100,7 +101,7 @@ def spec_of(type_: Attribute) -> TensorSpec:
     return _spec_of(type_)
 
 
-@cache
+@memoized
 def _spec_of(type_: TensorType[Attribute]) -> TensorSpec:
     layout = type_.encoding
     assert isinstance(layout, TTNNLayoutAttr)
@@ -238,7 +239,10 @@ def _memref(spec: TensorSpec) -> MemRefType[Attribute]:
     if spec.layout is Layout.TILE:
         height, width = shard.shape if shard else folded_2d(spec.padded_shape)
         return MemRefType(
-            tile_type(spec.dtype), (-(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)), NoneAttr(), space
+            tile_type(spec.dtype),
+            (-(-height // TILE_HEIGHT), -(-width // TILE_WIDTH)),
+            NoneAttr(),
+            space,
         )
     if not spec.shape:
         return MemRefType(element, (), NoneAttr(), space)

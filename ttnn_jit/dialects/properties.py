@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -26,10 +25,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.builders import f32_attr
+from ttnn_jit.dialects.symbolic import number_array, numbers_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
 from ttnn_jit.dialects.writing.creation import SEGMENTS, segments
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.tensor_spec import Layout
 
@@ -47,7 +48,7 @@ class PropertyType:
     read: Callable[[Attribute | None], Any]
 
 
-_cached_writer = lru_cache(maxsize=1024, typed=True)
+_cached_writer = memoized(maxsize=1024, typed=True)
 """Caches writers of numbers: every stage rewrites the few numbers of a program."""
 
 
@@ -66,9 +67,9 @@ def _dense(element: IntegerType | Float32Type, number: type[int | float]) -> Pro
     def read(attribute: Attribute | None) -> tuple[float, ...] | None:
         if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != element:
             return None
-        return tuple(map(number, attribute.get_values()))
+        return tuple(map(number, numbers_of(attribute)))
 
-    return PropertyType(lambda values: DenseArrayBase.from_list(element, values), read)
+    return PropertyType(lambda values: number_array(element, values), read)
 
 
 _I32, _I64 = _integer(i32), _integer(i64)

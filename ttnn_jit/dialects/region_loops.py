@@ -15,6 +15,7 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.declared_ops import RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import is_packed
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.symbolic import numbers_of
 from ttnn_jit.process.memoized import memoized
 
 NOT_STRIDED = "no loops with strides meet the elements that it reads"
@@ -42,7 +43,8 @@ def subview_window(op: memref.SubviewOp) -> tuple[list[int | SSAValue], list[int
 
 def _numbers(array: DenseArrayBase) -> tuple[int, ...]:
     """The elements of an ``array<i64>``; cached, for a program has few distinct ones."""
-    return _words(array.data.data)
+    data = array.data.data
+    return _words(data) if type(data) is bytes else numbers_of(array)
 
 
 @memoized(maxsize=1024)

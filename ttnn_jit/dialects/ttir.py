@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, TensorType, i32
 from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import prop_def, result_def, traits_def
@@ -12,9 +10,11 @@ from xdsl.traits import Pure
 from ttnn_jit.dialects.builders import number_attr
 from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, ReductionOp, TensorElementwiseOp, TensorOp
 from ttnn_jit.dialects.derive import derive_opaque, derive_tensor_ops
+from ttnn_jit.dialects.symbolic import number_array
 from ttnn_jit.dialects.writing.direct_access import op_definition
 from ttnn_jit.dialects.writing.filling import FillingOp
 from ttnn_jit.dialects.writing.nullary import NullaryOp
+from ttnn_jit.process.memoized import memoized
 
 __all__ = [
     "OP_OF",
@@ -57,10 +57,10 @@ class FullOp(FillingOp):
         )
 
 
-@cache
+@memoized
 def full_shape(extents: tuple[int, ...]) -> DenseArrayBase:
     """A `FullOp`'s property ``shape``."""
-    return DenseArrayBase.from_list(i32, list(extents))
+    return number_array(i32, extents)
 
 
 OP_OF = derive_tensor_ops("ttir", "ttir_name")

@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import AliasedKeywordAttr, DimensionsAttr, GridAttr, KeywordAttr, parse_keyword
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import BufferType, Layout, ShardOrientation, TensorMemoryLayout
 
 MEMORY_LAYOUTS = {layout.name.lower(): layout for layout in TensorMemoryLayout}
@@ -265,7 +266,7 @@ def layout_attr(layout: Layout) -> LayoutAttr:
     return LayoutAttr(layout.name.lower())
 
 
-@cache
+@memoized
 def shape_attr(*extents: int) -> ShapeAttr:
     """``#ttnn.shape<...>``."""
     return ShapeAttr(extents)

@@ -67,7 +67,7 @@ def _verify_layouts(op: Operation) -> None:
         type_ = value.type
         if isinstance(type_, TensorType) and isinstance(type_.encoding, TTNNLayoutAttr):
             spec = spec_of(type_)
-            if isinstance(value, OpResult) and spec.strides and spec.span != (0, max(0, spec.volume - 1)):
+            if isinstance(value, OpResult) and spec.strides and spec.span != (0, max(spec.volume - 1, 0)):
                 raise VerifyException(f"a result lies in memory without gaps, got strides {list(spec.strides)}")
 
 

@@ -7,6 +7,8 @@ from functools import partial
 from operator import is_
 from typing import Any
 
+from ttnn_jit.specs.extents.extent import is_extent
+
 
 def is_numpy_scalar(value: object) -> bool:
     """Whether `value` is a numpy scalar, such as ``numpy.float32(2)``: a number or a bool."""
@@ -35,7 +37,7 @@ def is_numpy_function(value: Any) -> bool:
 
 def python_number(value: Any) -> Any:
     """The Python number of a numpy scalar or of an instance of a subclass of int or float; other values unchanged."""
-    if type(value) in {int, float, bool}:
+    if type(value) in {int, float, bool} or is_extent(value):
         return value
     if issubclass(type(value), (int, float)):  # numpy's float64 is a float
         return int.__int__(value) if issubclass(type(value), int) else float.__float__(value)

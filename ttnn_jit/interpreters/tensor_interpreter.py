@@ -49,7 +49,7 @@ def _movement(op: MovementOp, operands: Sequence[Tensor], math_: NumpyVector, nu
     if not spec.dtype.is_integer:
         values = math_.round_to(values, spec.dtype, numerics)
     for operand, part in zip(operands, op.parts, strict=True):
-        slices = tuple(slice(each.start, each.stop, each.step) for each in part.ranges)
+        slices = tuple(slice(each.start, each.stop, each.step) for each in part.intervals)
         values[slices] = gathered(operand.values, part.access)
     return [values]
 

@@ -25,10 +25,12 @@ CHAIN_BLOCK = 1 << 10
 MAX_ROWS = 8
 """Most rows of a product that form one tile, so that the right operand is read once."""
 
+_TILE_ROWS = (1, 2, 4, MAX_ROWS)
+
 
 def rows_of_a_tile(rows: int) -> int:
     """Rows of the register tile for a product of `rows` rows: the next power of two, or 0 above `MAX_ROWS`."""
-    return 1 << (rows - 1).bit_length() if rows <= MAX_ROWS else 0
+    return next((size for size in _TILE_ROWS if rows <= size), 0)
 
 
 TILES = 8

@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from typing import ParamSpec, Protocol, TypeVar, overload
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+
+
+class Keys(threading.local):
+    """How extents of a trace (specs/extents.py) are hashed and compared.
+
+    Attributes:
+        memos: The results of memoized functions for keys with extents, by function; None without a trace. Guards that
+            such a result depends on are in the trace already.
+        as_expressions: Extents are equal if their expressions are, which records no guard. Nothing but what is kept
+            may depend on it.
+        have_extents: An extent was hashed so.
+    """
+
+    memos: dict[Any, dict[Any, Any]] | None = None
+    as_expressions = False
+    have_extents = False
+
+
+KEYS = Keys()
+
+
+@contextmanager
+def keys_as_expressions() -> Iterator[None]:
+    """Extents are hashed and compared as expressions: for what only saves work, and changes no result."""
+    KEYS.as_expressions = True
+    try:
+        yield
+    finally:
+        KEYS.as_expressions = False
+
+
+def hash_of(*numbers: Any) -> int:
+    """The hash of numbers in a key; in a trace 0, so that keys are compared, and the trace records it."""
+    return hash(numbers) if KEYS.memos is None or KEYS.as_expressions else 0
 
 
 class Memoized(Protocol[P, R_co]):
@@ -25,10 +61,48 @@ def memoized(function: Callable[P, R_co], /) -> Memoized[P, R_co]: ...
 
 
 @overload
-def memoized(*, maxsize: int) -> Callable[[Callable[P, R_co]], Memoized[P, R_co]]: ...
+def memoized(*, maxsize: int, typed: bool = False) -> Callable[[Callable[P, R_co]], Memoized[P, R_co]]: ...
 
 
-def memoized(function: Callable[..., R_co] | None = None, /, *, maxsize: int | None = None) -> object:
-    """A decorator that memoizes a pure function of hashable arguments, for the last `maxsize` calls or for all."""
-    kept = lru_cache(maxsize)
-    return kept if function is None else kept(function)
+def memoized(
+    function: Callable[..., R_co] | None = None, /, *, maxsize: int | None = None, typed: bool = False
+) -> object:
+    """A decorator that memoizes a pure function of hashable arguments, for the last `maxsize` calls or for all.
+
+    Results for extents are kept for their trace alone, which has recorded the comparisons that they depend on.
+    """
+    if function is None:
+        return lambda own: _memoized(own, maxsize, typed=typed)
+    return _memoized(function, maxsize, typed=typed)
+
+
+def _memoized(function: Callable[..., Any], maxsize: int | None, *, typed: bool) -> Any:
+    kept = lru_cache(maxsize, typed)(function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return kept(*args, **kwargs) if KEYS.memos is None else _in_trace(function, kept, args, kwargs)
+
+    call.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
+    return call
+
+
+def _in_trace(function: Any, kept: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    assert KEYS.memos is not None
+    own = KEYS.memos.setdefault(function, {})
+    key = (args, *kwargs.items())
+    with keys_as_expressions():
+        KEYS.have_extents = False
+        found = own.get(key, own)
+        have_extents = KEYS.have_extents
+    if not have_extents:
+        memos, KEYS.memos = KEYS.memos, None
+        try:
+            return kept(*args, **kwargs)
+        finally:
+            KEYS.memos = memos
+    if found is own:
+        found = function(*args, **kwargs)
+        with keys_as_expressions():
+            own[key] = found
+    return found

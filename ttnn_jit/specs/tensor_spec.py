@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
 from ttnn_jit.specs.cores.memory_config import (
@@ -37,6 +38,7 @@ from ttnn_jit.specs.cores.sharding import (
     sharded_over,
 )
 from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.extents.extent import is_symbolic
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 __all__ = [
@@ -167,7 +169,7 @@ class TensorSpec:
     memory_config: MemoryConfig
     strides: tuple[int, ...] | None
 
-    def __new__(
+    def __new__(  # noqa: C901 - checks, one after the other
         cls,
         shape: Iterable[int],
         dtype: DataType,
@@ -182,8 +184,9 @@ class TensorSpec:
             shape = Shape(shape)
         except TypeError:
             raise ShapeError(f"a shape is a tuple of whole numbers, got {shape!r}") from None
+        symbolic = False
         if not _INT.issuperset(map(type, shape)):
-            shape = _whole(shape)
+            shape, symbolic = _whole(shape), is_symbolic(shape)
         if memory_config is None:
             memory_config = MemoryConfig(buffer_type=BufferType.DRAM if buffer_type is None else buffer_type)
         elif buffer_type is not None:
@@ -195,8 +198,8 @@ class TensorSpec:
         if strides is not None and strides == dense_strides(shape):
             strides = None
         key = (shape, dtype, layout, memory_config, strides)
-        found = cls._interned.get(key)
-        if found is not None:
+        symbolic = symbolic or is_symbolic(strides or ())
+        if not symbolic and (found := cls._interned.get(key)) is not None:
             return found
         check_kind(dtype, DataType, "`dtype`")
         check_kind(layout, Layout, "`layout`")
@@ -205,11 +208,12 @@ class TensorSpec:
         if strides is not None and (layout is Layout.TILE or len(strides) != len(shape)):
             raise ArgumentError(f"strides {strides} do not describe a {layout} tensor of shape {shape}")
         memory_config = memory_config.frozen()
-        key = (shape, dtype, layout, memory_config, strides)
-        spec = super().__new__(cls)
+        spec = super().__new__(SymbolicTensorSpec if symbolic else cls)
         spec.shape, spec.dtype, spec.layout = shape, dtype, layout
         spec.memory_config, spec.strides = memory_config, strides
-        return cls._interned.setdefault(key, spec)
+        if symbolic:
+            return spec
+        return cls._interned.setdefault((shape, dtype, layout, memory_config, strides), spec)
 
     def with_(
         self,
@@ -294,8 +298,8 @@ class TensorSpec:
     def span(self) -> tuple[int, int]:
         """The lowest and the highest offset of a logical element from the first one, counted in items."""
         if self.dtype.is_block_float:
-            return 0, max(0, self.items - 1)
-        moves = [max(0, extent - 1) * stride for extent, stride in zip(self.shape, self.element_strides, strict=True)]
+            return 0, max(self.items - 1, 0)
+        moves = [max(extent - 1, 0) * stride for extent, stride in zip(self.shape, self.element_strides, strict=True)]
         return sum(move for move in moves if move < 0), sum(move for move in moves if move > 0)
 
     @cached_property
@@ -316,15 +320,44 @@ class TensorSpec:
         return made, (tuple(self.shape), self.dtype, self.layout, self.memory_config)
 
 
+class SymbolicTensorSpec(TensorSpec):
+    """A spec with an `Extent`: compared by its fields, so that the trace records what the comparison depends on."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, TensorSpec):
+            return NotImplemented
+        return (
+            (self.dtype, self.layout, self.memory_config) == (other.dtype, other.layout, other.memory_config)
+            and len(self.shape) == len(other.shape)
+            and tuple(self.shape) == tuple(other.shape)
+            and self.strides == other.strides
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        if KEYS.as_expressions:
+            return hash((self.shape, self.dtype, self.layout, self.memory_config, self.strides))
+        shape, strides = map(int, self.shape), self.strides and tuple(map(int, self.strides))
+        return hash(TensorSpec(shape, self.dtype, self.layout, self.memory_config, strides=strides))
+
+
 _INT = frozenset({int})
 
 
 def _whole(shape: Shape) -> Shape:
-    """`shape` with extents of type int: bools and floats equal ints, and would be interned as these.
+    """`shape` with extents of type int, or of a trace: bools and floats equal ints, and would be interned as these.
 
     Raises:
         ShapeError: An extent is no whole number.
     """
+    if is_symbolic(shape):
+        return shape
     if not all(hasattr(extent, "__index__") and not isinstance(extent, bool) for extent in shape):
         raise _no_extents(shape)
     return Shape(map(operator.index, shape))
@@ -339,9 +372,9 @@ def _check_tiles(dtype: DataType, layout: Layout) -> None:
 
 
 def _check_size(shape: Shape, dtype: DataType, layout: Layout) -> None:
-    if min(shape, default=0) < 0:
+    if any(extent < 0 for extent in shape):
         raise _no_extents(shape)
-    if max(shape, default=0) > MAX_EXTENT:
+    if any(extent > MAX_EXTENT for extent in shape):
         raise ShapeError(
             f"an extent of {shape} is beyond {MAX_EXTENT:,}: those of ttnn have 32 bits",
             help="give the tensor more dimensions",

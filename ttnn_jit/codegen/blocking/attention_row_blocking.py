@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -130,11 +131,11 @@ def _scores_of(
 
 def _loops_around_rows(group: Sequence[HostLaunch], total: int, rows: int) -> tuple[tuple[int, int], ...]:
     """The loops over heads that refine those of all launches; empty where a launch has its rows in several loops."""
-    spans = {total, rows}
+    spans = [total, rows]
     for launch in group:
         extents = launch.bound.loops.extents[: _outer_loops(launch.bound.loops, total)]
-        spans.update(itertools.accumulate(reversed(extents), int.__mul__))
-    ordered = sorted(spans)
+        spans += itertools.accumulate(reversed(extents), operator.mul)
+    ordered = [span for span, _ in itertools.groupby(sorted(spans))]
     if any(above % below for below, above in itertools.pairwise(ordered)) or ordered[0] != rows:
         return ()
     return tuple((above // below, below) for below, above in itertools.pairwise(ordered))[::-1]
@@ -163,14 +164,14 @@ def _differs_by_head(nest: LaunchLoops) -> bool:
 
 def _span_of_row(value: PlanValue, group: Sequence[HostLaunch], total: int) -> int:
     """The stride between rows of a value, in elements, if all launches visit its rows in sequence; else 0."""
-    spans = set()
+    spans: list[int] = []
     for launch in group:
         nest = launch.bound.loops
         depth = _outer_loops(nest, total)
         for operand, strides, offset in zip(launch.bound.operands, nest.strides, nest.offsets, strict=True):
             if operand.value is value:
-                spans.add(_span(nest, strides, depth) if depth and not offset else 0)
-    return spans.pop() if len(spans) == 1 else 0
+                spans.append(_span(nest, strides, depth) if depth and not offset else 0)
+    return spans[0] if spans and all(span == spans[0] for span in spans) else 0
 
 
 def _span(nest: LaunchLoops, strides: Sequence[int], depth: int) -> int:
@@ -217,7 +218,7 @@ class _Part:
         if self.count != other.count or (self.columns is None) is not (other.columns is None):
             return None
         own, others = ((each.first, *(each.columns or (0, 0))) for each in (self, other))
-        return tuple(map(int.__sub__, others, own))
+        return tuple(map(operator.sub, others, own))
 
 
 def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> list[_Part]:
@@ -294,7 +295,7 @@ class _Rows:
             nest, *following = (self._nest(start, part) for part in alike)
             if following:
                 steps, growth = (
-                    tuple(map(int.__sub__, after, before))
+                    tuple(map(operator.sub, after, before))
                     for after, before in ((following[0].offsets, nest.offsets), (following[0].extents, nest.extents))
                 )
                 yield RepeatedRounds(len(alike), steps, (nest,), growth if any(growth) else ())
@@ -303,7 +304,7 @@ class _Rows:
 
     def _nest(self, start: int, part: _Part) -> LaunchLoops:
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
-        inner, offsets = list(nest.extents[depth:]), [*map(int.__add__, nest.offsets, self._moves(start + part.first))]
+        inner, offsets = list(nest.extents[depth:]), [*map(operator.add, nest.offsets, self._moves(start + part.first))]
         if part.columns is not None:
             across = _loop_of_columns(self.bound, self.kept)
             first, inner[across - depth] = part.columns
@@ -316,7 +317,7 @@ class _Rows:
         indices = [*map(int, np.unravel_index(rows, nest.extents[:depth]))]
         operands = zip(self.bound.operands, nest.strides, strict=True)
         return tuple(
-            0 if operand.value in self.kept else sum(map(int.__mul__, indices, strides))
+            0 if operand.value in self.kept else sum(map(operator.mul, indices, strides))
             for operand, strides in operands
         )
 

@@ -1,6 +1,7 @@
 """Buffer reuse: a value takes the buffer of a value of equal spec whose live range has ended.
 
-A program of many layers so needs the memory of one layer, and its writes hit the cache.
+A program of many layers so needs the memory of one layer, and its writes hit the cache. Specs with extents of a trace
+are equal if their expressions are: equal numbers would be a coincidence.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.process.memoized import keys_as_expressions
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -28,9 +30,11 @@ def buffer_of(
         own = [value for value in dict.fromkeys(touched) if value in specs]
         for value in own:
             if value not in found:
-                idle = free[specs[value]]
+                with keys_as_expressions():
+                    idle = free[specs[value]]
                 found[value] = idle.pop() if idle else value
         for value in own:
             if last[value] == run:
-                free[specs[value]].append(found[value])
+                with keys_as_expressions():
+                    free[specs[value]].append(found[value])
     return found

@@ -23,6 +23,7 @@ from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.language.axes import without_axes
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import hash_of
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.target import PRESETS
 
@@ -37,6 +38,9 @@ class _Space:
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
 
+    def __hash__(self) -> int:
+        return hash((hash_of(*self.shape), hash_of(*(self.strides or ()))))
+
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
@@ -44,6 +48,9 @@ class _Frame:
 
     shape: tuple[int, ...]
     axis: int
+
+    def __hash__(self) -> int:
+        return hash((hash_of(*self.shape), self.axis))
 
     def holds(self, space: _Space | Operation | int) -> bool:
         """Whether `space` has the elements of the reduced rows, or one element per row."""

@@ -25,6 +25,7 @@ from ttnn_jit.dialects.declared_ops import MovementOp
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, dims_of, evaluated, is_affine, substitute, total
+from ttnn_jit.specs.access.interval import Interval
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -35,7 +36,7 @@ LEAST_ELEMENTS = 1024
 MOST_PARTS = 32
 """Most parts of a launch; each costs some hundred microseconds to compile."""
 
-Ranges = tuple[range, ...]
+Intervals = tuple[Interval, ...]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class _Padded:
         spec: The spec of the padded tensor.
         number: The padding value.
         inner: The tensor that is padded, with its elements in order.
-        ranges: Per dimension of the padded tensor, the range of the inner elements.
+        intervals: Per dimension of the padded tensor, the indices of the inner elements.
     """
 
     op: Operation
@@ -56,13 +57,13 @@ class _Padded:
     spec: TensorSpec
     number: float
     inner: Operand
-    ranges: Ranges
+    intervals: Intervals
 
     @property
     def axes(self) -> list[int]:
         """The dimensions that have padding."""
-        dims = enumerate(zip(self.ranges, self.spec.shape, strict=True))
-        return [axis for axis, (own, whole) in dims if len(own) != whole]
+        dims = enumerate(zip(self.intervals, self.spec.shape, strict=True))
+        return [axis for axis, (own, whole) in dims if own.count != whole]
 
 
 def read_without_padding(plan: HostPlan) -> HostPlan:
@@ -95,7 +96,7 @@ def _padded(writers: Sequence[HostLaunch], value: PlanValue) -> _Padded | None:
         return None
     (part,) = op.parts
     (inner,), (output,) = moves[0].inputs, moves[0].outputs
-    found = _Padded(op, value, output.view.spec, op.background.number, inner, part.ranges)
+    found = _Padded(op, value, output.view.spec, op.background.number, inner, part.intervals)
     last = len(found.spec.shape) - 1
     return found if found.axes and last not in found.axes else None
 
@@ -128,25 +129,25 @@ def _parts(padded: _Padded, row: Operand, launch: HostLaunch) -> Iterator[HostLa
     count = math.prod(map(len, runs))
     if count > MOST_PARTS or math.prod(shape) < count * LEAST_ELEMENTS:
         raise NotStridedError
-    for ranges in sorted(itertools.product(*runs), key=lambda own: -math.prod(map(len, own))):
-        inputs = [_part_of(each, ranges) for each in bound.inputs]
+    for intervals in sorted(itertools.product(*runs), key=lambda own: -math.prod(each.count for each in own)):
+        inputs = [_part_of(each, intervals) for each in bound.inputs]
         inputs = [_without_padding(padded, row, each) if each.value is padded.value else each for each in inputs]
-        outputs = tuple(_part_of(each, ranges) for each in bound.outputs)
+        outputs = tuple(_part_of(each, intervals) for each in bound.outputs)
         yield HostLaunch((padded.op, *launch.ops), bound.over(tuple(inputs), outputs))
 
 
-def _runs(extent: int, cuts: set[int]) -> list[range]:
+def _runs(extent: int, cuts: Sequence[int]) -> list[Interval]:
     bounds = [0, *sorted(cut for cut in cuts if 0 < cut < extent), extent]
-    return [range(first, end) for first, end in itertools.pairwise(bounds)]
+    return [Interval(first, end) for first, end in itertools.pairwise(bounds) if first != end]
 
 
-def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
+def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> list[int]:
     """The indices along a dimension of a kernel at which an operand begins or ceases to read padding.
 
     Raises:
         NotStridedError: For an operand, they depend on several dimensions.
     """
-    found = set()
+    found: list[int] = []
     for operand in bound.inputs:
         own = dim - len(bound.shape) + len(operand.view.shape)
         if operand.value is not padded.value or own < 0:
@@ -155,8 +156,8 @@ def _cuts(padded: _Padded, bound: BoundKernel, dim: int) -> set[int]:
         for axis in padded.axes:
             first, step = _line(access.coordinates[axis], own, len(access.extents))
             if step:
-                inside = padded.ranges[axis]
-                found |= {-((first - edge) // step) for edge in (inside.start, inside.stop)}
+                inside = padded.intervals[axis]
+                found += (-((first - edge) // step) for edge in (inside.start, inside.stop))
     return found
 
 
@@ -175,23 +176,23 @@ def _line(expr: Expr, dim: int, rank: int) -> tuple[int, int]:
     return first, step
 
 
-def _part_of(operand: Operand, ranges: Ranges) -> Operand:
+def _part_of(operand: Operand, intervals: Intervals) -> Operand:
     """The operand of a part of a kernel; a broadcast dimension is not split."""
     access = operand.access
-    own = ranges[len(ranges) - len(access.extents) :]
-    kept = [part if extent != 1 else range(1) for extent, part in zip(access.extents, own, strict=True)]
+    own = intervals[len(intervals) - len(access.extents) :]
+    kept = [part if extent != 1 else Interval(0, 1) for extent, part in zip(access.extents, own, strict=True)]
     indices = [total((Dim(axis), Const(part.start))) for axis, part in enumerate(kept)]
     coordinates = tuple(substitute(expr, indices) for expr in access.coordinates)
-    return operand.viewed(Access(tuple(map(len, kept)), coordinates))
+    return operand.viewed(Access(tuple(part.count for part in kept), coordinates))
 
 
 def _without_padding(padded: _Padded, row: Operand, operand: Operand) -> Operand:
     """An operand that is entirely inside, or entirely padding, as elements of the tensor or of the padding row."""
     access = operand.access
     first = (0,) * len(access.extents)
-    if any(evaluated(access.coordinates[axis], first) not in padded.ranges[axis] for axis in padded.axes):
+    if any(evaluated(access.coordinates[axis], first) not in padded.intervals[axis] for axis in padded.axes):
         return row.viewed(Access(access.extents, access.coordinates[-1:]))
-    moved = zip(access.coordinates, padded.ranges, strict=True)
+    moved = zip(access.coordinates, padded.intervals, strict=True)
     inside = [total((expr, Const(-own.start))) for expr, own in moved]
     coordinates = tuple(substitute(expr, inside) for expr in padded.inner.access.coordinates)
     return padded.inner.viewed(Access(access.extents, coordinates))

@@ -249,7 +249,7 @@ class _Reader:
 
     def _enter(self, op: Operation, body: Block, bounds: Sequence[int], loop: object) -> None:
         lower, upper, step = bounds
-        trips = max(0, -(-(upper - lower) // step)) if step > 0 else 0
+        trips = max(-(-(upper - lower) // step), 0) if step > 0 else 0
         if trips == 0:
             raise refusal(op, "it never runs")
         index: Index = lower

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from ttnn_jit.codegen.bodies.steps import Constant, Step
 from ttnn_jit.dialects.d2m import AccumulatingOp, AcquireDstOp
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import hash_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,9 @@ class LoopIndex:
     loop: object
     upper: int
     step: int
+
+    def __hash__(self) -> int:
+        return hash((self.loop, hash_of(self.upper, self.step)))
 
 
 Index = int | LoopIndex

@@ -91,7 +91,7 @@ def _nest(op: RoutineOp, loops: RoutineLoops, operands: Sequence[Operand]) -> La
             access.address(*(((1,), (1,)) if scalar else (each.view.spec.shape, _strides(each.view.spec))))
         )
     try:
-        walked = walk(tuple(max(1, extent) for extent in loops.extents), addresses)
+        walked = walk(tuple(max(extent, 1) for extent in loops.extents), addresses)
     except NotStridedError:
         walked = None
     if walked is None or len(walked.extents) != len(loops.extents):

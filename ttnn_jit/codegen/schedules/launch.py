@@ -140,8 +140,8 @@ def reduction_loops_of(operands: tuple[View, ...], shape: tuple[int, ...], axis:
         return LaunchLoops((0,), ((1,),) * len(operands), (0,) * len(operands))
     dims = [Dim(order.index(dim)) for dim in range(len(shape))]
     addresses = [substitute(_address(each, shape), dims) for each in operands]
-    walked = walk((*extents[:-1], max(1, extents[-1])), addresses)
-    if walked.extents[-1] != max(1, extents[-1]):
+    walked = walk((*extents[:-1], max(extents[-1], 1)), addresses)
+    if walked.extents[-1] != max(extents[-1], 1):
         raise NotStridedError
     along = tuple(strides[-1] if extents[-1] != 1 else 0 for strides in walked.strides)
     outer = _merged(walked.extents[:-1], tuple(strides[:-1] for strides in walked.strides), walked.offsets)
@@ -286,9 +286,9 @@ MIN_COLUMNS = 16
 
 def _has_columns(outer: LaunchLoops, along: Sequence[int]) -> bool:
     """Whether elements are contiguous along the innermost of the `outer` loops, not `along` the reduced one."""
-    strided = any(stride not in {0, 1} for stride in along)
+    strided = any(stride not in (0, 1) for stride in along)
     across = [strides[-1] for strides in outer.strides]
-    return strided and outer.extents[-1] >= MIN_COLUMNS and 1 in across and set(across) <= {0, 1}
+    return strided and outer.extents[-1] >= MIN_COLUMNS and 1 in across and all(stride in (0, 1) for stride in across)
 
 
 def _address(operand: View, shape: Sequence[int]) -> Expr:
@@ -309,7 +309,7 @@ def broadcast_strides(spec: TensorSpec, shape: Sequence[int]) -> tuple[int, ...]
         InternalError: `spec` does not broadcast to `shape`.
     """
     missing = len(shape) - len(spec.shape)
-    if missing < 0 or any(own not in {1, full} for own, full in zip(spec.shape, tuple(shape)[missing:], strict=True)):
+    if missing < 0 or any(own not in (1, full) for own, full in zip(spec.shape, tuple(shape)[missing:], strict=True)):
         raise InternalError(f"a tensor of shape {spec.shape} cannot be broadcast to {shape}")
     fitted = zip(spec.shape, spec.element_strides, tuple(shape)[missing:], strict=True)
     return (0,) * missing + tuple(0 if own != full else stride for own, stride, full in fitted)

@@ -16,6 +16,7 @@ from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor
 from ttnn_jit.ops.movement.view_rules import are_dense
 from ttnn_jit.runtime.libraries import NUMPY, TORCH, TensorLibrary
 from ttnn_jit.specs.dtypes import dtype_named_elsewhere
+from ttnn_jit.specs.extents.extent import is_symbolic
 from ttnn_jit.specs.tensor_spec import Layout
 
 MetadataQuery = Callable[..., Any]
@@ -42,7 +43,7 @@ def element_type(tensor: ProgramTensor) -> Any:
 def extents(tensor: ProgramTensor) -> Any:
     """Its ``.shape``, of its library's class."""
     shape, library = tensor.spec.shape, library_of(tensor)
-    if library is None:
+    if library is None or is_symbolic(shape):
         return shape
     return sys.modules["torch"].Size(shape) if library == "torch" else tuple(shape)
 

@@ -156,7 +156,7 @@ def check_heads(query: Extents, key: Extents, value: Extents, *, users: int) -> 
         raise ShapeError(found, help="keys and values have the same users, heads and positions")
     if query[3] != key[3] or 0 in key:
         raise ShapeError(found, help="queries and keys have the same channels, at least one, and there is a key")
-    if key[0] not in {1, users}:
+    if key[0] not in (1, users):
         raise ShapeError(found, help=f"keys have {users} users, or 1 whose keys all users share")
 
 

@@ -59,7 +59,7 @@ def check_users(cache: Extents, x: Extents, index: Extents, *, pages: bool) -> N
     """Refuses a tensor that does not have one row for each user and head of a cache."""
     wanted = "[1, users, heads, channels], with at least as many heads as the cache"
     check_ranks(cache, x, wanted)
-    if x[0] != 1 or x[2] < cache[1] or (not pages and cache[0] not in {1, x[1]}):
+    if x[0] != 1 or x[2] < cache[1] or (not pages and cache[0] not in (1, x[1])):
         raise refusal(cache, x, wanted)
     if index != (x[1],):
         raise ShapeError(f"the positions of {x[1]} users have shape {list(index)}", help="there is one for each user")

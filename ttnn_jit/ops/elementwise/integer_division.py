@@ -86,7 +86,7 @@ def _broadcast_operands(ops: Ops, operands: Operands) -> tuple[list[Value], Exte
         padded = (1,) * (len(rows) - len(tensor.shape)) + tensor.shape
         tensor = tensor if padded == tensor.shape else ops.call(RESHAPE, [tensor], padded)
         repetitions = tuple(target if extent == 1 else 1 for extent, target in zip(padded, rows, strict=True))
-        found.append(tensor if set(repetitions) <= {1} else ops.call(REPEAT, [tensor], repetitions))
+        found.append(tensor if all(count == 1 for count in repetitions) else ops.call(REPEAT, [tensor], repetitions))
     return found, shape
 
 

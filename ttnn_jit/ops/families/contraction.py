@@ -95,7 +95,7 @@ class Contraction(Operation):
             if extent != known and label == named.contracted:
                 why = f"the dimensions to contract have {known} and {extent} elements"
                 raise self._refusal(shapes, why, self._transposition_help(shapes, statics))
-            if extent != known and 1 not in {extent, known}:
+            if extent != known and 1 not in (extent, known):
                 raise self._refusal(shapes, f"dimensions of {known} and of {extent} do not broadcast", None)
             found[label] = extent if known == 1 else known
         return named, found

@@ -124,7 +124,7 @@ class Movement(Operation):
         if (background := self.background(shapes, statics)) is not None:
             return background.extents
         parts = self.parts(shapes, statics)
-        ends = (tuple(max(each[0], each[-1]) + 1 if each else each.start for each in part.ranges) for part in parts)
+        ends = (tuple(each.end for each in part.intervals) for part in parts)
         return tuple(map(max, zip(*ends, strict=True)))
 
     @property

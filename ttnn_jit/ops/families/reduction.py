@@ -106,7 +106,7 @@ class Reduction(Operation):
 
 def roundings(extent: int) -> int:
     """The depth of the sum of `extent` elements: the most additions between an element and the result."""
-    blocks = max(1, -(-extent // BLOCK))
+    blocks = max(-(-extent // BLOCK), 1)
     return -(-min(extent, BLOCK) // CHAINS) + (CHAINS - 1).bit_length() + (blocks - 1).bit_length()
 
 

@@ -55,16 +55,17 @@ def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     Raises:
         ShapeError: There is none.
     """
-    wanted = [{*extents} - {1} or {1} for extents in zip_longest(*map(reversed, shapes), fillvalue=1)]
-    if any(len(extents) > 1 for extents in wanted):
+    columns = [*zip_longest(*map(reversed, shapes), fillvalue=1)]
+    wanted = [next((extent for extent in column if extent != 1), 1) for column in columns]
+    if any(extent not in (1, by) for column, by in zip(columns, wanted, strict=True) for extent in column):
         raise ShapeError(
             f"shapes that do not broadcast: {' and '.join(str(list(shape)) for shape in shapes)}",
             help="extents must be equal or 1, counted from the last dimension",
         )
-    return tuple(extent for (extent,) in reversed(wanted))
+    return tuple(reversed(wanted))
 
 
 def is_broadcast_to(shape: Sequence[int], wanted: Sequence[int]) -> bool:
     """Whether a tensor of `shape` broadcasts to exactly `wanted`."""
     pairs = zip_longest(reversed(shape), reversed(wanted), fillvalue=1)
-    return all(extent in {1, by} for extent, by in pairs)
+    return all(extent in (1, by) for extent, by in pairs)

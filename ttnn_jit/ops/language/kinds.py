@@ -14,6 +14,7 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind
+from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 
 Number = bool | int | float
@@ -293,9 +294,10 @@ class FlagKind(ExactKind):
 
 def _whole_number(value: Any, what: str, wanted: str) -> int:
     value = python_number(value)
-    if type(value) is not int:
+    if type(value) is not int and not is_extent(value):
         raise ArgumentError(f"{what} must be {wanted}, got {value if isinstance(value, float) else type_name(value)}")
-    return value
+    number: int = value
+    return number
 
 
 class NameKind(Kind):

@@ -16,6 +16,7 @@ from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import AXES, DIMENSION, DIMENSIONS, EXTENTS, TENSORS, Parameter
 from ttnn_jit.specs.access.access import Access, Part, reshape_access
 from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, divided, remainder, times, total
+from ttnn_jit.specs.access.interval import Interval
 
 
 def movement(name: str, *parameters: Parameter, **fields: Any) -> Movement:
@@ -91,7 +92,7 @@ def canonical_reshape(shape: Extents, new: Sequence[int]) -> CanonicalCall:
     """
     volume, known = math.prod(shape), math.prod(extent for extent in new if extent != -1)
     extents = tuple(volume // known if extent == -1 and known else extent for extent in new)
-    if min(extents, default=0) < 0 or new.count(-1) > 1 or math.prod(extents) != volume:
+    if any(extent < 0 for extent in extents) or new.count(-1) > 1 or math.prod(extents) != volume:
         raise ShapeError(
             f"a tensor of shape {list(shape)} has {volume} elements, which {list(new)} does not hold",
             help="the product of the extents must be the number of elements; one of them may be -1",
@@ -195,15 +196,15 @@ def _canonical_slice(shape: Extents, begins: Sequence[int], ends: Sequence[int],
             f"a slice from {list(begins)} to {list(ends)} leaves a tensor of shape {list(shape)}",
             help="begins and ends lie within each extent, or count from its end; `x[...]` takes what there is",
         )
-    ranges = [range(extent)[slice(*part)] for extent, *part in zip(shape, begins, ends, steps, strict=True)]
-    starts = tuple(part.start for part in ranges)
-    return SLICE, (starts, tuple(max(part.start, part.stop) for part in ranges), tuple(part.step for part in ranges))
+    parts = [Interval.of_slice(extent, slice(*part)) for extent, *part in zip(shape, begins, ends, steps, strict=True)]
+    starts = tuple(part.start for part in parts)
+    return SLICE, (starts, tuple(max(part.start, part.stop) for part in parts), tuple(part.step for part in parts))
 
 
 def _sliced(_: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]) -> Access:
-    parts = [range(*part) for part in zip(begins, ends, steps, strict=True)]
+    parts = [Interval(*part) for part in zip(begins, ends, steps, strict=True)]
     coordinates = (total((times(Dim(axis), part.step), Const(part.start))) for axis, part in enumerate(parts))
-    return Access(tuple(map(len, parts)), tuple(coordinates))
+    return Access(tuple(part.count for part in parts), tuple(coordinates))
 
 
 SLICE = movement(
@@ -243,7 +244,7 @@ def indexed(shape: Extents, index: object) -> Iterator[CanonicalCall]:
         raise ShapeError(f"{index!r} indexes {named} dimensions of a tensor of rank {len(shape)}")
     fill = ellipses[0] if ellipses else len(items)
     items[fill : fill + len(ellipses)] = [slice(None)] * (len(shape) - named)
-    parts: list[range] = []
+    parts: list[Interval] = []
     extents: list[int] = []
     for item in items:
         if item is None:
@@ -251,30 +252,31 @@ def indexed(shape: Extents, index: object) -> Iterator[CanonicalCall]:
             continue
         parts.append(_part(shape[len(parts)], item))
         if isinstance(item, slice):
-            extents.append(len(parts[-1]))
+            extents.append(parts[-1].count)
     bounds = tuple(tuple(getattr(part, bound) for part in parts) for bound in ("start", "stop", "step"))
-    sliced = tuple(map(len, parts))
+    sliced = tuple(part.count for part in parts)
     if sliced != tuple(shape):
         yield _canonical_slice(shape, *bounds)
     if tuple(extents) != sliced:
         yield RESHAPE, (tuple(extents),)
 
 
-def _part(extent: int, item: object) -> range:
+def _part(extent: int, item: object) -> Interval:
     number = python_number(item)
     if isinstance(item, slice):
-        part = range(extent)[item]
+        part = Interval.of_slice(extent, item)
         if part.step < 1:
             raise ShapeError(f"the steps of a slice are at least 1, got {item.step}")
-        return range(part.start, max(part.start, part.stop), part.step)
-    if type(number) is not int:
+        return Interval(part.start, max(part.start, part.stop), part.step)
+    if not isinstance(number, int) or isinstance(number, bool):
         raise ShapeError(
             f"{type_name(item)} is no index of a tensor",
             help="whole numbers, slices with positive steps, None and ... are",
         )
     if not -extent <= number < extent:
         raise ShapeError(f"there is no element {number} along a dimension of extent {extent}")
-    return range(number % extent, number % extent + 1)
+    first = number + extent if number < 0 else number
+    return Interval(first, first + 1)
 
 
 def _canonical_repeat(shape: Extents, repetitions: Sequence[int]) -> CanonicalCall:
@@ -288,7 +290,7 @@ def _canonical_repeat(shape: Extents, repetitions: Sequence[int]) -> CanonicalCa
 def _repeated(shape: Extents, repetitions: Sequence[int]) -> Access:
     added = len(repetitions) - len(shape)
     full = (1,) * added + tuple(shape)
-    coordinates = (remainder(Dim(axis), max(1, full[axis])) for axis in range(added, len(full)))
+    coordinates = (remainder(Dim(axis), max(full[axis], 1)) for axis in range(added, len(full)))
     return Access(tuple(n * extent for n, extent in zip(repetitions, full, strict=True)), tuple(coordinates))
 
 
@@ -314,7 +316,7 @@ def _canonical_repeat_interleave(shape: Extents, repeats: int, dim: int) -> Cano
 def _interleaved(shape: Extents, repeats: int, axis: int) -> Access:
     extents = tuple(extent * repeats if index == axis else extent for index, extent in enumerate(shape))
     every = (Dim(index) for index in range(len(shape)))
-    return Access(extents, tuple(divided(dim, max(1, repeats)) if dim.position == axis else dim for dim in every))
+    return Access(extents, tuple(divided(dim, max(repeats, 1)) if dim.position == axis else dim for dim in every))
 
 
 REPEAT_INTERLEAVE = movement(

@@ -87,7 +87,7 @@ Edges = Callable[[Ops, Value, int, int, int], tuple[list[Value], list[Value]]]
 
 def _reflected(ops: Ops, x: Value, axis: int, before: int, after: int) -> tuple[list[Value], list[Value]]:
     extent = x.shape[axis]
-    if max(before, after) >= max(1, extent):
+    if max(before, after) >= max(extent, 1):
         raise ShapeError(f"dimension {axis} of extent {extent} has no reflection of {max(before, after)} elements")
     first = [ops.sliced(x, axis, 1, before + 1)] if before else []
     last = [ops.sliced(x, axis, extent - 1 - after, extent - 1)] if after else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ def padded_to_tile(shape: Extents, pad_value: float) -> CanonicalCall:  # noqa: 
 def unpadded_from_tile(shape: Extents, output_tensor_shape: Sequence[int]) -> CanonicalCall:
     """`ttnn.Tensor.unpad_from_tile`: the first elements of a tensor, without the padding of its last tiles."""
     new = whole_numbers(output_tensor_shape, "`output_tensor_shape` of unpad_from_tile")
-    if len(new) != len(shape) or _in_tiles(new) != _in_tiles(shape) or any(map(int.__gt__, new, shape)):
+    if len(new) != len(shape) or _in_tiles(new) != _in_tiles(shape) or any(map(operator.gt, new, shape)):
         raise ShapeError(
             f"unpad_from_tile: a tensor of shape {list(shape)} is not one of {list(new)} in whole tiles",
             help="`tensor.unpad(start, end)` takes any part",

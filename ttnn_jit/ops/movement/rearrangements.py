@@ -40,7 +40,7 @@ def _canonical_expand(shape: Extents, new: Sequence[int]) -> CanonicalCall:
     padded = (1,) * (len(new) - len(shape)) + shape
     target = tuple(extent if other == -1 else other for extent, other in zip(padded, new, strict=False))
     if len(new) < len(shape) or any(
-        other < 0 or extent not in {1, other} for extent, other in zip(padded, target, strict=False)
+        other < 0 or extent not in (1, other) for extent, other in zip(padded, target, strict=False)
     ):
         raise ShapeError(
             f"a tensor of shape {list(shape)} does not expand to {list(new)}",
@@ -96,7 +96,7 @@ def _split_evenly(ops: Ops, x: Value, size: int, dim: int) -> list[Value]:
     extent = x.shape[axis]
     if size < 1:
         raise ShapeError(f"`split_size` is at least 1, got {size}")
-    starts = range(0, max(1, extent), size)
+    starts = range(0, max(extent, 1), size)
     return _slices(ops, x, axis, [(start, min(start + size, extent)) for start in starts])
 
 

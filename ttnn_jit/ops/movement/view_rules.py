@@ -49,7 +49,7 @@ def base_update(movement: CanonicalCall, shape: Extents) -> CanonicalCall | None
     if operation is PERMUTE:
         (dims,) = statics
         return PERMUTE, (tuple(map(dims.index, range(len(dims)))),)
-    if operation is REPEAT and set(statics[0]) <= {1}:
+    if operation is REPEAT and all(count == 1 for count in statics[0]):
         return RESHAPE, (shape,)
     return movement if operation is TRANSPOSE else None
 

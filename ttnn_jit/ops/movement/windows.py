@@ -154,7 +154,7 @@ def result_spec(x: TensorSpec, shape: Sequence[int], dtype: DataType, layout: La
 def padded(ops: Ops, x: Any, windows: Windows, counts: Sequence[int], number: float, channels: int = 0) -> Any:
     """`x` padded with `number` to the extents that `counts` windows cover, and by `channels` channels."""
     ends = zip(windows.covered_extents(counts), x.shape[1:-1], windows.padding, strict=True)
-    spatial = ((before, max(0, covered - own - before)) for covered, own, (before, _) in ends)
+    spatial = ((before, max(covered - own - before, 0)) for covered, own, (before, _) in ends)
     padding = ((0, 0), *spatial, (0, channels))
     return ops.pad(x, padding, number) if any(map(any, padding)) else x
 

@@ -55,7 +55,7 @@ def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
     loops = launch.loops
     inner = launch.params[loops::loops]
     dtypes = (buffers[index].dtype.mlir for index in launch.operands)
-    operands = tuple((dtype, step if step in {0, 1} else None) for dtype, step in zip(dtypes, inner, strict=True))
+    operands = tuple((dtype, step if step in (0, 1) else None) for dtype, step in zip(dtypes, inner, strict=True))
     own = launch.reduced, _has_short_rows(launch), launch.panels, launch.whole
     return Signature(loops, operands, launch.written, *own)
 
@@ -70,7 +70,7 @@ def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec]
     A launch must stay inside of its operands' memory, and every buffer must be written before it is read or returned.
     """
     for spec in buffers[inputs:]:
-        if spec.strides is not None and spec.span != (0, max(0, spec.volume - 1)):
+        if spec.strides is not None and spec.span != (0, max(spec.volume - 1, 0)):
             yield f"{spec} would not fit in the memory that it gets"
     unwritten = {index: min(spec.volume, spec.items) for index, spec in enumerate(buffers) if index >= inputs}
     yield from _faults_in(launches, buffers, (), unwritten)
@@ -204,7 +204,7 @@ def _stays_inside(
         return True  # it loads nothing; a scalar is loaded once per row, even if the row is empty
     lowest = highest = offset
     for loop, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
-        last = max(0, extent - 1)
+        last = max(extent - 1, 0)
         move = (last - last % STRIDES_OF_A_TILE if loop in by_tiles else last) * stride
         if move < 0:
             lowest += move

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import hash_of
 from ttnn_jit.specs.access.index_expressions import (
     Add,
     Const,
@@ -25,6 +26,7 @@ from ttnn_jit.specs.access.index_expressions import (
     times,
     total,
 )
+from ttnn_jit.specs.access.interval import Interval
 from ttnn_jit.specs.access.strided_walk import NotStridedError, sums_of_parts
 from ttnn_jit.specs.cores.sharding import dense_strides
 
@@ -40,6 +42,9 @@ class Access:
 
     extents: tuple[int, ...]
     coordinates: tuple[Expr, ...]
+
+    def __hash__(self) -> int:
+        return hash((hash_of(*self.extents), self.coordinates))
 
     @staticmethod
     def identity(extents: Sequence[int]) -> Access:
@@ -148,16 +153,16 @@ class Part:
     steps: tuple[int, ...] = ()
 
     @property
-    def ranges(self) -> tuple[range, ...]:
+    def intervals(self) -> tuple[Interval, ...]:
         """Per dimension, the block's indices in the result."""
         steps = self.steps or (1,) * len(self.origin)
         bounds = zip(self.origin, self.access.extents, steps, strict=True)
-        return tuple(range(start, start + extent * step, step) for start, extent, step in bounds)
+        return tuple(Interval(start, start + extent * step, step) for start, extent, step in bounds)
 
     @property
     def result_access(self) -> Access:
         """From indices of the block to indices of the result."""
-        indices = (total((times(Dim(axis), part.step), Const(part.start))) for axis, part in enumerate(self.ranges))
+        indices = (total((times(Dim(axis), part.step), Const(part.start))) for axis, part in enumerate(self.intervals))
         return Access(self.access.extents, tuple(indices))
 
 
@@ -184,6 +189,6 @@ def reshape_access(old: Sequence[int], new: Sequence[int]) -> Access:
         elif all(other == 1 for other in old[:dim]):
             coordinates.append(rest)
         else:
-            coordinates.append(remainder(rest, max(1, extent)))
-            rest = divided(rest, max(1, extent))
+            coordinates.append(remainder(rest, max(extent, 1)))
+            rest = divided(rest, max(extent, 1))
     return Access(tuple(new), tuple(reversed(coordinates))).simplified

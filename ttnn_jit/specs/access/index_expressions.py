@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import hash_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,9 @@ class Const:
     """A constant."""
 
     value: int
+
+    def __hash__(self) -> int:
+        return hash_of(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,9 @@ class Mul:
     left: Expr
     factor: int
 
+    def __hash__(self) -> int:
+        return hash((self.left, "*", hash_of(self.factor)))
+
 
 @dataclass(frozen=True, slots=True)
 class FloorDiv:
@@ -45,6 +52,9 @@ class FloorDiv:
     left: Expr
     divisor: int
 
+    def __hash__(self) -> int:
+        return hash((self.left, "/", hash_of(self.divisor)))
+
 
 @dataclass(frozen=True, slots=True)
 class Mod:
@@ -52,6 +62,9 @@ class Mod:
 
     left: Expr
     divisor: int
+
+    def __hash__(self) -> int:
+        return hash((self.left, "%", hash_of(self.divisor)))
 
 
 Expr = Dim | Const | Add | Mul | FloorDiv | Mod

@@ -22,6 +22,7 @@ from ttnn_jit.specs.cores.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
 )
+from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
@@ -52,7 +53,9 @@ def folded_2d(shape: Iterable[int]) -> tuple[int, int]:
 
 
 def largest_divisor(value: int, bound: int) -> int:
-    """The largest divisor of `value` that is not above `bound` (at least 1)."""
+    """The largest divisor of `value` that is not above `bound` (at least 1); of an extent of a trace 1."""
+    if is_extent(value):
+        return 1
     return next((d for d in range(min(value, bound), 0, -1) if value % d == 0), 1)
 
 

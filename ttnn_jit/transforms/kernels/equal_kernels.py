@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from ttnn_jit.dialects import d2m
 from ttnn_jit.dialects.writing.editing import ops_of
+from ttnn_jit.process.memoized import keys_as_expressions
 from ttnn_jit.transforms.kernels.kernel_body import generics
 
 
@@ -74,6 +75,7 @@ class _Contents:
     def _number(self, attribute: Attribute) -> int:
         found = self._number_by_id.get(id(attribute))
         if found is None:
-            found = self._number_of.setdefault(attribute, len(self._number_of))
+            with keys_as_expressions():
+                found = self._number_of.setdefault(attribute, len(self._number_of))
             self._number_by_id[id(attribute)] = found
         return found

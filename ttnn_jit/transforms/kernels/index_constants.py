@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ttnn_jit.dialects.builders import constant_index
 from ttnn_jit.dialects.writing.editing import append, insert_before
+from ttnn_jit.process.memoized import keys_as_expressions
 
 
 class IndexConstants:
@@ -22,15 +23,19 @@ class IndexConstants:
                 break
             self._last = op
             if isinstance(op.value, IntegerAttr) and isinstance(op.result.type, IndexType):
-                self._values[op.value.value.data] = op.result
+                with keys_as_expressions():
+                    self._values[op.value.value.data] = op.result
 
     def value(self, number: int) -> SSAValue:
         """The constant `number`."""
-        if number not in self._values:
+        with keys_as_expressions():
+            found = self._values.get(number)
+        if found is None:
             constant = constant_index(number, self._block.first_op.location if self._block.first_op else None)
             self.append(constant)
-            self._values[number] = constant.result
-        return self._values[number]
+            with keys_as_expressions():
+                found = self._values[number] = constant.result
+        return found
 
     def append(self, constant: Operation) -> None:
         """Inserts a constant after those at the start of the block."""

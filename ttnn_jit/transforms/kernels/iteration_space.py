@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.cores.sharding import maximal_block_sharding_grid
+from ttnn_jit.specs.extents.extent import is_symbolic
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
@@ -70,7 +71,8 @@ def iteration_space(
 def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[int, int]) -> tuple[int, ...]:
     """The maximal grid of a kernel whose operands are not sharded, one extent per dimension of its space.
 
-    A shape that is not made of whole tiles has one core. Leading batch dimensions are not distributed.
+    A shape that is not made of whole tiles has one core, and so has one with extents of a trace. Leading batch
+    dimensions are not distributed.
 
     Args:
         result_shape: Logical extents of the result.
@@ -78,7 +80,7 @@ def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[i
         last_core: Coordinate (x, y) of the last core that may be used.
     """
     shape = padded(result_shape, 2)
-    if shape[-2] % TILE_HEIGHT or shape[-1] % TILE_WIDTH:
+    if is_symbolic(shape[-2:]) or shape[-2] % TILE_HEIGHT or shape[-1] % TILE_WIDTH:
         return (1,) * dimensions
     columns, rows = maximal_block_sharding_grid(shape if dimensions == 2 else shape[-2:], last_core)
     return (*(1 for _ in range(dimensions - 2)), rows, columns)
@@ -93,7 +95,7 @@ def tiles_of(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The extents in tiles of a tensor of matrices."""
     # An empty dimension counts as one tile, so that every loop and buffer has a size.
     tiles = (*shape[:-2], -(-shape[-2] // TILE_HEIGHT), -(-shape[-1] // TILE_WIDTH))
-    return tuple(max(1, extent) for extent in tiles)
+    return tuple(max(extent, 1) for extent in tiles)
 
 
 def _folded_tiles(shape: tuple[int, ...]) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from ttnn_jit.ops.families.contraction import Dimensions
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import Dim
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.target_rules import is_of_whole_tiles, is_reducible
 from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, OperandLoops, kernel_op
@@ -150,12 +151,18 @@ def _tile_ops(
     return [*made, linalg_yield((made[-1].results[0],), op.location)]
 
 
+def _is_of_whole_tiles(extent: int) -> bool:
+    """Whether it is a multiple of a tile's, of an extent of a trace for all its values; it has an element."""
+    rest = extent % TILE_WIDTH
+    return not is_extent(rest) and rest == 0 and extent != 0
+
+
 def _masked(
     source: SSAValue, operand: LoopOperand, loop: int, fill: float, location: LocationAttr
 ) -> tuple[SSAValue, list[Operation]]:
     """`source` as the operand of a kernel that reduces `loop`, and the ops that mask its padding, if it has any."""
     extent = operand.loop_extents(operand.extents)[loop]
-    if loop not in operand.follows[-2:] or (extent and extent % TILE_WIDTH == 0):
+    if loop not in operand.follows[-2:] or _is_of_whole_tiles(extent):
         return source, []
     empty = d2m.EmptyOp.make(tensor_type(spec_of(source.type).with_()), location)
     mask = d2m.MaskOp.make(source, empty.results[0], FILL_OF[fill], location)

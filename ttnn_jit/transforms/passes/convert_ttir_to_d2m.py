@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import UnitAttr
@@ -74,7 +74,7 @@ class _Conversion:
     last_core: tuple[int, int]
     in_float32: bool
     fuses_movement: bool
-    not_to_fold: frozenset[Shape]
+    not_to_fold: Sequence[Shape]
 
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if isinstance(op, ttir.MovementOp) and self.fuses_movement:
@@ -184,15 +184,15 @@ def _input_specs(op: Operation) -> tuple[TensorSpec, ...]:
     return tuple([spec_of(operand.type) for operand in op.operands])
 
 
-def _shapes_not_to_fold(block: Block) -> frozenset[Shape]:
+def _shapes_not_to_fold(block: Block) -> Sequence[Shape]:
     """Result shapes that some op cannot fold: other ops do not fold them either, so that all can be fused."""
-    shapes = set()
+    shapes: list[Shape] = []
     for op in ops_of(block):
         if isinstance(op, ttir.TensorElementwiseOp):
             output = spec_of(op.results[0].type)
             if len(output.shape) > 2 and len(elementwise_space(_input_specs(op), output).tiles) > 2:
-                shapes.add(output.shape)
-    return frozenset(shapes)
+                shapes.append(output.shape)
+    return shapes
 
 
 def _tile_block(op: Operation, operation: ops.Operation, shape: KernelShape, *, in_float32: bool) -> Block:

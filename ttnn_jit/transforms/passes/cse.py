@@ -39,7 +39,7 @@ def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
     Attributes, which are slow to hash, are compared only for ops of one class with equal operands.
     """
     first_of: dict[_Operands, Operation] = {}
-    by_attributes: dict[_Operands, dict[_Attributes, Operation]] = {}
+    others_of: dict[_Operands, list[tuple[_Attributes, Operation]]] = {}
     last = block.last_op
     returned = set(last.operands) if isinstance(last, ReturnOp) else set()
     for op in ops_of(block):
@@ -51,10 +51,12 @@ def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
         other = first_of.setdefault(operands, op)
         if other is op:
             continue
-        if operands not in by_attributes:
-            by_attributes[operands] = {_attributes(other): other}
-        first = by_attributes[operands].setdefault(_attributes(op), op)
-        if first is not op:
+        known = others_of.setdefault(operands, [(_attributes(other), other)])
+        attributes = _attributes(op)
+        first = next((each for own, each in known if own == attributes), None)
+        if first is None:
+            known.append((attributes, op))
+        else:
             for old, new in zip(op.results, first.results, strict=True):
                 replace_uses(old, new)
             erase(op)

@@ -1,0 +1,93 @@
+"""The formulas of a trace: what its numbers are, and when they hold, for given symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.extents.polynomials import (
+    Atom,
+    Quotient,
+    Terms,
+    terms_from_json,
+    terms_to_json,
+    text_of,
+    value_of,
+    value_of_atom,
+)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A condition on the symbols: the values that a polynomial may have.
+
+    Attributes:
+        terms: The polynomial.
+        least: Its least value; None if there is none.
+        greatest: Its greatest value; None if there is none.
+        excluded: Values between these that it may not have.
+    """
+
+    terms: Terms
+    least: int | None
+    greatest: int | None
+    excluded: tuple[int, ...] = ()
+
+    def holds(self, atoms: Sequence[int]) -> bool:
+        """Whether it holds for these values of the atoms."""
+        value = value_of(self.terms, atoms)
+        if self.least is not None and value < self.least:
+            return False
+        return (self.greatest is None or value <= self.greatest) and value not in self.excluded
+
+    def text(self, atoms: Sequence[Atom]) -> str:
+        """The condition, for messages."""
+        name = text_of(self.terms, atoms)
+        if self.least == self.greatest is not None:
+            return f"{name} == {self.least}"
+        low = "" if self.least is None else f"{self.least} <= "
+        high = "" if self.greatest is None else f" <= {self.greatest}"
+        others = "".join(f", not {number}" for number in self.excluded)
+        return f"{low}{name}{high}{others}"
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The atoms of a finished trace, and its guards.
+
+    Attributes:
+        atoms: The symbols, and quotients of earlier atoms.
+        guards: The conditions under which the trace's results hold.
+    """
+
+    atoms: tuple[Atom, ...]
+    guards: tuple[Guard, ...]
+
+    def values(self, symbols: Sequence[int]) -> list[int] | None:
+        """The values of the atoms for values of the symbols; None if a guard does not hold."""
+        given = iter(symbols)
+        values: list[int] = []
+        for atom in self.atoms:
+            try:
+                values.append(next(given) if atom is None else value_of_atom(atom, values))
+            except ZeroDivisionError:
+                return None
+        return values if all(guard.holds(values) for guard in self.guards) else None
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        atoms = [atom and [terms_to_json(atom.dividend), terms_to_json(atom.divisor)] for atom in self.atoms]
+        guards = [[terms_to_json(each.terms), each.least, each.greatest, [*each.excluded]] for each in self.guards]
+        return {"atoms": atoms, "guards": guards}
+
+    @staticmethod
+    def from_json(fields: Any) -> Formulas:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: The fields do not describe formulas.
+        """
+        atoms = (atom and Quotient(*map(terms_from_json, atom)) for atom in fields["atoms"])
+        guards = (Guard(terms_from_json(terms), low, high, tuple(not_)) for terms, low, high, not_ in fields["guards"])
+        return Formulas(tuple(atoms), tuple(guards))

@@ -1,0 +1,202 @@
+"""Polynomials with whole coefficients in atoms: symbols, and quotients that are rounded down.
+
+A polynomial is in normal form, so that two that are equal for all values of their atoms are mostly equal as objects. A
+remainder is written by its quotient: ``n % 32`` is ``n - 32 * (n // 32)``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from ttnn_jit.process.dataclass import dataclass
+
+Monomial: TypeAlias = tuple[int, ...]
+"""A product of atoms, by number, in ascending order; () is 1."""
+
+Terms: TypeAlias = tuple[tuple[Monomial, int], ...]
+"""A polynomial: monomials with their coefficients, in ascending order, without zeros."""
+
+Bounds: TypeAlias = tuple[int | None, int | None]
+"""The least and the greatest value of a number; None: unknown."""
+
+UNBOUNDED: Bounds = (None, None)
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """An atom: the quotient of two polynomials in earlier atoms, rounded down."""
+
+    dividend: Terms
+    divisor: Terms
+
+
+Atom: TypeAlias = Quotient | None
+"""An atom; None is a symbol, which is given."""
+
+
+def constant(number: int) -> Terms:
+    """The polynomial of a number."""
+    return (((), number),) if number else ()
+
+
+def constant_of(terms: Terms) -> int | None:
+    """The number of a constant polynomial; None for any other."""
+    if not terms:
+        return 0
+    return terms[0][1] if len(terms) == 1 and not terms[0][0] else None
+
+
+def sum_of(terms: Iterable[tuple[Monomial, int]]) -> Terms:
+    """The sum of terms in any order."""
+    found: dict[Monomial, int] = {}
+    for monomial, coefficient in terms:
+        found[monomial] = found.get(monomial, 0) + coefficient
+    return tuple(sorted((monomial, coefficient) for monomial, coefficient in found.items() if coefficient))
+
+
+def scaled(terms: Terms, factor: int) -> Terms:
+    """The polynomial times a number other than 0."""
+    return tuple((monomial, coefficient * factor) for monomial, coefficient in terms)
+
+
+def difference(one: Terms, other: Terms) -> Terms:
+    """One polynomial minus another."""
+    return sum_of((*one, *scaled(other, -1)))
+
+
+def product_of(one: Terms, other: Terms) -> Terms:
+    """The product of two polynomials."""
+    return sum_of(
+        (tuple(sorted(monomial + factor)), coefficient * scale)
+        for monomial, coefficient in one
+        for factor, scale in other
+    )
+
+
+def divided_exactly(terms: Terms, divisor: Terms) -> tuple[Terms, Terms]:
+    """The quotient of the terms that a divisor of one term divides, and the other terms."""
+    if len(divisor) != 1:
+        return (constant(1), ()) if terms == divisor else ((), terms)
+    ((factor, scale),) = divisor
+    whole, rest = [], []
+    for monomial, coefficient in terms:
+        left = _without(monomial, factor) if coefficient % scale == 0 else None
+        if left is None:
+            rest.append((monomial, coefficient))
+        else:
+            whole.append((left, coefficient // scale))
+    return sum_of(whole), tuple(rest)
+
+
+def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
+    """The monomial divided by a factor; None if that does not divide it."""
+    left = list(monomial)
+    for atom in factor:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def nested_quotient(quotient: Quotient, atoms: Sequence[Atom]) -> Quotient:
+    """A quotient of a quotient by positive numbers as one: ``(n // 4) // 8`` is ``n // 32``."""
+    outer = constant_of(quotient.divisor)
+    if outer is None or outer <= 0 or len(quotient.dividend) != 1:
+        return quotient
+    ((monomial, coefficient),) = quotient.dividend
+    inner = atoms[monomial[0]] if len(monomial) == 1 and coefficient == 1 else None
+    divisor = None if inner is None else constant_of(inner.divisor)
+    if inner is None or divisor is None or divisor <= 0:
+        return quotient
+    return Quotient(inner.dividend, constant(divisor * outer))
+
+
+def split(terms: Terms) -> tuple[Terms, int, int]:
+    """The varying part of a polynomial in lowest terms, its factor, and the constant: ``6n + 9`` is n, 6 and 9."""
+    number = terms[0][1] if terms and not terms[0][0] else 0
+    varying = terms[1:] if number else terms
+    if not varying:
+        return (), 1, number
+    factor = math.gcd(*(coefficient for _, coefficient in varying))
+    factor = -factor if varying[0][1] < 0 else factor
+    return tuple((monomial, coefficient // factor) for monomial, coefficient in varying), factor, number
+
+
+def value_of(terms: Terms, atoms: Sequence[int]) -> int:
+    """The value of a polynomial for values of its atoms."""
+    value = 0
+    for monomial, coefficient in terms:
+        factor = coefficient
+        for atom in monomial:
+            factor *= atoms[atom]
+        value += factor
+    return value
+
+
+def value_of_atom(atom: Quotient, atoms: Sequence[int]) -> int:
+    """The value of a quotient for values of earlier atoms.
+
+    Raises:
+        ZeroDivisionError: Its divisor is 0.
+    """
+    return value_of(atom.dividend, atoms) // value_of(atom.divisor, atoms)
+
+
+def bounds_of(terms: Terms, of_atom: Callable[[int], Bounds]) -> Bounds:
+    """Bounds of a polynomial by the bounds of its atoms; they need not be reached."""
+    least: int | None = 0
+    greatest: int | None = 0
+    for monomial, coefficient in terms:
+        low, high = _bounds_of_product(map(of_atom, monomial))
+        if coefficient < 0:
+            low, high = high, low
+        least = None if least is None or low is None else least + coefficient * low
+        greatest = None if greatest is None or high is None else greatest + coefficient * high
+    return least, greatest
+
+
+def _bounds_of_product(factors: Iterable[Bounds]) -> Bounds:
+    """The bounds of a product of factors that are not negative; unknown for others."""
+    least: int = 1
+    greatest: int | None = 1
+    for low, high in factors:
+        if low is None or low < 0:
+            return UNBOUNDED
+        least *= low
+        greatest = None if greatest is None or high is None else greatest * high
+    return least, greatest
+
+
+def text_of(terms: Terms, atoms: Sequence[Atom]) -> str:
+    """The text of a polynomial, with s0, s1 for the atoms that are symbols."""
+    return " + ".join(_term_text(*term, atoms) for term in terms) or "0"
+
+
+def _term_text(monomial: Monomial, coefficient: int, atoms: Sequence[Atom]) -> str:
+    number = [str(coefficient)] if coefficient != 1 or not monomial else []
+    return "*".join([*number, *(_atom_text(atom, atoms) for atom in monomial)])
+
+
+def _atom_text(number: int, atoms: Sequence[Atom]) -> str:
+    atom = atoms[number]
+    if atom is None:
+        return f"s{number}"
+    return f"(({text_of(atom.dividend, atoms)}) // ({text_of(atom.divisor, atoms)}))"
+
+
+def terms_to_json(terms: Terms) -> list[Any]:
+    """A polynomial as JSON values: per term the coefficient, then the atoms."""
+    return [[coefficient, *monomial] for monomial, coefficient in terms]
+
+
+def terms_from_json(value: Any) -> Terms:
+    """The inverse of `terms_to_json`.
+
+    Raises:
+        TypeError: A part is no whole number.
+    """
+    if not all(type(number) is int for term in value for number in term):
+        raise TypeError(f"expected whole numbers, got {value!r}")
+    return tuple((tuple(atoms), coefficient) for coefficient, *atoms in value)
