@@ -60,6 +60,7 @@ def jit(
     extra_pipeline_options: str = ...,
     target: SystemDesc | str | None = ...,
     fp32_dest_acc: bool = ...,
+    dynamic: bool | None = ...,
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 
 
@@ -80,6 +81,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     extra_pipeline_options: str = "",
     target: SystemDesc | str | None = None,
     fp32_dest_acc: bool = False,
+    dynamic: bool | None = None,
 ) -> JitFunction | Callable[[Callable[..., Any]], JitFunction]:
     """Compile a function of TTNN operations at its first call, and run native code from then on.
 
@@ -109,6 +111,8 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         fp32_dest_acc: On chip targets, keep float32 between the operations of a fused kernel and round only at its
             stores: more exact, but no longer bit-equal to eager calls (docs/numerics.md). DST then holds 4 tiles.
             The ``cpu`` target always computes this way.
+        dynamic: Whether one program serves many sizes of tensors, on the target ``cpu`` (docs/dynamic_shapes.md). True
+            compiles such a program at the first call, None at the second size of an extent, False never.
 
     Returns:
         A `JitFunction`, or a decorator that returns one.
@@ -133,6 +137,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         enable_cache=enable_cache,
         debug=debug,
         compile_only=compile_only,
+        dynamic=dynamic,
     )
     _check_options(settings, fallback)
 

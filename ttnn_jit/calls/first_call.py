@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
@@ -23,6 +23,7 @@ from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
+    from ttnn_jit.compiler.templates import Templates
 
 
 def request_of(
@@ -51,13 +52,15 @@ def check_options(settings: Settings, where: Placement) -> None:
         check_config_rules("memory_config of the decorator", options.memory_config, where.target)
 
 
-def compile_variant(request: FunctionRequest, settings: Settings, where: Placement) -> Variant:
-    """The variant of a request: from disk, or compiled.
+def compile_variant(
+    request: FunctionRequest, settings: Settings, where: Placement, templates: Templates, key: Hashable
+) -> Variant:
+    """The variant of a request: by a template, from disk, or compiled.
 
     Raises:
         CompileError: The function is not in the supported language.
     """
-    function, compilation = request.function, _compile(request, settings)
+    function, compilation = request.function, _compile(request, settings, templates, key)
     program, structure = compilation.program, compilation.structure
     rebuild = rebuilder(structure)
     run = runner_for(where.library, program, rebuild)
@@ -86,10 +89,14 @@ def compile_variant(request: FunctionRequest, settings: Settings, where: Placeme
     return Variant(compile_fetch(function, reads), program, run, warm, names, warnings=compilation.warnings)
 
 
-def _compile(request: FunctionRequest, settings: Settings) -> Compilation:
+def _compile(request: FunctionRequest, settings: Settings, templates: Templates, key: Hashable) -> Compilation:
     from ttnn_jit.compiler import driver, inspection
 
     with accepting_foreign_operands(None):
+        if not (settings.debug or settings.compile_only):
+            found = templates.find(key, request) or templates.compile(key, request)
+            if found is not None:
+                return found
         compilation = driver.compile_program(
             request,
             use_disk=settings.enable_cache and not (settings.debug or settings.compile_only),

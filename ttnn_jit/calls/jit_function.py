@@ -26,6 +26,7 @@ from ttnn_jit.dispatch.placement import Placement, check_devices, placement
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiles, compiling
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
 from ttnn_jit.runtime.programs.random_state import on_device_of
@@ -35,6 +36,7 @@ from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
     from ttnn_jit.compiler.request import FunctionRequest
+    from ttnn_jit.compiler.templates import Templates
 
 
 @traceable
@@ -99,10 +101,17 @@ class JitFunction(WarmCalls):
         """Whether every program of it was called once."""
         return self._variants.served_one_call
 
+    @cached_property
+    def _templates(self) -> Templates:
+        from ttnn_jit.compiler.templates import Templates
+
+        return Templates(self._settings.dynamic)
+
     def clear(self) -> None:
         """Forget every program."""
         with compiling():
             self._variants.clear()
+            self._templates.clear()
             self._bound.clear()
             self._forget()
 
@@ -159,7 +168,7 @@ class JitFunction(WarmCalls):
             return found
         check_options(self._settings, where)
         request = request_of(self.func, self._settings, arguments, where, same)
-        variant = compile_variant(request, self._settings, where)
+        variant = compile_variant(request, self._settings, where, self._templates, key)
         self._variants.add(key, variant, arguments, self._forget)
         hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
         # Another thread may have changed a value that was read.

@@ -17,6 +17,7 @@ class Settings:
         enable_cache: Keep programs on disk.
         debug: Print the IR after every stage, and what runs.
         compile_only: Return programs instead of running them.
+        dynamic: Whether programs serve many sizes: True from the first call on, None from the second size on.
     """
 
     options: CompileOptions
@@ -24,3 +25,4 @@ class Settings:
     enable_cache: bool
     debug: bool
     compile_only: bool
+    dynamic: bool | None = None

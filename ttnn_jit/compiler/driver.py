@@ -108,7 +108,7 @@ def _compiled(
             observer(stage, shown)
 
     watching = seen if keep_texts or observer else None
-    code = _scheduled_code(module, options, watching)
+    code = scheduled_code(module, options, watching)
     with code.assembled() as images:
         descriptors = _host_program(module, code, options, watching)
         require_l1(code.plan, descriptors, module)
@@ -127,11 +127,11 @@ def run_stages(
     module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None
 ) -> tuple[Code, Sequence[Mapping[str, Any]]]:
     """Runs the stages after the frontend on `module`, in place; its code, and the descriptors of its launches."""
-    code = _scheduled_code(module, options, observer)
+    code = scheduled_code(module, options, observer)
     return code, _host_program(module, code, options, observer)
 
 
-def _scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None) -> Code:
+def scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None) -> Code:
     """Runs the passes up to the scheduled module, the user's own included; the backend's code of it."""
     from ttnn_jit.compiler.backends import backend_for
     from ttnn_jit.dialects import verify

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
@@ -55,6 +55,9 @@ class Request(Protocol):
     @property
     def target(self) -> SystemDesc:
         """The target of the compile."""
+
+    def with_inputs(self, specs: Iterable[TensorSpec]) -> Self:
+        """The request for tensors of other specs, in order."""
 
     def value_at(self, path: Path) -> Any:
         """The current value at a path that a compile read.
@@ -111,6 +114,15 @@ class FunctionRequest:
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
+
+    def with_inputs(self, specs: Iterable[TensorSpec]) -> FunctionRequest:
+        """The request for tensors of other specs, in order."""
+        given = iter(specs)
+
+        def other(leaf: Any) -> Any:
+            return next(given) if isinstance(leaf, TensorSpec) else leaf
+
+        return replace(self, arguments={name: pytrees.map_leaves(own, other) for name, own in self.arguments.items()})
 
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
@@ -186,6 +198,12 @@ class OperationRequest:
     def options(self) -> CompileOptions:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
+
+    def with_inputs(self, specs: Iterable[TensorSpec]) -> OperationRequest:
+        """The request for tensors of other specs, in order."""
+        given = iter(specs)
+        operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)
+        return replace(self, operands=tuple(operands))
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""

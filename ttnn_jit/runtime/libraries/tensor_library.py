@@ -173,7 +173,7 @@ class TensorLibrary(ABC):
         """Lines that refuse buffer `index` of the plan before memory is mapped for it."""
         return ()
 
-    def account(self, _plan: ProgramPlan, _circular_buffer_bytes: int) -> Iterable[str]:
+    def account(self, _program: Runnable) -> Iterable[str]:
         """Statements that charge a run to the tensors' device, before anything is allocated."""
         return ()
 

@@ -96,14 +96,15 @@ class TtnnTensors(TensorLibrary):
         """Refuse it if ``device`` has no DRAM for it."""
         return (f"device.require_dram(S{index})",)
 
-    def account(self, plan: ProgramPlan, circular_buffer_bytes: int) -> Iterator[str]:
+    def account(self, program: Runnable) -> Iterator[str]:
         """Count the program on ``device``, and charge the tensors in L1."""
+        plan = program.plan
         yield from (" if HASH not in device.programs:", "  device.programs.add(HASH)")
         owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
         yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
         yield from (f" e{i} = device.l1.lease(E{i})" for i in range(len(plan.elided)))
         if any(map(in_l1, (*plan.buffers, *plan.elided))):
-            yield f" device.l1.require({circular_buffer_bytes}, CIRCULAR_BUFFERS)"
+            yield f" device.l1.require({program.circular_buffer_bytes}, CIRCULAR_BUFFERS)"
 
     def is_leased(self, spec: TensorSpec) -> bool:
         """Tensors in L1 are."""

@@ -40,7 +40,7 @@ class Program:
     Args:
         plan: Buffers and launches.
         objects: Object code of every kernel of the plan, and of functions that they call, by symbol.
-        descriptors: Per kernel launch, the fields of a `ProgramDescriptor`; JSON values.
+        descriptors: Per kernel launch, the fields of a `ProgramDescriptor`, JSON values; or a function that makes them.
         texts: The kept IR texts, by stage.
         notes: JSON values that the compiler stores with the program.
         built_for: The processor of the object code; None means this host's.
@@ -57,7 +57,7 @@ class Program:
         plan: ProgramPlan,
         objects: Mapping[str, bytes],
         *,
-        descriptors: Sequence[Mapping[str, Any]] = (),
+        descriptors: Sequence[Mapping[str, Any]] | Callable[[], Sequence[Mapping[str, Any]]] = (),
         texts: Mapping[str, str] | None = None,
         notes: Mapping[str, Any] | None = None,
         built_for: HostCpu | None = None,
@@ -67,7 +67,7 @@ class Program:
             raise InternalError(f"program {plan.name} has no object code for {', '.join(missing)}")
         self.plan = plan
         self.objects = dict(objects)
-        self._described = tuple(dict(descriptor) for descriptor in descriptors)
+        self._make_descriptors = descriptors if callable(descriptors) else lambda: descriptors
         self.texts = dict(texts or {})
         self.notes: Mapping[str, Any] = dict(notes or {})
         self._built_for = built_for
@@ -143,6 +143,10 @@ class Program:
     def hash(self) -> str:
         """SHA-256 of the plan. Kernel names are content hashes, so equal programs have equal hashes on any host."""
         return self.plan.hash
+
+    @cached_property
+    def _described(self) -> tuple[dict[str, Any], ...]:
+        return tuple(map(dict, self._make_descriptors()))
 
     @cached_property
     def descriptors(self) -> tuple[ProgramDescriptor, ...]:

@@ -69,7 +69,7 @@ def warm_caller(
     lines = [
         f"def {name}({', '.join(f'a{i}' for i in range(arguments))}):",
         *_checks(program, library, [*library.conditions(plan, range(arguments), target), *conditions]),
-        *library.account(plan, program.circular_buffer_bytes),
+        *library.account(program),
         *(f" {line}" for index in plan.in_place for line in library.note_write(index)),
         *_buffers(plan, library),
         *_native_call(program, library),
