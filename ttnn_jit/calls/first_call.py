@@ -15,8 +15,9 @@ from ttnn_jit.dispatch.reads_without_tensors import without_tensors
 from ttnn_jit.dispatch.results import rebuilder, runner_for
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.bound_objects import reads_of_original
-from ttnn_jit.guards.reads import compile_fetch, guard_text, reads_of_itself
+from ttnn_jit.guards.reads import Fetch, Read, compile_fetch, guard_text, reads_of_itself
 from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
 from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
@@ -24,6 +25,7 @@ from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
     from ttnn_jit.compiler.templates import Templates
+    from ttnn_jit.runtime.programs.warm_caller import Rebuild
 
 
 def request_of(
@@ -52,6 +54,34 @@ def check_options(settings: Settings, where: Placement) -> None:
         check_config_rules("memory_config of the decorator", options.memory_config, where.target)
 
 
+@dataclass(frozen=True)
+class ReadGuard:
+    """The guard of a compile's reads, which all programs of a template share.
+
+    Attributes:
+        reads: The reads, with those of the function itself.
+        fetch: See `Variant`.
+        rebuild: Makes the return value of the function of a program's results; None for one result.
+        hidden: The names of the hidden inputs.
+    """
+
+    reads: Sequence[Read]
+    fetch: Fetch
+    rebuild: Rebuild | None
+    hidden: tuple[str, ...]
+
+
+def read_guard(function: types.FunctionType, compilation: Compilation) -> ReadGuard:
+    """The guard of a compilation of `function`."""
+    if compilation.opaque is not None:
+        reads = [read for read in compilation.reads if read.is_in_key or is_a(read.value, TensorMark)]
+    else:
+        every = [*reads_of_itself(function), *reads_of_original(function), *compilation.reads]
+        reads = [*without_tensors(every)]
+    names = tuple(str(read) for read in compilation.reads if is_a(read.value, TensorMark))
+    return ReadGuard(reads, compile_fetch(function, reads), rebuilder(compilation.structure), names)
+
+
 def compile_variant(
     request: FunctionRequest, settings: Settings, where: Placement, templates: Templates, key: Hashable
 ) -> Variant:
@@ -60,41 +90,39 @@ def compile_variant(
     Raises:
         CompileError: The function is not in the supported language.
     """
-    function, compilation = request.function, _compile(request, settings, templates, key)
-    program, structure = compilation.program, compilation.structure
-    rebuild = rebuilder(structure)
-    run = runner_for(where.library, program, rebuild)
+    function = request.function
+    compilation, guard = _compile(request, settings, templates, key)
+    program = compilation.program
+    run = runner_for(where.library, program, guard.rebuild)
     if settings.debug:
         from ttnn_jit.compiler.inspection import printing_runs
 
         run = printing_runs(program, run)
-    hidden = tuple(read for read in compilation.reads if is_a(read.value, TensorMark))
-    names = tuple(map(str, hidden))
     if compilation.opaque is not None:
-        found = [read for read in compilation.reads if read.is_in_key or is_a(read.value, TensorMark)]
-        fetch, opaque = compile_fetch(function, found), compilation.opaque
-        return Variant(fetch, program, run, lambda _: None, names, opaque, compilation.warnings)
-    reads = without_tensors([*reads_of_itself(function), *reads_of_original(function), *compilation.reads])
+        opaque, warnings = compilation.opaque, compilation.warnings
+        return Variant(guard.fetch, program, run, lambda _: None, guard.hidden, opaque, warnings)
 
     def warm(examples: Sequence[Any]) -> WarmCall | None:
         if not program.plan.has_warm_calls:
             return None
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
-        guard, library, target = guard_text(function, reads), where.library, where.target
+        conditions, library, target = guard_text(function, guard.reads), where.library, where.target
         return warm_caller(
-            program, library, guard=guard, hidden=examples, rebuild=rebuild, counters=COUNTERS, target=target
+            program, library, guard=conditions, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
         )
 
-    return Variant(compile_fetch(function, reads), program, run, warm, names, warnings=compilation.warnings)
+    return Variant(guard.fetch, program, run, warm, guard.hidden, warnings=compilation.warnings)
 
 
-def _compile(request: FunctionRequest, settings: Settings, templates: Templates, key: Hashable) -> Compilation:
+def _compile(
+    request: FunctionRequest, settings: Settings, templates: Templates, key: Hashable
+) -> tuple[Compilation, ReadGuard]:
     from ttnn_jit.compiler import driver, inspection
 
     with accepting_foreign_operands(None):
         if not (settings.debug or settings.compile_only):
-            found = templates.find(key, request) or templates.compile(key, request)
+            found = templates.compilation(key, request, lambda guard: guard.fetch(request.tensors) is not None)
             if found is not None:
                 return found
         compilation = driver.compile_program(
@@ -105,4 +133,4 @@ def _compile(request: FunctionRequest, settings: Settings, templates: Templates,
         )
     if settings.compile_only:
         inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
-    return compilation
+    return compilation, read_guard(request.function, compilation)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import statistics
 from ttnn_jit.calls.bound_functions import BoundFunctions, call_query
 from ttnn_jit.calls.fast_path import with_fast_path
-from ttnn_jit.calls.first_call import check_options, compile_variant, request_of
+from ttnn_jit.calls.first_call import check_options, compile_variant, read_guard, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant, Variants
@@ -105,7 +105,7 @@ class JitFunction(WarmCalls):
     def _templates(self) -> Templates:
         from ttnn_jit.compiler.templates import Templates
 
-        return Templates(self._settings.dynamic)
+        return Templates(self._settings.dynamic, functools.partial(read_guard, self.func))
 
     def clear(self) -> None:
         """Forget every program."""

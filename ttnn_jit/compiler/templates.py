@@ -190,11 +190,13 @@ class CompiledTemplate:
         template: The plan for many sizes.
         objects: The object code of its kernels, by symbol.
         compilation: The compilation of the size that it was made for.
+        guard: What `Templates` was told to make of the compilation.
     """
 
     template: Template
     objects: Mapping[str, bytes]
     compilation: Compilation
+    guard: Any
 
     def compilation_for(self, request: Request) -> Compilation | None:
         """The compilation of a request that differs in its sizes alone; None if the template does not hold for them."""
@@ -235,7 +237,7 @@ class _Family:
 
 
 MAX_TEMPLATES = 16
-"""The most templates of calls that differ in sizes alone: where guards keep failing, each size is compiled by itself."""
+"""The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
 
 _MAX_SEEN = 64
 
@@ -246,46 +248,51 @@ class Templates:
     Args:
         dynamic: True: every extent of an argument may vary from the first call on. None: those that have varied.
             False: none.
+        guard_of: Makes of a compilation what decides whether its reads have their current values.
     """
 
-    def __init__(self, dynamic: bool | None) -> None:
+    def __init__(self, dynamic: bool | None, guard_of: Callable[[Compilation], Any]) -> None:
         self._dynamic = dynamic
+        self._guard_of = guard_of
         self._families: dict[Hashable, _Family] = {}
 
     def clear(self) -> None:
         """Forget every template."""
         self._families.clear()
 
-    def find(self, key: Hashable, request: Request) -> Compilation | None:
-        """The compilation of a request by a template in memory.
+    def compilation(
+        self, key: Hashable, request: Request, holds: Callable[[Any], bool]
+    ) -> tuple[Compilation, Any] | None:
+        """The compilation of a request by a template, a new one perhaps, and its guard.
 
         Args:
             key: The key of the call, specs included.
             request: The request.
+            holds: Whether the guard of a template holds now.
+
+        Returns:
+            None if no extent has varied, or none may.
         """
         family = self._family(key, request)
         if family is None:
             return None
-        found = (each.compilation_for(request) for each in family.templates)
-        return next((each for each in found if each is not None), None)
-
-    def compile(self, key: Hashable, request: Request) -> Compilation | None:
-        """The compilation of a request by a new template; None if no extent varies, or none can."""
-        family = self._family(key, request)
-        if family is None:
-            return None
+        for each in family.templates:
+            if holds(each.guard) and (found := each.compilation_for(request)) is not None:
+                return found, each.guard
         if len(family.seen) < _MAX_SEEN:
             family.seen.append(shapes_of(request))
+        if len(family.templates) >= MAX_TEMPLATES:
+            family.templates = [each for each in family.templates if holds(each.guard)]
         if len(family.templates) >= MAX_TEMPLATES:
             return None
         symbols = Symbols.of(shapes_of(request), (lambda _: True) if self._dynamic else family.varies, family.are_equal)
         if not symbols.count:
             return None
-        made = compile_template(request, symbols)
+        made = compile_template(request, symbols, self._guard_of)
         if made is None:
             return None
         family.templates.append(made)
-        return made.compilation_for(request)
+        return made.compilation, made.guard
 
     def _family(self, key: Hashable, request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
@@ -295,8 +302,7 @@ class Templates:
 
 def is_eligible(request: Request) -> bool:
     """Whether templates may serve a request."""
-    options = request.options
-    if request.target.tile_aligned_only or options.extra_pipeline_options or options.backend != "ttnn":
+    if request.target.tile_aligned_only or request.options.extra_pipeline_options:
         return False
     return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
 
@@ -308,7 +314,9 @@ def _without_sizes(key: Any) -> Hashable:
     return tuple(map(_without_sizes, key)) if type(key) is tuple else key
 
 
-def compile_template(request: Request, symbols: Symbols) -> CompiledTemplate | None:
+def compile_template(
+    request: Request, symbols: Symbols, guard_of: Callable[[Compilation], Any]
+) -> CompiledTemplate | None:
     """A template of a request; None if its program serves one call only."""
     from ttnn_jit.compiler.driver import scheduled_code
     from ttnn_jit.dialects.writing.editing import discard
@@ -329,7 +337,8 @@ def compile_template(request: Request, symbols: Symbols) -> CompiledTemplate | N
     plan = template.plan_for(shapes_of(request))
     assert plan is not None, "a template holds for the size that it was made for"
     program = Program(plan, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu())
-    return CompiledTemplate(template, objects, Compilation(program, lowered.reads, structure, None, lowered.warnings))
+    compilation = Compilation(program, lowered.reads, structure, None, lowered.warnings)
+    return CompiledTemplate(template, objects, compilation, guard_of(compilation))
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:
