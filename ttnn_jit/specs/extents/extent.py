@@ -374,17 +374,23 @@ class Extent:
         return getattr(self.trace.specialize(self, f"int.{name}"), name)
 
 
-def _specializing(name: str) -> Callable[..., Any]:
-    def method(self: Extent, *others: Any) -> Any:
-        return getattr(operator.index(self), name)(*map(specialized, others))
+def _specializing(function: Callable[..., Any], *, reflected: bool = False) -> Callable[..., Any]:
+    """The method of an operator that is computed on ints."""
 
-    method.__name__ = name
+    def method(self: Extent, *others: Any) -> Any:
+        operands = [operator.index(self), *map(specialized, others)]
+        return function(*(reversed(operands) if reflected else operands))
+
     return method
 
 
-_BINARY = ("truediv", "and", "or", "xor", "lshift", "rshift")
-for _name in ("__invert__", "__rpow__", *(f"__{way}{name}__" for name in _BINARY for way in ("", "r"))):
-    setattr(Extent, _name, _specializing(_name))
+_OPERATORS = (operator.truediv, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
+for _operator in _OPERATORS:
+    _name = _operator.__name__.strip("_")
+    setattr(Extent, f"__{_name}__", _specializing(_operator))
+    setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
+Extent.__invert__ = _specializing(operator.invert)  # type: ignore[attr-defined]
+Extent.__rpow__ = _specializing(operator.pow, reflected=True)  # type: ignore[attr-defined]
 
 
 def _terms_of(number: object) -> Terms | None:
