@@ -88,7 +88,7 @@ class ProgramPlan:
         old, new = self.inputs[index], self.buffers[self.results[result]]
         if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
             raise InternalError(f"program {self.name}: input {index} is {old}, and is updated by {new}")
-        if index in self.in_place and old is not new:
+        if index in self.in_place and old != new:
             raise InternalError(f"program {self.name}: input {index} is {old}, and cannot be made in its place, {new}")
 
     @cached_property
@@ -130,7 +130,7 @@ class ProgramPlan:
         return frozenset(
             output
             for output, index in found.items()
-            if self.results.count(output) == 1 and self.buffers[output] is self.inputs[index]
+            if self.results.count(output) == 1 and self.buffers[output] == self.inputs[index]
         )
 
     @cached_property

@@ -97,11 +97,11 @@ class Trace:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """A block in which this thread's extents are those of this trace."""
-        KEYS.memos = {}
+        around, KEYS.memos = KEYS.memos, {}
         try:
             yield
         finally:
-            KEYS.memos = None
+            KEYS.memos = around
 
     @property
     def formulas(self) -> Formulas:
@@ -389,8 +389,8 @@ for _operator in _OPERATORS:
     _name = _operator.__name__.strip("_")
     setattr(Extent, f"__{_name}__", _specializing(_operator))
     setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
-Extent.__invert__ = _specializing(operator.invert)  # type: ignore[attr-defined]
-Extent.__rpow__ = _specializing(operator.pow, reflected=True)  # type: ignore[attr-defined]
+setattr(Extent, "__invert__", _specializing(operator.invert))  # noqa: B010 - no method of the class
+setattr(Extent, "__rpow__", _specializing(operator.pow, reflected=True))  # noqa: B010
 
 
 def _terms_of(number: object) -> Terms | None:
