@@ -22,7 +22,14 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.cores.memory_config import BufferType
-from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Specialization, Trace, is_extent, specialized
+from ttnn_jit.specs.extents.extent import (
+    LEAST_SYMBOL,
+    ServesOneCallError,
+    Specialization,
+    Trace,
+    is_extent,
+    specialized,
+)
 from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.extents.polynomials import value_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -323,7 +330,10 @@ def compile_template(
 
     trace = Trace()
     with trace.recording():
-        lowered = request.with_inputs(symbols.specs(request.inputs, trace)).lower()
+        try:
+            lowered = request.with_inputs(symbols.specs(request.inputs, trace)).lower()
+        except ServesOneCallError:
+            return None
         if lowered.opaque is not None:
             return None
         structure = map_leaves(lowered.output_structure, specialized)

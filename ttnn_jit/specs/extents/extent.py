@@ -48,6 +48,10 @@ MOST_FACTORS = 8
 """The largest power of an extent that is multiplied out."""
 
 
+class ServesOneCallError(Exception):
+    """The program of a trace would serve one call only, so that it is compiled for the sizes of that call."""
+
+
 @dataclass(frozen=True)
 class Specialization:
     """A use that fixed an extent.
@@ -78,11 +82,12 @@ class Trace:
 
     Attributes:
         specialized: The uses that fixed an extent, in order.
+        located: Adds the location of a specializing use to its description.
     """
 
     def __init__(self, located: Callable[[str], str] = str) -> None:
         self.specialized: list[Specialization] = []
-        self._located = located
+        self.located = located
         self._atoms: list[Atom] = []
         self._hints: list[int] = []
         self._numbers: dict[Quotient, int] = {}
@@ -119,6 +124,8 @@ class Trace:
     def quotient(self, dividend: Terms, divisor: Terms) -> Any:
         """The quotient of two numbers, rounded down."""
         whole, rest = divided_exactly(dividend, divisor)
+        if not rest:
+            return self.extent(whole)
         by = constant_of(divisor)
         low, high = bounds_of(rest, self._bounds_of_atom)
         if by is not None and low is not None and high is not None and low // by == high // by:
@@ -194,7 +201,7 @@ class Trace:
         if self._is_known_to_be(varying, value_of(varying, self._hints)) is not True:
             self.is_zero(difference(extent.terms, constant(extent.hint)))
             text = text_of(extent.terms, self._atoms)
-            self.specialized.append(Specialization(text, extent.hint, self._located(use)))
+            self.specialized.append(Specialization(text, extent.hint, self.located(use)))
         return extent.hint
 
     def _bounds(self, terms: Terms) -> Bounds:
@@ -391,6 +398,24 @@ for _operator in _OPERATORS:
     setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
 setattr(Extent, "__invert__", _specializing(operator.invert))  # noqa: B010 - no method of the class
 setattr(Extent, "__rpow__", _specializing(operator.pow, reflected=True))  # noqa: B010
+
+
+def _specializing_for_floats(
+    method: Callable[..., Any], function: Callable[..., Any], *, reflected: bool = False
+) -> Callable[..., Any]:
+    """The method of an operator that is computed on extents and ints, and on ints for floats and complex numbers."""
+    on_ints = _specializing(function, reflected=reflected)
+
+    def own(self: Extent, other: Any) -> Any:
+        return (on_ints if isinstance(other, (float, complex)) else method)(self, other)
+
+    return own
+
+
+for _operator in (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, divmod):
+    for _way in ("", "r"):
+        _name = f"__{_way}{_operator.__name__}__"
+        setattr(Extent, _name, _specializing_for_floats(getattr(Extent, _name), _operator, reflected=bool(_way)))
 
 
 def _terms_of(number: object) -> Terms | None:
