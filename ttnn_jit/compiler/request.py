@@ -13,6 +13,7 @@ from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
@@ -110,7 +111,7 @@ class FunctionRequest:
         library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
@@ -189,7 +190,7 @@ class OperationRequest:
             **self.result.parts,
         }
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the operands."""
         return tuple(operand for operand in self.operands if isinstance(operand, TensorSpec))

@@ -1,0 +1,89 @@
+"""Which extents of a call's tensors are symbols of a template, and which are fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Trace
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Shapes = Sequence[tuple[int, ...]]
+"""The shapes of the tensors of a call."""
+
+Dimension = tuple[int, int]
+"""A tensor of a call, and its axis."""
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The dimensions of a call's tensors that are symbols.
+
+    Attributes:
+        numbers: Per tensor and axis the number of the symbol, or None for an extent that is fixed.
+        fixed: Per tensor and axis the extent that is fixed, or None.
+    """
+
+    numbers: tuple[tuple[int | None, ...], ...]
+    fixed: tuple[tuple[int | None, ...], ...]
+
+    @staticmethod
+    def of(
+        shapes: Shapes, dynamic: Callable[[Dimension], bool], are_equal: Callable[[Dimension, Dimension], bool]
+    ) -> Symbols:
+        """A symbol for each extent that is `dynamic` and at least 2; extents that `are_equal` share one."""
+        found: list[Dimension] = []
+        numbers: list[tuple[int | None, ...]] = []
+        for index, shape in enumerate(shapes):
+            own: list[int | None] = []
+            for axis, extent in enumerate(shape):
+                here = index, axis
+                if extent < LEAST_SYMBOL or not dynamic(here):
+                    own.append(None)
+                    continue
+                same = next((number for number, other in enumerate(found) if are_equal(here, other)), len(found))
+                if same == len(found):
+                    found.append(here)
+                own.append(same)
+            numbers.append(tuple(own))
+        fixed = (
+            tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
+            for shape, own in zip(shapes, numbers, strict=True)
+        )
+        return Symbols(tuple(numbers), tuple(fixed))
+
+    @property
+    def count(self) -> int:
+        """The number of symbols."""
+        return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
+
+    def values(self, shapes: Shapes) -> list[int] | None:
+        """The values of the symbols for a call's shapes; None if a fixed extent differs, or two of one symbol."""
+        values: list[int] = [0] * self.count
+        for shape, own, fixed in zip(shapes, self.numbers, self.fixed, strict=True):
+            for extent, number, wanted in zip(shape, own, fixed, strict=True):
+                if number is None:
+                    if extent != wanted:
+                        return None
+                elif values[number] == 0:
+                    values[number] = extent
+                elif values[number] != extent:
+                    return None
+        return values
+
+    def specs(self, specs: Sequence[TensorSpec], trace: Trace) -> tuple[TensorSpec, ...]:
+        """The specs with the extents of a trace."""
+        hints = self.values([tuple(spec.shape) for spec in specs])
+        assert hints is not None, "a trace begins with the sizes of its symbols"
+        symbols = [trace.symbol(hint) for hint in hints]
+        return tuple(
+            TensorSpec(
+                [extent if number is None else symbols[number] for extent, number in zip(spec.shape, own, strict=True)],
+                spec.dtype,
+                spec.layout,
+                spec.memory_config,
+            )
+            if any(number is not None for number in own)
+            else spec
+            for spec, own in zip(specs, self.numbers, strict=True)
+        )
