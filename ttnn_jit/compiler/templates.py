@@ -15,7 +15,7 @@ from typing import Any
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import notes_of
-from ttnn_jit.compiler.symbols import Dimension, Symbols
+from ttnn_jit.compiler.symbols import Place, Symbols
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.process.dataclass import dataclass
@@ -24,7 +24,7 @@ from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.cores.memory_config import BufferType
-from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Specialization, Trace, specialized
+from ttnn_jit.specs.extents.extent import Specialization, Trace, specialized
 from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -45,16 +45,16 @@ class Template:
     plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
 
-    def plan_for(self, specs: Sequence[TensorSpec]) -> ProgramPlan | None:
-        """The plan for the specs of a call's tensors; None if the template does not hold for them."""
-        symbols = self.symbols.values([spec.shape for spec in specs])
-        if symbols is None or min(symbols, default=LEAST_SYMBOL) < LEAST_SYMBOL:
+    def plan_for(self, request: Request) -> ProgramPlan | None:
+        """The plan for the sizes of a request; None if the template does not hold for them."""
+        symbols = self.symbols.values(sizes_of(request))
+        if symbols is None:
             return None
         atoms = self.formulas.values(symbols)
         if atoms is None:
             return None
         try:
-            return self.plan.plan_for(specs, atoms)
+            return self.plan.plan_for(request.inputs, atoms)
         except ShapeError:
             return None  # a tensor would be too large: a compile says which
 
@@ -86,7 +86,7 @@ class CompiledTemplate:
 
     def compilation_for(self, request: Request) -> Compilation | None:
         """The compilation of a request that differs in its sizes alone; None if the template does not hold for them."""
-        plan = self.template.plan_for(request.inputs)
+        plan = self.template.plan_for(request)
         if plan is None:
             return None
         described = self.compilation.program
@@ -100,9 +100,9 @@ class CompiledTemplate:
         return replace(self.compilation, program=program)
 
 
-def shapes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The shapes of a request's tensors."""
-    return tuple(tuple(spec.shape) for spec in request.inputs)
+def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
+    """The shapes of a request's tensors, and behind them its ints."""
+    return (*(tuple(spec.shape) for spec in request.inputs), request.integers)
 
 
 @dataclass
@@ -112,14 +112,14 @@ class _Family:
     seen: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
     templates: list[CompiledTemplate] = field(default_factory=list)
 
-    def varies(self, dimension: Dimension) -> bool:
-        """Whether an extent was not the same at every call."""
-        index, axis = dimension
-        return any(shapes[index][axis] != self.seen[0][index][axis] for shapes in self.seen)
+    def varies(self, place: Place) -> bool:
+        """Whether a size was not the same at every call."""
+        index, axis = place
+        return any(sizes[index][axis] != self.seen[0][index][axis] for sizes in self.seen)
 
-    def are_equal(self, one: Dimension, other: Dimension) -> bool:
-        """Whether two extents were equal at every call."""
-        return all(shapes[one[0]][one[1]] == shapes[other[0]][other[1]] for shapes in self.seen)
+    def are_equal(self, one: Place, other: Place) -> bool:
+        """Whether two sizes were equal at every call."""
+        return all(sizes[one[0]][one[1]] == sizes[other[0]][other[1]] for sizes in self.seen)
 
 
 MAX_TEMPLATES = 16
@@ -152,7 +152,7 @@ class Templates:
         """The compilation of a request by a template, a new one perhaps, and its guard.
 
         Args:
-            key: The key of the call, specs included.
+            key: The key of the call without its sizes: `key_without_sizes`.
             request: The request.
             holds: Whether the guard of a template holds now.
 
@@ -166,12 +166,12 @@ class Templates:
             if holds(each.guard) and (found := each.compilation_for(request)) is not None:
                 return found, each.guard
         if len(family.seen) < _MAX_SEEN:
-            family.seen.append(shapes_of(request))
+            family.seen.append(sizes_of(request))
         if len(family.templates) >= MAX_TEMPLATES:
             family.templates = [each for each in family.templates if holds(each.guard)]
         if len(family.templates) >= MAX_TEMPLATES:
             return None
-        symbols = Symbols.of(shapes_of(request), (lambda _: True) if self._dynamic else family.varies, family.are_equal)
+        symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         if not symbols.count:
             return None
         made = compile_template(request, symbols, self._guard_of)
@@ -180,10 +180,14 @@ class Templates:
         family.templates.append(made)
         return made.compilation, made.guard
 
+    def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
+        """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""
+        return lambda place: (bool(self._dynamic) and place[0] < tensors) or family.varies(place)
+
     def _family(self, key: Hashable, request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
             return None
-        return self._families.setdefault(_without_sizes(key), _Family())
+        return self._families.setdefault(key, _Family())
 
 
 def is_eligible(request: Request) -> bool:
@@ -191,13 +195,6 @@ def is_eligible(request: Request) -> bool:
     if request.target.tile_aligned_only or request.options.extra_pipeline_options:
         return False
     return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
-
-
-def _without_sizes(key: Any) -> Hashable:
-    """A key with the rank in place of the shape of every spec."""
-    if isinstance(key, TensorSpec):
-        return TensorSpec, len(key.shape), key.dtype, key.layout, key.memory_config
-    return tuple(map(_without_sizes, key)) if type(key) is tuple else key
 
 
 def compile_template(
@@ -209,7 +206,7 @@ def compile_template(
 
     trace = Trace()
     with trace.recording():
-        lowered = request.with_inputs(symbols.specs(request.inputs, trace)).lower()
+        lowered = request.with_inputs(*symbols.traced(request.inputs, request.integers, trace)).lower()
         if lowered.opaque is not None:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
@@ -219,7 +216,7 @@ def compile_template(
             objects = images()
         discard(lowered.module)
     COUNTERS.compiles += 1
-    hints = trace.formulas.values(symbols.values(shapes_of(request)) or [])
+    hints = trace.formulas.values(symbols.values(sizes_of(request)) or [])
     assert hints is not None, "a template holds for the size that it was made for"
     plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
     template = Template(symbols, trace.formulas, plan, tuple(trace.specialized))
