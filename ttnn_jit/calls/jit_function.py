@@ -168,7 +168,8 @@ class JitFunction(WarmCalls):
             return found
         check_options(self._settings, where)
         request = request_of(self.func, self._settings, arguments, where, same)
-        variant = compile_variant(request, self._settings, where, self._templates, key)
+        without_sizes = (id(where.target), same, *arguments.key_without_sizes())
+        variant = compile_variant(request, self._settings, where, self._templates, without_sizes)
         self._variants.add(key, variant, arguments, self._forget)
         hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
         # Another thread may have changed a value that was read.

@@ -13,6 +13,7 @@ from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
@@ -45,6 +46,10 @@ class Request(Protocol):
         """The specs of its tensors in order."""
 
     @property
+    def integers(self) -> tuple[int, ...]:
+        """The ints of its arguments in order, which a template may leave open."""
+
+    @property
     def library(self) -> TensorLibrary | None:
         """The library of its tensors; None if it does not matter."""
 
@@ -56,8 +61,8 @@ class Request(Protocol):
     def target(self) -> SystemDesc:
         """The target of the compile."""
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> Self:
-        """The request for tensors of other specs, in order."""
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> Self:
+        """The request for tensors of other specs, and for other ints, in order."""
 
     def value_at(self, path: Path) -> Any:
         """The current value at a path that a compile read.
@@ -110,19 +115,24 @@ class FunctionRequest:
         library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> FunctionRequest:
-        """The request for tensors of other specs, in order."""
-        given = iter(specs)
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> FunctionRequest:
+        """The request for tensors of other specs, and for other ints, in order."""
+        tensors, numbers = iter(specs), iter(integers)
 
         def other(leaf: Any) -> Any:
-            return next(given) if isinstance(leaf, TensorSpec) else leaf
+            return next(tensors) if isinstance(leaf, TensorSpec) else next(numbers) if type(leaf) is int else leaf
 
         return replace(self, arguments={name: pytrees.map_leaves(own, other) for name, own in self.arguments.items()})
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The ints in the arguments."""
+        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is int)
 
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
@@ -171,6 +181,8 @@ class OperationRequest:
 
     location: ClassVar[str] = ""
     """An operation has no file."""
+    integers: ClassVar[tuple[int, ...]] = ()
+    """The attributes of an operation are fixed."""
     library: ClassVar[None] = None
     """An operation reads only its operands."""
 
@@ -189,7 +201,7 @@ class OperationRequest:
             **self.result.parts,
         }
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the operands."""
         return tuple(operand for operand in self.operands if isinstance(operand, TensorSpec))
@@ -199,7 +211,7 @@ class OperationRequest:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> OperationRequest:
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:  # noqa: ARG002
         """The request for tensors of other specs, in order."""
         given = iter(specs)
         operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)

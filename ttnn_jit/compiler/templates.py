@@ -15,104 +15,18 @@ from typing import Any
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import notes_of
+from ttnn_jit.compiler.symbols import Place, Symbols
+from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native.native import host_cpu
-from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.cores.memory_config import BufferType
-from ttnn_jit.specs.extents.extent import (
-    LEAST_SYMBOL,
-    ServesOneCallError,
-    Specialization,
-    Trace,
-    is_extent,
-    specialized,
-)
+from ttnn_jit.specs.extents.extent import ServesOneCallError, Specialization, Trace, specialized
 from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.extents.polynomials import value_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-Shapes = Sequence[tuple[int, ...]]
-"""The shapes of the tensors of a call."""
-
-Dimension = tuple[int, int]
-"""A tensor of a call, and its axis."""
-
-
-@dataclass(frozen=True)
-class Symbols:
-    """The dimensions of a call's tensors that are symbols.
-
-    Attributes:
-        numbers: Per tensor and axis the number of the symbol, or None for an extent that is fixed.
-        fixed: Per tensor and axis the extent that is fixed, or None.
-    """
-
-    numbers: tuple[tuple[int | None, ...], ...]
-    fixed: tuple[tuple[int | None, ...], ...]
-
-    @staticmethod
-    def of(
-        shapes: Shapes, dynamic: Callable[[Dimension], bool], are_equal: Callable[[Dimension, Dimension], bool]
-    ) -> Symbols:
-        """A symbol for each extent that is `dynamic` and at least 2; extents that `are_equal` share one."""
-        found: list[Dimension] = []
-        numbers: list[tuple[int | None, ...]] = []
-        for index, shape in enumerate(shapes):
-            own: list[int | None] = []
-            for axis, extent in enumerate(shape):
-                here = index, axis
-                if extent < LEAST_SYMBOL or not dynamic(here):
-                    own.append(None)
-                    continue
-                same = next((number for number, other in enumerate(found) if are_equal(here, other)), len(found))
-                if same == len(found):
-                    found.append(here)
-                own.append(same)
-            numbers.append(tuple(own))
-        fixed = (
-            tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
-            for shape, own in zip(shapes, numbers, strict=True)
-        )
-        return Symbols(tuple(numbers), tuple(fixed))
-
-    @property
-    def count(self) -> int:
-        """The number of symbols."""
-        return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
-
-    def values(self, shapes: Shapes) -> list[int] | None:
-        """The values of the symbols for a call's shapes; None if a fixed extent differs, or two of one symbol."""
-        values: list[int] = [0] * self.count
-        for shape, own, fixed in zip(shapes, self.numbers, self.fixed, strict=True):
-            for extent, number, wanted in zip(shape, own, fixed, strict=True):
-                if number is None:
-                    if extent != wanted:
-                        return None
-                elif values[number] == 0:
-                    values[number] = extent
-                elif values[number] != extent:
-                    return None
-        return values
-
-    def specs(self, specs: Sequence[TensorSpec], trace: Trace) -> tuple[TensorSpec, ...]:
-        """The specs with the extents of a trace."""
-        hints = self.values([tuple(spec.shape) for spec in specs])
-        assert hints is not None, "a trace begins with the sizes of its symbols"
-        symbols = [trace.symbol(hint) for hint in hints]
-        return tuple(
-            TensorSpec(
-                [extent if number is None else symbols[number] for extent, number in zip(spec.shape, own, strict=True)],
-                spec.dtype,
-                spec.layout,
-                spec.memory_config,
-            )
-            if any(number is not None for number in own)
-            else spec
-            for spec, own in zip(specs, self.numbers, strict=True)
-        )
 
 
 @dataclass(frozen=True)
@@ -122,22 +36,27 @@ class Template:
     Attributes:
         symbols: The dimensions that may vary.
         formulas: The numbers of the plan, and the guards.
-        plan: The plan, with extents.
+        plan: The plan.
         specialized: The uses that fixed an extent.
     """
 
     symbols: Symbols
     formulas: Formulas
-    plan: ProgramPlan
+    plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
 
-    def plan_for(self, shapes: Shapes) -> ProgramPlan | None:
-        """The plan for a call's shapes; None if the template does not hold for them."""
-        symbols = self.symbols.values(shapes)
-        if symbols is None or min(symbols, default=LEAST_SYMBOL) < LEAST_SYMBOL:
+    def plan_for(self, request: Request) -> ProgramPlan | None:
+        """The plan for the sizes of a request; None if the template does not hold for them."""
+        symbols = self.symbols.values(sizes_of(request))
+        if symbols is None:
             return None
         atoms = self.formulas.values(symbols)
-        return None if atoms is None else instantiated(self.plan, atoms)
+        if atoms is None:
+            return None
+        try:
+            return self.plan.plan_for(request.inputs, atoms)
+        except ShapeError:
+            return None  # a tensor would be too large: a compile says which
 
 
 def may_be_dynamic(spec: TensorSpec) -> bool:
@@ -147,46 +66,6 @@ def may_be_dynamic(spec: TensorSpec) -> bool:
 
 
 _SERVED = (BufferType.DRAM, BufferType.SYSTEM_MEMORY)
-
-
-def instantiated(plan: ProgramPlan, atoms: Sequence[int]) -> ProgramPlan:
-    """The plan for values of the atoms."""
-    numbers: dict[int, int] = {}  # by id: a plan has each extent in many places
-
-    def number(value: Any) -> int:
-        found = numbers.get(id(value))
-        if found is None:
-            found = numbers[id(value)] = value_of(value.terms, atoms)
-        return found
-
-    def tuple_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple([number(value) if is_extent(value) else value for value in values])
-
-    def spec_of(spec: TensorSpec) -> TensorSpec:
-        if not any(map(is_extent, spec.shape)):
-            return spec
-        return TensorSpec(tuple_of(spec.shape), spec.dtype, spec.layout, spec.memory_config)
-
-    def launch_of(each: Launch | Repeat) -> Launch | Repeat:
-        if isinstance(each, Repeat):
-            (count,) = tuple_of((each.count,))
-            return Repeat(count, tuple(map(launch_of, each.launches)))
-        return replace(
-            each,
-            params=tuple_of(each.params),
-            offsets=tuple_of(each.offsets),
-            steps=tuple(map(tuple_of, each.steps)),
-            growth=tuple(map(tuple_of, each.growth)),
-        )
-
-    return replace(
-        plan,
-        inputs=tuple(map(spec_of, plan.inputs)),
-        outputs=tuple(map(spec_of, plan.outputs)),
-        intermediates=tuple(map(spec_of, plan.intermediates)),
-        elided=tuple(map(spec_of, plan.elided)),
-        launches=tuple(map(launch_of, plan.launches)),
-    )
 
 
 @dataclass(frozen=True)
@@ -207,7 +86,7 @@ class CompiledTemplate:
 
     def compilation_for(self, request: Request) -> Compilation | None:
         """The compilation of a request that differs in its sizes alone; None if the template does not hold for them."""
-        plan = self.template.plan_for(shapes_of(request))
+        plan = self.template.plan_for(request)
         if plan is None:
             return None
         described = self.compilation.program
@@ -221,9 +100,9 @@ class CompiledTemplate:
         return replace(self.compilation, program=program)
 
 
-def shapes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The shapes of a request's tensors."""
-    return tuple(tuple(spec.shape) for spec in request.inputs)
+def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
+    """The shapes of a request's tensors, and behind them its ints."""
+    return (*(tuple(spec.shape) for spec in request.inputs), request.integers)
 
 
 @dataclass
@@ -233,14 +112,14 @@ class _Family:
     seen: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
     templates: list[CompiledTemplate] = field(default_factory=list)
 
-    def varies(self, dimension: Dimension) -> bool:
-        """Whether an extent was not the same at every call."""
-        index, axis = dimension
-        return any(shapes[index][axis] != self.seen[0][index][axis] for shapes in self.seen)
+    def varies(self, place: Place) -> bool:
+        """Whether a size was not the same at every call."""
+        index, axis = place
+        return any(sizes[index][axis] != self.seen[0][index][axis] for sizes in self.seen)
 
-    def are_equal(self, one: Dimension, other: Dimension) -> bool:
-        """Whether two extents were equal at every call."""
-        return all(shapes[one[0]][one[1]] == shapes[other[0]][other[1]] for shapes in self.seen)
+    def are_equal(self, one: Place, other: Place) -> bool:
+        """Whether two sizes were equal at every call."""
+        return all(sizes[one[0]][one[1]] == sizes[other[0]][other[1]] for sizes in self.seen)
 
 
 MAX_TEMPLATES = 16
@@ -273,7 +152,7 @@ class Templates:
         """The compilation of a request by a template, a new one perhaps, and its guard.
 
         Args:
-            key: The key of the call, specs included.
+            key: The key of the call without its sizes: `key_without_sizes`.
             request: The request.
             holds: Whether the guard of a template holds now.
 
@@ -287,12 +166,12 @@ class Templates:
             if holds(each.guard) and (found := each.compilation_for(request)) is not None:
                 return found, each.guard
         if len(family.seen) < _MAX_SEEN:
-            family.seen.append(shapes_of(request))
+            family.seen.append(sizes_of(request))
         if len(family.templates) >= MAX_TEMPLATES:
             family.templates = [each for each in family.templates if holds(each.guard)]
         if len(family.templates) >= MAX_TEMPLATES:
             return None
-        symbols = Symbols.of(shapes_of(request), (lambda _: True) if self._dynamic else family.varies, family.are_equal)
+        symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         if not symbols.count:
             return None
         made = compile_template(request, symbols, self._guard_of)
@@ -301,10 +180,14 @@ class Templates:
         family.templates.append(made)
         return made.compilation, made.guard
 
+    def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
+        """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""
+        return lambda place: (bool(self._dynamic) and place[0] < tensors) or family.varies(place)
+
     def _family(self, key: Hashable, request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
             return None
-        return self._families.setdefault(_without_sizes(key), _Family())
+        return self._families.setdefault(key, _Family())
 
 
 def is_eligible(request: Request) -> bool:
@@ -312,13 +195,6 @@ def is_eligible(request: Request) -> bool:
     if request.target.tile_aligned_only or request.options.extra_pipeline_options:
         return False
     return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
-
-
-def _without_sizes(key: Any) -> Hashable:
-    """A key with the rank in place of the shape of every spec."""
-    if isinstance(key, TensorSpec):
-        return TensorSpec, len(key.shape), key.dtype, key.layout, key.memory_config
-    return tuple(map(_without_sizes, key)) if type(key) is tuple else key
 
 
 def compile_template(
@@ -331,7 +207,7 @@ def compile_template(
     trace = Trace()
     with trace.recording():
         try:
-            lowered = request.with_inputs(symbols.specs(request.inputs, trace)).lower()
+            lowered = request.with_inputs(*symbols.traced(request.inputs, request.integers, trace)).lower()
         except ServesOneCallError:
             return None
         if lowered.opaque is not None:
@@ -343,10 +219,13 @@ def compile_template(
             objects = images()
         discard(lowered.module)
     COUNTERS.compiles += 1
-    template = Template(symbols, trace.formulas, code.plan, tuple(trace.specialized))
-    plan = template.plan_for(shapes_of(request))
-    assert plan is not None, "a template holds for the size that it was made for"
-    program = Program(plan, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu())
+    hints = trace.formulas.values(symbols.values(sizes_of(request)) or [])
+    assert hints is not None, "a template holds for the size that it was made for"
+    plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
+    template = Template(symbols, trace.formulas, plan, tuple(trace.specialized))
+    program = Program(
+        plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
+    )
     compilation = Compilation(program, lowered.reads, structure, None, lowered.warnings)
     return CompiledTemplate(template, objects, compilation, guard_of(compilation))
 

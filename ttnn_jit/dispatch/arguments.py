@@ -81,6 +81,12 @@ class Arguments:
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
 
+    def key_without_sizes(self) -> tuple[object, ...]:
+        """The key without the shapes of tensors and the values of ints, which templates leave open."""
+        structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
+        leaves = zip(self.leaves, self.libraries, self.specs, strict=True)
+        return (*structures, *(_leaf_key_without_size(*each) for each in leaves))
+
     def keys_by_parameter(self) -> dict[str, tuple[object, ...]]:
         """The parts of the key, by parameter."""
         leaves = map(_leaf_key, self.leaves, self.libraries, self.specs)
@@ -155,6 +161,18 @@ def _attributes_key(value: Any, fields: Collection[str] = ()) -> tuple[object, .
     """The cache key of the attributes of a container or scalar of the user's, other than `fields`."""
     own = {name: held for name, held in own_attributes(value).items() if name not in fields}
     return Arguments({"": flatten(own)}, frozenset()).key() if own else ()
+
+
+def _leaf_key_without_size(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:
+    if spec is not None:
+        return library, spec_without_shape(spec)
+    return int if type(leaf) is int else _leaf_key(leaf, library, spec)
+
+
+def spec_without_shape(spec: TensorSpec) -> tuple[object, ...]:
+    """The rank of a tensor in place of its shape, and the rest of its spec."""
+    strides = None if spec.strides is None else (spec.shape, spec.strides)
+    return len(spec.shape), spec.dtype, spec.layout, spec.memory_config, strides
 
 
 def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each

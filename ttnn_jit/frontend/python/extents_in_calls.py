@@ -127,8 +127,13 @@ def locating_uses(arguments: Mapping[str, Any], emitter: AbstractEmitter) -> Ite
 
 
 def _trace_of(arguments: Mapping[str, Any]) -> Trace | None:
-    specs = (leaf.spec for leaf in leaves([*arguments.values()]) if isinstance(leaf, TensorArgument))
-    extents: Iterator[Any] = (extent for spec in specs for extent in spec.shape if is_extent(extent))
+    given = leaves([*arguments.values()])
+    extents: Iterator[Any] = (
+        extent
+        for leaf in given
+        for extent in (leaf.spec.shape if isinstance(leaf, TensorArgument) else (leaf,))
+        if is_extent(extent)
+    )
     found = next(extents, None)
     return None if found is None else found.trace
 

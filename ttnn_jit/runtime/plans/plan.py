@@ -19,6 +19,8 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _SPECS = ("inputs", "outputs", "intermediates", "elided")
 
+_OF_ANY_SIZE = ("name", "updates", "in_place", "copies", "results", "kernels", "used_inputs", "made_in_place")
+
 _MAX_RUNS = 1 << 16
 """The most runs of launches of a program: each has an entry in the launch table."""
 
@@ -74,12 +76,35 @@ class ProgramPlan:
         copied = [each.operands for each in found if isinstance(each, Launch)]
         if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
             raise InternalError(f"program {self.name}: a launch copies no input to the buffer of its new value")
-        if KEYS.memos is not None:
-            return  # a plan with extents is checked for each size
+        if KEYS.memos is None:  # a plan with extents is checked for each size
+            self._check_launches()
+
+    def _check_launches(self) -> None:
         if fault := next(faults_of(self.launches, self.buffers, len(self.inputs)), None):
             raise InternalError(f"program {self.name}: {fault}")
         if self.runs > _MAX_RUNS:
             raise InternalError(f"program {self.name}: its launches run {self.runs} times")
+
+    def resized(
+        self,
+        inputs: tuple[TensorSpec, ...],
+        outputs: tuple[TensorSpec, ...],
+        intermediates: tuple[TensorSpec, ...],
+        elided: tuple[TensorSpec, ...],
+        launches: tuple[Launch | Repeat, ...],
+    ) -> ProgramPlan:
+        """The plan for other sizes: as many specs of each kind, and the same launches with other numbers.
+
+        Raises:
+            InternalError: A launch leaves its operands, or an update has another spec than its input.
+        """
+        groups = {"inputs": inputs, "outputs": outputs, "intermediates": intermediates, "elided": elided}
+        plan = object.__new__(ProgramPlan)
+        vars(plan).update({name: getattr(self, name) for name in _OF_ANY_SIZE}, **groups, launches=launches)
+        for index, result in self.updates:
+            plan._check_update(index, result)
+        plan._check_launches()
+        return plan
 
     def _check_update(self, index: int, result: int) -> None:
         inputs = len(self.inputs)
