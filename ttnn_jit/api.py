@@ -225,7 +225,16 @@ def register_as_ttnn() -> None:
 
 
 def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
-    """Why a call with these arguments misses the disk cache: the key's fields that differ from the nearest stored key.
+    """Why a call with these arguments is compiled, one reason per line.
+
+    Calls that differ in sizes alone share programs for many sizes (docs/dynamic_shapes.md). If `function` has such
+    programs in memory and none serves these sizes, the first lines say, per program, which of its conditions fail, and
+    which uses in the user's code fixed a size in it::
+
+        template 1 of 2 needs x.shape[0] // 32 == 1: x.shape[0] // 32 is 2
+            specialised on 2: `range(x.shape[0] // 32 + 1)` at model.py:12
+
+    The other lines say why the call misses the disk cache: the key's fields that differ from the nearest stored key.
 
     Raises:
         ArgumentError: `function` was not returned by `jit`.
@@ -235,7 +244,8 @@ def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
     if not isinstance(function, JitFunction):
         raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")
 
-    return inspection.explain_miss(function.request(*args, **kwargs))
+    of_disk = inspection.explain_miss(function.request(*args, **kwargs))
+    return "\n".join([*function.template_misses(*args, **kwargs), of_disk])
 
 
 if config_overrides():  # settings may turn on observers, which must see the first call

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from ttnn_jit.compiler.template_misses import SizeNames, names_of_sizes
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
@@ -48,6 +49,10 @@ class Request(Protocol):
     @property
     def integers(self) -> tuple[int, ...]:
         """The ints of its arguments in order, which a template may leave open."""
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names of the extents of `inputs`, and those of `integers`."""
 
     @property
     def library(self) -> TensorLibrary | None:
@@ -134,6 +139,11 @@ class FunctionRequest:
         """The ints in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is int)
 
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names in the function, such as ``x.shape[0]``."""
+        return names_of_sizes(self.arguments)
+
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
         return resolve(self.function, path, self.arguments, self.tensors)
@@ -216,6 +226,11 @@ class OperationRequest:
         given = iter(specs)
         operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)
         return replace(self, operands=tuple(operands))
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names of the operands by position."""
+        return names_of_sizes({f"operand {index}": spec for index, spec in enumerate(self.inputs)})
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""

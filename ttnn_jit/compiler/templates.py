@@ -16,6 +16,7 @@ from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import notes_of
 from ttnn_jit.compiler.symbols import Place, Symbols
+from ttnn_jit.compiler.template_misses import explained, most_frequent_failures
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.process.dataclass import dataclass
@@ -135,11 +136,15 @@ class Templates:
         dynamic: True: every extent of an argument may vary from the first call on. None: those that have varied.
             False: none.
         guard_of: Makes of a compilation what decides whether its reads have their current values.
+        warn: Warns the user that calls that differ in sizes alone need too many templates.
     """
 
-    def __init__(self, dynamic: bool | None, guard_of: Callable[[Compilation], Any]) -> None:
+    def __init__(
+        self, dynamic: bool | None, guard_of: Callable[[Compilation], Any], warn: Callable[[str], None]
+    ) -> None:
         self._dynamic = dynamic
         self._guard_of = guard_of
+        self._warn = warn
         self._families: dict[Hashable, _Family] = {}
 
     def clear(self) -> None:
@@ -170,6 +175,7 @@ class Templates:
         if len(family.templates) >= MAX_TEMPLATES:
             family.templates = [each for each in family.templates if holds(each.guard)]
         if len(family.templates) >= MAX_TEMPLATES:
+            self._warn_of_too_many(family, request)
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         if not symbols.count:
@@ -179,6 +185,21 @@ class Templates:
             return None
         family.templates.append(made)
         return made.compilation, made.guard
+
+    def misses(self, key: Hashable, request: Request) -> list[str]:
+        """Why no template serves a request: their failing conditions; none if one serves it, or if there is none."""
+        family = self._families.get(key)
+        if family is None:
+            return []
+        return explained([each.template for each in family.templates], sizes_of(request), request.names_of_sizes)
+
+    def _warn_of_too_many(self, family: _Family, request: Request) -> None:
+        templates = [each.template for each in family.templates]
+        failures = most_frequent_failures(templates, sizes_of(request), request.names_of_sizes)
+        self._warn(
+            f"{request.name} has {MAX_TEMPLATES} programs for many sizes, and from now on compiles every size that "
+            f"none of them serves by itself; what keeps failing: {failures} (docs/dynamic_shapes.md)"
+        )
 
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
         """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""

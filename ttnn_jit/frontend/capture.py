@@ -21,6 +21,7 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.foreign.torch_autocast import CAST_HELP, autocast_is_on
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.calls.code_scan import is_keyed, may_test_identity, scan
+from ttnn_jit.frontend.plain_numbers import plain
 from ttnn_jit.frontend.python.extents_in_calls import locating_uses
 from ttnn_jit.frontend.python.interpreter import failure_text
 from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_namespace, is_plain_function, not_plain_function_text
@@ -158,7 +159,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
     emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request), definition)
 
     def proxy(name: str, value: Any) -> Any:
-        return emitter.argument(value, name) if isinstance(value, TensorArgument) else value
+        return emitter.argument(value, name) if isinstance(value, TensorArgument) else plain(value)
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for tensor in [*recorder.tensors.values()]:

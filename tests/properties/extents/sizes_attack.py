@@ -1,8 +1,12 @@
 """Runs random programs with templates and without, and compares every call bit for bit."""
 
+# ruff: noqa: T201 - a command
+
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +15,7 @@ from typing import Any
 
 import torch
 
-from tests.properties.extents.user_programs import Program
+from tests.properties.extents.user_programs import HEADER, Program, program_of
 from ttnn_jit import jit, ttnn
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.diagnostics.errors import TtnnJitError
@@ -55,7 +59,7 @@ def run(program: Program, folder: Path, library: str = "torch", **options: Any) 
     outcome, seen = Outcome(), set()
     device = ttnn.open_device(device_id=0, target="cpu") if library == "ttnn" else None
     for size in program.sizes:
-        given = [_in_library(tensor, library, device) for tensor in _tensors(program.second, *size)]
+        given = [*(_in_library(tensor, library, device) for tensor in _tensors(program.second, *size[:2])), size[2]]
         before = COUNTERS.compiles
         result = _result(generic, given)
         compiled = COUNTERS.compiles - before
@@ -76,7 +80,7 @@ def _tensors(second: str, rows: int, columns: int) -> Iterator[torch.Tensor]:
     generator = torch.Generator().manual_seed(rows * 1000 + columns)
     shapes = {
         "same": (rows, columns), "row": (1, columns), "column": (rows, 1), "transposed": (columns, rows // 2 + 1),
-        "half": (rows // 2, columns),
+        "half": (rows // 2, columns), "mostly": (rows + (rows % 5 == 0), columns),
     }  # fmt: skip
     yield torch.randn(rows, columns, generator=generator)
     if second != "none":
@@ -102,12 +106,35 @@ def _result(function: Any, given: list[Any]) -> Any:
 def _are_equal(one: Any, other: Any) -> bool:
     if isinstance(one, str) or isinstance(other, str):
         return isinstance(one, str) and one == other
-    return bool(
-        one.shape == other.shape
-        and one.dtype == other.dtype
-        and torch.equal(one.reshape(-1).view(torch.uint8), other.reshape(-1).view(torch.uint8))
-    )
+    return bool(one.shape == other.shape and one.dtype == other.dtype and torch.equal(_bits(one), _bits(other)))
+
+
+def _bits(result: torch.Tensor) -> torch.Tensor:
+    return result.flatten().clone(memory_format=torch.contiguous_format).view(torch.uint8)
 
 
 def _shown(result: Any) -> str:
     return result if isinstance(result, str) else f"{list(result.shape)} {result.flatten()[:4].tolist()}"
+
+
+def main() -> None:
+    """``python -m tests.properties.extents.sizes_attack``: many programs, with counts and every difference."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="the first one")
+    parser.add_argument("--library", choices=LIBRARIES, default="torch")
+    parser.add_argument("--trace", action="store_true", help="with graph_capture=True")
+    options, total = parser.parse_args(), Outcome()
+    for seed in range(options.seed, options.seed + options.programs):
+        with tempfile.TemporaryDirectory() as folder:
+            program = program_of(seed, options.library)
+            outcome = run(program, Path(folder), options.library, graph_capture=options.trace or None)
+        for name in ("new_sizes", "served", "refused"):
+            setattr(total, name, getattr(total, name) + getattr(outcome, name))
+        if outcome.difference:
+            print(f"seed {seed}: {outcome.difference}\n{program.text.removeprefix(HEADER)}", flush=True)
+    print(f"{options.programs} programs: {total}")
+
+
+if __name__ == "__main__":
+    main()

@@ -392,6 +392,7 @@ def _specializing(function: Callable[..., Any], *, reflected: bool = False) -> C
 
 
 _OPERATORS = (operator.truediv, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
+Extent.__name__ = "int"  # the name in Python's own errors
 for _operator in _OPERATORS:
     _name = _operator.__name__.strip("_")
     setattr(Extent, f"__{_name}__", _specializing(_operator))

@@ -41,9 +41,9 @@ class Guard:
             return False
         return (self.greatest is None or value <= self.greatest) and value not in self.excluded
 
-    def text(self, atoms: Sequence[Atom]) -> str:
-        """The condition, for messages."""
-        name = text_of(self.terms, atoms)
+    def text(self, atoms: Sequence[Atom], names: Sequence[str] = ()) -> str:
+        """The condition, for messages, with `names` for the symbols."""
+        name = text_of(self.terms, atoms, names)
         if self.least == self.greatest is not None:
             return f"{name} == {self.least}"
         low = "" if self.least is None else f"{self.least} <= "
@@ -66,6 +66,11 @@ class Formulas:
 
     def values(self, symbols: Sequence[int]) -> list[int] | None:
         """The values of the atoms for values of the symbols; None if a guard does not hold."""
+        values = self.atom_values(symbols)
+        return values if values is not None and all(guard.holds(values) for guard in self.guards) else None
+
+    def atom_values(self, symbols: Sequence[int]) -> list[int] | None:
+        """The values of the atoms for values of the symbols; None if a divisor is 0."""
         given = iter(symbols)
         values: list[int] = []
         for atom in self.atoms:
@@ -73,7 +78,7 @@ class Formulas:
                 values.append(next(given) if atom is None else value_of_atom(atom, values))
             except ZeroDivisionError:
                 return None
-        return values if all(guard.holds(values) for guard in self.guards) else None
+        return values
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
