@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -18,6 +18,7 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.tensors.dynamic_marks import marked_axes
 from ttnn_jit.specs.cores.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.target import SystemDesc
@@ -49,6 +50,10 @@ class Request(Protocol):
     @property
     def integers(self) -> tuple[int, ...]:
         """The ints of its arguments in order, which a template may leave open."""
+
+    @property
+    def marked_axes(self) -> Sequence[Collection[int]]:
+        """Per tensor the axes of extents that the user marked as dynamic."""
 
     @property
     def names_of_sizes(self) -> SizeNames:
@@ -140,6 +145,11 @@ class FunctionRequest:
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is int)
 
     @property
+    def marked_axes(self) -> Sequence[Collection[int]]:
+        """Those of the call's tensors."""
+        return [*map(marked_axes, self.tensors)]
+
+    @property
     def names_of_sizes(self) -> SizeNames:
         """The names in the function, such as ``x.shape[0]``."""
         return names_of_sizes(self.arguments)
@@ -193,6 +203,8 @@ class OperationRequest:
     """An operation has no file."""
     integers: ClassVar[tuple[int, ...]] = ()
     """The attributes of an operation are fixed."""
+    marked_axes: ClassVar[Sequence[Collection[int]]] = ()
+    """It has no tensors, only specs."""
     library: ClassVar[None] = None
     """An operation reads only its operands."""
 

@@ -111,12 +111,13 @@ class _Family:
     """The calls of a function that differ in sizes alone."""
 
     seen: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
+    marked: set[Place] = field(default_factory=set)
     templates: list[CompiledTemplate] = field(default_factory=list)
 
     def varies(self, place: Place) -> bool:
-        """Whether a size was not the same at every call."""
+        """Whether a size was not the same at every call, or is marked."""
         index, axis = place
-        return any(sizes[index][axis] != self.seen[0][index][axis] for sizes in self.seen)
+        return place in self.marked or any(sizes[index][axis] != self.seen[0][index][axis] for sizes in self.seen)
 
     def are_equal(self, one: Place, other: Place) -> bool:
         """Whether two sizes were equal at every call."""
@@ -170,6 +171,7 @@ class Templates:
         for each in family.templates:
             if holds(each.guard) and (found := each.compilation_for(request)) is not None:
                 return found, each.guard
+        family.marked |= {(index, axis) for index, axes in enumerate(request.marked_axes) for axis in axes}
         if len(family.seen) < _MAX_SEEN:
             family.seen.append(sizes_of(request))
         if len(family.templates) >= MAX_TEMPLATES:
