@@ -1,6 +1,7 @@
-"""What users are told of programs for many sizes: which use fixed a size, which condition fails, when there are too many."""
+"""What users are told of programs for many sizes: which use fixed a size, and which condition fails."""
 
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,8 +16,8 @@ FILE = dynamic_model.__file__
 
 def line_of(text):
     """The line of the model's source that contains `text`."""
-    with open(FILE, encoding="utf-8") as source:
-        return next(number for number, line in enumerate(source, 1) if text in line)
+    lines = Path(FILE).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
 
 
 def explained(function, *args):
