@@ -8,8 +8,9 @@ from typing import Any
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
-    Quotient,
     Terms,
+    atom_from_json,
+    atom_to_json,
     terms_from_json,
     terms_to_json,
     text_of,
@@ -57,7 +58,7 @@ class Formulas:
     """The atoms of a finished trace, and its guards.
 
     Attributes:
-        atoms: The symbols, and quotients of earlier atoms.
+        atoms: The symbols, and what follows from earlier atoms.
         guards: The conditions under which the trace's results hold.
     """
 
@@ -82,7 +83,7 @@ class Formulas:
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
-        atoms = [atom and [terms_to_json(atom.dividend), terms_to_json(atom.divisor)] for atom in self.atoms]
+        atoms = [*map(atom_to_json, self.atoms)]
         guards = [[terms_to_json(each.terms), each.least, each.greatest, [*each.excluded]] for each in self.guards]
         return {"atoms": atoms, "guards": guards}
 
@@ -93,6 +94,6 @@ class Formulas:
         Raises:
             KeyError, TypeError, ValueError: The fields do not describe formulas.
         """
-        atoms = (atom and Quotient(*map(terms_from_json, atom)) for atom in fields["atoms"])
+        atoms = map(atom_from_json, fields["atoms"])
         guards = (Guard(terms_from_json(terms), low, high, tuple(not_)) for terms, low, high, not_ in fields["guards"])
         return Formulas(tuple(atoms), tuple(guards))
