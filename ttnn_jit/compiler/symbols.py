@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Trace
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -52,16 +53,30 @@ class Symbols:
         )
         return Symbols(tuple(numbers), tuple(fixed))
 
-    @property
+    @cached_property
+    def _fixed_shapes(self) -> list[tuple[int, tuple[int | None, ...]]]:
+        """The shapes without symbols, by the number of the tensor."""
+        each = enumerate(zip(self.numbers, self.fixed, strict=True))
+        return [(index, fixed) for index, (own, fixed) in each if not _has_symbols(own)]
+
+    @cached_property
+    def _varying(self) -> list[tuple[int, tuple[int | None, ...], tuple[int | None, ...]]]:
+        """The number of each other tensor, and its symbols and fixed extents."""
+        each = enumerate(zip(self.numbers, self.fixed, strict=True))
+        return [(index, own, fixed) for index, (own, fixed) in each if _has_symbols(own)]
+
+    @cached_property
     def count(self) -> int:
         """The number of symbols."""
         return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
 
     def values(self, shapes: Shapes) -> list[int] | None:
         """The values of the symbols for a call's shapes; None if a fixed extent differs, or two of one symbol."""
+        if any(tuple.__ne__(shapes[index], wanted) for index, wanted in self._fixed_shapes):
+            return None
         values: list[int] = [0] * self.count
-        for shape, own, fixed in zip(shapes, self.numbers, self.fixed, strict=True):
-            for extent, number, wanted in zip(shape, own, fixed, strict=True):
+        for index, own, fixed in self._varying:
+            for extent, number, wanted in zip(shapes[index], own, fixed, strict=True):
                 if number is None:
                     if extent != wanted:
                         return None
@@ -83,7 +98,11 @@ class Symbols:
                 spec.layout,
                 spec.memory_config,
             )
-            if any(number is not None for number in own)
+            if _has_symbols(own)
             else spec
             for spec, own in zip(specs, self.numbers, strict=True)
         )
+
+
+def _has_symbols(numbers: Sequence[int | None]) -> bool:
+    return any(number is not None for number in numbers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
@@ -59,6 +59,7 @@ class Template:
             return None  # a tensor would be too large: a compile says which
 
 
+@lru_cache(maxsize=4096)
 def may_be_dynamic(spec: TensorSpec) -> bool:
     """Whether templates serve tensors like this one: dense and interleaved, not in L1."""
     config = spec.memory_config
@@ -147,7 +148,7 @@ class Templates:
         self._families.clear()
 
     def compilation(
-        self, key: Hashable, request: Request, holds: Callable[[Any], bool]
+        self, key: tuple[Hashable, ...], request: Request, holds: Callable[[Any], bool]
     ) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template, a new one perhaps, and its guard.
 
@@ -180,7 +181,7 @@ class Templates:
         family.templates.append(made)
         return made.compilation, made.guard
 
-    def _family(self, key: Hashable, request: Request) -> _Family | None:
+    def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
             return None
         return self._families.setdefault(_without_sizes(key), _Family())
@@ -193,11 +194,28 @@ def is_eligible(request: Request) -> bool:
     return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
 
 
-def _without_sizes(key: Any) -> Hashable:
-    """A key with the rank in place of the shape of every spec."""
-    if isinstance(key, TensorSpec):
-        return TensorSpec, len(key.shape), key.dtype, key.layout, key.memory_config
-    return tuple(map(_without_sizes, key)) if type(key) is tuple else key
+def _without_sizes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
+    """A key with the forms of specs in their place."""
+    return tuple(
+        [
+            _form_of(part) if type(part) is TensorSpec else _without_sizes(part) if type(part) is tuple else part
+            for part in key
+        ]
+    )
+
+
+class _Form:
+    """What specs have in common that differ in their extents alone; compared by identity."""
+
+
+@lru_cache(maxsize=4096)
+def _form_of(spec: TensorSpec) -> _Form:
+    return _form(len(spec.shape), spec.dtype, spec.layout, spec.memory_config)
+
+
+@cache
+def _form(*_: Hashable) -> _Form:
+    return _Form()
 
 
 def compile_template(
