@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
@@ -130,15 +131,19 @@ def _compile(
 
     with accepting_foreign_operands(None):
         if not (settings.debug or settings.compile_only):
-            found = templates.compilation(key, request, lambda guard: guard.fetch(request.tensors) is not None)
-            if found is not None:
-                return found
+            holds = partial(_holds, request)
+            return templates.compilation(key, request, holds, use_disk=settings.enable_cache)
         compilation = driver.compile_program(
             request,
-            use_disk=settings.enable_cache and not (settings.debug or settings.compile_only),
+            use_disk=False,
             observer=inspection.print_stage if settings.debug else None,
             keep_texts=settings.compile_only,
         )
     if settings.compile_only:
         inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
     return compilation, read_guard(request.function, compilation)
+
+
+def _holds(request: FunctionRequest, guard: ReadGuard) -> bool:
+    """Whether all values that were read are unchanged."""
+    return guard.fetch(request.tensors) is not None

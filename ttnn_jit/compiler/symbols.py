@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
@@ -85,6 +87,29 @@ class Symbols:
                 elif values[number] != extent:
                     return None
         return values
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"numbers": self.numbers, "fixed": self.fixed}
+
+    @staticmethod
+    def from_json(fields: Any, ranks: Sequence[int]) -> Symbols:
+        """The inverse of `to_json`, for tensors of these ranks.
+
+        Raises:
+            LookupError, TypeError, ValueError: The fields do not describe symbols of such tensors.
+        """
+        numbers, fixed = (tuple(map(tuple, fields[name])) for name in ("numbers", "fixed"))
+        both = [[*zip(own, others, strict=True)] for own, others in zip(numbers, fixed, strict=True)]
+        pairs = [pair for own in both for pair in own]
+        if [*map(len, both)] != [*ranks] or any((one is None) == (other is None) for one, other in pairs):
+            raise ValueError("every extent is a symbol, or fixed")
+        if not {*map(type, itertools.chain(*pairs))} <= {int, type(None)}:
+            raise TypeError("extents are whole numbers")
+        symbols = Symbols(numbers, fixed)
+        if {number for number, _ in pairs if number is not None} != {*range(symbols.count)}:
+            raise ValueError("symbols are numbered from 0")
+        return symbols
 
     def specs(self, specs: Sequence[TensorSpec], trace: Trace) -> tuple[TensorSpec, ...]:
         """The specs with the extents of a trace."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
+    Monomial,
     Quotient,
     Terms,
     terms_from_json,
@@ -88,6 +89,28 @@ class Formulas:
         Raises:
             KeyError, TypeError, ValueError: The fields do not describe formulas.
         """
-        atoms = (atom and Quotient(*map(terms_from_json, atom)) for atom in fields["atoms"])
-        guards = (Guard(terms_from_json(terms), low, high, tuple(not_)) for terms, low, high, not_ in fields["guards"])
-        return Formulas(tuple(atoms), tuple(guards))
+        atoms = tuple(None if atom is None else Quotient(*map(terms_from_json, atom)) for atom in fields["atoms"])
+        guards = tuple(
+            Guard(terms_from_json(terms), _bound(low), _bound(high), tuple(map(_whole, others)))
+            for terms, low, high, others in fields["guards"]
+        )
+        for number, atom in enumerate(atoms):
+            if atom is not None:
+                _check_atoms((*atom.dividend, *atom.divisor), number)
+        _check_atoms([term for guard in guards for term in guard.terms], len(atoms))
+        return Formulas(atoms, guards)
+
+
+def _check_atoms(terms: Iterable[tuple[Monomial, int]], count: int) -> None:
+    if any(atom not in range(count) for monomial, _ in terms for atom in monomial):
+        raise ValueError("a term has an atom that does not exist")
+
+
+def _bound(value: Any) -> int | None:
+    return None if value is None else _whole(value)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError(f"expected a whole number, got {value!r}")
+    return value
