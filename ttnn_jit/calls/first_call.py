@@ -121,7 +121,15 @@ def compile_variant(
             program, library, guard=guard.text, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
         )
 
-    return Variant(guard.fetch, program, run, warm, guard.hidden, warnings=compilation.warnings)
+    return Variant(
+        guard.fetch,
+        program,
+        run,
+        warm,
+        guard.hidden,
+        warnings=compilation.warnings,
+        by_template=compilation.by_template,
+    )
 
 
 def _compile(

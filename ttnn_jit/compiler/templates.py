@@ -126,7 +126,7 @@ class CompiledTemplate:
         if plan is None:
             return None
         program = self.program.resized(plan, partial(descriptors_of, request))
-        return Compilation(program, self.reads, self.structure, None, self.warnings)
+        return Compilation(program, self.reads, self.structure, None, self.warnings, by_template=True)
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class Templates:
         notes = {**program.notes, TEMPLATE: made.template.to_json()}
         example = Program(program.plan, program.objects, notes=notes, built_for=program.built_for)
         digest = stored.keep_template(_without_extents(request), made.reads, example)
-        compilation = Compilation(program, made.reads, made.structure, None, made.warnings)
+        compilation = Compilation(program, made.reads, made.structure, None, made.warnings, by_template=True)
         family.templates.append(_Guarded(made, self._guard_of(compilation), digest, is_read=False))
         return compilation, family.templates[-1].guard
 
