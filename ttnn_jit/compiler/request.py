@@ -277,6 +277,7 @@ class Compilation:
         structure: None for one result, else a pytree of tuples, lists and dicts with result indices as leaves.
         opaque: The first value read whose changes cannot be detected: the program serves only one call.
         warnings: Texts for the user.
+        by_template: Whether the program is one of a template's, which serves other sizes too.
     """
 
     program: Program
@@ -284,3 +285,4 @@ class Compilation:
     structure: Any
     opaque: Opaque | None = None
     warnings: tuple[str, ...] = ()
+    by_template: bool = False

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -50,7 +53,19 @@ class Symbols:
         )
         return Symbols(tuple(numbers), tuple(fixed))
 
-    @property
+    @cached_property
+    def _fixed_shapes(self) -> list[tuple[int, tuple[int | None, ...]]]:
+        """The shapes without symbols, by the number of the tensor."""
+        each = enumerate(zip(self.numbers, self.fixed, strict=True))
+        return [(index, fixed) for index, (own, fixed) in each if not _has_symbols(own)]
+
+    @cached_property
+    def _varying(self) -> list[tuple[int, tuple[int | None, ...], tuple[int | None, ...]]]:
+        """The number of each other tensor, and its symbols and fixed extents."""
+        each = enumerate(zip(self.numbers, self.fixed, strict=True))
+        return [(index, own, fixed) for index, (own, fixed) in each if _has_symbols(own)]
+
+    @cached_property
     def count(self) -> int:
         """The number of symbols."""
         return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
@@ -61,15 +76,40 @@ class Symbols:
         Returns:
             None if a fixed size differs, two of one symbol do, or one is too small or too large for a symbol.
         """
+        if any(tuple.__ne__(sizes[index], wanted) for index, wanted in self._fixed_shapes):
+            return None
         values: dict[int, int] = {}
-        for shape, own, fixed in zip(sizes, self.numbers, self.fixed, strict=True):
-            for size, number, wanted in zip(shape, own, fixed, strict=True):
+        for index, own, fixed in self._varying:
+            for size, number, wanted in zip(sizes[index], own, fixed, strict=True):
                 if number is None:
                     if size != wanted:
                         return None
                 elif values.setdefault(number, size) != size or not LEAST_SYMBOL <= size <= GREATEST_SYMBOL:
                     return None
         return [values[number] for number in range(len(values))]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"numbers": self.numbers, "fixed": self.fixed}
+
+    @staticmethod
+    def from_json(fields: Any, ranks: Sequence[int]) -> Symbols:
+        """The inverse of `to_json`, for sizes of these ranks.
+
+        Raises:
+            LookupError, TypeError, ValueError: The fields do not describe symbols of such sizes.
+        """
+        numbers, fixed = (tuple(map(tuple, fields[name])) for name in ("numbers", "fixed"))
+        both = [[*zip(own, others, strict=True)] for own, others in zip(numbers, fixed, strict=True)]
+        pairs = [pair for own in both for pair in own]
+        if [*map(len, both)] != [*ranks] or any((one is None) == (other is None) for one, other in pairs):
+            raise ValueError("every size is a symbol, or fixed")
+        if not {*map(type, itertools.chain(*pairs))} <= {int, type(None)}:
+            raise TypeError("sizes are whole numbers")
+        symbols = Symbols(numbers, fixed)
+        if {number for number, _ in pairs if number is not None} != {*range(symbols.count)}:
+            raise ValueError("symbols are numbered from 0")
+        return symbols
 
     def traced(
         self, specs: Sequence[TensorSpec], integers: Sequence[int], trace: Trace
@@ -84,9 +124,11 @@ class Symbols:
 
         *of_tensors, of_integers = self.numbers
         made = (
-            TensorSpec(of(spec.shape, own), spec.dtype, spec.layout, spec.memory_config)
-            if any(number is not None for number in own)
-            else spec
+            TensorSpec(of(spec.shape, own), spec.dtype, spec.layout, spec.memory_config) if _has_symbols(own) else spec
             for spec, own in zip(specs, of_tensors, strict=True)
         )
         return tuple(made), of(integers, of_integers)
+
+
+def _has_symbols(numbers: Sequence[int | None]) -> bool:
+    return any(number is not None for number in numbers)

@@ -30,6 +30,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, tensor_library_of
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.mutable_values import frozen
+from ttnn_jit.specs.spec_forms import form_of
 from ttnn_jit.specs.tensor_spec import (
     CoreCoord,
     CoreGrid,
@@ -165,14 +166,8 @@ def _attributes_key(value: Any, fields: Collection[str] = ()) -> tuple[object, .
 
 def _leaf_key_without_size(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:
     if spec is not None:
-        return library, spec_without_shape(spec)
+        return library, form_of(spec)
     return int if type(leaf) is int else _leaf_key(leaf, library, spec)
-
-
-def spec_without_shape(spec: TensorSpec) -> tuple[object, ...]:
-    """The rank of a tensor in place of its shape, and the rest of its spec."""
-    strides = None if spec.strides is None else (spec.shape, spec.strides)
-    return len(spec.shape), spec.dtype, spec.layout, spec.memory_config, strides
 
 
 def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each

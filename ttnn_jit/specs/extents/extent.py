@@ -23,6 +23,8 @@ from ttnn_jit.specs.extents.formulas import Formulas, Guard
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
     Bounds,
+    Call,
+    Derived,
     Quotient,
     Terms,
     bounds_of,
@@ -90,7 +92,7 @@ class Trace:
         self.located = located
         self._atoms: list[Atom] = []
         self._hints: list[int] = []
-        self._numbers: dict[Quotient, int] = {}
+        self._numbers: dict[Derived, int] = {}
         self._intervals: dict[Terms, _Interval] = {}
 
     def symbol(self, hint: int) -> Any:
@@ -127,14 +129,23 @@ class Trace:
         if not rest:
             return self.extent(whole)
         by = constant_of(divisor)
-        low, high = bounds_of(rest, self._bounds_of_atom)
+        low, high = self._bounds(rest)
+        if low is not None and low >= 0 and (self._bounds(difference(divisor, rest))[0] or 0) >= 1:
+            return self.extent(whole)
         if by is not None and low is not None and high is not None and low // by == high // by:
             return self.extent(sum_of((*whole, ((), low // by))))
-        quotient = nested_quotient(Quotient(rest, divisor), self._atoms)
-        atom = self._numbers.get(quotient)
-        if atom is None:
-            atom = self._numbers[quotient] = self._add(quotient, value_of_atom(quotient, self._hints))
+        atom = self._number_of(nested_quotient(Quotient(rest, divisor), self._atoms))
         return self.extent(sum_of((*whole, ((atom,), 1))))
+
+    def call(self, function: str, arguments: tuple[Terms, ...]) -> Any:
+        """The value of one of `FUNCTIONS`."""
+        return self.extent((((self._number_of(Call(function, arguments)),), 1),))
+
+    def _number_of(self, atom: Derived) -> int:
+        found = self._numbers.get(atom)
+        if found is None:
+            found = self._numbers[atom] = self._add(atom, value_of_atom(atom, self._hints))
+        return found
 
     def _add(self, atom: Atom, hint: int) -> int:
         self._atoms.append(atom)
@@ -177,9 +188,10 @@ class Trace:
         if value_of(varying, self._hints) == wanted:
             own.least = own.greatest = wanted
             return True
-        if wanted == own.least:
+        least, greatest = self._bounds(varying)
+        if wanted == least:
             own.least = wanted + 1
-        elif wanted == own.greatest:
+        elif wanted == greatest:
             own.greatest = wanted - 1
         else:
             own.excluded |= {wanted}
@@ -214,6 +226,8 @@ class Trace:
         own = self._intervals.get((((number,), 1),))
         least, greatest = (None, None) if own is None else (own.least, own.greatest)
         atom = self._atoms[number]
+        if isinstance(atom, Call):
+            return _max(least, 0), greatest
         divisor = None if atom is None else constant_of(atom.divisor)
         if atom is None or divisor is None or divisor < 0:
             return least, greatest
@@ -433,6 +447,16 @@ def _quotient(trace: Trace, dividend: Any, divisor: Any) -> Any:
     if divisor == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
     return trace.quotient(own, by)
+
+
+def computed(function: Callable[..., int], *arguments: Any) -> Any:
+    """The value of one of `FUNCTIONS`: for extents of a trace a number that is computed anew for every size."""
+    trace = next((each.trace for each in arguments if type(each) is Extent), None)
+    if trace is None:
+        return function(*arguments)
+    return trace.call(
+        function.__name__, tuple(each.terms if type(each) is Extent else constant(each) for each in arguments)
+    )
 
 
 def is_extent(value: object) -> bool:
