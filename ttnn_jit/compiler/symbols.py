@@ -106,10 +106,10 @@ class Symbols:
             raise ValueError("every extent is a symbol, or fixed")
         if not {*map(type, itertools.chain(*pairs))} <= {int, type(None)}:
             raise TypeError("extents are whole numbers")
-        symbols = Symbols(numbers, fixed)
-        if {number for number, _ in pairs if number is not None} != {*range(symbols.count)}:
+        used = sorted({number for number, _ in pairs if number is not None})
+        if used != [*range(len(used))]:
             raise ValueError("symbols are numbered from 0")
-        return symbols
+        return Symbols(numbers, fixed)
 
     def specs(self, specs: Sequence[TensorSpec], trace: Trace) -> tuple[TensorSpec, ...]:
         """The specs with the extents of a trace."""

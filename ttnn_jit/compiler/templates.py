@@ -253,7 +253,10 @@ class Templates:
         """The compilation of a request by a template on disk that is not in memory yet."""
         for found in stored.templates(_without_extents(request), family.digests):
             compiled = template_of(found, request)
-            compilation = None if compiled is None else compiled.compilation_for(request)
+            try:
+                compilation = None if compiled is None else compiled.compilation_for(request)
+            except InternalError:
+                continue  # it is damaged
             if compiled is not None and compilation is not None:
                 COUNTERS.disk_hits += 1
                 family.templates.append(_Guarded(compiled, self._guard_of(compilation), found.digest, is_read=True))
