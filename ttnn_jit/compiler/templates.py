@@ -127,7 +127,7 @@ class CompiledTemplate:
         return Compilation(program, self.reads, self.structure, None, self.warnings)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Guarded:
     """A template of a process.
 
@@ -136,12 +136,14 @@ class _Guarded:
         guard: What `Templates` was told to make of its compilation.
         digest: The digest of its entry on disk; None if it has none.
         is_read: Whether it was read from disk.
+        is_shared: Whether it has served a second size.
     """
 
     compiled: CompiledTemplate
     guard: Any
     digest: str | None
     is_read: bool
+    is_shared: bool = False
 
 
 def shapes_of(request: Request) -> tuple[tuple[int, ...], ...]:
@@ -187,12 +189,16 @@ class _Family:
                 continue
             if found is not None:
                 COUNTERS.template_hits += 1
+                each.is_shared = True
                 return found, each.guard
         return None
 
 
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
+
+MAX_UNSHARED = 6
+"""The most of these that have served one size: as long as there are more, templates would not pay for their compile."""
 
 _MAX_SEEN = 64
 
@@ -269,7 +275,8 @@ class Templates:
         """The compilation of a request by a template that is made for it."""
         if len(family.templates) >= MAX_TEMPLATES:
             family.templates = [each for each in family.templates if holds(each.guard)]
-        if len(family.templates) >= MAX_TEMPLATES:
+        unshared = sum(not each.is_shared for each in family.templates)
+        if len(family.templates) >= MAX_TEMPLATES or unshared >= MAX_UNSHARED:
             return None
         symbols = Symbols.of(shapes_of(request), (lambda _: True) if self._dynamic else family.varies, family.are_equal)
         made = compile_template(request, symbols, stored) if symbols.count else None
