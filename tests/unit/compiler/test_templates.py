@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from tests import programs
+from tests.damage import damaged_json
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.stored_programs import StoredPrograms
@@ -22,6 +24,7 @@ from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.extents.extent import Trace
+from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 
@@ -93,6 +96,54 @@ def test_symbols_as_json_are_the_same_symbols(shapes, draw):
 def test_other_json_values_are_no_symbols(fields):
     with pytest.raises((TypeError, ValueError)):
         Symbols.from_json(fields, [2])
+
+
+# --- Formulas -------------------------------------------------------------------------------------------------------
+
+OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "<": operator.lt,
+    "==": operator.eq,
+}
+STEPS = st.lists(
+    st.tuples(st.sampled_from([*OPERATORS]), st.integers(0, 9), st.integers(0, 9), st.integers(1, 40)), max_size=12
+)
+
+
+def traced_formulas(steps, hints):
+    """The formulas of a trace that computes and compares by random steps."""
+    trace = Trace()
+    numbers = [trace.symbol(hint) for hint in hints]
+    for name, one, other, number in steps:
+        second = number if name in ("//", "%") else numbers[other % len(numbers)]
+        result = OPERATORS[name](numbers[one % len(numbers)], second)
+        if type(result) is not bool:
+            numbers.append(result)
+    return trace.formulas
+
+
+@given(STEPS, st.tuples(st.integers(2, 99), st.integers(2, 99)), st.tuples(st.integers(2, 99), st.integers(2, 99)))
+def test_formulas_as_json_are_the_same_formulas(steps, hints, sizes):
+    formulas = traced_formulas(steps, hints)
+    read = Formulas.from_json(json.loads(json.dumps(formulas.to_json())))
+    assert read == formulas
+    assert read.values(hints) is not None
+    assert read.values(sizes) == formulas.values(sizes)
+
+
+@given(STEPS, st.randoms(use_true_random=False))
+def test_damaged_formulas_are_refused_or_can_be_evaluated(steps, draw):
+    fields = json.loads(json.dumps(traced_formulas(steps, (6, 8)).to_json()))
+    try:
+        read = Formulas.from_json(damaged_json(draw, fields))
+    except (LookupError, TypeError, ValueError):
+        return
+    values = read.values([6, 8, 10, 12][: read.atoms.count(None)])
+    assert values is None or {*map(type, values)} <= {int}
 
 
 # --- Plans ----------------------------------------------------------------------------------------------------------
