@@ -7,7 +7,7 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import field
 from functools import cache, lru_cache, partial
 from itertools import starmap
@@ -253,21 +253,21 @@ class Templates:
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
             return None
-        return self._families.setdefault(_without_sizes(key), _Family())
+        form = _without_sizes(key)
+        family = self._families.get(form)
+        if family is None:
+            family = self._families[form] = _Family()
+        return family
 
     def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
-        for found in stored.templates(_without_extents(request), family.digests):
-            compiled = template_of(found, request)
-            try:
-                compilation = None if compiled is None else compiled.compilation_for(request)
-            except InternalError:
-                continue  # it is damaged
-            if compiled is not None and compilation is not None:
-                COUNTERS.disk_hits += 1
-                family.templates.append(_Guarded(compiled, self._guard_of(compilation), found.digest, is_read=True))
-                return compilation, family.templates[-1].guard
-        return None
+        found = read_template(request, stored, family.digests)
+        if found is None:
+            return None
+        compiled, compilation, digest = found
+        COUNTERS.disk_hits += 1
+        family.templates.append(_Guarded(compiled, self._guard_of(compilation), digest, is_read=True))
+        return compilation, family.templates[-1].guard
 
     def _compiled(
         self, family: _Family, request: Request, stored: StoredPrograms, holds: Callable[[Any], bool]
@@ -293,6 +293,26 @@ class Templates:
 
 TEMPLATE = "template"
 """The note of a stored program that is the example of a template: the JSON values of the template."""
+
+
+def read_template(
+    request: Request, stored: StoredPrograms, known: Container[str] = ()
+) -> tuple[CompiledTemplate, Compilation, str] | None:
+    """A template on disk that serves a request, the compilation that it makes, and the digest of its entry.
+
+    Templates whose digest is `known` are not read. None if no other serves the request.
+    """
+    if not is_eligible(request):
+        return None
+    for found in stored.templates(_without_extents(request), known):
+        compiled = template_of(found, request)
+        try:
+            compilation = None if compiled is None else compiled.compilation_for(request)
+        except InternalError:
+            continue  # it is damaged
+        if compiled is not None and compilation is not None:
+            return compiled, compilation, found.digest
+    return None
 
 
 def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | None:

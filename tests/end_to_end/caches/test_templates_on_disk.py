@@ -113,6 +113,16 @@ def test_a_template_whose_reads_have_changed_is_not_used(stored, monkeypatch):
     assert counted(runs_correctly, function, 42) == (0, 1)
 
 
+def test_a_size_that_a_template_serves_is_no_miss(stored):
+    function, store, _, template = stored
+    assert ttnn_jit.explain_miss(function, *arguments(40)) == "nothing differs: this call is a hit"
+    assert ttnn_jit.explain_miss(function, *arguments(77)) == (
+        "nothing differs but sizes: a template on disk serves this call"
+    )
+    store.set(template, b"")
+    assert "argument x" in ttnn_jit.explain_miss(function, *arguments(77))
+
+
 def test_several_templates_of_one_function_are_found(stored):
     function, *_ = stored
     found = [changes(runs_correctly, function, rows, names=("templates",)) for rows in (50, 51, 100_000, 100_001)]
