@@ -13,7 +13,7 @@ from ttnn_jit.runtime.native.chunks import chunks_of
 from ttnn_jit.runtime.native.entry import entry
 from ttnn_jit.runtime.native.launch_symbols import COPY_SYMBOL
 from ttnn_jit.runtime.native.panels import PanelLayout, with_flag, without_flag
-from ttnn_jit.runtime.native.structures import CopyParams, LaunchEntry, LaunchTable
+from ttnn_jit.runtime.native.structures import FIELD_BYTES, TABLE, CopyParams, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.launches import Launch, runs_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -30,7 +30,7 @@ class NativeCall:
     """A program's native code, ready to be called.
 
     Attributes:
-        function: Runs the kernels; its arguments are the address of the table, the address of the helper pool or 0, and
+        function: Runs the kernels; its arguments are the address of the helper pool or 0, the address of the table, and
             the address of every buffer of the plan.
         table: Address of the launch table.
         is_parallel: Whether a launch has chunks for helper threads.
@@ -53,7 +53,7 @@ class NativeCall:
 
     def run(self, addresses: Sequence[int]) -> None:
         """Run the kernels on the plan's buffers at these addresses."""
-        self.function(self.table, HELPERS.pool_address() if self.is_parallel else 0, *addresses)
+        self.function(HELPERS.pool_address() if self.is_parallel else 0, self.table, *addresses)
 
 
 def link(
@@ -81,16 +81,46 @@ def link(
         if key not in entries:
             entries[key] = _entry_of(launch.in_round(rounds), plan, in_panels)
     keeps = [array for _, _, own in entries.values() for array in own]
+    constants = _Constants(plan, LaunchTable.nbytes + len(runs) * LaunchEntry.nbytes)
     for key, (launch, rounds) in zip(keys, runs, strict=True):
         fields, itemsizes, _ = entries[key]
-        offsets = int64_array(list(map(int.__mul__, launch.offsets_in(rounds), itemsizes)))
+        moves = list(map(int.__mul__, launch.offsets_in(rounds), itemsizes))
+        offsets = int64_array(constants.offsets(launch, moves))
         table += LaunchEntry.int64s(function=addresses[launch.kernel], offsets=ctypes.addressof(offsets), **fields)
         keeps.append(offsets)
-    packed = int64_array(table)
+    packed = int64_array([*table, *constants.words])
     every = [fields for fields, _, _ in entries.values()]
     releases_gil = any(each["wakes"] for each in every) or plan.bytes_touched >= RELEASE_GIL_BYTES
     is_parallel, function = any(each["chunks"] > 1 for each in every), entry(releases_gil=releases_gil)
     return NativeCall(function, ctypes.addressof(packed), is_parallel, releases_gil, len(runs), (packed, *keeps))
+
+
+@dataclass(frozen=True)
+class _Constants:
+    """The constants of a plan, which lie behind its launch table in memory: a word of 64 bits for each.
+
+    Attributes:
+        plan: The plan.
+        start: The bytes before them.
+    """
+
+    plan: ProgramPlan
+    start: int
+
+    @property
+    def words(self) -> list[int]:
+        """Their bits, in the lower bytes of words, which come first in memory."""
+        return [constant.bits for constant in self.plan.constants]
+
+    def offsets(self, launch: Launch, moves: list[int]) -> list[int]:
+        """The offsets of a launch's operands in bytes, for moves from the first element of each."""
+        if not self.plan.constants:
+            return moves
+        first = len(self.plan.buffers)
+        return [
+            move if index < first else self.start + (index - first) * FIELD_BYTES
+            for index, move in zip(launch.operands, moves, strict=True)
+        ]
 
 
 _Entry = tuple[Mapping[str, int], Sequence[int], Sequence[ctypes.Array[ctypes.c_int64]]]
@@ -99,10 +129,11 @@ _Entry = tuple[Mapping[str, int], Sequence[int], Sequence[ctypes.Array[ctypes.c_
 def _entry_of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]) -> _Entry:
     """Fields of the `LaunchEntry` that all runs of a launch share, bytes per stride of its operands, and its arrays."""
     launch, flagged = _with_panel_strides(as_planned, in_panels)
-    specs = [plan.buffers[index] for index in launch.operands]
+    specs = [plan.operands[index] for index in launch.operands]
     itemsizes = [spec.dtype.stride_bytes for spec in specs]
     chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
-    arrays = [int64_array(launch.operands), int64_array(flagged(launch.params))]
+    indices = [index if index < len(plan.buffers) else TABLE for index in launch.operands]
+    arrays = [int64_array(indices), int64_array(flagged(launch.params))]
     if chunks:
         arrays += map(int64_array, (flagged(chunks.params), flagged(chunks.last_params), chunks.steps))
     pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), arrays, strict=False)

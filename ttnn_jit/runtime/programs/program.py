@@ -227,7 +227,7 @@ class Program:
             raise InternalError("no launch writes the results")
         made_for = {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
         for launch in self.plan.each_launch:
-            if signature_of(launch, self.plan.buffers).to_json() != made_for[launch.kernel]:
+            if signature_of(launch, self.plan.operands).to_json() != made_for[launch.kernel]:
                 raise InternalError(f"{launch.kernel} was made for {made_for[launch.kernel]}")
 
     def save(self, path: Path | str) -> None:
