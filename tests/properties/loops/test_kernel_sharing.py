@@ -75,7 +75,7 @@ def test_random_layers_have_the_bits_of_a_kernel_for_each_and_of_the_interpreter
         shared[bool(made.plan.constants)] += 1
         got = run_plan(made.plan, objects_of(made, isa), inputs)
         for own, expected in zip(got, run_plan(plain.plan, objects_of(plain, isa), inputs), strict=True):
-            assert own.tobytes() == expected.tobytes()
+            assert_same_bits(own, expected)  # where two NaN meet, the compiler chooses one
         for own, expected in zip(got, interpret(module, inputs), strict=True):
             assert_same_bits(own, expected)
 

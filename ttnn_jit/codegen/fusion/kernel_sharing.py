@@ -10,7 +10,7 @@ the operation's body nor of LLVM's simplifications of it (`is_ordinary`). Bound:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.blocking.lookup import best_lookup
@@ -27,7 +27,7 @@ from ttnn_jit.codegen.bodies.steps import (
     with_operands,
 )
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.schedules.host_plan import HostPlan
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -59,25 +59,35 @@ def share_kernels(plan: HostPlan) -> HostPlan:
     if plan.isa is None:
         return plan
     launches = list(plan.launches)
-    found: dict[object, dict[int, tuple[Constant, ...]]] = {}
-    for index, launch in enumerate(launches):
-        kernel = launch.bound.kernel
-        if isinstance(kernel, LoopNest | Contract) and (places := _places(kernel.body, plan.isa)):
-            numbers = _at(kernel.body, places)
-            key = _with(kernel.body, dict.fromkeys(places, _ANY)), getattr(kernel, "contracted", None)
-            found.setdefault(key, {})[index] = numbers
     values: dict[tuple[DataType, Constant], PlanValue] = {}
-    for group in found.values():
-        if len({*group.values()}) < LEAST_KERNELS:
-            continue
-        first = launches[next(iter(group))].bound
-        columns = _varying(first.body, _places(first.body, plan.isa), [*group.values()])
+    for group in _groups(plan.launches, plan.isa):
+        first = launches[group[0]].bound
+        columns = _varying([launches[index].bound.body for index in group], plan.isa)
         if len(first.kernel.streams) + len(columns) > MANY_STREAMS or _is_looked_up(first, plan.isa):
             continue
         for index in group:
             launches[index] = replace(launches[index], bound=_loading(launches[index].bound, columns, values))
     constants = {value: constant for (_, constant), value in values.items()}
     return replace(plan, launches=tuple(launches), constants=constants) if constants else plan
+
+
+def _groups(launches: Sequence[HostLaunch], isa: HostIsa) -> Iterator[list[int]]:
+    """The launches, by index, whose kernels are equal but for constants that may become operands."""
+    alike: dict[object, list[int]] = {}
+    for index, launch in enumerate(launches):
+        kernel = launch.bound.kernel
+        if isinstance(kernel, LoopNest | Contract) and (places := _ordinary_constants(kernel.body)):
+            others = _with(kernel.body, dict.fromkeys(places, _ANY)), getattr(kernel, "contracted", None)
+            alike.setdefault(others, []).append(index)
+    for group in alike.values():
+        bodies = [launches[index].bound.body for index in group]
+        if len({*bodies}) < LEAST_KERNELS:
+            continue  # most programs are done here, and no operation is emitted for them
+        sharing: dict[KernelBody, dict[int, KernelBody]] = {}
+        places = _places(bodies[0], isa)
+        for index, body in zip(group, bodies, strict=True):
+            sharing.setdefault(_with(body, dict.fromkeys(places, _ANY)), {})[index] = body
+        yield from ([*own] for own in sharing.values() if len({*own.values()}) >= LEAST_KERNELS)
 
 
 def is_ordinary(constant: Constant, dtype: DataType) -> bool:
@@ -91,18 +101,37 @@ def is_ordinary(constant: Constant, dtype: DataType) -> bool:
     return _LEAST_NORMAL <= magnitude < math.inf and magnitude != 1.0
 
 
-def _places(body: KernelBody, isa: HostIsa) -> list[Place]:
-    """The constants of a body that may become operands."""
+def _ordinary_constants(body: KernelBody) -> list[Place]:
+    """The ordinary constants of a body."""
     return [
         (index, number)
         for index, step in enumerate(body.steps)
         if isinstance(step, Apply)
         for number, each in enumerate(step.operands)
-        if isinstance(each, Constant)
-        and (dtype := _DTYPES.get(step.dtype.compute))
-        and is_ordinary(each, dtype)
-        and takes_any_number(replace(step, operands=(0,) * len(step.operands), slot=None), number, isa)
+        if isinstance(each, Constant) and (dtype := _DTYPES.get(step.dtype.compute)) and is_ordinary(each, dtype)
     ]
+
+
+def _places(body: KernelBody, isa: HostIsa) -> list[Place]:
+    """The constants of a body that may become operands."""
+    found = []
+    for index, number in _ordinary_constants(body):
+        step = _apply(body, index)
+        if takes_any_number(replace(step, operands=(0,) * len(step.operands), slot=None), number, isa):
+            found.append((index, number))
+    return found
+
+
+def _apply(body: KernelBody, index: int) -> Apply:
+    step = body.steps[index]
+    assert isinstance(step, Apply), "constants are operands of operations"
+    return step
+
+
+def _constant(body: KernelBody, place: Place) -> Constant:
+    each = _apply(body, place[0]).operands[place[1]]
+    assert isinstance(each, Constant), "it is a place of a constant"
+    return each
 
 
 _DTYPES = {dtype.compute: dtype for dtype in (COMPUTE_TYPE, DataType.INT32, DataType.UINT32)}
@@ -130,42 +159,28 @@ def _emitted(step: Apply, operation: Elementwise, number: int, isa: HostIsa, *, 
     return [len(item.arguments) if isinstance(item, Block) else item[1] for item in builder.body.code]
 
 
-def _at(body: KernelBody, places: Sequence[Place]) -> tuple[Constant, ...]:
-    found = []
-    for index, number in places:
-        step = body.steps[index]
-        assert isinstance(step, Apply), "constants are operands of operations"
-        each = step.operands[number]
-        assert isinstance(each, Constant), "it is a place of a constant"
-        found.append(each)
-    return tuple(found)
-
-
 def _with(body: KernelBody, constants: Mapping[Place, Constant]) -> KernelBody:
     """The body with other constants."""
     steps = list(body.steps)
-    for index, number in constants:
+    for (index, number), constant in constants.items():
         step = steps[index]
         assert isinstance(step, Apply), "constants are operands of operations"
-        operands = list(step.operands)
-        operands[number] = constants[index, number]
-        steps[index] = replace(step, operands=tuple(operands))
+        operands = (*step.operands[:number], constant, *step.operands[number + 1 :])
+        steps[index] = replace(step, operands=operands)
     return replace(body, steps=tuple(steps))
 
 
-def _varying(
-    body: KernelBody, places: Sequence[Place], numbers: Sequence[tuple[Constant, ...]]
-) -> list[tuple[DataType, list[Place]]]:
+def _varying(bodies: Sequence[KernelBody], isa: HostIsa) -> list[tuple[DataType, list[Place]]]:
     """The element type and the places of each operand: places whose constants are not all equal.
 
-    Places that have the same constant as another one, in every launch, share its operand.
+    Places that have the same constant as another one, in every body, share its operand.
     """
     found: dict[tuple[DataType, tuple[Constant, ...]], list[Place]] = {}
-    for place, column in zip(places, zip(*numbers, strict=True), strict=True):
+    for place in _places(bodies[0], isa):
+        column = tuple(_constant(body, place) for body in bodies)
         if len({*column}) > 1:
-            step = body.steps[place[0]]
-            assert isinstance(step, Apply), "constants are operands of operations"
-            found.setdefault((_DTYPES[step.dtype.compute], column), []).append(place)
+            dtype = _DTYPES[_apply(bodies[0], place[0]).dtype.compute]
+            found.setdefault((dtype, column), []).append(place)
     return [(dtype, own) for (dtype, _), own in found.items()]
 
 
@@ -185,8 +200,7 @@ def _loading(
     body, count, kernel = bound.body, len(bound.inputs), bound.kernel
     operands = []
     for dtype, places in columns:
-        (constant,) = _at(body, places[:1])
-        value = values.setdefault((dtype, constant), PlanValue(TensorSpec((1,), dtype)))
+        value = values.setdefault((dtype, _constant(body, places[0])), PlanValue(TensorSpec((1,), dtype)))
         operands.append(Operand(value, View(value.spec)))
     added = len(operands)
     streams = [*body.streams]
