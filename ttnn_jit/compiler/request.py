@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from ttnn_jit.compiler.template_misses import SizeNames, names_of_sizes
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.tensors.dynamic_marks import marked_axes
 from ttnn_jit.specs.cores.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.target import SystemDesc
@@ -45,6 +48,18 @@ class Request(Protocol):
         """The specs of its tensors in order."""
 
     @property
+    def integers(self) -> tuple[int, ...]:
+        """The ints of its arguments in order, which a template may leave open."""
+
+    @property
+    def marked_axes(self) -> Sequence[Collection[int]]:
+        """Per tensor the axes of extents that the user marked as dynamic."""
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names of the extents of `inputs`, and those of `integers`."""
+
+    @property
     def library(self) -> TensorLibrary | None:
         """The library of its tensors; None if it does not matter."""
 
@@ -56,8 +71,8 @@ class Request(Protocol):
     def target(self) -> SystemDesc:
         """The target of the compile."""
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> Self:
-        """The request for tensors of other specs, in order."""
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> Self:
+        """The request for tensors of other specs, and for other ints, in order."""
 
     def value_at(self, path: Path) -> Any:
         """The current value at a path that a compile read.
@@ -110,19 +125,34 @@ class FunctionRequest:
         library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> FunctionRequest:
-        """The request for tensors of other specs, in order."""
-        given = iter(specs)
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> FunctionRequest:
+        """The request for tensors of other specs, and for other ints, in order."""
+        tensors, numbers = iter(specs), iter(integers)
 
         def other(leaf: Any) -> Any:
-            return next(given) if isinstance(leaf, TensorSpec) else leaf
+            return next(tensors) if isinstance(leaf, TensorSpec) else next(numbers) if type(leaf) is int else leaf
 
         return replace(self, arguments={name: pytrees.map_leaves(own, other) for name, own in self.arguments.items()})
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The ints in the arguments."""
+        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is int)
+
+    @property
+    def marked_axes(self) -> Sequence[Collection[int]]:
+        """Those of the call's tensors."""
+        return [*map(marked_axes, self.tensors)]
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names in the function, such as ``x.shape[0]``."""
+        return names_of_sizes(self.arguments)
 
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
@@ -171,6 +201,10 @@ class OperationRequest:
 
     location: ClassVar[str] = ""
     """An operation has no file."""
+    integers: ClassVar[tuple[int, ...]] = ()
+    """The attributes of an operation are fixed."""
+    marked_axes: ClassVar[Sequence[Collection[int]]] = ()
+    """It has no tensors, only specs."""
     library: ClassVar[None] = None
     """An operation reads only its operands."""
 
@@ -189,7 +223,7 @@ class OperationRequest:
             **self.result.parts,
         }
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the operands."""
         return tuple(operand for operand in self.operands if isinstance(operand, TensorSpec))
@@ -199,11 +233,16 @@ class OperationRequest:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> OperationRequest:
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:  # noqa: ARG002
         """The request for tensors of other specs, in order."""
         given = iter(specs)
         operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)
         return replace(self, operands=tuple(operands))
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names of the operands by position."""
+        return names_of_sizes({f"operand {index}": spec for index, spec in enumerate(self.inputs)})
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""
@@ -238,6 +277,7 @@ class Compilation:
         structure: None for one result, else a pytree of tuples, lists and dicts with result indices as leaves.
         opaque: The first value read whose changes cannot be detected: the program serves only one call.
         warnings: Texts for the user.
+        by_template: Whether the program is one of a template's, which serves other sizes too.
     """
 
     program: Program
@@ -245,3 +285,4 @@ class Compilation:
     structure: Any
     opaque: Opaque | None = None
     warnings: tuple[str, ...] = ()
+    by_template: bool = False

@@ -74,7 +74,7 @@ def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: b
 def _loop_joining_short_rows(nest: LaunchLoops, most: int) -> int | None:
     """The loop along which written rows of fewer than `most` elements, those of a vector, are contiguous."""
     row = nest.extents[-1]
-    if row * 2 > most or row & (row - 1):
+    if row * 2 > most or row != _power_below(row, most):
         return None
     loops = range(nest.rank - 1)
     return next((k for k in loops if nest.strides[1][k] == row and nest.extents[k] > 1), None)
@@ -110,11 +110,14 @@ def _specs(bound: BoundKernel) -> tuple[TensorSpec, TensorSpec]:
 def _passes_caches(bound: BoundKernel, lanes: int, *, far: bool) -> bool:
     """Whether stores to memory (`far`) bypass the caches: the written vectors are whole cache lines."""
     written, nest = bound.outputs[0].view.spec, bound.loops
+    if not far or written.nbytes < POOLED_RESULT_BYTES:
+        return False
     begins = (*nest.strides[1][:-1], nest.offsets[1], nest.extents[-1])
-    are_lines = lanes * written.dtype.itemsize == LINE and not any(step % lanes for step in begins)
-    return far and are_lines and written.nbytes >= POOLED_RESULT_BYTES
+    return lanes * written.dtype.itemsize == LINE and not any(step % lanes for step in begins)
 
 
 def _power_below(extent: int, most: int) -> int:
     """The greatest power of 2 that exceeds neither `extent` nor the power of 2 `most`."""
-    return min(most, 1 << extent.bit_length() - 1)
+    while most > extent:
+        most //= 2
+    return most

@@ -294,7 +294,7 @@ class Copy:
     @property
     def repacks(self) -> bool:
         """Whether it packs or unpacks block floats."""
-        return self.move in {Repack.PACKED, Repack.UNPACKED}
+        return self.move is Repack.PACKED or self.move is Repack.UNPACKED
 
     @property
     def remark(self) -> str:

@@ -25,6 +25,8 @@ from ttnn_jit.specs.access.index_expressions import Const, Dim, Expr, bounds, su
 from ttnn_jit.specs.access.strided_walk import NotStridedError, StridedWalk, walk
 from ttnn_jit.specs.cores.sharding import dense_strides
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
+from ttnn_jit.specs.extents.divisors import block_of, divisor_within
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -56,7 +58,7 @@ class LaunchLoops:
     @property
     def accesses(self) -> tuple[InnerAccess, ...]:
         """The access of each operand along the innermost loop."""
-        return tuple(_ACCESS.get(strides[-1], InnerAccess.STRIDED) for strides in self.strides)
+        return tuple(_access_along(strides[-1]) for strides in self.strides)
 
     @property
     def rank(self) -> int:
@@ -76,7 +78,10 @@ class LaunchLoops:
         return tuple(params)
 
 
-_ACCESS = {1: InnerAccess.CONTIGUOUS, 0: InnerAccess.SCALAR}
+def _access_along(stride: int) -> InnerAccess:
+    if stride == 1:
+        return InnerAccess.CONTIGUOUS
+    return InnerAccess.STRIDED if stride else InnerAccess.SCALAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +365,7 @@ def in_transposed_blocks(nest: LaunchLoops, itemsize: int, *, far: bool) -> Laun
     line = LINE // itemsize
     reads_on = far or abs(down[0]) > abs(along[1])
     high, wide = (2 * line, line) if far or not reads_on else (BLOCK, 2 * line)
-    high, wide = _part(rows, high, line), _part(columns, wide, line)
+    high, wide = computed(block_of, rows, high, line), computed(block_of, columns, wide, line)
     others = [loop for k, loop in enumerate(loops) if k not in {*writing, *reading}]
     by_rows = rows // high, tuple(high * step for step in down)
     by_columns = columns // wide, tuple(wide * step for step in along)
@@ -368,14 +373,6 @@ def in_transposed_blocks(nest: LaunchLoops, itemsize: int, *, far: bool) -> Laun
     few = far and math.prod(extent for extent, _ in others) < FEW_MATRICES
     around = [first, *others, last] if few else [*others, first, last]
     return _made_of([*(loop for loop in around if loop[0] != 1), (wide, along), (high, down)], nest.offsets)
-
-
-def _part(extent: int, wanted: int, line: int) -> int:
-    """The extent of a block along a loop: `wanted`, or a nearby divisor of the extent that moves few lines twice."""
-    if extent % wanted == 0:
-        return wanted
-    near = [part for part in range(line, 8 * wanted) if extent % part == 0]
-    return min(near, key=lambda part: (-(-part // line) * line / part, part), default=extent)
 
 
 def blocked(nest: LaunchLoops) -> LaunchLoops:
@@ -413,8 +410,8 @@ def interchanged(nest: LaunchLoops) -> LaunchLoops:
     if any(own[-2] == 0 or abs(own[-2]) > MOST_APART for own in nest.strides):
         return nest
     *around, across, short = nest.extents
-    steps = next((k for k in range(min(across, MAX_REPEAT_DEPTH), LEAST_AROUND - 1, -1) if across % k == 0), None)
-    if steps is None:
+    steps = computed(divisor_within, across, LEAST_AROUND, MAX_REPEAT_DEPTH)
+    if steps < 1:
         return nest
     strides = ((*own[:-2], own[-2] * steps, own[-1], own[-2]) for own in nest.strides)
     whole = LaunchLoops((*around, across // steps, short, steps), tuple(strides), nest.offsets)

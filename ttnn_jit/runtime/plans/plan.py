@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import InternalError
@@ -19,8 +20,25 @@ from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 _SPECS = ("inputs", "outputs", "intermediates", "elided")
 
+_OF_ANY_SIZE = (
+    "name",
+    "updates",
+    "in_place",
+    "copies",
+    "constants",
+    "results",
+    "kernels",
+    "used_inputs",
+    "made_in_place",
+)
+
 _MAX_RUNS = 1 << 16
 """The most runs of launches of a program: each has an entry in the launch table."""
+
+
+@cache
+def _one_element(dtype: DataType) -> TensorSpec:
+    return TensorSpec((1,), dtype)
 
 
 @dataclass(frozen=True)
@@ -42,7 +60,7 @@ class PlanConstant:
     @property
     def spec(self) -> TensorSpec:
         """The operand."""
-        return TensorSpec((1,), self.dtype)
+        return _one_element(self.dtype)
 
 
 @dataclass(frozen=True)
@@ -99,13 +117,36 @@ class ProgramPlan:
         copied = [each.operands for each in found if isinstance(each, Launch)]
         if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
             raise InternalError(f"program {self.name}: a launch copies no input to the buffer of its new value")
-        if KEYS.memos is not None:
-            return  # a plan with extents is checked for each size
+        if KEYS.memos is None:  # a plan with extents is checked for each size
+            self._check_launches()
+
+    def _check_launches(self) -> None:
         made = range(len(self.inputs), len(self.buffers))
         if fault := next(faults_of(self.launches, self.operands, made), None):
             raise InternalError(f"program {self.name}: {fault}")
         if self.runs > _MAX_RUNS:
             raise InternalError(f"program {self.name}: its launches run {self.runs} times")
+
+    def resized(
+        self,
+        inputs: tuple[TensorSpec, ...],
+        outputs: tuple[TensorSpec, ...],
+        intermediates: tuple[TensorSpec, ...],
+        elided: tuple[TensorSpec, ...],
+        launches: tuple[Launch | Repeat, ...],
+    ) -> ProgramPlan:
+        """The plan for other sizes: as many specs of each kind, and the same launches with other numbers.
+
+        Raises:
+            InternalError: A launch leaves its operands, or an update has another spec than its input.
+        """
+        groups = {"inputs": inputs, "outputs": outputs, "intermediates": intermediates, "elided": elided}
+        plan = object.__new__(ProgramPlan)
+        vars(plan).update({name: getattr(self, name) for name in _OF_ANY_SIZE}, **groups, launches=launches)
+        for index, result in self.updates:
+            plan._check_update(index, result)
+        plan._check_launches()
+        return plan
 
     def _check_update(self, index: int, result: int) -> None:
         inputs = len(self.inputs)
@@ -114,7 +155,7 @@ class ProgramPlan:
         old, new = self.inputs[index], self.buffers[self.results[result]]
         if (tuple(old.shape), old.dtype) != (tuple(new.shape), new.dtype):
             raise InternalError(f"program {self.name}: input {index} is {old}, and is updated by {new}")
-        if index in self.in_place and old is not new:
+        if index in self.in_place and old != new:
             raise InternalError(f"program {self.name}: input {index} is {old}, and cannot be made in its place, {new}")
 
     @cached_property
@@ -161,7 +202,7 @@ class ProgramPlan:
         return frozenset(
             output
             for output, index in found.items()
-            if self.results.count(output) == 1 and self.buffers[output] is self.inputs[index]
+            if self.results.count(output) == 1 and self.buffers[output] == self.inputs[index]
         )
 
     @cached_property

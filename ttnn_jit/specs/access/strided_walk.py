@@ -48,9 +48,9 @@ def walk(extents: Sequence[int], addresses: Sequence[Expr]) -> StridedWalk:
     """
     digits, forms = _split(extents, addresses)
     return StridedWalk(
-        tuple(digits.values()),
+        tuple(digit.extent for digit in digits),
         tuple(form.constant for form in forms),
-        tuple(tuple(form.weights.get(digit, 0) for digit in digits) for form in forms),
+        tuple(tuple(form.weights.get(loop, 0) for loop, _ in enumerate(digits)) for form in forms),
     )
 
 
@@ -61,15 +61,20 @@ def sums_of_parts(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Expr, 
         NotStridedError: There is no such form.
     """
     digits, forms = _split(extents, exprs)
-    index_of = {digit: _expr(digit, extent, extents) for digit, extent in digits.items()}
+    indices = [_expr(digit, extents) for digit in digits]
     return tuple(
-        total([*(times(index_of[digit], weight) for digit, weight in form.weights.items()), Const(form.constant)])
+        total([*(times(indices[loop], weight) for loop, weight in form.weights.items()), Const(form.constant)])
         for form in forms
     )
 
 
-_Digit = tuple[int, int]
-"""A loop over a part of an index: a dimension of the domain, and the loop's step in it."""
+@dataclass(frozen=True, slots=True)
+class _Digit:
+    """A loop over a part of an index: of a dimension of the domain, in which it has a step."""
+
+    axis: int
+    step: int
+    extent: int
 
 
 class _CutError(Exception):
@@ -82,65 +87,65 @@ class _CutError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Linear:
+    """A constant, and weights of loops by their numbers, outermost first."""
+
     constant: int
-    weights: Mapping[_Digit, int]
+    weights: Mapping[int, int]
 
 
-def _split(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Mapping[_Digit, int], list[_Linear]]:
-    """The loops in which all `exprs` are linear, outermost first, with their extents; and the linear forms.
+def _split(extents: Sequence[int], exprs: Sequence[Expr]) -> tuple[Sequence[_Digit], list[_Linear]]:
+    """The loops in which all `exprs` are linear, outermost first; and the linear forms.
 
     Raises:
         NotStridedError: There are none.
     """
-    cuts: tuple[frozenset[int], ...] = (frozenset(),) * len(extents)
+    steps: list[tuple[int, ...]] = [(1, extent) for extent in extents]
     while True:
-        digits = _digits(extents, cuts)
+        digits = _digits(steps)
         try:
             return digits, [_linear(expr, digits) for expr in exprs]
         except _CutError as cut:
-            cuts = (*cuts[: cut.axis], cuts[cut.axis] | {cut.step}, *cuts[cut.axis + 1 :])
+            own = steps[cut.axis]
+            first = 1 + sum(step < cut.step for step in own[1:-1])
+            steps[cut.axis] = (*own[:first], cut.step, *own[first:])
 
 
-def _expr(digit: _Digit, extent: int, extents: Sequence[int]) -> Expr:
+def _expr(digit: _Digit, extents: Sequence[int]) -> Expr:
     """The index of a loop as an expression in its dimension."""
-    axis, step = digit
-    index = divided(Dim(axis), step)
-    return index if step * extent == extents[axis] else remainder(index, extent)
+    index = divided(Dim(digit.axis), digit.step)
+    return index if digit.step * digit.extent == extents[digit.axis] else remainder(index, digit.extent)
 
 
-def _digits(extents: Sequence[int], cuts: Sequence[frozenset[int]]) -> dict[_Digit, int]:
-    """The extent of every loop, outermost first.
+def _digits(steps: Sequence[Sequence[int]]) -> Sequence[_Digit]:
+    """The loops, outermost first; per dimension, `steps` has those of its loops in ascending order, then its extent.
 
     Raises:
-        NotStridedError: The cuts of a dimension do not divide each other.
+        NotStridedError: The steps of a dimension do not divide each other.
     """
-    digits: dict[_Digit, int] = {}
-    for axis, extent in enumerate(extents):
-        steps = [1, *sorted(cuts[axis]), extent]
-        if any(above % below for below, above in itertools.pairwise(steps)):
+    digits: list[_Digit] = []
+    for axis, own in enumerate(steps):
+        if any(above % below for below, above in itertools.pairwise(own)):
             raise NotStridedError
-        found = {(axis, below): above // below for below, above in itertools.pairwise(steps)}
-        digits.update(reversed(found.items()))
+        found = [_Digit(axis, below, above // below) for below, above in itertools.pairwise(own)]
+        digits += reversed(found)
     return digits
 
 
-def _linear(expr: Expr, digits: Mapping[_Digit, int]) -> _Linear:
+def _linear(expr: Expr, digits: Sequence[_Digit]) -> _Linear:
     match expr:
         case Dim(position):
-            return _Linear(0, {digit: digit[1] for digit in digits if digit[0] == position})
+            return _Linear(0, {loop: digit.step for loop, digit in enumerate(digits) if digit.axis == position})
         case Const(value):
             return _Linear(value, {})
         case Add(left, right):
             one, other = _linear(left, digits), _linear(right, digits)
-            keys = {**one.weights, **other.weights}
-            weights = {digit: one.weights.get(digit, 0) + other.weights.get(digit, 0) for digit in keys}
-            return _Linear(
-                one.constant + other.constant, {digit: weight for digit, weight in weights.items() if weight}
-            )
+            loops = {**one.weights, **other.weights}
+            weights = {loop: one.weights.get(loop, 0) + other.weights.get(loop, 0) for loop in loops}
+            return _Linear(one.constant + other.constant, {loop: weight for loop, weight in weights.items() if weight})
         case Mul(left, factor):
             form = _linear(left, digits)
             return _Linear(
-                form.constant * factor, {digit: weight * factor for digit, weight in form.weights.items() if factor}
+                form.constant * factor, {loop: weight * factor for loop, weight in form.weights.items() if factor}
             )
         case FloorDiv(left, divisor):
             return _divided(_linear(left, digits), divisor, digits)[0]
@@ -148,19 +153,24 @@ def _linear(expr: Expr, digits: Mapping[_Digit, int]) -> _Linear:
             return _divided(_linear(left, digits), divisor, digits)[1]
 
 
-def _divided(form: _Linear, divisor: int, digits: Mapping[_Digit, int]) -> tuple[_Linear, _Linear]:
+def _divided(form: _Linear, divisor: int, digits: Sequence[_Digit]) -> tuple[_Linear, _Linear]:
     """Quotient and remainder, if each digit belongs to one of them."""
     quotient, rest = divmod(form.constant, divisor)
-    high = {digit: weight // divisor for digit, weight in form.weights.items() if weight % divisor == 0}
-    low = {digit: weight for digit, weight in form.weights.items() if weight % divisor}
-    moves = [weight * (digits[digit] - 1) for digit, weight in low.items()]
+    high, low = {}, {}
+    for loop, weight in form.weights.items():
+        if weight % divisor == 0:
+            high[loop] = weight // divisor
+        else:
+            low[loop] = weight
+    moves = [weight * (digits[loop].extent - 1) for loop, weight in low.items()]
     least = rest + sum(move for move in moves if move < 0)
     most = rest + sum(move for move in moves if move > 0)
     if least // divisor == most // divisor:
         carried = least // divisor
         return _Linear(quotient + carried, high), _Linear(rest - carried * divisor, low)
-    for (axis, step), weight in low.items():
+    for loop, weight in low.items():
+        digit = digits[loop]
         inner = divisor // abs(weight) if divisor % abs(weight) == 0 else 0
-        if 1 < inner < digits[axis, step] and digits[axis, step] % inner == 0:
-            raise _CutError(axis, step * inner)
+        if 1 < inner < digit.extent and digit.extent % inner == 0:
+            raise _CutError(digit.axis, digit.step * inner)
     raise NotStridedError

@@ -23,6 +23,8 @@ from ttnn_jit.specs.extents.formulas import Formulas, Guard
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
     Bounds,
+    Call,
+    Derived,
     Quotient,
     Terms,
     bounds_of,
@@ -46,6 +48,10 @@ GREATEST_SYMBOL = 2**32 - 1
 """The extents of ttnn are 32-bit numbers."""
 MOST_FACTORS = 8
 """The largest power of an extent that is multiplied out."""
+
+
+class ServesOneCallError(Exception):
+    """The program of a trace would serve one call only, so that it is compiled for the sizes of that call."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +84,15 @@ class Trace:
 
     Attributes:
         specialized: The uses that fixed an extent, in order.
+        located: Adds the location of a specializing use to its description.
     """
 
     def __init__(self, located: Callable[[str], str] = str) -> None:
         self.specialized: list[Specialization] = []
-        self._located = located
+        self.located = located
         self._atoms: list[Atom] = []
         self._hints: list[int] = []
-        self._numbers: dict[Quotient, int] = {}
+        self._numbers: dict[Derived, int] = {}
         self._intervals: dict[Terms, _Interval] = {}
 
     def symbol(self, hint: int) -> Any:
@@ -97,11 +104,11 @@ class Trace:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """A block in which this thread's extents are those of this trace."""
-        KEYS.memos = {}
+        around, KEYS.memos = KEYS.memos, {}
         try:
             yield
         finally:
-            KEYS.memos = None
+            KEYS.memos = around
 
     @property
     def formulas(self) -> Formulas:
@@ -119,15 +126,26 @@ class Trace:
     def quotient(self, dividend: Terms, divisor: Terms) -> Any:
         """The quotient of two numbers, rounded down."""
         whole, rest = divided_exactly(dividend, divisor)
+        if not rest:
+            return self.extent(whole)
         by = constant_of(divisor)
-        low, high = bounds_of(rest, self._bounds_of_atom)
+        low, high = self._bounds(rest)
+        if low is not None and low >= 0 and (self._bounds(difference(divisor, rest))[0] or 0) >= 1:
+            return self.extent(whole)
         if by is not None and low is not None and high is not None and low // by == high // by:
             return self.extent(sum_of((*whole, ((), low // by))))
-        quotient = nested_quotient(Quotient(rest, divisor), self._atoms)
-        atom = self._numbers.get(quotient)
-        if atom is None:
-            atom = self._numbers[quotient] = self._add(quotient, value_of_atom(quotient, self._hints))
+        atom = self._number_of(nested_quotient(Quotient(rest, divisor), self._atoms))
         return self.extent(sum_of((*whole, ((atom,), 1))))
+
+    def call(self, function: str, arguments: tuple[Terms, ...]) -> Any:
+        """The value of one of `FUNCTIONS`."""
+        return self.extent((((self._number_of(Call(function, arguments)),), 1),))
+
+    def _number_of(self, atom: Derived) -> int:
+        found = self._numbers.get(atom)
+        if found is None:
+            found = self._numbers[atom] = self._add(atom, value_of_atom(atom, self._hints))
+        return found
 
     def _add(self, atom: Atom, hint: int) -> int:
         self._atoms.append(atom)
@@ -170,9 +188,10 @@ class Trace:
         if value_of(varying, self._hints) == wanted:
             own.least = own.greatest = wanted
             return True
-        if wanted == own.least:
+        least, greatest = self._bounds(varying)
+        if wanted == least:
             own.least = wanted + 1
-        elif wanted == own.greatest:
+        elif wanted == greatest:
             own.greatest = wanted - 1
         else:
             own.excluded |= {wanted}
@@ -194,7 +213,7 @@ class Trace:
         if self._is_known_to_be(varying, value_of(varying, self._hints)) is not True:
             self.is_zero(difference(extent.terms, constant(extent.hint)))
             text = text_of(extent.terms, self._atoms)
-            self.specialized.append(Specialization(text, extent.hint, self._located(use)))
+            self.specialized.append(Specialization(text, extent.hint, self.located(use)))
         return extent.hint
 
     def _bounds(self, terms: Terms) -> Bounds:
@@ -207,6 +226,8 @@ class Trace:
         own = self._intervals.get((((number,), 1),))
         least, greatest = (None, None) if own is None else (own.least, own.greatest)
         atom = self._atoms[number]
+        if isinstance(atom, Call):
+            return _max(least, 0), greatest
         divisor = None if atom is None else constant_of(atom.divisor)
         if atom is None or divisor is None or divisor < 0:
             return least, greatest
@@ -374,17 +395,42 @@ class Extent:
         return getattr(self.trace.specialize(self, f"int.{name}"), name)
 
 
-def _specializing(name: str) -> Callable[..., Any]:
-    def method(self: Extent, *others: Any) -> Any:
-        return getattr(operator.index(self), name)(*map(specialized, others))
+def _specializing(function: Callable[..., Any], *, reflected: bool = False) -> Callable[..., Any]:
+    """The method of an operator that is computed on ints."""
 
-    method.__name__ = name
+    def method(self: Extent, *others: Any) -> Any:
+        operands = [operator.index(self), *map(specialized, others)]
+        return function(*(reversed(operands) if reflected else operands))
+
     return method
 
 
-_BINARY = ("truediv", "and", "or", "xor", "lshift", "rshift")
-for _name in ("__invert__", "__rpow__", *(f"__{way}{name}__" for name in _BINARY for way in ("", "r"))):
-    setattr(Extent, _name, _specializing(_name))
+_OPERATORS = (operator.truediv, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
+Extent.__name__ = "int"  # the name in Python's own errors
+for _operator in _OPERATORS:
+    _name = _operator.__name__.strip("_")
+    setattr(Extent, f"__{_name}__", _specializing(_operator))
+    setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
+setattr(Extent, "__invert__", _specializing(operator.invert))  # noqa: B010 - no method of the class
+setattr(Extent, "__rpow__", _specializing(operator.pow, reflected=True))  # noqa: B010
+
+
+def _specializing_for_floats(
+    method: Callable[..., Any], function: Callable[..., Any], *, reflected: bool = False
+) -> Callable[..., Any]:
+    """The method of an operator that is computed on extents and ints, and on ints for floats and complex numbers."""
+    on_ints = _specializing(function, reflected=reflected)
+
+    def own(self: Extent, other: Any) -> Any:
+        return (on_ints if isinstance(other, (float, complex)) else method)(self, other)
+
+    return own
+
+
+for _operator in (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, divmod):
+    for _way in ("", "r"):
+        _name = f"__{_way}{_operator.__name__}__"
+        setattr(Extent, _name, _specializing_for_floats(getattr(Extent, _name), _operator, reflected=bool(_way)))
 
 
 def _terms_of(number: object) -> Terms | None:
@@ -401,6 +447,16 @@ def _quotient(trace: Trace, dividend: Any, divisor: Any) -> Any:
     if divisor == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
     return trace.quotient(own, by)
+
+
+def computed(function: Callable[..., int], *arguments: Any) -> Any:
+    """The value of one of `FUNCTIONS`: for extents of a trace a number that is computed anew for every size."""
+    trace = next((each.trace for each in arguments if type(each) is Extent), None)
+    if trace is None:
+        return function(*arguments)
+    return trace.call(
+        function.__name__, tuple(each.terms if type(each) is Extent else constant(each) for each in arguments)
+    )
 
 
 def is_extent(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Polynomials with whole coefficients in atoms: symbols, and quotients that are rounded down.
+"""Polynomials with whole coefficients in atoms: symbols, quotients that are rounded down, and values of functions.
 
 A polynomial is in normal form, so that two that are equal for all values of their atoms are mostly equal as objects. A
 remainder is written by its quotient: ``n % 32`` is ``n - 32 * (n // 32)``.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.extents.divisors import FUNCTIONS
 
 Monomial: TypeAlias = tuple[int, ...]
 """A product of atoms, by number, in ascending order; () is 1."""
@@ -32,7 +33,18 @@ class Quotient:
     divisor: Terms
 
 
-Atom: TypeAlias = Quotient | None
+@dataclass(frozen=True)
+class Call:
+    """An atom: the value of one of `FUNCTIONS` for polynomials in earlier atoms."""
+
+    function: str
+    arguments: tuple[Terms, ...]
+
+
+Derived: TypeAlias = Quotient | Call
+"""An atom that follows from earlier ones."""
+
+Atom: TypeAlias = Derived | None
 """An atom; None is a symbol, which is given."""
 
 
@@ -107,8 +119,10 @@ def nested_quotient(quotient: Quotient, atoms: Sequence[Atom]) -> Quotient:
         return quotient
     ((monomial, coefficient),) = quotient.dividend
     inner = atoms[monomial[0]] if len(monomial) == 1 and coefficient == 1 else None
-    divisor = None if inner is None else constant_of(inner.divisor)
-    if inner is None or divisor is None or divisor <= 0:
+    if not isinstance(inner, Quotient):
+        return quotient
+    divisor = constant_of(inner.divisor)
+    if divisor is None or divisor <= 0:
         return quotient
     return Quotient(inner.dividend, constant(divisor * outer))
 
@@ -135,12 +149,14 @@ def value_of(terms: Terms, atoms: Sequence[int]) -> int:
     return value
 
 
-def value_of_atom(atom: Quotient, atoms: Sequence[int]) -> int:
-    """The value of a quotient for values of earlier atoms.
+def value_of_atom(atom: Derived, atoms: Sequence[int]) -> int:
+    """The value of an atom for values of earlier atoms.
 
     Raises:
         ZeroDivisionError: Its divisor is 0.
     """
+    if isinstance(atom, Call):
+        return FUNCTIONS[atom.function](*(value_of(each, atoms) for each in atom.arguments))
     return value_of(atom.dividend, atoms) // value_of(atom.divisor, atoms)
 
 
@@ -169,21 +185,62 @@ def _bounds_of_product(factors: Iterable[Bounds]) -> Bounds:
     return least, greatest
 
 
-def text_of(terms: Terms, atoms: Sequence[Atom]) -> str:
-    """The text of a polynomial, with s0, s1 for the atoms that are symbols."""
-    return " + ".join(_term_text(*term, atoms) for term in terms) or "0"
+def text_of(terms: Terms, atoms: Sequence[Atom], names: Sequence[str] = ()) -> str:
+    """The text of a polynomial in Python's syntax, with `names` for the symbols; s0, s1 for those without."""
+    text = ""
+    for monomial, coefficient in sorted(terms, key=lambda term: (term[0] == (), term[1] < 0)):
+        sign = " - " if coefficient < 0 else " + "
+        text += (sign if text else sign.strip(" +")) + _term_text(monomial, abs(coefficient), atoms, names)
+    return text or "0"
 
 
-def _term_text(monomial: Monomial, coefficient: int, atoms: Sequence[Atom]) -> str:
+def _term_text(monomial: Monomial, coefficient: int, atoms: Sequence[Atom], names: Sequence[str]) -> str:
     number = [str(coefficient)] if coefficient != 1 or not monomial else []
-    return "*".join([*number, *(_atom_text(atom, atoms) for atom in monomial)])
+    factors = [*number, *(_atom_text(atom, atoms, names) for atom in monomial)]
+    if len(factors) > 1:
+        factors = [f"({factor})" if " " in factor else factor for factor in factors]
+    return " * ".join(factors)
 
 
-def _atom_text(number: int, atoms: Sequence[Atom]) -> str:
+def _atom_text(number: int, atoms: Sequence[Atom], names: Sequence[str]) -> str:
     atom = atoms[number]
     if atom is None:
-        return f"s{number}"
-    return f"(({text_of(atom.dividend, atoms)}) // ({text_of(atom.divisor, atoms)}))"
+        return names[number] if number < len(names) else f"s{number}"
+    if isinstance(atom, Call):
+        return f"{atom.function}({', '.join(text_of(each, atoms, names) for each in atom.arguments)})"
+    dividend, divisor = (_operand_text(terms, atoms, names) for terms in (atom.dividend, atom.divisor))
+    return f"{dividend} // {divisor}"
+
+
+def _operand_text(terms: Terms, atoms: Sequence[Atom], names: Sequence[str]) -> str:
+    text = text_of(terms, atoms, names)
+    return f"({text})" if " " in text else text
+
+
+def atom_to_json(atom: Atom) -> Any:
+    """An atom as JSON values: null, a pair of polynomials, or the name of a function before its arguments."""
+    match atom:
+        case Quotient(dividend, divisor):
+            return [terms_to_json(dividend), terms_to_json(divisor)]
+        case Call(function, arguments):
+            return [function, *map(terms_to_json, arguments)]
+    return None
+
+
+def atom_from_json(value: Any) -> Atom:
+    """The inverse of `atom_to_json`.
+
+    Raises:
+        TypeError, ValueError: The value describes no atom.
+    """
+    if value is None:
+        return None
+    first, *rest = value
+    if not isinstance(first, str):
+        return Quotient(*map(terms_from_json, value))
+    if first not in FUNCTIONS:
+        raise ValueError(f"there is no function {first!r}")
+    return Call(first, tuple(map(terms_from_json, rest)))
 
 
 def terms_to_json(terms: Terms) -> list[Any]:

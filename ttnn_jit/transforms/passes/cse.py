@@ -36,10 +36,10 @@ _Attributes = tuple[tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
 def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
     """Replaces each op of `block` that equals an earlier one by that one.
 
-    Attributes, which are slow to hash, are looked up only for ops of one class with equal operands.
+    Attributes, which are slow to hash, are compared only for ops of one class with equal operands.
     """
     first_of: dict[_Operands, Operation] = {}
-    others_of: dict[_Operands, dict[_Attributes, Operation]] = {}
+    others_of: dict[_Operands, list[tuple[_Attributes, Operation]]] = {}
     last = block.last_op
     returned = set(last.operands) if isinstance(last, ReturnOp) else set()
     for op in ops_of(block):
@@ -51,10 +51,12 @@ def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
         other = first_of.setdefault(operands, op)
         if other is op:
             continue
-        if operands not in others_of:
-            others_of[operands] = {_attributes(other): other}
-        first = others_of[operands].setdefault(_attributes(op), op)
-        if first is not op:
+        known = others_of.setdefault(operands, [(_attributes(other), other)])
+        attributes = _attributes(op)
+        first = next((each for own, each in known if own == attributes), None)
+        if first is None:
+            known.append((attributes, op))
+        else:
             for old, new in zip(op.results, first.results, strict=True):
                 replace_uses(old, new)
             erase(op)
