@@ -40,6 +40,7 @@ LOCK_TIMEOUT = 5.0  # seconds that a call waits for another process's write befo
 DATABASE_NAME = "cache.db"
 PROGRAM = "program:"
 MANIFEST = "manifest:"
+TEMPLATES = "templates:"
 CODE = "code:"
 
 _MAGIC = b"TTJC1"

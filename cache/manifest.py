@@ -4,12 +4,16 @@ The key of a *manifest* is made of the arguments of a compile, so the look-up do
 lists candidates: everything else that a compile under that key read (globals, helpers, closure values), each with a
 fingerprint, and the *content key* of the resulting program, which is made of the parsed program without locations. A
 changed global is then another candidate of the same entry, and a function that moved down a line finds its program.
+
+A *template* (compiler/templates.py) is a program that serves many sizes. Its key has no sizes, and an entry of its own
+kind; its content key is the hash of its bytes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import starmap
 
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore
@@ -25,10 +29,11 @@ Reads = Iterable[tuple[str, str]]
 
 @dataclass(frozen=True)
 class CachedProgram:
-    """The bytes of a program, and the paths of everything that its compile read."""
+    """The bytes of a program, the paths of everything that its compile read, and the digest of its entry."""
 
     program: bytes
     reads: tuple[str, ...]
+    digest: str
 
 
 class Manifest:
@@ -45,6 +50,18 @@ class Manifest:
             current_fingerprint: From the path of a read to its current fingerprint; None if nothing is at the path or
                 it has no stable identity.
         """
+        return next(self.matching(key, current_fingerprint), None)
+
+    def matching(
+        self,
+        key: Key,
+        current_fingerprint: Callable[[str], str | None],
+        without: Container[str] = (),
+    ) -> Iterator[CachedProgram]:
+        """The programs under `key` whose reads all have unchanged fingerprints, latest first.
+
+        Programs whose digest is in `without` are not read.
+        """
         known: dict[str, str | None] = {}
 
         def is_unchanged(path: str, recorded: str) -> bool:
@@ -53,11 +70,10 @@ class Manifest:
             return known[path] == recorded
 
         for candidate in self._candidates(key):
-            if all(starmap(is_unchanged, candidate.reads)):
+            if candidate.content not in without and all(starmap(is_unchanged, candidate.reads)):
                 program = self._store.get(PROGRAM + candidate.content)
                 if program is not None:
-                    return CachedProgram(program, tuple(path for path, _ in candidate.reads))
-        return None
+                    yield CachedProgram(program, tuple(path for path, _ in candidate.reads), candidate.content)
 
     def program(self, content: Key) -> bytes | None:
         """The program with this content key."""
@@ -66,13 +82,24 @@ class Manifest:
     def store(self, key: Key, reads: Reads, content: Key, program: bytes | None) -> None:
         """Record the `program` of a compile under `key` that read `reads`; None if `content` is already stored."""
         record = _Candidate(tuple(reads), content.digest)
+        programs = {} if program is None else {content.entry: program}
+        self._record(key, record, programs, lambda other: other.reads == record.reads)
 
+    def store_template(self, key: Key, reads: Reads, template: bytes) -> str:
+        """Record one of the templates of `key`, several of which may have the same reads; its digest."""
+        digest = hashlib.sha256(template).hexdigest()
+        record = _Candidate(tuple(reads), digest)
+        self._record(key, record, {PROGRAM + digest: template}, record.__eq__)
+        return digest
+
+    def _record(
+        self, key: Key, record: _Candidate, programs: Mapping[str, bytes], is_replaced: Callable[[_Candidate], bool]
+    ) -> None:
         def with_record(data: bytes | None) -> bytes:
-            others = (candidate for candidate in _candidates(data) if candidate.reads != record.reads)
+            others = (candidate for candidate in _candidates(data) if not is_replaced(candidate))
             return _serialized(key, (record, *others)[:CANDIDATES_PER_KEY])
 
         # One transaction: a manifest must not name a missing program, and a transaction costs more than its writes.
-        programs = {} if program is None else {content.entry: program}
         self._store.update(key.entry, with_record, also_store=programs)
 
     def native_code(self, code: str, assemble: Callable[[], bytes], is_sound: Callable[[bytes], bool]) -> bytes:

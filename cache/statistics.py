@@ -29,12 +29,14 @@ class CacheInfo:
     """Counts of this process since its start or the last `cache_clear`, and the current contents of the caches.
 
     Attributes:
-        compiles: Programs compiled.
+        compiles: Programs compiled, templates among them.
         memory_hits: Calls served by a program in memory.
         disk_hits: Programs read from disk instead of compiled.
         entries: Programs on disk.
         bytes: Bytes of all entries on disk: programs, manifests and shared native code.
         memory_entries: Programs in memory.
+        templates: Templates compiled: programs that serve many sizes of tensors.
+        template_hits: Sizes served by a template in memory instead of compiled.
     """
 
     compiles: int
@@ -43,6 +45,8 @@ class CacheInfo:
     entries: int
     bytes: int
     memory_entries: int
+    templates: int
+    template_hits: int
 
 
 class _Counters:
@@ -52,7 +56,7 @@ class _Counters:
 
     Attributes:
         memory_caches: The caches that `cache_clear` empties.
-        compiles, memory_hits, disk_hits: See `CacheInfo`.
+        compiles, memory_hits, disk_hits, templates, template_hits: See `CacheInfo`.
     """
 
     def __init__(self) -> None:
@@ -60,7 +64,7 @@ class _Counters:
         self.reset()
 
     def reset(self) -> None:
-        self.compiles = self.memory_hits = self.disk_hits = 0
+        self.compiles = self.memory_hits = self.disk_hits = self.templates = self.template_hits = 0
 
 
 COUNTERS = _Counters()
@@ -86,6 +90,8 @@ def cache_info() -> CacheInfo:
         entries=entries,
         bytes=stored,
         memory_entries=in_memory,
+        templates=COUNTERS.templates,
+        template_hits=COUNTERS.template_hits,
     )
 
 

@@ -16,7 +16,7 @@ from ttnn_jit.process.compile_lock import compiles
 
 compiles(import_module)("ttnn_jit.api")  # first and alone: garbage waits
 
-from ttnn_jit.api import explain_miss, jit, register_as_ttnn, supported_ops  # noqa: E402
+from ttnn_jit.api import explain_miss, jit, mark_dynamic, register_as_ttnn, supported_ops  # noqa: E402
 from ttnn_jit.cache.statistics import cache_clear, cache_info  # noqa: E402
 from ttnn_jit.calls.tile_op import tile_op  # noqa: E402
 
@@ -26,6 +26,7 @@ __all__ = [
     "cache_info",
     "explain_miss",
     "jit",
+    "mark_dynamic",
     "register_as_ttnn",
     "supported_ops",
     "tile_op",

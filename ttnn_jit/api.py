@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast, overload
 from ttnn_jit.calls.fallback import FallbackJitFunction
 from ttnn_jit.calls.jit_function import JitFunction
 from ttnn_jit.calls.settings import Settings
-from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.specs.checks import check_kind
@@ -112,7 +112,9 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
             stores: more exact, but no longer bit-equal to eager calls (docs/numerics.md). DST then holds 4 tiles.
             The ``cpu`` target always computes this way.
         dynamic: Whether one program serves many sizes of tensors, on the target ``cpu`` (docs/dynamic_shapes.md). True
-            compiles such a program at the first call, None at the second size of an extent, False never.
+            compiles such a program at the first call, None at the second size of an extent or at the first call with a
+            tensor of `mark_dynamic`, False never. On chip targets every size has a program of its own, whatever this
+            is.
 
     Returns:
         A `JitFunction`, or a decorator that returns one.
@@ -166,6 +168,7 @@ def _check_options(settings: Settings, fallback: object) -> None:
     for name in ("enable_cache", "debug", "compile_only"):
         _check_option(name, getattr(settings, name), bool, "True or False")
     _check_option("fallback", fallback, bool, "True or False")
+    _check_option("dynamic", settings.dynamic, (bool, types.NoneType), "True, False or None")
     _check_option("fp32_dest_acc", options.fp32_dest_acc, bool, "True or False")
     _check_option("graph_capture", options.graph_capture, (bool, types.NoneType), "True, False or None")
     _check_option("extra_pipeline_options", options.extra_pipeline_options, str, "a text, `after-STAGE{PASS,...}`")
@@ -224,8 +227,50 @@ def register_as_ttnn() -> None:
     stand_in.register_as_ttnn()
 
 
+def mark_dynamic(tensor: Any, dim: int | Sequence[int]) -> None:
+    """Say that an extent of a tensor will vary, so that the first call compiles a program for many sizes.
+
+    Without it, that is done at the second size of an extent (docs/dynamic_shapes.md), which costs one more compile. The
+    mark belongs to this tensor object and lasts as long as it does. It has no effect on extents of 0 and 1, on
+    functions with ``@jit(dynamic=False)``, and on targets without such programs: all but ``cpu``. As
+    `torch._dynamo.mark_dynamic`::
+
+        ttnn_jit.mark_dynamic(x, 0)
+        compiled(x)
+
+    Args:
+        tensor: A tensor of ttnn, torch or numpy.
+        dim: The dimension, or several; negative ones count from the last.
+
+    Raises:
+        ArgumentError: `tensor` is no tensor, or `dim` no whole number.
+        ShapeError: The tensor has no such dimension.
+    """
+    from ttnn_jit.runtime.libraries import tensor_library_of
+    from ttnn_jit.runtime.tensors.dynamic_marks import mark_axes
+
+    if tensor_library_of(tensor) is None:
+        raise ArgumentError(f"mark_dynamic takes a tensor of ttnn, torch or numpy, got {type_name(tensor)}")
+    dims, rank = dim if isinstance(dim, (tuple, list)) else (dim,), len(tensor.shape)
+    for each in dims:
+        if type(each) is not int:
+            raise ArgumentError(f"`dim` is {each!r}", help="it is the number of a dimension, or a list of such numbers")
+        if not -rank <= each < rank:
+            raise ShapeError(f"a tensor of shape {list(tensor.shape)} has no dimension {each}")
+    mark_axes(tensor, (each % rank for each in dims))
+
+
 def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
-    """Why a call with these arguments misses the disk cache: the key's fields that differ from the nearest stored key.
+    """Why a call with these arguments is compiled, one reason per line.
+
+    Calls that differ in sizes alone share programs for many sizes (docs/dynamic_shapes.md). If `function` has such
+    programs in memory and none serves these sizes, the first lines say, per program, which of its conditions fail, and
+    which uses in the user's code fixed a size in it::
+
+        template 1 of 2 needs x.shape[0] // 32 == 1: x.shape[0] // 32 is 2
+            specialised on 2: `range(x.shape[0] // 32 + 1)` at model.py:12
+
+    The other lines say why the call misses the disk cache: the key's fields that differ from the nearest stored key.
 
     Raises:
         ArgumentError: `function` was not returned by `jit`.
@@ -235,7 +280,8 @@ def explain_miss(function: JitFunction, *args: Any, **kwargs: Any) -> str:
     if not isinstance(function, JitFunction):
         raise ArgumentError(f"explain_miss takes what `jit` returns, got {type_name(function)}")
 
-    return inspection.explain_miss(function.request(*args, **kwargs))
+    of_disk = inspection.explain_miss(function.request(*args, **kwargs))
+    return "\n".join([*function.template_misses(*args, **kwargs), of_disk])
 
 
 if config_overrides():  # settings may turn on observers, which must see the first call

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant
 from ttnn_jit.dispatch.arguments import Arguments
+from ttnn_jit.dispatch.lru_programs import Key
 from ttnn_jit.dispatch.placement import Placement
 from ttnn_jit.dispatch.reads_without_tensors import without_tensors
 from ttnn_jit.dispatch.results import rebuilder, runner_for
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.bound_objects import reads_of_original
-from ttnn_jit.guards.reads import Fetch, Read, compile_fetch, guard_text, reads_of_itself
+from ttnn_jit.guards.reads import Fetch, GuardText, Read, compile_fetch, guard_text, reads_of_itself
 from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
@@ -59,16 +62,23 @@ class ReadGuard:
     """The guard of a compile's reads, which all programs of a template share.
 
     Attributes:
+        function: The function.
         reads: The reads, with those of the function itself.
         fetch: See `Variant`.
         rebuild: Makes the return value of the function of a program's results; None for one result.
         hidden: The names of the hidden inputs.
     """
 
+    function: types.FunctionType
     reads: Sequence[Read]
     fetch: Fetch
     rebuild: Rebuild | None
     hidden: tuple[str, ...]
+
+    @cached_property
+    def text(self) -> GuardText:
+        """The conditions that warm calls check."""
+        return guard_text(self.function, self.reads)
 
 
 def read_guard(function: types.FunctionType, compilation: Compilation) -> ReadGuard:
@@ -79,18 +89,17 @@ def read_guard(function: types.FunctionType, compilation: Compilation) -> ReadGu
         every = [*reads_of_itself(function), *reads_of_original(function), *compilation.reads]
         reads = [*without_tensors(every)]
     names = tuple(str(read) for read in compilation.reads if is_a(read.value, TensorMark))
-    return ReadGuard(reads, compile_fetch(function, reads), rebuilder(compilation.structure), names)
+    return ReadGuard(function, reads, compile_fetch(function, reads), rebuilder(compilation.structure), names)
 
 
 def compile_variant(
-    request: FunctionRequest, settings: Settings, where: Placement, templates: Templates, key: Hashable
+    request: FunctionRequest, settings: Settings, where: Placement, templates: Templates, key: Key
 ) -> Variant:
     """The variant of a request: by a template, from disk, or compiled.
 
     Raises:
         CompileError: The function is not in the supported language.
     """
-    function = request.function
     compilation, guard = _compile(request, settings, templates, key)
     program = compilation.program
     run = runner_for(where.library, program, guard.rebuild)
@@ -107,30 +116,42 @@ def compile_variant(
             return None
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
-        conditions, library, target = guard_text(function, guard.reads), where.library, where.target
+        library, target = where.library, where.target
         return warm_caller(
-            program, library, guard=conditions, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
+            program, library, guard=guard.text, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
         )
 
-    return Variant(guard.fetch, program, run, warm, guard.hidden, warnings=compilation.warnings)
+    return Variant(
+        guard.fetch,
+        program,
+        run,
+        warm,
+        guard.hidden,
+        warnings=compilation.warnings,
+        by_template=compilation.by_template,
+    )
 
 
 def _compile(
-    request: FunctionRequest, settings: Settings, templates: Templates, key: Hashable
+    request: FunctionRequest, settings: Settings, templates: Templates, key: Key
 ) -> tuple[Compilation, ReadGuard]:
     from ttnn_jit.compiler import driver, inspection
 
     with accepting_foreign_operands(None):
         if not (settings.debug or settings.compile_only):
-            found = templates.compilation(key, request, lambda guard: guard.fetch(request.tensors) is not None)
-            if found is not None:
-                return found
+            fetch = partial(fetch_hidden, request)
+            return templates.compilation(key, request, fetch, use_disk=settings.enable_cache)
         compilation = driver.compile_program(
             request,
-            use_disk=settings.enable_cache and not (settings.debug or settings.compile_only),
+            use_disk=False,
             observer=inspection.print_stage if settings.debug else None,
             keep_texts=settings.compile_only,
         )
     if settings.compile_only:
         inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
     return compilation, read_guard(request.function, compilation)
+
+
+def fetch_hidden(request: FunctionRequest, guard: ReadGuard) -> tuple[Any, ...] | None:
+    """The hidden inputs of a call; None if a value that was read has changed."""
+    return guard.fetch(request.tensors)

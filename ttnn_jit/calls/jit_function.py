@@ -6,13 +6,13 @@ import functools
 import inspect
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache import statistics
 from ttnn_jit.calls.bound_functions import BoundFunctions, call_query
 from ttnn_jit.calls.fast_path import with_fast_path
-from ttnn_jit.calls.first_call import check_options, compile_variant, read_guard, request_of
+from ttnn_jit.calls.first_call import check_options, compile_variant, fetch_hidden, read_guard, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant, Variants
@@ -105,7 +105,8 @@ class JitFunction(WarmCalls):
     def _templates(self) -> Templates:
         from ttnn_jit.compiler.templates import Templates
 
-        return Templates(self._settings.dynamic, functools.partial(read_guard, self.func))
+        guard_of = functools.partial(read_guard, self.func)
+        return Templates(self._settings.dynamic, guard_of, self._variants.warn_once)
 
     def clear(self) -> None:
         """Forget every program."""
@@ -168,11 +169,16 @@ class JitFunction(WarmCalls):
             return found
         check_options(self._settings, where)
         request = request_of(self.func, self._settings, arguments, where, same)
-        variant = compile_variant(request, self._settings, where, self._templates, key)
+        variant = compile_variant(
+            request, self._settings, where, self._templates, self._key_without_sizes(arguments, where, same)
+        )
         self._variants.add(key, variant, arguments, self._forget)
         hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
         # Another thread may have changed a value that was read.
         return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
+
+    def _key_without_sizes(self, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()) -> Key:
+        return (id(where.target), same, *arguments.key_without_sizes())
 
     def _remember(
         self,
@@ -244,14 +250,28 @@ class JitFunction(WarmCalls):
     @call_query
     def request(self, *args: Any, **kwargs: Any) -> FunctionRequest:
         """The compile request of a call with these arguments."""
+        function, arguments = self._bound_with(args, kwargs)
+        return request_of(function.func, function._settings, arguments, function._placement(arguments))
+
+    @call_query
+    def template_misses(self, *args: Any, **kwargs: Any) -> list[str]:
+        """Why no template serves a call with these arguments; none if one does, or if there is none."""
+        function, arguments = self._bound_with(args, kwargs)
+        where = function._placement(arguments)
+        request = request_of(function.func, function._settings, arguments, where)
+        key = function._key_without_sizes(arguments, where)
+        return function._templates.misses(key, request, functools.partial(fetch_hidden, request))
+
+    def _bound_with(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitFunction, Arguments]:
+        """The jitted function that a call with these arguments reaches, without its objects, and the others."""
         if self._bound.has_receiver(args):
-            return self._bound_method(args[0]).request(*args[1:], **kwargs)
+            return self._bound_method(args[0])._bound_with(args[1:], kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         if objects := self._signature.objects(trees, named):
-            return self._bound_to(objects).request(*self._without_objects(objects, args), **_remaining(kwargs, objects))
+            others = [*self._without_objects(objects, tuple(args))]
+            return self._bound_to(objects)._bound_with(others, _remaining(kwargs, objects))
         self._signature.follow_changes()
-        arguments = self._signature.bind(trees, named)
-        return request_of(self.func, self._settings, arguments, self._placement(arguments))
+        return self, self._signature.bind(trees, named)
 
     @call_query
     @user_frames_only

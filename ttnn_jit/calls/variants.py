@@ -35,6 +35,7 @@ class Variant:
         hidden: The names of the hidden inputs.
         opaque: The first value that was read and cannot be guarded: the program serves one call.
         warnings: Warnings for the user.
+        by_template: Whether a template made the program, so that other sizes and ints need no compile.
     """
 
     fetch: Fetch
@@ -44,6 +45,7 @@ class Variant:
     hidden: tuple[str, ...] = ()
     opaque: Opaque | None = None
     warnings: tuple[str, ...] = ()
+    by_template: bool = False
 
     def warm(self, hidden: Sequence[Any]) -> WarmCall | None:
         """The function that checks the guard and runs, for a call with equal metadata; None if there is none."""
@@ -103,14 +105,19 @@ class Variants:
             self.warn_once(text)
         if variant.opaque is not None:
             self._count_opaque(variant.opaque)
+        if not variant.by_template:
+            self._count(arguments)
+        variants = (variant, *(self._by_key.get(key) or ()))[:VARIANTS_PER_KEY]
+        self._by_key.put(key, variants, forget_calls)
+
+    def _count(self, arguments: Arguments) -> None:
+        """Count the values that a program was compiled for."""
         numbers = arguments.numbers()
         for name, part in arguments.keys_by_parameter().items():
             if name in numbers:
                 self._changing.count_number(f"`{name}`", atom_key(numbers[name]))
             else:
                 self._changing.count(f"`{name}`", part)
-        variants = (variant, *(self._by_key.get(key) or ()))[:VARIANTS_PER_KEY]
-        self._by_key.put(key, variants, forget_calls)
 
     def warn_once(self, text: str) -> None:
         """Warn the user, once in the life of the function."""

@@ -64,11 +64,20 @@ def compile_program(
         ArgumentError: A kernel would read a tensor that the target's rules refuse.
         GridError: A requested memory config does not hold its result.
     """
-    # The code of a user's pass is no part of keys, and may change from process to process.
-    anew = observer is not None or keep_texts or bool(request.options.extra_pipeline_options)
+    anew = observer is not None or keep_texts
     stored = StoredPrograms.none(request) if anew else StoredPrograms.of(request, use_disk=use_disk)
-    if (found := stored.find()) is not None:
-        return found
+    return stored.find() or compile_anew(request, stored, observer, keep_texts=keep_texts)
+
+
+@compiles
+def compile_anew(
+    request: Request, stored: StoredPrograms, observer: StageObserver | None = None, *, keep_texts: bool = False
+) -> Compilation:
+    """The program of a request that is not `stored` by its key.
+
+    Raises:
+        CompileError, ArgumentError, GridError: As `compile_program`.
+    """
     # The frontends import these too, but so deep in the stack that calls cross the end of a chunk of CPython's data
     # stack, which is then mapped and freed at every such call.
     import ttnn_jit.dialects  # noqa: F401

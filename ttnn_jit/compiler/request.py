@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from ttnn_jit.compiler.template_misses import SizeNames, names_of_sizes
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.tensors.dynamic_marks import marked_axes
 from ttnn_jit.specs.cores.sharding import maximal_block_sharding_config
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.target import SystemDesc
@@ -23,6 +26,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend import FrontendResult, ResultLayout
+
+
+OpenHiddenInput = Callable[[Path, TensorSpec], TensorSpec]
+"""From the path and the spec of a hidden input to its spec in a trace."""
 
 
 class Request(Protocol):
@@ -45,6 +52,18 @@ class Request(Protocol):
         """The specs of its tensors in order."""
 
     @property
+    def integers(self) -> tuple[int, ...]:
+        """The ints of its arguments in order, which a template may leave open."""
+
+    @property
+    def marked_axes(self) -> Sequence[Collection[int]]:
+        """Per tensor the axes of extents that the user marked as dynamic."""
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names of the extents of `inputs`, and those of `integers`."""
+
+    @property
     def library(self) -> TensorLibrary | None:
         """The library of its tensors; None if it does not matter."""
 
@@ -56,8 +75,11 @@ class Request(Protocol):
     def target(self) -> SystemDesc:
         """The target of the compile."""
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> Self:
-        """The request for tensors of other specs, in order."""
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> Self:
+        """The request for tensors of other specs, and for other ints, in order."""
+
+    def opening(self, hidden: OpenHiddenInput) -> Self:
+        """The request whose hidden inputs have extents of a trace, by path and spec."""
 
     def value_at(self, path: Path) -> Any:
         """The current value at a path that a compile read.
@@ -82,6 +104,7 @@ class FunctionRequest:
         same: Per tensor argument, the first one with the same memory; () if there are no aliases, or if the function
             updates no argument.
         tensors: The tensors of the call in order, for programs that test their identity; () if all are distinct.
+        hidden: Puts extents of a trace into the specs of hidden inputs.
     """
 
     function: types.FunctionType
@@ -91,6 +114,7 @@ class FunctionRequest:
     library: TensorLibrary | None = None
     same: tuple[int, ...] = ()
     tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
+    hidden: OpenHiddenInput | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -110,19 +134,38 @@ class FunctionRequest:
         library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> FunctionRequest:
-        """The request for tensors of other specs, in order."""
-        given = iter(specs)
+    def opening(self, hidden: OpenHiddenInput) -> FunctionRequest:
+        """The request with extents of a trace in hidden inputs."""
+        return replace(self, hidden=hidden)
+
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> FunctionRequest:
+        """The request for tensors of other specs, and for other ints, in order."""
+        tensors, numbers = iter(specs), iter(integers)
 
         def other(leaf: Any) -> Any:
-            return next(given) if isinstance(leaf, TensorSpec) else leaf
+            return next(tensors) if isinstance(leaf, TensorSpec) else next(numbers) if type(leaf) is int else leaf
 
         return replace(self, arguments={name: pytrees.map_leaves(own, other) for name, own in self.arguments.items()})
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The ints in the arguments."""
+        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is int)
+
+    @property
+    def marked_axes(self) -> Sequence[Collection[int]]:
+        """Those of the call's tensors."""
+        return [*map(marked_axes, self.tensors)]
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names in the function, such as ``x.shape[0]``."""
+        return names_of_sizes(self.arguments)
 
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
@@ -147,6 +190,7 @@ class FunctionRequest:
             _result_layout(self.options, self.target),
             self.library,
             self.options.max_grid,
+            self.hidden,
         )
         return lower(request)
 
@@ -171,6 +215,10 @@ class OperationRequest:
 
     location: ClassVar[str] = ""
     """An operation has no file."""
+    integers: ClassVar[tuple[int, ...]] = ()
+    """The attributes of an operation are fixed."""
+    marked_axes: ClassVar[Sequence[Collection[int]]] = ()
+    """It has no tensors, only specs."""
     library: ClassVar[None] = None
     """An operation reads only its operands."""
 
@@ -189,7 +237,7 @@ class OperationRequest:
             **self.result.parts,
         }
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the operands."""
         return tuple(operand for operand in self.operands if isinstance(operand, TensorSpec))
@@ -199,11 +247,20 @@ class OperationRequest:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
-    def with_inputs(self, specs: Iterable[TensorSpec]) -> OperationRequest:
+    def opening(self, hidden: OpenHiddenInput) -> OperationRequest:  # noqa: ARG002
+        """The request itself: an operation has no hidden inputs."""
+        return self
+
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:  # noqa: ARG002
         """The request for tensors of other specs, in order."""
         given = iter(specs)
         operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)
         return replace(self, operands=tuple(operands))
+
+    @property
+    def names_of_sizes(self) -> SizeNames:
+        """The names of the operands by position."""
+        return names_of_sizes({f"operand {index}": spec for index, spec in enumerate(self.inputs)})
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""
@@ -238,6 +295,7 @@ class Compilation:
         structure: None for one result, else a pytree of tuples, lists and dicts with result indices as leaves.
         opaque: The first value read whose changes cannot be detected: the program serves only one call.
         warnings: Texts for the user.
+        by_template: Whether the program is one of a template's, which serves other sizes too.
     """
 
     program: Program
@@ -245,3 +303,4 @@ class Compilation:
     structure: Any
     opaque: Opaque | None = None
     warnings: tuple[str, ...] = ()
+    by_template: bool = False

@@ -8,20 +8,22 @@ from __future__ import annotations
 import hashlib
 import json
 import weakref
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from ttnn_jit.cache.disk import MANIFEST, PROGRAM, store_of
+from ttnn_jit.cache.disk import MANIFEST, PROGRAM, TEMPLATES, store_of
 from ttnn_jit.cache.key import Key
-from ttnn_jit.cache.manifest import Manifest
+from ttnn_jit.cache.manifest import CachedProgram, Manifest
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.request import Compilation, Request
+from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import read_fingerprint
 from ttnn_jit.guards.path_json import path_from_json, path_to_json
 from ttnn_jit.guards.reads import Read
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import LibraryMark, is_library_tensor, mark_of
 from ttnn_jit.runtime.native.native import load_launch_code
 from ttnn_jit.runtime.programs.program import Program
@@ -55,7 +57,12 @@ class StoredPrograms:
 
     @staticmethod
     def of(request: Request, *, use_disk: bool) -> StoredPrograms:
-        """The programs of this process and, with `use_disk`, of the cache folder."""
+        """The programs of this process and, with `use_disk`, of the cache folder; none for a user's passes.
+
+        The code of a user's pass is no part of keys, and may change from process to process.
+        """
+        if request.options.extra_pipeline_options:
+            return StoredPrograms.none(request)
         return StoredPrograms(request, IN_MEMORY, manifest_on_disk() if use_disk else None)
 
     @staticmethod
@@ -74,7 +81,7 @@ class StoredPrograms:
         found = self._manifest.lookup(self._key, lambda path: current_fingerprint(self._request, path, values))
         if found is None:
             return None
-        reads = tuple(Read(path_from_json(path), values[path]) for path in found.reads)
+        reads = _reads(found, values)
         program = Program.if_sound(found.program, self._inputs(reads))
         if program is None or not self._takes(reads):
             return None
@@ -91,6 +98,40 @@ class StoredPrograms:
         """Whether the tensors among the reads are of the arguments' library; otherwise a compile raises the error."""
         titles = {read.value.title for read in reads if type(read.value) is LibraryMark}
         return titles <= {self._request.library and self._request.library.title}
+
+    def templates(self, of_any_size: Request, known: Container[str]) -> Iterator[StoredTemplate]:
+        """The sound templates on disk whose reads have their current values, besides those `known` by digest.
+
+        Args:
+            of_any_size: The request without its sizes, which is their key.
+            known: The digests of templates that are not wanted.
+        """
+        key = None if self._manifest is None else request_key(of_any_size, TEMPLATES)
+        if self._manifest is None or key is None:
+            return
+        values: dict[str, Any] = {}
+        matching = self._manifest.matching(key, lambda path: current_fingerprint(self._request, path, values), known)
+        for found in matching:
+            reads = _reads(found, values)
+            try:
+                program = Program.from_bytes(found.program)
+            except ProgramFormatError:
+                continue
+            compilation = _compilation(program, reads, values) if self._takes(reads) else None
+            if compilation is not None:
+                yield StoredTemplate(compilation, self._inputs(reads)[len(self._request.inputs) :], found.digest)
+
+    def keep_template(self, of_any_size: Request, reads: Sequence[Read], example: Program) -> str | None:
+        """Stores a template, the notes of its `example`, for other processes that can check its reads.
+
+        Returns:
+            The digest of its entry; None if it is not stored.
+        """
+        key = None if self._manifest is None or self._key is None else request_key(of_any_size, TEMPLATES)
+        if self._manifest is None or key is None or example.notes["structure"] == NOT_STORABLE:
+            return None
+        fingerprints = _fingerprints(reads)
+        return None if fingerprints is None else self._manifest.store_template(key, fingerprints, example.to_bytes())
 
     def find_content(self, content: Key, reads: Iterable[Read]) -> Program | None:
         """A program with this content, of any request, that takes the tensors of `reads`."""
@@ -116,12 +157,39 @@ class StoredPrograms:
             return
         if program.notes["structure"] == NOT_STORABLE:
             return
-        try:
-            reads = [(path_to_json(read.path), read_fingerprint(read.value)) for read in lowered.reads]
-        except NoStableIdentityError:
-            return  # the function read a value without a stable identity
+        reads = _fingerprints(lowered.reads)
+        if reads is None:
+            return
         known = not is_new and self._manifest.program(content) is not None
         self._manifest.store(self._key, reads, content, None if known else program.to_bytes())
+
+
+@dataclass(frozen=True)
+class StoredTemplate:
+    """A template on disk.
+
+    Attributes:
+        compilation: The compilation of its example, whose notes hold the template.
+        hidden: The specs of the tensors among its reads.
+        digest: The digest of its entry.
+    """
+
+    compilation: Compilation
+    hidden: tuple[TensorSpec, ...]
+    digest: str
+
+
+def _reads(found: CachedProgram, values: Mapping[str, Any]) -> tuple[Read, ...]:
+    """The reads of a stored program; `values` maps paths to values."""
+    return tuple(Read(path_from_json(path), values[path]) for path in found.reads)
+
+
+def _fingerprints(reads: Iterable[Read]) -> list[tuple[str, str]] | None:
+    """Path and fingerprint of each read; None if a value has no stable identity."""
+    try:
+        return [(path_to_json(read.path), read_fingerprint(read.value)) for read in reads]
+    except NoStableIdentityError:
+        return None
 
 
 def manifest_on_disk() -> Manifest | None:
@@ -130,10 +198,10 @@ def manifest_on_disk() -> Manifest | None:
     return Manifest(store) if store else None
 
 
-def request_key(request: Request) -> Key | None:
-    """The key of a request; None if an argument has no stable identity across processes."""
+def request_key(request: Request, kind: str = MANIFEST) -> Key | None:
+    """The key of a request's entry of this kind; None if an argument has no stable identity across processes."""
     parts, options, target = request.parts, request.options, request.target
-    key = Key.for_this_host(MANIFEST, parts, options, target, function=request.name, location=request.location)
+    key = Key.for_this_host(kind, parts, options, target, function=request.name, location=request.location)
     try:
         _ = key.digest
     except NoStableIdentityError:

@@ -7,105 +7,36 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import starmap
 from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
+from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, shapes_of_reads, with_forms, with_metadata
 from ttnn_jit.compiler.request import Compilation, Request
-from ttnn_jit.compiler.stored_programs import notes_of
+from ttnn_jit.compiler.stored_programs import StoredPrograms, StoredTemplate, notes_of
+from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
+from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures, names_of_sizes
+from ttnn_jit.diagnostics.errors import InternalError, ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
+from ttnn_jit.foreign.values import is_a
+from ttnn_jit.guards.reads import Path, Read, path_text
+from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.runtime.native.native import host_cpu
-from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan_template import PlanTemplate
+from ttnn_jit.runtime.plans.spec_json import text_of
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.cores.memory_config import BufferType
-from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Specialization, Trace, is_extent, specialized
+from ttnn_jit.specs.extents.extent import ServesOneCallError, Specialization, Trace, specialized
 from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.extents.polynomials import value_of
+from ttnn_jit.specs.spec_forms import form_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-Shapes = Sequence[tuple[int, ...]]
-"""The shapes of the tensors of a call."""
-
-Dimension = tuple[int, int]
-"""A tensor of a call, and its axis."""
-
-
-@dataclass(frozen=True)
-class Symbols:
-    """The dimensions of a call's tensors that are symbols.
-
-    Attributes:
-        numbers: Per tensor and axis the number of the symbol, or None for an extent that is fixed.
-        fixed: Per tensor and axis the extent that is fixed, or None.
-    """
-
-    numbers: tuple[tuple[int | None, ...], ...]
-    fixed: tuple[tuple[int | None, ...], ...]
-
-    @staticmethod
-    def of(
-        shapes: Shapes, dynamic: Callable[[Dimension], bool], are_equal: Callable[[Dimension, Dimension], bool]
-    ) -> Symbols:
-        """A symbol for each extent that is `dynamic` and at least 2; extents that `are_equal` share one."""
-        found: list[Dimension] = []
-        numbers: list[tuple[int | None, ...]] = []
-        for index, shape in enumerate(shapes):
-            own: list[int | None] = []
-            for axis, extent in enumerate(shape):
-                here = index, axis
-                if extent < LEAST_SYMBOL or not dynamic(here):
-                    own.append(None)
-                    continue
-                same = next((number for number, other in enumerate(found) if are_equal(here, other)), len(found))
-                if same == len(found):
-                    found.append(here)
-                own.append(same)
-            numbers.append(tuple(own))
-        fixed = (
-            tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
-            for shape, own in zip(shapes, numbers, strict=True)
-        )
-        return Symbols(tuple(numbers), tuple(fixed))
-
-    @property
-    def count(self) -> int:
-        """The number of symbols."""
-        return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
-
-    def values(self, shapes: Shapes) -> list[int] | None:
-        """The values of the symbols for a call's shapes; None if a fixed extent differs, or two of one symbol."""
-        values: list[int] = [0] * self.count
-        for shape, own, fixed in zip(shapes, self.numbers, self.fixed, strict=True):
-            for extent, number, wanted in zip(shape, own, fixed, strict=True):
-                if number is None:
-                    if extent != wanted:
-                        return None
-                elif values[number] == 0:
-                    values[number] = extent
-                elif values[number] != extent:
-                    return None
-        return values
-
-    def specs(self, specs: Sequence[TensorSpec], trace: Trace) -> tuple[TensorSpec, ...]:
-        """The specs with the extents of a trace."""
-        hints = self.values([tuple(spec.shape) for spec in specs])
-        assert hints is not None, "a trace begins with the sizes of its symbols"
-        symbols = [trace.symbol(hint) for hint in hints]
-        return tuple(
-            TensorSpec(
-                [extent if number is None else symbols[number] for extent, number in zip(spec.shape, own, strict=True)],
-                spec.dtype,
-                spec.layout,
-                spec.memory_config,
-            )
-            if any(number is not None for number in own)
-            else spec
-            for spec, own in zip(specs, self.numbers, strict=True)
-        )
 
 
 @dataclass(frozen=True)
@@ -115,24 +46,53 @@ class Template:
     Attributes:
         symbols: The dimensions that may vary.
         formulas: The numbers of the plan, and the guards.
-        plan: The plan, with extents.
+        plan: The plan.
         specialized: The uses that fixed an extent.
     """
 
     symbols: Symbols
     formulas: Formulas
-    plan: ProgramPlan
+    plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
 
-    def plan_for(self, shapes: Shapes) -> ProgramPlan | None:
-        """The plan for a call's shapes; None if the template does not hold for them."""
-        symbols = self.symbols.values(shapes)
-        if symbols is None or min(symbols, default=LEAST_SYMBOL) < LEAST_SYMBOL:
+    def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes) -> ProgramPlan | None:
+        """The plan for the sizes of a call with these inputs; None if the template does not hold for them."""
+        symbols = self.symbols.values(sizes)
+        if symbols is None:
             return None
         atoms = self.formulas.values(symbols)
-        return None if atoms is None else instantiated(self.plan, atoms)
+        if atoms is None:
+            return None
+        try:
+            return self.plan.plan_for(inputs, atoms)
+        except ShapeError:
+            return None  # a tensor would be too large: a compile says which
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, besides those of the plan of one size."""
+        return {
+            "symbols": self.symbols.to_json(),
+            "formulas": self.formulas.to_json(),
+            "places": self.plan.to_json(),
+            "specialized": [[each.expression, each.value, each.use] for each in self.specialized],
+        }
+
+    @staticmethod
+    def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int]) -> Template:
+        """The inverse of `to_json`, for calls with sizes of these ranks: of the tensors, then the count of ints.
+
+        Raises:
+            LookupError, TypeError, ValueError: The fields do not describe a template of the example.
+        """
+        symbols, formulas = Symbols.from_json(fields["symbols"], ranks), Formulas.from_json(fields["formulas"])
+        if symbols.count != formulas.atoms.count(None):
+            raise ValueError("the formulas have other symbols")
+        plan = PlanTemplate.from_json(fields["places"], example, len(formulas.atoms))
+        uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
+        return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)))
 
 
+@lru_cache(maxsize=4096)
 def may_be_dynamic(spec: TensorSpec) -> bool:
     """Whether templates serve tensors like this one: dense and interleaved, not in L1."""
     config = spec.memory_config
@@ -142,102 +102,142 @@ def may_be_dynamic(spec: TensorSpec) -> bool:
 _SERVED = (BufferType.DRAM, BufferType.SYSTEM_MEMORY)
 
 
-def instantiated(plan: ProgramPlan, atoms: Sequence[int]) -> ProgramPlan:
-    """The plan for values of the atoms."""
-    numbers: dict[int, int] = {}  # by id: a plan has each extent in many places
-
-    def number(value: Any) -> int:
-        found = numbers.get(id(value))
-        if found is None:
-            found = numbers[id(value)] = value_of(value.terms, atoms)
-        return found
-
-    def tuple_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple([number(value) if is_extent(value) else value for value in values])
-
-    def spec_of(spec: TensorSpec) -> TensorSpec:
-        if not any(map(is_extent, spec.shape)):
-            return spec
-        return TensorSpec(tuple_of(spec.shape), spec.dtype, spec.layout, spec.memory_config)
-
-    def launch_of(each: Launch | Repeat) -> Launch | Repeat:
-        if isinstance(each, Repeat):
-            (count,) = tuple_of((each.count,))
-            return Repeat(count, tuple(map(launch_of, each.launches)))
-        return replace(
-            each,
-            params=tuple_of(each.params),
-            offsets=tuple_of(each.offsets),
-            steps=tuple(map(tuple_of, each.steps)),
-            growth=tuple(map(tuple_of, each.growth)),
-        )
-
-    return replace(
-        plan,
-        inputs=tuple(map(spec_of, plan.inputs)),
-        outputs=tuple(map(spec_of, plan.outputs)),
-        intermediates=tuple(map(spec_of, plan.intermediates)),
-        elided=tuple(map(spec_of, plan.elided)),
-        launches=tuple(map(launch_of, plan.launches)),
-    )
-
-
 @dataclass(frozen=True)
 class CompiledTemplate:
     """A template with all else of its compile.
 
     Attributes:
         template: The plan for many sizes.
-        objects: The object code of its kernels, by symbol.
-        compilation: The compilation of the size that it was made for.
-        guard: What `Templates` was told to make of the compilation.
+        program: The program of one size, whose code all sizes share.
+        reads: See `Compilation`.
+        structure: See `Compilation`.
+        warnings: See `Compilation`.
+        hidden: The paths of the hidden inputs whose extents may vary. The symbols have rows for these, behind those of
+            a request's sizes, and the reads have their forms.
     """
 
     template: Template
-    objects: Mapping[str, bytes]
-    compilation: Compilation
-    guard: Any
+    program: Program
+    reads: tuple[Read, ...]
+    structure: Any
+    warnings: tuple[str, ...]
+    hidden: tuple[Path, ...] = ()
 
-    def compilation_for(self, request: Request) -> Compilation | None:
-        """The compilation of a request that differs in its sizes alone; None if the template does not hold for them."""
-        plan = self.template.plan_for(shapes_of(request))
+    def compilation_for(self, request: Request, found: Sequence[Any]) -> Compilation | None:
+        """The compilation of a request that differs in its sizes alone; None if the template does not hold for them.
+
+        Args:
+            request: The request.
+            found: The hidden inputs of its call.
+
+        Raises:
+            InternalError: A launch of the plan would leave its operands.
+        """
+        inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
+        if self.hidden:
+            tensors = self.by_path(found)
+            reads = with_metadata(reads, tensors)
+            specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
+            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(tuple(specs[path].shape) for path in self.hidden))
+        plan = self.template.plan_for(inputs, sizes)
         if plan is None:
             return None
-        described = self.compilation.program
-        program = Program(
-            plan,
-            self.objects,
-            descriptors=partial(descriptors_of, request),
-            notes=described.notes,
-            built_for=described.built_for,
-        )
-        return replace(self.compilation, program=program)
+        program = self.program.resized(plan, partial(descriptors_of, request))
+        return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
+
+    def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
+        """The hidden inputs of a call by path."""
+        paths = [read.path for read in self.reads if is_a(read.value, TensorMark)]
+        return dict(zip(paths, found, strict=True))
 
 
-def shapes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The shapes of a request's tensors."""
-    return tuple(tuple(spec.shape) for spec in request.inputs)
+@dataclass
+class _Guarded:
+    """A template of a process.
+
+    Attributes:
+        compiled: The template.
+        guard: What `Templates` was told to make of its compilation.
+        digest: The digest of its entry on disk; None if it has none.
+        is_read: Whether it was read from disk.
+        is_shared: Whether it has served a second size.
+    """
+
+    compiled: CompiledTemplate
+    guard: Any
+    digest: str | None
+    is_read: bool
+    is_shared: bool = False
+
+
+def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
+    """The shapes of a request's tensors, and behind them its ints."""
+    return (*(tuple(spec.shape) for spec in request.inputs), request.integers)
 
 
 @dataclass
 class _Family:
     """The calls of a function that differ in sizes alone."""
 
-    seen: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
-    templates: list[CompiledTemplate] = field(default_factory=list)
+    seen: list[SeenCall] = field(default_factory=list)
+    marked: set[Place] = field(default_factory=set)
+    templates: list[_Guarded] = field(default_factory=list)
 
-    def varies(self, dimension: Dimension) -> bool:
-        """Whether an extent was not the same at every call."""
-        index, axis = dimension
-        return any(shapes[index][axis] != self.seen[0][index][axis] for shapes in self.seen)
+    def varies(self, place: Place) -> bool:
+        """Whether a size was not the same at every call, or is marked."""
+        index, axis = place
+        first = self.seen[0].sizes
+        return place in self.marked or any(seen.sizes[index][axis] != first[index][axis] for seen in self.seen)
 
-    def are_equal(self, one: Dimension, other: Dimension) -> bool:
-        """Whether two extents were equal at every call."""
-        return all(shapes[one[0]][one[1]] == shapes[other[0]][other[1]] for shapes in self.seen)
+    def are_equal(self, one: Place, other: Place) -> bool:
+        """Whether two sizes were equal at every call."""
+        return all(seen.sizes[one[0]][one[1]] == seen.sizes[other[0]][other[1]] for seen in self.seen)
 
+    @property
+    def digests(self) -> set[str]:
+        """The digests of the templates that are on disk too."""
+        return {each.digest for each in self.templates if each.digest is not None}
+
+    @property
+    def has_other_hidden_inputs(self) -> bool:
+        """Whether the last call had the sizes of an earlier one, with hidden inputs."""
+        *earlier, last = self.seen
+        return any(seen.hidden and seen.sizes == last.sizes for seen in earlier)
+
+    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> tuple[Compilation, Any] | None:
+        """The compilation of a request by a template whose guard holds, and the guard; None if there is none.
+
+        A template from disk whose plan for these sizes is refused is damaged, and forgotten.
+        """
+        for each in tuple(self.templates):
+            hidden = fetch(each.guard)
+            if hidden is None:
+                continue
+            try:
+                found = each.compiled.compilation_for(request, hidden)
+            except InternalError:
+                if not each.is_read:
+                    raise
+                self.templates.remove(each)
+                continue
+            if found is not None:
+                COUNTERS.template_hits += 1
+                each.is_shared = True
+                return found, guard_of(found) if each.compiled.hidden else each.guard
+        return None
+
+
+FetchHidden = Callable[[Any], "Sequence[Any] | None"]
+"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
+
+GuardOf = Callable[[Compilation], Any]
+"""Makes of a compilation what decides whether its reads have their current values."""
 
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
+
+MAX_UNSHARED = 6
+"""The most of these that have served one size: as long as there are more, templates would not pay for their compile."""
 
 _MAX_SEEN = 64
 
@@ -248,12 +248,14 @@ class Templates:
     Args:
         dynamic: True: every extent of an argument may vary from the first call on. None: those that have varied.
             False: none.
-        guard_of: Makes of a compilation what decides whether its reads have their current values.
+        guard_of: See `GuardOf`.
+        warn: Warns the user that calls that differ in sizes alone need too many templates.
     """
 
-    def __init__(self, dynamic: bool | None, guard_of: Callable[[Compilation], Any]) -> None:
+    def __init__(self, dynamic: bool | None, guard_of: GuardOf, warn: Callable[[str], None]) -> None:
         self._dynamic = dynamic
         self._guard_of = guard_of
+        self._warn = warn
         self._families: dict[Hashable, _Family] = {}
 
     def clear(self) -> None:
@@ -261,43 +263,163 @@ class Templates:
         self._families.clear()
 
     def compilation(
-        self, key: Hashable, request: Request, holds: Callable[[Any], bool]
-    ) -> tuple[Compilation, Any] | None:
-        """The compilation of a request by a template, a new one perhaps, and its guard.
+        self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool
+    ) -> tuple[Compilation, Any]:
+        """The compilation of a request, and its guard.
+
+        It is looked up by the templates in memory, then on disk by the request, then by the templates on disk. What is
+        not found is compiled, as a template if an extent has varied.
 
         Args:
-            key: The key of the call, specs included.
+            key: The key of the call without its sizes: `key_without_sizes`.
             request: The request.
-            holds: Whether the guard of a template holds now.
-
-        Returns:
-            None if no extent has varied, or none may.
+            fetch: The hidden inputs of the call by the guard of a template.
+            use_disk: Whether programs are looked up on disk, and stored there.
         """
         family = self._family(key, request)
+        if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
+            return found
+        stored = StoredPrograms.of(request, use_disk=use_disk)
+        compilation = stored.find()
         if family is None:
-            return None
-        for each in family.templates:
-            if holds(each.guard) and (found := each.compilation_for(request)) is not None:
-                return found, each.guard
-        if len(family.seen) < _MAX_SEEN:
-            family.seen.append(shapes_of(request))
-        if len(family.templates) >= MAX_TEMPLATES:
-            family.templates = [each for each in family.templates if holds(each.guard)]
-        if len(family.templates) >= MAX_TEMPLATES:
-            return None
-        symbols = Symbols.of(shapes_of(request), (lambda _: True) if self._dynamic else family.varies, family.are_equal)
-        if not symbols.count:
-            return None
-        made = compile_template(request, symbols, self._guard_of)
+            compilation = compilation or driver.compile_anew(request, stored)
+            return compilation, self._guard_of(compilation)
+        family.marked |= {(index, axis) for index, axes in enumerate(request.marked_axes) for axis in axes}
+        seen = SeenCall(sizes_of(request), {})
+        family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
+        made = None
+        if compilation is None:
+            made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, fetch)
         if made is None:
-            return None
-        family.templates.append(made)
-        return made.compilation, made.guard
+            compilation = compilation or driver.compile_anew(request, stored)
+            made = compilation, self._guard_of(compilation)
+        seen.hidden = shapes_of_reads(made[0].reads)
+        return made
 
-    def _family(self, key: Hashable, request: Request) -> _Family | None:
+    def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
             return None
-        return self._families.setdefault(_without_sizes(key), _Family())
+        family = self._families.get(key)
+        if family is None:
+            family = self._families[key] = _Family()
+        return family
+
+    def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> tuple[Compilation, Any] | None:
+        """The compilation of a request by a template on disk that is not in memory yet."""
+        found = read_template(request, stored, family.digests)
+        if found is None:
+            return None
+        compiled, compilation, digest = found
+        COUNTERS.disk_hits += 1
+        family.templates.append(_Guarded(compiled, self._guard_of(compilation), digest, is_read=True))
+        return compilation, family.templates[-1].guard
+
+    def _compiled(
+        self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
+    ) -> tuple[Compilation, Any] | None:
+        """The compilation of a request by a template that is made for it."""
+        if len(family.templates) >= MAX_TEMPLATES:
+            family.templates = [each for each in family.templates if fetch(each.guard) is not None]
+        unshared = sum(not each.is_shared for each in family.templates)
+        if len(family.templates) >= MAX_TEMPLATES:
+            self._warn_of_too_many(family, request, fetch)
+        if len(family.templates) >= MAX_TEMPLATES or unshared >= MAX_UNSHARED:
+            return None
+        symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
+        if not (symbols.count or family.has_other_hidden_inputs):
+            return None
+        compiled = compile_template(request, symbols, family.seen, stored)
+        if compiled is None:
+            return None
+        made, compilation = compiled
+        program, exact = compilation.program, self._guard_of(compilation)
+        if made.hidden:  # in memory alone: on disk hidden inputs are fixed
+            family.templates.append(
+                _Guarded(made, self._guard_of(replace(compilation, reads=made.reads)), None, is_read=False)
+            )
+            return compilation, exact
+        notes = {**program.notes, TEMPLATE: made.template.to_json()}
+        example = Program(program.plan, program.objects, notes=notes, built_for=program.built_for)
+        digest = stored.keep_template(_without_extents(request), made.reads, example)
+        family.templates.append(_Guarded(made, exact, digest, is_read=False))
+        return compilation, exact
+
+    def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str]:
+        """Why no template serves a request: their failing conditions; none if one serves it, or if there is none."""
+        family = self._families.get(key)
+        return [] if family is None else explained([self._sized(each, request, fetch) for each in family.templates])
+
+    @staticmethod
+    def _sized(each: _Guarded, request: Request, fetch: FetchHidden) -> SizedTemplate:
+        compiled, found = each.compiled, fetch(each.guard)
+        names = [*request.names_of_sizes]
+        if found is None:
+            return SizedTemplate(compiled.template, None, names)
+        tensors = compiled.by_path(found)
+        shapes = [tuple(mark_of(tensors[path]).spec.shape) for path in compiled.hidden]
+        names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-1]
+        return SizedTemplate(compiled.template, (*sizes_of(request), *shapes), names)
+
+    def _warn_of_too_many(self, family: _Family, request: Request, fetch: FetchHidden) -> None:
+        failures = most_frequent_failures([self._sized(each, request, fetch) for each in family.templates])
+        self._warn(
+            f"{request.name} has {MAX_TEMPLATES} programs for many sizes, and from now on compiles every size that "
+            f"none of them serves by itself; what keeps failing: {failures} (docs/dynamic_shapes.md)"
+        )
+
+    def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
+        """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""
+        return lambda place: (bool(self._dynamic) and place[0] < tensors) or family.varies(place)
+
+
+TEMPLATE = "template"
+"""The note of a stored program that is the example of a template: the JSON values of the template."""
+
+
+def read_template(
+    request: Request, stored: StoredPrograms, known: Container[str] = ()
+) -> tuple[CompiledTemplate, Compilation, str] | None:
+    """A template on disk that serves a request, the compilation that it makes, and the digest of its entry.
+
+    Templates whose digest is `known` are not read. None if no other serves the request.
+    """
+    if not is_eligible(request):
+        return None
+    for found in stored.templates(_without_extents(request), known):
+        compiled = template_of(found, request)
+        try:
+            compilation = None if compiled is None else compiled.compilation_for(request, ())
+        except InternalError:
+            continue  # it is damaged
+        if compiled is not None and compilation is not None:
+            return compiled, compilation, found.digest
+    return None
+
+
+def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | None:
+    """The stored template, for calls that differ from a request in sizes alone; None if it is damaged."""
+    program, inputs = found.compilation.program, request.inputs
+    example, count = program.plan, len(inputs)
+    forms = [*map(form_of, example.inputs[:count])]
+    if forms != [*map(form_of, inputs)] or not all(map(may_be_dynamic, example.inputs[:count])):
+        return None
+    if example.inputs[count:] != found.hidden:
+        return None
+    try:
+        ranks = [*map(len, sizes_of(request))]
+        template = Template.from_json(program.notes[TEMPLATE], example, ranks)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+    notes = {name: note for name, note in program.notes.items() if name != TEMPLATE}
+    own = Program(example, program.objects, notes=notes, built_for=program.built_for)
+    rest = found.compilation
+    return CompiledTemplate(template, own, rest.reads, rest.structure, rest.warnings)
+
+
+def _without_extents(request: Request) -> Request:
+    """A request with extents and ints of 1, which stands for all sizes in keys."""
+    specs = (spec.with_(shape=(1,) * len(spec.shape)) for spec in request.inputs)
+    return request.with_inputs(specs, (1,) * len(request.integers))
 
 
 def is_eligible(request: Request) -> bool:
@@ -307,43 +429,59 @@ def is_eligible(request: Request) -> bool:
     return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
 
 
-def _without_sizes(key: Any) -> Hashable:
-    """A key with the rank in place of the shape of every spec."""
-    if isinstance(key, TensorSpec):
-        return TensorSpec, len(key.shape), key.dtype, key.layout, key.memory_config
-    return tuple(map(_without_sizes, key)) if type(key) is tuple else key
+def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
+    """A key with the forms of specs in their place."""
+    return tuple(
+        [
+            form_of(part) if type(part) is TensorSpec else without_shapes(part) if type(part) is tuple else part
+            for part in key
+        ]
+    )
 
 
 def compile_template(
-    request: Request, symbols: Symbols, guard_of: Callable[[Compilation], Any]
-) -> CompiledTemplate | None:
-    """A template of a request; None if its program serves one call only."""
-    from ttnn_jit.compiler.driver import scheduled_code
+    request: Request, symbols: Symbols, seen: Sequence[SeenCall], stored: StoredPrograms
+) -> tuple[CompiledTemplate, Compilation] | None:
+    """A template of a request, the last of the calls that were `seen`, and the compilation of the request itself.
+
+    None if its program serves one call only, or calls of one size only.
+    """
     from ttnn_jit.dialects.writing.editing import discard
 
     trace = Trace()
-    with trace.recording():
-        lowered = request.with_inputs(symbols.specs(request.inputs, trace)).lower()
-        if lowered.opaque is not None:
+    extents = symbols.extents(sizes_of(request), trace)
+    hidden = HiddenSymbols(seen, symbols, extents, trace, may_be_dynamic)
+    with trace.recording(), stored.numba_disk_cache():
+        specs, integers = symbols.traced(request.inputs, request.integers, extents)
+        try:
+            lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
+        except ServesOneCallError:
+            return None
+        complete = hidden.completed()
+        is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
+        if lowered.opaque is not None or not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
         notes = notes_of(lowered)
-        code = scheduled_code(lowered.module, request.options, None)
+        code = driver.scheduled_code(lowered.module, request.options, None)
         with code.assembled() as images:
             objects = images()
         discard(lowered.module)
     COUNTERS.compiles += 1
-    template = Template(symbols, trace.formulas, code.plan, tuple(trace.specialized))
-    plan = template.plan_for(shapes_of(request))
-    assert plan is not None, "a template holds for the size that it was made for"
-    program = Program(plan, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu())
-    compilation = Compilation(program, lowered.reads, structure, None, lowered.warnings)
-    return CompiledTemplate(template, objects, compilation, guard_of(compilation))
+    COUNTERS.templates += 1
+    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.shapes)) or [])
+    assert hints is not None, "a template holds for the size that it was made for"
+    plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
+    template = Template(complete, trace.formulas, plan, tuple(trace.specialized))
+    program = Program(
+        plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
+    )
+    compilation = Compilation(program, lowered.reads, structure, None, lowered.warnings, by_template=True)
+    reads = with_forms(lowered.reads, hidden.paths)
+    return CompiledTemplate(template, program, reads, structure, lowered.warnings, hidden.paths), compilation
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:
     """The descriptors of a request's launches, which depend on its sizes."""
-    from ttnn_jit.compiler.driver import run_stages
-
-    _, descriptors = run_stages(request.lower().module, request.options, None)
+    _, descriptors = driver.run_stages(request.lower().module, request.options, None)
     return descriptors

@@ -82,6 +82,15 @@ def excerpt(location: Location) -> str:
     return f"{prefix}{shown}\n{' ' * (len(prefix) - 2)}| {lead}{'^' * max(1, _width(shown[start:end]))}"
 
 
+def source_text(location: Location) -> str:
+    """The source text at `location`, or its first line; "" if the file cannot be read."""
+    line = linecache.getline(location.file, location.line).rstrip("\n")
+    start = max(0, location.column - 1)
+    end = location.end_column - 1 if location.end_column and location.end_line in {0, location.line} else len(line)
+    text = line[start:end].strip()
+    return text if location.end_line in {0, location.line} else f"{text} ..."
+
+
 def _width(text: str) -> int:
     """The width of `text` in columns of a terminal: 2 for a wide character, 0 for a combining one."""
     if text.isascii():

@@ -22,8 +22,9 @@ from ttnn_jit.diagnostics.errors import LayoutError
 from ttnn_jit.dialects.spelling.affine_text import affine_map_text
 from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_attr, tile_type
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
-from ttnn_jit.process.memoized import memoized
+from ttnn_jit.process.memoized import KEYS, memoized
 from ttnn_jit.specs.cores.sharding import folded_2d
+from ttnn_jit.specs.extents.extent import is_symbolic
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import (
     CoreRange,
@@ -46,7 +47,8 @@ def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
     type_: TensorType[Attribute] = TensorType(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
     known = _spec_of(type_)
-    _KNOWN[id(type_)] = type_, known
+    table = _KNOWN if KEYS.memos is None or not is_symbolic(spec.shape) else KEYS.memos.setdefault(spec_of, {})
+    table[id(type_)] = type_, known
     return type_
 
 
@@ -61,7 +63,8 @@ def dense_type(type_: TensorType[Attribute]) -> TensorType[Attribute]:
 
 
 _KNOWN: dict[int, tuple[TensorType[Attribute], TensorSpec]] = {}
-"""id of a type that `tensor_type` made -> that type, which is kept alive, and its spec. Types are slow to hash."""
+"""id of a type that `tensor_type` made -> that type, which is kept alive, and its spec. Types are slow to hash. Those
+with extents of a trace are in a table of the trace."""
 
 
 @memoized
@@ -90,6 +93,8 @@ def spec_of(type_: Attribute) -> TensorSpec:
             that layout.
     """
     known = _KNOWN.get(id(type_))
+    if known is None and KEYS.memos is not None:
+        known = KEYS.memos.get(spec_of, _KNOWN).get(id(type_))
     if known is not None:
         return known[1]
     if not isinstance(type_, TensorType) or not isinstance(type_.encoding, TTNNLayoutAttr):

@@ -30,6 +30,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, tensor_library_of
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.mutable_values import frozen
+from ttnn_jit.specs.spec_forms import form_of
 from ttnn_jit.specs.tensor_spec import (
     CoreCoord,
     CoreGrid,
@@ -80,6 +81,12 @@ class Arguments:
         """
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
+
+    def key_without_sizes(self) -> tuple[object, ...]:
+        """The key without the shapes of tensors and the values of ints, which templates leave open."""
+        structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
+        leaves = zip(self.leaves, self.libraries, self.specs, strict=True)
+        return (*structures, *(_leaf_key_without_size(*each) for each in leaves))
 
     def keys_by_parameter(self) -> dict[str, tuple[object, ...]]:
         """The parts of the key, by parameter."""
@@ -155,6 +162,12 @@ def _attributes_key(value: Any, fields: Collection[str] = ()) -> tuple[object, .
     """The cache key of the attributes of a container or scalar of the user's, other than `fields`."""
     own = {name: held for name, held in own_attributes(value).items() if name not in fields}
     return Arguments({"": flatten(own)}, frozenset()).key() if own else ()
+
+
+def _leaf_key_without_size(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:
+    if spec is not None:
+        return library, form_of(spec)
+    return int if type(leaf) is int else _leaf_key(leaf, library, spec)
 
 
 def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each

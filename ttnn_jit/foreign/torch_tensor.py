@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, MissingLibraryError
 from ttnn_jit.specs.dtypes import dtypes_of_torch
-from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, TensorSpec
 
 if TYPE_CHECKING:
     import torch
@@ -75,7 +76,12 @@ def spec_of_torch_tensor(tensor: torch.Tensor) -> TensorSpec:
             "transform such as `torch.vmap`, or its storage was freed",
             help="call the function with plain tensors, outside the transform",
         )
-    return TensorSpec(tensor.shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=tensor.stride())
+    return _strided_spec(tensor.shape, dtype, tensor.stride())
+
+
+@lru_cache(maxsize=4096)
+def _strided_spec(shape: tuple[int, ...], dtype: DataType, strides: tuple[int, ...]) -> TensorSpec:
+    return TensorSpec(shape, dtype, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG, strides=strides)
 
 
 def _kind_of_torch(tensor: torch.Tensor) -> str:

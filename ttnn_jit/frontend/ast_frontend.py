@@ -17,6 +17,7 @@ from ttnn_jit.frontend.calls.cached_functions import guard_evictions
 from ttnn_jit.frontend.calls.call_expressions import call_value, callback
 from ttnn_jit.frontend.calls.python_functions import compute, compute_in_c
 from ttnn_jit.frontend.python.attributes import attribute_value
+from ttnn_jit.frontend.python.extents_in_calls import locating_uses
 from ttnn_jit.frontend.python.interpreter import Interpreter, Rules
 from ttnn_jit.frontend.python.parameters import bind_parameters
 from ttnn_jit.frontend.python.tensor_identities import (
@@ -103,7 +104,7 @@ def _run(
     function = request.function
     recorder = ReadRecorder(tracks_identity=tracks_identity)
     builder = (SpecBuilder if observes else ModuleBuilder).of(request)
-    hidden = HiddenInputs(recorder, request)
+    hidden = HiddenInputs(recorder, request, opens=not observes)
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 
     tensors = tensors_of(arguments)
@@ -128,7 +129,8 @@ def _run(
         recorder.bind_path(value, path_of(name))
     variables = bind_parameters(function.__name__, source.node.args, args, kwargs, (), {})
     try:
-        returned = interpreter.run_function(source, function, (), variables, None)
+        with locating_uses(arguments, interpreter):
+            returned = interpreter.run_function(source, function, (), variables, None)
     except RecursionError:
         raise CompileError(
             f"`{function.__name__}` nests too deeply to be compiled", location=interpreter.location()

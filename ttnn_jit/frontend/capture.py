@@ -21,6 +21,8 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves, parts_of
 from ttnn_jit.foreign.torch_autocast import CAST_HELP, autocast_is_on
 from ttnn_jit.frontend.ast_frontend import observe
 from ttnn_jit.frontend.calls.code_scan import is_keyed, may_test_identity, scan
+from ttnn_jit.frontend.plain_numbers import plain
+from ttnn_jit.frontend.python.extents_in_calls import locating_uses
 from ttnn_jit.frontend.python.interpreter import failure_text
 from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_namespace, is_plain_function, not_plain_function_text
 from ttnn_jit.frontend.python.tensor_identities import (
@@ -154,17 +156,17 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
     definition = request.definition
     guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
     arguments = merge_same_objects(arguments) if recorder.tracks_identity else arguments
-    emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request), definition)
+    emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request, opens=False), definition)
 
     def proxy(name: str, value: Any) -> Any:
-        return emitter.argument(value, name) if isinstance(value, TensorArgument) else value
+        return emitter.argument(value, name) if isinstance(value, TensorArgument) else plain(value)
 
     proxies = {name: map_leaves(value, partial(proxy, name)) for name, value in arguments.items()}
     for tensor in [*recorder.tensors.values()]:
         emitter.resolve(tensor)
     args, kwargs = call_arguments(function, proxies)
     before = {name: parts_of(value) for name, value in proxies.items()}
-    returned = _returned(function, args, kwargs, emitter)
+    returned = _returned(function, args, kwargs, emitter, arguments)
     for name, value in proxies.items():
         if not _are_same(before[name], parts_of(value)):
             raise CompileError(
@@ -227,11 +229,15 @@ def _are_same(before: list[Any], after: list[Any]) -> bool:
 
 
 def _returned(
-    function: types.FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any], emitter: CaptureEmitter
+    function: types.FunctionType,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    emitter: CaptureEmitter,
+    arguments: Mapping[str, Any],
 ) -> Any:
     """The value that the function returns; an exception becomes an error at the user's line."""
     try:
-        with tracing_hidden_inputs(emitter):
+        with tracing_hidden_inputs(emitter), locating_uses(arguments, emitter):
             return map_leaves(function(*args, **kwargs), emitter.resolve)
     except TtnnJitError as error:
         if error.location is None:

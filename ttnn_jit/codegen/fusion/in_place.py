@@ -36,7 +36,7 @@ def written_in_place(plan: HostPlan) -> Iterator[InPlace]:
     readers, writers = launch_indices(launches)
     for argument, result in plan.updates:
         old, new = plan.arguments[argument], plan.results[result]
-        if not writers[new] or plan.results.count(new) > 1 or old.spec is not new.spec:
+        if not writers[new] or plan.results.count(new) > 1 or old.spec != new.spec:
             continue
         index, *others = writers[new]
         first = launches[index].bound

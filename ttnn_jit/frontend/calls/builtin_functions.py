@@ -16,6 +16,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.foreign.values import is_a, is_atom, is_native_container, is_python_class, native_class
+from ttnn_jit.frontend.plain_numbers import plain
 from ttnn_jit.frontend.python import containers
 from ttnn_jit.frontend.python.containers import Purity, each, is_plain_key
 from ttnn_jit.frontend.python.interpreter import Interpreter
@@ -93,7 +94,7 @@ def set_of(function: Callable[..., Any]) -> Handler:
     """For ``set`` and ``frozenset``."""
 
     def handler(interpreter: Interpreter, *iterables: Any) -> Any:
-        items = [list(each(interpreter, iterable)) for iterable in iterables]
+        items = [plain(list(each(interpreter, iterable))) for iterable in iterables]
         if not all(is_plain_key(interpreter, item) for part in items for item in part):
             interpreter.mark_opaque("the members of a set have comparisons of their own")
         return interpreter.natively(function, *items)
@@ -117,11 +118,15 @@ def _update_dict(interpreter: Interpreter, table: dict[Any, Any], *args: Any, **
             interpreter.mark_opaque(f"a dict is made from a {type(source).__name__} by code that cannot be followed")
             interpreter.natively(dict.update, table, source)
         else:
-            pairs = [tuple(each(interpreter, pair)) for pair in each(interpreter, source)]
+            pairs = [_with_plain_key(tuple(each(interpreter, pair))) for pair in each(interpreter, source)]
             if not all(is_plain_key(interpreter, pair[0]) for pair in pairs if pair):
                 interpreter.mark_opaque("the keys of a dict have comparisons of their own")
             interpreter.natively(dict.update, table, pairs)
     table.update(kwargs)
+
+
+def _with_plain_key(pair: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*map(plain, pair[:1]), *pair[1:])
 
 
 def update(interpreter: Interpreter, table: Any, *args: Any, **kwargs: Any) -> Any:

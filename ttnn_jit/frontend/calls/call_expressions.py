@@ -20,6 +20,7 @@ from ttnn_jit.frontend.calls.code_scan import scan_value
 from ttnn_jit.frontend.calls.dataclass_instances import GENERATED, dataclass_instance, has_generated_init
 from ttnn_jit.frontend.calls.messages import is_message, show
 from ttnn_jit.frontend.calls.python_functions import is_pure
+from ttnn_jit.frontend.plain_numbers import plain
 from ttnn_jit.frontend.python.attributes import SuperProxy
 from ttnn_jit.frontend.python.contexts import GeneratorContext, is_context_function
 from ttnn_jit.frontend.python.frame import Frame, local_names_of, parameter_names
@@ -131,10 +132,11 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
     """
     match function:
         case _ if overloads_of(function) is not None or is_namespace_function(function):
-            _record_tile_function(interpreter, function)
+            if _record_tile_function(interpreter, function):
+                args, kwargs = [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
             return interpreter.call(function, args, kwargs)
         case _ if may_be_cached(interpreter, function, args, kwargs):
-            return call_cached(interpreter, function, args, kwargs)
+            return call_cached(interpreter, function, [*map(plain, args)], {n: plain(v) for n, v in kwargs.items()})
         case _ if (name := wrapped_attribute(function)) is not None:
             return _call_wrapped(interpreter, function, name, args, kwargs)
         case _ if (moved := movement_function(function, args)) is not None:
@@ -177,15 +179,19 @@ def call_value(  # noqa: C901, PLR0911, PLR0912 - one line for each kind of call
 _WRITTEN_IN_PYTHON = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 
-def _record_tile_function(interpreter: Interpreter, function: Any) -> None:
-    """Record the reads of the Python function of a user's tile operation, which is traced, not interpreted."""
+def _record_tile_function(interpreter: Interpreter, function: Any) -> bool:
+    """Record the reads of the Python function of a user's tile operation, which is traced, not interpreted.
+
+    Returns whether `function` is such an operation.
+    """
     if own_attribute(function, TILE_FUNCTION) is ABSENT:
-        return
+        return False
     path = interpreter.recorder.operation_path(function)
     if path is not None:
         scan_value(function, path, interpreter.recorder)
     elif not interpreter.recorder.is_keyed(function):
         interpreter.mark_opaque(f"`{function.__name__}` was not found by a name or an attribute")
+    return True
 
 
 def inline(

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ttnn_jit.frontend.plain_numbers import plain
 from ttnn_jit.frontend.python.interpreter import Interpreter
 
 _MODULES = frozenset({"logging", "loguru", "pprint", "warnings", "_warnings"})
@@ -51,6 +52,7 @@ def show(interpreter: Interpreter, function: Any, args: Sequence[Any], kwargs: M
         _warn_printed_once(interpreter, function)
     if interpreter.observes:
         return None
+    args, kwargs = [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
     if function is not warnings.warn:
         return interpreter.natively(function, *args, **kwargs)
     location = interpreter.location()

@@ -25,9 +25,11 @@ from ttnn_jit.foreign.library_values import is_library_value_class
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar_class
 from ttnn_jit.foreign.values import has_member, is_a, is_atom, native_class, native_contents
 from ttnn_jit.frontend.calls import builtin_functions, generator_methods, object_copies
+from ttnn_jit.frontend.plain_numbers import is_traced
 from ttnn_jit.frontend.python import attributes, containers, special_methods
 from ttnn_jit.frontend.python.assignment import object_setattr, set_attribute
 from ttnn_jit.frontend.python.containers import Purity, materialised
+from ttnn_jit.frontend.python.extents_in_calls import arguments_for, arguments_of_method, implementation_of
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.language import VALUE_MODULES
 from ttnn_jit.frontend.python.side_effects import special_methods_have_effects
@@ -244,6 +246,10 @@ def compute(
         CompileError: The function raised; the text is Python's.
     """
     bound = is_bound_builtin(function)
+    if is_traced() and not bound:
+        args, kwargs = arguments_for(function, args, kwargs)
+        if (implementation := implementation_of(function, args)) is not function:
+            return interpreter.natively(implementation, *args)
     if not (bound or kwargs) and _SIMPLE.issuperset(map(type, args)) and function not in _QUERIES:
         return interpreter.natively(function, *args)
     if bound:
@@ -268,6 +274,8 @@ def _handled(rule: BuiltinRule, interpreter: Interpreter, args: Sequence[Any], k
 
 def _method(interpreter: Interpreter, method: Any, values: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The result of a builtin method on the first of `values`, regardless of overrides in that object's class."""
+    if is_traced():
+        values, kwargs = arguments_of_method(method.__name__, values, kwargs)
     rule = METHODS.get(method.__name__, _C)
     if (
         rule.changes
@@ -320,6 +328,8 @@ def compute_in_c(
     interpreter: Interpreter, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
     """The result of a function computed in C; what C reads is recorded, or the guard repeats the call."""
+    if is_traced():
+        args, kwargs = arguments_for(function, args, kwargs)
     rule = FUNCTIONS.get(function, _C)
     forwards = rule.forwards or (rule.concatenates and not any(map(may_compute, args)))
     if not forwards:

@@ -11,6 +11,7 @@ from typing import Any
 from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.torch_modules import is_default_setattr
 from ttnn_jit.foreign.values import ABSENT, member_of, own_attribute
+from ttnn_jit.frontend.plain_numbers import plain
 from ttnn_jit.frontend.python.attributes import attribute_name, attribute_value
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
@@ -32,6 +33,8 @@ def assign(interpreter: Interpreter, target: ast.expr, value: Any) -> None:
             interpreter.python(operator.setitem, container, index, value)
         case ast.Attribute():
             owner = interpreter.evaluate(target.value)
+            if interpreter.recorder.is_foreign(owner):
+                value = plain(value)
             if not _already_holds(interpreter, owner, attribute_name(interpreter, target), value):
                 _write(interpreter, target, owner, value)
         case _:

@@ -28,6 +28,7 @@ from ttnn_jit.foreign.values import (
     python_member,
     same_value,
 )
+from ttnn_jit.frontend.plain_numbers import SymbolicSize, of_same_class, plain
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.language import lacks_name
 from ttnn_jit.frontend.python.side_effects import getter_has_effects
@@ -40,6 +41,7 @@ from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.unsupported import unsupported_function
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 from ttnn_jit.runtime.libraries import is_library_tensor
+from ttnn_jit.specs.extents.extent import is_extent
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
@@ -91,6 +93,7 @@ def has_attribute(interpreter: Interpreter, base: Any, name: Any, /) -> Any:
     """``hasattr(base, name)``; the type of the attribute, or its absence, is recorded as read."""
     if not is_a(name, str):
         return NATIVE
+    base = of_same_class(base)
     interpreter.recorder.bind_path(base, path := interpreter.recorder.path_of(base))
     if path is not None and type(base) not in _PROGRAM_CLASSES:
         interpreter.recorder.record_class(base, path)
@@ -132,6 +135,8 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     Raises:
         CompileError: There is no such attribute.
     """
+    if is_extent(base) or (type(base) is SymbolicSize and not hasattr(SymbolicSize, name)):
+        base = plain(base)
     if is_library_tensor(base):
         if path is not None:
             interpreter.recorder.record_alias(base, path)

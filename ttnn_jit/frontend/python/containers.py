@@ -28,6 +28,7 @@ from ttnn_jit.foreign.values import (
     native_item,
     python_member,
 )
+from ttnn_jit.frontend.plain_numbers import SymbolicSize
 from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.special_methods import (
     NATIVE,
@@ -164,6 +165,8 @@ def get_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
 def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     """The item that C finds in a container under a key."""
     key = _as_index(interpreter, container, key)
+    if type(container) is SymbolicSize:
+        return interpreter.natively(operator.getitem, container, key)
     if is_a(container, dict):
         return _item_of_dict(interpreter, container, key)
     if type(key) is slice and is_atom(key) and is_a(container, list, tuple):

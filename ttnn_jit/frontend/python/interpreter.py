@@ -17,6 +17,7 @@ from ttnn_jit.diagnostics.origin import is_of_the_standard_library
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_array import is_numpy_array
 from ttnn_jit.foreign.values import ABSENT, is_python_class, member_of
+from ttnn_jit.frontend.plain_numbers import is_traced
 from ttnn_jit.frontend.python.frame import Frame, generator_part, local_names_of, makes_generator
 from ttnn_jit.frontend.python.language import PYTHON_FAILURES, is_plain_function, not_plain_function_text
 from ttnn_jit.frontend.reads.function_source import FunctionNode, FunctionSource
@@ -30,6 +31,7 @@ from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.guards.reads import TENSOR_STEP, Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import is_library_tensor
+from ttnn_jit.specs.extents.extent import ServesOneCallError
 
 MAX_ITERATIONS = 65_536  # total of all loops of one compile
 MAX_RECURSION = 24  # nested calls of one function, which use Python's own stack
@@ -87,6 +89,8 @@ class Interpreter(Emitter):
         compared_inputs: Inputs whose identity C compared, by id.
         cached_calls: Calls of cached functions, with their results.
     """
+
+    keeps_extents = True
 
     def __init__(
         self,
@@ -242,7 +246,10 @@ class Interpreter(Emitter):
 
         Raises:
             CompileError: The interpreter only observes a program that a trace will run.
+            ServesOneCallError: The program is compiled for many sizes.
         """
+        if is_traced() and not self.observes:
+            raise ServesOneCallError  # what follows may run natively, and gets plain ints in a compile of one size
         if self.observes:
             raise CompileError(what, location=self.location())
         self.recorder.mark_opaque(what, self.location())

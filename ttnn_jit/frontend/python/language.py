@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.values import ABSENT, is_a, own_attribute
+from ttnn_jit.frontend.plain_numbers import SymbolicSize
 from ttnn_jit.ops import overloads_of
 from ttnn_jit.ops.host_ops import is_interpreted
 
@@ -27,7 +28,7 @@ VALUE_MODULES = frozenset(
         "tile",
         "configs.unary_op_type",
     )
-)
+) | {SymbolicSize.__module__}
 """The modules of the host API whose functions and classes programs may use."""
 
 PYTHON_FAILURES = (

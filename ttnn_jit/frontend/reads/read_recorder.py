@@ -24,6 +24,7 @@ from ttnn_jit.foreign.values import (
     native_class,
     native_contents,
 )
+from ttnn_jit.frontend.plain_numbers import plain
 from ttnn_jit.guards.reads import (
     ARGUMENT_STEP,
     ATTRIBUTE_STEP,
@@ -130,6 +131,7 @@ class ReadRecorder:
 
     def operand(self, value: Any) -> Operand | None:
         """The operand by which a guard finds `value` again; None if it cannot."""
+        value = plain(value)
         if is_atom(value):
             return atom_operand(value) if type(value) is not slice else None  # no slice is hashable before 3.12
         path = self._paths.get(id(value))
@@ -367,7 +369,7 @@ class ReadRecorder:
 
     def _record(self, path: Path | None, value: Any) -> None:
         if path is not None:
-            self.reads.setdefault(path, Read(path, value))
+            self.reads.setdefault(path, Read(path, plain(value)))
 
 
 def is_bound_builtin(value: Any) -> bool:

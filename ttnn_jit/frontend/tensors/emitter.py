@@ -118,7 +118,7 @@ class Emitter(AbstractEmitter):
         if self.library in _OF_ANOTHER_LIBRARY:
             given = [value for value in bound.operands if isinstance(value, ProxyTensor)]
             for result in results:
-                result.strides_in_elements = strides_of_result(result.shape, given)
+                result.strides_in_elements = strides_of_result(result.spec.shape, given)
         if bound.operation.is_view and options.change_nothing:
             note_views(self, bound.operation, bound.operands[0], bound.attributes, results)
 

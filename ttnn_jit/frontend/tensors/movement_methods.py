@@ -42,7 +42,7 @@ def apply_movement(movement: ForeignMovement, tensor: ProgramTensor, *args: Any,
     """
     found = _contiguous(tensor) if movement.starts_contiguous else tensor
     if movement.canonicalize is not None:
-        operation, statics = movement.canonicalize(tuple(tensor.shape), *args, **kwargs)
+        operation, statics = movement.canonicalize(tuple(tensor.spec.shape), *args, **kwargs)
         found = tensor.emitter.emit((operation,), (found, *statics), {})
     if movement.must_be_view:
         _require_view(tensor, found)
@@ -66,12 +66,12 @@ def copy_of(tensor: ProgramTensor, *, densely: bool = False) -> ProgramTensor:
     """A copy of `tensor` in memory of its own; `densely` gives it the strides of its shape."""
     made: ProgramTensor = tensor.emitter.emit((COPY,), (tensor,), {})
     if densely:
-        made.strides_in_elements = dense_strides(made.shape)
+        made.strides_in_elements = dense_strides(made.spec.shape)
     return made
 
 
 def _contiguous(tensor: ProgramTensor) -> ProgramTensor:
-    if are_dense(tuple(tensor.shape), tensor.strides_in_elements):
+    if are_dense(tuple(tensor.spec.shape), tensor.strides_in_elements):
         return tensor
     made = copy_of(tensor, densely=True)
     if tensor.strides_in_elements is None:

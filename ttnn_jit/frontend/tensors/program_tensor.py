@@ -171,6 +171,7 @@ class AbstractEmitter(ABC):
 
     Attributes:
         observes: Only reads are recorded; a trace makes the module.
+        keeps_extents: The user's code is interpreted, and may get extents of a trace; else it gets plain ints.
         inputs: The proxies of the call's tensors, then those of hidden inputs.
         library: The library of these tensors; None: any.
         metadata_library: The library whose metadata (dtypes, shapes, layouts) tensors return; None, ttnn, inside a
@@ -179,6 +180,7 @@ class AbstractEmitter(ABC):
     """
 
     observes = False
+    keeps_extents = False
     is_over = False
 
     def __init__(self, builder: ModuleBuilder, hidden: HiddenInputs) -> None:

@@ -22,6 +22,7 @@ from ttnn_jit.frontend.tensors.tensor_metadata import (
     device_of,
     element_type,
     extents,
+    handed_out,
     layout_of,
     length,
     library_of,
@@ -46,6 +47,7 @@ from ttnn_jit.ops import (
 )
 from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.storage_type import StorageType
+from ttnn_jit.specs.tensor_spec import Shape
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
 """The attributes that determine every query of a tensor while a function is compiled (`TensorQueries`)."""
@@ -126,6 +128,24 @@ class ProxyTensor(ProgramTensor):
     def shape(self) -> Any:
         """The logical extents; a tensor of torch's or numpy's has the class of its library."""
         return extents(self)
+
+    @property
+    def padded_shape(self) -> Shape:
+        """The stored extents."""
+        shape: Shape = handed_out(self, super().padded_shape)
+        return shape
+
+    def volume(self) -> int:
+        """Number of logical elements."""
+        volume: int = handed_out(self, super().volume())
+        return volume
+
+    logical_volume = volume
+
+    def physical_volume(self) -> int:
+        """Number of stored elements, padding included."""
+        volume: int = handed_out(self, super().physical_volume())
+        return volume
 
     @property
     def layout(self) -> Any:

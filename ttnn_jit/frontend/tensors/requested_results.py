@@ -98,7 +98,7 @@ def note_layouts(
         return
     for result, spec in zip(results, wanted, strict=True):
         held = result.cached_operand[1]
-        result.requested = None if spec is held or held.memory_config == HOST_MEMORY_CONFIG else spec
+        result.requested = None if spec == held or held.memory_config == HOST_MEMORY_CONFIG else spec
 
 
 def relaid_out(emitter: AbstractEmitter, tensor: ProgramTensor, held: TensorOperand) -> TensorOperand:

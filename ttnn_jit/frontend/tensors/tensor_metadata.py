@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from ttnn_jit.foreign.values import ABSENT, is_python_class
+from ttnn_jit.frontend.plain_numbers import SymbolicSize, plain
 from ttnn_jit.frontend.tensors.program_tensor import ProgramTensor
 from ttnn_jit.ops.movement.view_rules import are_dense
 from ttnn_jit.runtime.libraries import NUMPY, TORCH, TensorLibrary
@@ -43,9 +44,14 @@ def element_type(tensor: ProgramTensor) -> Any:
 def extents(tensor: ProgramTensor) -> Any:
     """Its ``.shape``, of its library's class."""
     shape, library = tensor.spec.shape, library_of(tensor)
-    if library is None or is_symbolic(shape):
-        return shape
-    return sys.modules["torch"].Size(shape) if library == "torch" else tuple(shape)
+    if library == "torch":
+        return handed_out(tensor, SymbolicSize(shape) if is_symbolic(shape) else sys.modules["torch"].Size(shape))
+    return handed_out(tensor, shape if library is None else tuple(shape))
+
+
+def handed_out(tensor: ProgramTensor, value: Any) -> Any:
+    """`value`, a part of the metadata, for the user's code: plain ints if that runs natively."""
+    return value if tensor.emitter.keeps_extents or tensor.emitter.metadata_library is None else plain(value)
 
 
 def layout_of(tensor: ProgramTensor) -> Any:
@@ -70,14 +76,19 @@ def metadata_attribute(tensor: ProgramTensor, name: str) -> Any:
     """The value of the metadata property, or the bound metadata method, `name`; ABSENT if there is none."""
     library = tensor.emitter.library
     if name in (properties := _PROPERTIES.get(library, {})):
-        return properties[name](tensor)
+        return handed_out(tensor, properties[name](tensor))
     methods = _METHODS_OF_TORCH if library is TORCH else {}
-    return types.MethodType(methods[name], tensor) if name in methods else ABSENT
+    return types.MethodType(_handing_out(methods[name]), tensor) if name in methods else ABSENT
+
+
+def _handing_out(query: MetadataQuery) -> MetadataQuery:
+    return lambda tensor, *args, **kwargs: handed_out(tensor, query(tensor, *args, **kwargs))
 
 
 def metadata_function(function: Any) -> MetadataQuery | None:
     """The implementation of a metadata function of torch's or numpy's; None for other functions."""
-    return table_entry(function, _FUNCTIONS)
+    query = table_entry(function, _FUNCTIONS)
+    return None if query is None else _handing_out(query)
 
 
 def table_entry(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Listed | None:
@@ -93,20 +104,21 @@ def table_entry(function: Any, tables: Mapping[str, Mapping[str, Listed]]) -> Li
 
 def length(tensor: ProgramTensor) -> int:
     """``len(tensor)``."""
-    if not tensor.shape:
+    if not tensor.spec.shape:
         tensor.refuse("TypeError: len() of a 0-d tensor")
-    return next(iter(tensor.spec.shape))
+    extent: int = handed_out(tensor, tensor.spec.shape[0])
+    return extent
 
 
 def _size(tensor: ProgramTensor, dim: int | None = None) -> Any:
-    return tensor.shape if dim is None else _at(tensor, tensor.shape, dim)
+    return tensor.shape if dim is None else _at(tensor, tensor.spec.shape, dim)
 
 
 def _at(tensor: ProgramTensor, numbers: tuple[int, ...], dim: int) -> int:
     rank = len(numbers)
     if not -rank <= dim < rank:
         tensor.refuse(f"IndexError: dimension {dim} of a tensor of {rank} dimensions")
-    return int(numbers[dim])
+    return numbers[dim]
 
 
 def _known_strides(tensor: ProgramTensor) -> tuple[int, ...]:
@@ -120,7 +132,7 @@ def _strides(tensor: ProgramTensor) -> tuple[int, ...]:
 
 
 def _stride_along(tensor: ProgramTensor, dim: int) -> int:
-    if _at(tensor, tensor.shape, dim) == 1:
+    if _at(tensor, tensor.spec.shape, dim) == 1:
         tensor.refuse("the stride of a dimension of one element may be any number", "use its `.shape`")
     return _at(tensor, _known_strides(tensor), dim)
 
@@ -130,15 +142,15 @@ def _stride(tensor: ProgramTensor, dim: int | None = None) -> Any:
 
 
 def _rank(tensor: ProgramTensor) -> int:
-    return len(tensor.shape)
+    return len(tensor.spec.shape)
 
 
 def _count(tensor: ProgramTensor) -> int:
-    return math.prod(tensor.shape)
+    return math.prod(tensor.spec.shape)
 
 
 def _count_along(tensor: ProgramTensor, axis: int | None = None) -> int:
-    return _count(tensor) if axis is None else _at(tensor, tensor.shape, axis)
+    return _count(tensor) if axis is None else _at(tensor, tensor.spec.shape, axis)
 
 
 def _itemsize(tensor: ProgramTensor) -> int:
@@ -158,7 +170,7 @@ def _is_signed(tensor: ProgramTensor) -> bool:
 
 
 def _is_contiguous(tensor: ProgramTensor) -> bool:
-    return are_dense(tuple(tensor.shape), _known_strides(tensor))
+    return are_dense(tuple(tensor.spec.shape), _known_strides(tensor))
 
 
 def _never(_: ProgramTensor) -> bool:

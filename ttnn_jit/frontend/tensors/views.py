@@ -32,7 +32,7 @@ def is_number(tensor: ProgramTensor) -> bool:
     Arguments, views and copies without dimensions are arrays.
     """
     is_array = tensor.is_argument or tensor.is_copy or tensor.view_of is not None
-    return tensor.emitter.library is NUMPY and not (tensor.shape or is_array)
+    return tensor.emitter.library is NUMPY and not (tensor.spec.shape or is_array)
 
 
 # --- Making views -------------------------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def note_view(
         return
     strides, is_certain = _strides(base, chain)
     if is_certain and strides is None and base.strides_in_elements is not None:
-        made.strides_in_elements = dense_strides(made.shape)  # the library copies
+        made.strides_in_elements = dense_strides(made.spec.shape)  # the library copies
         return
     made.strides_in_elements = strides
     made.view_of = View(base, chain, emitter.location(), root_of(base).writes, is_certain)
@@ -62,7 +62,7 @@ def note_view(
 
 def _strides(base: ProgramTensor, chain: Iterable[CanonicalCall]) -> tuple[Strides, bool]:
     """The strides of the result of these movements, and whether it is certain that it is a view or a copy."""
-    shape, strides, is_certain = tuple(base.shape), base.strides_in_elements, True
+    shape, strides, is_certain = tuple(base.spec.shape), base.strides_in_elements, True
     for operation, statics in chain:
         if operation is RESHAPE and strides is None:
             is_certain = is_certain and only_adds_ones(shape, *statics)
@@ -73,7 +73,7 @@ def _strides(base: ProgramTensor, chain: Iterable[CanonicalCall]) -> tuple[Strid
 
 def strides_of_result(shape: Sequence[int], operands: Iterable[ProgramTensor]) -> Strides:
     """The strides of a computed result: dense if all operands are; else unknown, as libraries follow the operands."""
-    dense = all(are_dense(tuple(tensor.shape), tensor.strides_in_elements) for tensor in operands)
+    dense = all(are_dense(tuple(tensor.spec.shape), tensor.strides_in_elements) for tensor in operands)
     return dense_strides(shape) if dense else None
 
 

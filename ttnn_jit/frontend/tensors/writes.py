@@ -57,7 +57,7 @@ def get_item(emitter: AbstractEmitter, tensor: ProgramTensor, index: object) -> 
 def _selects_scalar(index: object, part: ProgramTensor) -> bool:
     """Whether an index has an integer for every dimension and no ellipsis: numpy returns a scalar for it."""
     parts = index if isinstance(index, tuple) else (index,)
-    return not part.shape and not any(each is ... for each in parts)
+    return not part.spec.shape and not any(each is ... for each in parts)
 
 
 def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
@@ -73,17 +73,17 @@ def is_mask(index: Any, emitter: AbstractEmitter) -> TypeGuard[ProgramTensor]:
 
 def _mask_filled(emitter: AbstractEmitter, target: ProgramTensor, mask: ProgramTensor, value: Any) -> TensorOperand:
     """`target` with `value` where the mask, over its leading dimensions, is true."""
-    extents = tuple(mask.shape)
-    if extents != tuple(target.shape)[: len(extents)]:
-        target.refuse(f"a mask of shape {list(extents)} does not fit a tensor of {list(target.shape)}")
+    extents = tuple(mask.spec.shape)
+    if extents != tuple(target.spec.shape)[: len(extents)]:
+        target.refuse(f"a mask of shape {list(extents)} does not fit a tensor of {list(target.spec.shape)}")
     if is_proxy(value) and value.spec.volume != 1:
         target.refuse(
-            f"a tensor of shape {list(value.shape)} cannot be written where a mask is true: the number of these "
+            f"a tensor of shape {list(value.spec.shape)} cannot be written where a mask is true: the number of these "
             "elements is not known before the call",
             "choose element by element: `ttnn.where(mask, value, x)`",
         )
-    if len(extents) < len(target.shape):
-        ones = (1,) * (len(target.shape) - len(extents))
+    if len(extents) < len(target.spec.shape):
+        ones = (1,) * (len(target.spec.shape) - len(extents))
         mask = emitter.emit((RESHAPE,), (mask, extents + ones), {})
     return _broadcast(emitter, target, emitter.emit((MASKED_FILL,), (target, mask, value), {}))
 
@@ -97,7 +97,7 @@ def _indexing_chain(emitter: AbstractEmitter, tensor: ProgramTensor, index: obje
     if any(map(is_proxy, leaves([index]))):
         tensor.refuse("a tensor is no index of a tensor", "index by whole numbers, slices, None and ...")
     try:
-        return tuple(indexed(tuple(tensor.shape), index))
+        return tuple(indexed(tuple(tensor.spec.shape), index))
     except ShapeError as error:
         raise CompileError(error.message, location=emitter.location(), help=error.help) from None
 
@@ -119,7 +119,7 @@ def write(
     location = emitter.location()
     if target.deallocated_at is not None:
         target.refuse(f"{what} writes into a tensor that was deallocated at {target.deallocated_at}")
-    if tuple(value[1].shape) != tuple(target.shape):
+    if tuple(value[1].shape) != tuple(target.spec.shape):
         target.refuse(
             f"{what} has a result of shape {list(value[1].shape)}, and writes into a tensor of {list(target.shape)}",
             "the tensor that is written must have the shape of the result",
@@ -172,15 +172,17 @@ def _broadcast(emitter: AbstractEmitter, part: ProgramTensor, value: Any) -> Ten
     location = emitter.location()
     if is_proxy(value):
         value = emitter.live_operand(value, "an assignment")
-        extra = len(value[1].shape) - len(part.shape)
-        if extra > 0 and set(value[1].shape[:extra]) == {1}:
+        extra = len(value[1].shape) - len(part.spec.shape)
+        if extra > 0 and all(extent == 1 for extent in value[1].shape[:extra]):
             value = emitter.builder.operation(RESHAPE, [value], (tuple(value[1].shape[extra:]),), location)
         if value[1].dtype is not part.spec.dtype:
             value = emitter.builder.operation(TYPECAST, [value], (part.spec.dtype,), location)
-        if tuple(value[1].shape) == tuple(part.shape):
+        if tuple(value[1].shape) == tuple(part.spec.shape):
             return emitter.builder.stored(value, part.cached_operand[1].with_(), location)
-        if not fits(value[1].shape, part.shape):
-            part.refuse(f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.shape)}")
+        if not fits(value[1].shape, part.spec.shape):
+            part.refuse(
+                f"a tensor of shape {list(value[1].shape)} does not broadcast to a part of {list(part.spec.shape)}"
+            )
         filled = emitter.builder.operation(FILL, [part.operand, value], (), location)
     else:
         filled = emitter.emit((FILL,), (part, value), {}).operand

@@ -179,7 +179,7 @@ class ModuleBuilder(FunctionBuilder):
             CompileError: It has another layout.
         """
         value, spec = operand
-        if spec is requested and not isinstance(value, BlockArgument):
+        if spec == requested and not isinstance(value, BlockArgument):
             return operand
         if spec.layout is not requested.layout:
             raise CompileError(
@@ -196,7 +196,7 @@ class ModuleBuilder(FunctionBuilder):
     def with_layout(self, operand: TensorOperand, requested: TensorSpec, location: Location | None) -> TensorOperand:
         """`operand` in the layout and the memory of `requested`; arrays of the host stay where they are."""
         value, spec = operand
-        if spec is requested or spec.memory_config == HOST_MEMORY_CONFIG:
+        if spec == requested or spec.memory_config == HOST_MEMORY_CONFIG:
             return operand
         check_memory_of_device(requested.memory_config)
         # A copy fuses into the computation of its operand; a relayout fuses into readers, as other movements do.
@@ -232,7 +232,7 @@ class ModuleBuilder(FunctionBuilder):
     def _copied_argument(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
         """A copy of an argument that is returned in another layout; every other value unchanged."""
         spec = spec_of(value.type)
-        if not isinstance(value, BlockArgument) or requested_spec(spec, layout) is spec:
+        if not isinstance(value, BlockArgument) or requested_spec(spec, layout) == spec:
             return value
         op = OP_OF[COPY].make((value,), tensor_type(spec), attributes=dict(HOISTED), location=self.location)
         append(self.block, (op,))

@@ -41,7 +41,7 @@ def lay_out_results(block: Block, results: Sequence[SSAValue], layout: ResultLay
         for value in [result for result in op.results if isinstance(result.type, TensorType)]:
             old = spec_of(value.type)
             new = requested_spec(old, layout) if value in results else _spec_like_users(value, old, moved)
-            if new is not old:
+            if new != old:
                 moved_values[value] = Rewriter.replace_value_with_new_type(value, tensor_type(new))
                 moved.add(moved_values[value])
     return [moved_values.get(value, value) for value in results]

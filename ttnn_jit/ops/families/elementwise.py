@@ -124,7 +124,7 @@ class Elementwise(Operation):
                 the first tensor is sharded and would be broadcast, or the result is larger than any tensor.
         """
         tensors = [spec for spec in specs if isinstance(spec, TensorSpec)]
-        if all(spec is tensors[0] for spec in tensors):  # equal specs are one object
+        if all(spec == tensors[0] for spec in tensors):
             return (tensors[0].with_(),)
         self._check_dtypes(tensors)
         self._check_channels(specs)

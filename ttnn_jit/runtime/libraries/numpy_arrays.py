@@ -68,13 +68,11 @@ class NumpyArrays(ForeignLibrary):
         """Compare class, dtype, shape and strides of each."""
         return self.conditions_of_hidden(plan, arguments)
 
-    def conditions_of_hidden(self, plan: ProgramPlan, hidden: Iterable[int]) -> Iterator[str]:
+    def conditions_of_hidden(self, _plan: ProgramPlan, hidden: Iterable[int]) -> Iterator[str]:
         """Compare class, dtype, shape and strides of each."""
         for i in hidden:
-            spec = plan.inputs[i]
-            strides = tuple(stride * spec.dtype.itemsize for stride in spec.element_strides)
-            yield from (f"type(a{i}) is Array and a{i}.dtype is D{i}", f"a{i}.shape == {tuple(spec.shape)}")
-            yield f"a{i}.strides == {strides}"
+            yield from (f"type(a{i}) is Array and a{i}.dtype is D{i}", f"a{i}.shape == shape{i}")
+            yield f"a{i}.strides == strides{i}"
 
     def address_of(self, index: int) -> str:
         """The text of `address`."""
@@ -88,10 +86,10 @@ class NumpyArrays(ForeignLibrary):
         """The text of `wrapped`."""
         return (f" r{index} = wrap(S{index}, b{index})",)
 
-    def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
+    def make(self, index: int, _spec: TensorSpec) -> Iterable[str]:
         """The text of `empty`."""
         return (
-            f" r{index} = empty({tuple(spec.shape)}, D{index})",
+            f" r{index} = empty(shape{index}, D{index})",
             f" p{index} = r{index}.__array_interface__['data'][0]",
         )
 
@@ -104,9 +102,16 @@ class NumpyArrays(ForeignLibrary):
         return f"floats_of_bfloat16(r{index})" if spec.dtype.is_upper_half else super().result_text(index, spec)
 
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
-        """The objects of numpy, and the functions that make results."""
+        """The objects of numpy, the functions that make results, and what they are made of."""
         import numpy
 
-        dtypes = {f"D{i}": numpy.dtype(spec.dtype.traits.numpy) for i, spec in enumerate((*plan.inputs, *plan.outputs))}
+        specs = [*enumerate((*plan.inputs, *plan.outputs))]
+        dtypes = {f"D{i}": numpy.dtype(spec.dtype.traits.numpy) for i, spec in specs}
+        shapes = {f"shape{i}": tuple(spec.shape) for i, spec in specs}
+        strides = {f"strides{i}": _byte_strides(spec) for i, spec in specs[: len(plan.inputs)]}
         empty = {"empty": numpy.empty, "wrap": numpy_array, "floats_of_bfloat16": floats_of_bfloat16}
-        return {"Array": numpy.ndarray, **empty, **dtypes}
+        return {"Array": numpy.ndarray, **empty, **dtypes, **shapes, **strides}
+
+
+def _byte_strides(spec: TensorSpec) -> tuple[int, ...]:
+    return tuple(stride * spec.dtype.itemsize for stride in spec.element_strides)

@@ -134,9 +134,9 @@ class TorchTensors(ForeignLibrary):
         """Call the wrapper function of that result."""
         return (f" r{index} = wrap{index}(b{index})",)
 
-    def make(self, index: int, spec: TensorSpec) -> Iterable[str]:
+    def make(self, index: int, _spec: TensorSpec) -> Iterable[str]:
         """Dense."""
-        fresh = f"empty_strided({tuple(spec.shape)}, {spec.element_strides}, D{index})"
+        fresh = f"empty_strided(shape{index}, strides{index}, D{index})"
         return f" r{index} = {fresh}", f" p{index} = r{index}.data_ptr()"
 
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
@@ -151,6 +151,8 @@ class TorchTensors(ForeignLibrary):
             "empty_strided": empty_strided(),
             **{f"wrap{i}": torch_wrapper(spec) for i, spec in outputs.items() if self.is_pooled(spec)},
             **{f"D{i}": spec.dtype.torch for i, spec in outputs.items()},
+            **{f"shape{i}": tuple(spec.shape) for i, spec in outputs.items()},
+            **{f"strides{i}": spec.element_strides for i, spec in outputs.items()},
         }
 
 

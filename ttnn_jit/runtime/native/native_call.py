@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -13,10 +13,11 @@ from ttnn_jit.runtime.native.chunks import chunks_of
 from ttnn_jit.runtime.native.entry import entry
 from ttnn_jit.runtime.native.launch_symbols import COPY_SYMBOL
 from ttnn_jit.runtime.native.panels import PanelLayout, with_flag, without_flag
-from ttnn_jit.runtime.native.structures import CopyParams, LaunchEntry, LaunchTable
+from ttnn_jit.runtime.native.structures import FIELD_BYTES, TABLE, CopyParams, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.launches import Launch, runs_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 NO_PANELS: Mapping[int, PanelLayout] = {}
 
@@ -30,7 +31,7 @@ class NativeCall:
     """A program's native code, ready to be called.
 
     Attributes:
-        function: Runs the kernels; its arguments are the address of the table, the address of the helper pool or 0, and
+        function: Runs the kernels; its arguments are the address of the helper pool or 0, the address of the table, and
             the address of every buffer of the plan.
         table: Address of the launch table.
         is_parallel: Whether a launch has chunks for helper threads.
@@ -53,7 +54,7 @@ class NativeCall:
 
     def run(self, addresses: Sequence[int]) -> None:
         """Run the kernels on the plan's buffers at these addresses."""
-        self.function(self.table, HELPERS.pool_address() if self.is_parallel else 0, *addresses)
+        self.function(HELPERS.pool_address() if self.is_parallel else 0, self.table, *addresses)
 
 
 def link(
@@ -74,42 +75,80 @@ def link(
     addresses = {kernel: native.kernel_address(kernel, objects[kernel], called) for kernel in plan.kernels}
     widest = max(len(launch.operands) for launch, _ in runs)
     table = LaunchTable.int64s(kernels=len(runs), widest=widest)
-    # Runs of a launch share an entry's arrays if their loops have equal extents.
-    keys = [(id(launch), launch.params_in(rounds)) for launch, rounds in runs]
+    arrays = _Arrays()
+    specs, buffers = plan.operands, len(plan.buffers)
+    constants = LaunchTable.nbytes + len(runs) * LaunchEntry.nbytes - buffers * FIELD_BYTES
+    # Launches that differ only in which buffers they take, as those of the layers of a model, share their parameters.
     entries: dict[object, _Entry] = {}
-    for key, (launch, rounds) in zip(keys, runs, strict=True):
-        if key not in entries:
-            entries[key] = _entry_of(launch.in_round(rounds), plan, in_panels)
-    keeps = [array for _, _, own in entries.values() for array in own]
-    for key, (launch, rounds) in zip(keys, runs, strict=True):
-        fields, itemsizes, _ = entries[key]
-        offsets = int64_array(list(map(int.__mul__, launch.offsets_in(rounds), itemsizes)))
-        table += LaunchEntry.int64s(function=addresses[launch.kernel], offsets=ctypes.addressof(offsets), **fields)
-        keeps.append(offsets)
-    packed = int64_array(table)
-    every = [fields for fields, _, _ in entries.values()]
-    releases_gil = any(each["wakes"] for each in every) or plan.bytes_touched >= RELEASE_GIL_BYTES
-    is_parallel, function = any(each["chunks"] > 1 for each in every), entry(releases_gil=releases_gil)
-    return NativeCall(function, ctypes.addressof(packed), is_parallel, releases_gil, len(runs), (packed, *keeps))
+    for launch, rounds in runs:
+        params, operands = launch.params_in(rounds), [specs[index] for index in launch.operands]
+        layout = in_panels.get(launch.operands[launch.panels[0]]) if launch.panels and in_panels else None
+        key = (launch.kernel, params, layout, launch.picoseconds, launch.reduced, launch.whole, *operands)
+        found = entries.get(key)
+        if found is None:
+            found = entries[key] = _entry_of(launch.in_round(rounds) if rounds else launch, operands, layout, arrays)
+        fields, itemsizes = found
+        offsets = launch.offsets_in(rounds)
+        moves = tuple(map(int.__mul__, offsets, itemsizes)) if any(offsets) else offsets
+        indices = launch.operands
+        if plan.constants:  # a word each, in order behind the table
+            pairs = list(zip(indices, moves, strict=True))
+            moves = tuple([move if index < buffers else constants + index * FIELD_BYTES for index, move in pairs])
+            indices = tuple([index if index < buffers else TABLE for index in indices])
+        start = arrays.address(moves)
+        named = {"function": addresses[launch.kernel], "indices": arrays.address(indices), "offsets": start}
+        table += map({**named, **fields}.__getitem__, _ENTRY_FIELDS)
+    packed = int64_array([*table, *(constant.bits for constant in plan.constants)])
+    releases_gil = any(fields["wakes"] for fields, _ in entries.values()) or plan.bytes_touched >= RELEASE_GIL_BYTES
+    is_parallel = any(fields["chunks"] > 1 for fields, _ in entries.values())
+    function = entry(releases_gil=releases_gil)
+    return NativeCall(
+        function, ctypes.addressof(packed), is_parallel, releases_gil, len(runs), (packed, *arrays.kept())
+    )
 
 
-_Entry = tuple[Mapping[str, int], Sequence[int], Sequence[ctypes.Array[ctypes.c_int64]]]
+class _Arrays:
+    """The arrays of a launch table; equal ones are one."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, ...], tuple[int, ctypes.Array[ctypes.c_int64]]] = {}
+
+    def address(self, values: tuple[int, ...]) -> int:
+        """The address of an array with these numbers."""
+        found = self._made.get(values)
+        if found is None:
+            array = int64_array(values)
+            found = self._made[values] = ctypes.addressof(array), array
+        return found[0]
+
+    def kept(self) -> Iterator[ctypes.Array[ctypes.c_int64]]:
+        """Every array."""
+        return (array for _, array in self._made.values())
 
 
-def _entry_of(as_planned: Launch, plan: ProgramPlan, in_panels: Mapping[int, PanelLayout]) -> _Entry:
-    """Fields of the `LaunchEntry` that all runs of a launch share, bytes per stride of its operands, and its arrays."""
-    launch, flagged = _with_panel_strides(as_planned, in_panels)
-    specs = [plan.buffers[index] for index in launch.operands]
+_ENTRY_FIELDS = tuple(LaunchEntry.fields)
+
+_Entry = tuple[Mapping[str, int], Sequence[int]]
+
+
+def _entry_of(as_planned: Launch, specs: Sequence[TensorSpec], layout: PanelLayout | None, arrays: _Arrays) -> _Entry:
+    """Fields of the `LaunchEntry` that a launch shares with others, and bytes per stride of its operands.
+
+    Args:
+        as_planned: The launch.
+        specs: The specs of its operands.
+        layout: The layout of the operand that is packed in panels; None if none is.
+        arrays: The arrays of the table.
+    """
+    launch, flagged = _with_panel_strides(as_planned, layout)
     itemsizes = [spec.dtype.stride_bytes for spec in specs]
     chunks = chunks_of(launch, itemsizes, sum(spec.nbytes for spec in specs))
-    arrays = [int64_array(launch.operands), int64_array(flagged(launch.params))]
+    fields = _UNSHARED | {"operands": len(launch.operands), "params": arrays.address(flagged(launch.params))}
     if chunks:
-        arrays += map(int64_array, (flagged(chunks.params), flagged(chunks.last_params), chunks.steps))
-    pointers = zip(("indices", "params", "chunk_params", "last_params", "steps"), arrays, strict=False)
-    fields = _UNSHARED | {name: ctypes.addressof(each) for name, each in pointers}
-    if chunks:
+        shared = (flagged(chunks.params), flagged(chunks.last_params), chunks.steps)
+        fields |= zip(("chunk_params", "last_params", "steps"), map(arrays.address, shared), strict=True)
         fields |= {"chunks": chunks.count, "wakes": int(chunks.wakes)}
-    return fields | {"operands": len(launch.operands)}, itemsizes, arrays
+    return fields, itemsizes
 
 
 _UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wakes": 0}
@@ -117,10 +156,9 @@ _UNSHARED = {"chunks": 1, "chunk_params": 0, "last_params": 0, "steps": 0, "wake
 
 
 def _with_panel_strides(
-    launch: Launch, in_panels: Mapping[int, PanelLayout]
+    launch: Launch, layout: PanelLayout | None
 ) -> tuple[Launch, Callable[[tuple[int, ...]], tuple[int, ...]]]:
     """The launch with the strides that `chunks_of` needs, and the function from its params to its kernel's."""
-    layout = in_panels.get(launch.operands[launch.panels[0]]) if launch.panels else None
     if layout is None:
         return launch, tuple
     return replace(launch, params=without_flag(launch, layout)), partial(with_flag, launch)

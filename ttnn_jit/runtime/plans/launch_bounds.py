@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 from ttnn_jit.ops.families.reduction import SHORT_ROW
@@ -50,11 +52,11 @@ class Signature:
         return without_empty_tail(fields, list(self.panels), list(self.whole))
 
 
-def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
-    """The signature that the kernel of a checked launch must have."""
+def signature_of(launch: Launch, specs: Sequence[TensorSpec]) -> Signature:
+    """The signature that the kernel of a checked launch over operands of `specs` must have."""
     loops = launch.loops
     inner = launch.params[loops::loops]
-    dtypes = (buffers[index].dtype.mlir for index in launch.operands)
+    dtypes = (specs[index].dtype.mlir for index in launch.operands)
     operands = tuple((dtype, step if step in (0, 1) else None) for dtype, step in zip(dtypes, inner, strict=True))
     own = launch.reduced, _has_short_rows(launch), launch.panels, launch.whole
     return Signature(loops, operands, launch.written, *own)
@@ -64,48 +66,89 @@ def _has_short_rows(launch: Launch) -> bool:
     return all(launch.params[loop] <= SHORT_ROW for loop in launch.uncut)
 
 
-def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], inputs: int) -> Iterator[str]:
-    """Errors in launches over `buffers`, of which the first `inputs` are inputs; each check assumes the earlier ones.
+def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], made: range) -> Iterator[str]:
+    """Errors in launches over `buffers`, of which those of `made` are made; each check assumes the earlier ones.
 
-    A launch must stay inside of its operands' memory, and every buffer must be written before it is read or returned.
+    A launch must stay inside of its operands' memory, and every buffer that is made must be written before it is read
+    or returned. The buffers before `made` are inputs, those behind are constants, which no launch may write.
     """
-    for spec in buffers[inputs:]:
+    for spec in buffers[made.start : made.stop]:
         if spec.strides is not None and spec.span != (0, max(spec.volume - 1, 0)):
             yield f"{spec} would not fit in the memory that it gets"
-    unwritten = {index: min(spec.volume, spec.items) for index, spec in enumerate(buffers) if index >= inputs}
-    yield from _faults_in(launches, buffers, (), unwritten)
+    unwritten = {index: min(buffers[index].volume, buffers[index].items) for index in made}
+    for launch, _ in launches_in(launches) if made.stop < len(buffers) else ():
+        if launch.written > 0 and max(launch.operands[-launch.written :], default=0) >= made.stop:
+            yield f"a launch of {launch.kernel} writes a constant"
+    yield from _Checker(buffers, unwritten).faults_in(launches, ())
     if launches and unwritten:
         yield f"no launch writes buffer {min(unwritten)}, or not all of it"
 
 
-def _faults_in(
-    launches: Sequence[Launch | Repeat],
-    buffers: Sequence[TensorSpec],
-    counts: tuple[int, ...],
-    unwritten: dict[int, int],
-) -> Iterator[str]:
-    """Errors in launches inside of repeats of `counts` rounds; `unwritten` has the unwritten items by buffer."""
-    for each in launches:
-        if isinstance(each, Launch):
-            for fault in _faults_in_rounds(each, buffers, counts, unwritten):
-                yield f"a launch of {each.kernel} {fault}"
-            _count_written(each, buffers, unwritten)
-            continue
-        if each.count < 1 or not each.launches:
-            yield f"it repeats {len(each.launches)} launches {each.count} times"
-        yield from _faults_in(each.launches, buffers, (*counts, each.count), unwritten)
-        for launch, around in launches_in(each.launches, (*counts, each.count)):
-            times = (each.count - 1) * math.prod(around[1 + len(counts) :])
-            shortest = min((own for own, _ in launch.ends(around)), key=lambda own: math.prod(own.params[: own.loops]))
-            _count_written(shortest, buffers, unwritten, times)
+class _Checker:
+    """Checks launches in order.
+
+    Launches that differ only in which buffers they take, as those of the layers of a model, are checked once.
+
+    Args:
+        buffers: The specs of the buffers.
+        unwritten: The unwritten items by buffer.
+    """
+
+    def __init__(self, buffers: Sequence[TensorSpec], unwritten: dict[int, int]) -> None:
+        self._buffers = buffers
+        self._unwritten = unwritten
+        self._written: dict[object, tuple[int, ...]] = {}  # by launches without faults: items by operand written
+
+    def faults_in(self, launches: Sequence[Launch | Repeat], counts: tuple[int, ...]) -> Iterator[str]:
+        """Errors in launches inside of repeats of `counts` rounds."""
+        for each in launches:
+            if isinstance(each, Launch):
+                yield from self._faults_of(each, counts)
+                continue
+            if each.count < 1 or not each.launches:
+                yield f"it repeats {len(each.launches)} launches {each.count} times"
+            yield from self.faults_in(each.launches, (*counts, each.count))
+            for launch, around in launches_in(each.launches, (*counts, each.count)):
+                times = (each.count - 1) * math.prod(around[1 + len(counts) :])
+                ends = (own for own, _ in launch.ends(around))
+                shortest = min(ends, key=lambda own: math.prod(own.params[: own.loops]))
+                self._count_written(launch, _items_of(shortest, self._buffers), times)
+
+    def _faults_of(self, launch: Launch, counts: tuple[int, ...]) -> Iterator[str]:
+        buffers = self._buffers
+        key = (counts, _all_but_buffers(launch), *[buffers[index] for index in launch.operands])
+        written = self._written.get(key)
+        if written is None:
+            for fault in _faults_in_rounds(launch, self._buffers, counts, self._unwritten):
+                yield f"a launch of {launch.kernel} {fault}"
+            written = self._written[key] = _items_of(launch, self._buffers)
+        elif unread := _read_too_early(launch, self._unwritten):
+            yield f"a launch of {launch.kernel} {unread}"
+        self._count_written(launch, written)
+
+    def _count_written(self, launch: Launch, written: Sequence[int], times: int = 1) -> None:
+        """Subtract the items that `times` runs write; a completely written buffer leaves `unwritten`."""
+        unwritten = self._unwritten
+        for index, items in zip(launch.operands[-launch.written :], written, strict=True):
+            unwritten[index] = unwritten.get(index, 0) - times * items
+            if unwritten[index] <= 0:
+                del unwritten[index]
 
 
-def _count_written(launch: Launch, buffers: Sequence[TensorSpec], unwritten: dict[int, int], times: int = 1) -> None:
-    """Subtract the items that `times` runs of `launch` write; a completely written buffer leaves `unwritten`."""
-    for operand, index in enumerate(launch.operands[-launch.written :], len(launch.operands) - launch.written):
-        unwritten[index] = unwritten.get(index, 0) - times * _items_written(launch, operand, buffers[index])
-        if unwritten[index] <= 0:
-            del unwritten[index]
+_all_but_buffers = operator.attrgetter(*(field.name for field in fields(Launch) if field.name != "operands"))
+
+
+def _items_of(launch: Launch, buffers: Sequence[TensorSpec]) -> tuple[int, ...]:
+    """The items that a run writes, per operand that it writes."""
+    first = len(launch.operands) - launch.written
+    written = enumerate(launch.operands[-launch.written :], first)
+    return tuple(_items_written(launch, operand, buffers[index]) for operand, index in written)
+
+
+def _read_too_early(launch: Launch, unwritten: Container[int]) -> str | None:
+    """The error of a launch that reads a buffer before it is written; None if it does not."""
+    read = [index for index in launch.operands[: -launch.written] if index in unwritten]
+    return f"reads buffer {read[0]} before it is written" if read else None
 
 
 def _faults_in_rounds(
@@ -151,8 +194,8 @@ def _faults(
     inner, *outer = extents = launch.params[:loops]
     if inner < 0 or min(outer, default=1) < 1:
         yield f"loops over {list(extents)}"
-    if unread := [index for index in operands[: -launch.written] if index in unwritten]:
-        yield f"reads buffer {unread[0]} before it is written"
+    if unread := _read_too_early(launch, unwritten):
+        yield unread
     for operand, index in enumerate(operands):
         strides = launch.params[loops * (1 + operand) : loops * (2 + operand)]
         if launch.panels and operand == launch.panels[0] and any(strides[2:3]):

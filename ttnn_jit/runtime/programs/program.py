@@ -225,10 +225,40 @@ class Program:
         _ = self.circular_buffer_bytes
         if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
             raise InternalError("no launch writes the results")
-        made_for = {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
         for launch in self.plan.each_launch:
-            if signature_of(launch, self.plan.buffers).to_json() != made_for[launch.kernel]:
-                raise InternalError(f"{launch.kernel} was made for {made_for[launch.kernel]}")
+            self._check_signature(launch)
+
+    def _check_signature(self, launch: Launch) -> None:
+        made_for = self._signatures[launch.kernel]
+        if signature_of(launch, self.plan.operands).to_json() != made_for:
+            raise InternalError(f"{launch.kernel} was made for {made_for}")
+
+    @cached_property
+    def _signatures(self) -> Mapping[str, Any]:
+        return {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
+
+    def resized(self, plan: ProgramPlan, descriptors: Callable[[], Sequence[Mapping[str, Any]]]) -> Program:
+        """The program with this one's code for a plan that differs from its own in sizes alone.
+
+        Raises:
+            InternalError: A kernel was not made for its launch.
+        """
+        program = object.__new__(Program)
+        vars(program).update(
+            plan=plan,
+            objects=self.objects,
+            _make_descriptors=descriptors,
+            texts=self.texts,
+            notes=self.notes,
+            _built_for=self._built_for,
+            _ran=False,
+            _in_panels={},
+            _signatures=self._signatures,
+        )
+        # Launches of one kernel have operands of the same types, so that their params decide.
+        for launch in {(each.kernel, each.params): each for each in plan.each_launch}.values():
+            program._check_signature(launch)
+        return program
 
     def save(self, path: Path | str) -> None:
         """Write the program to a file atomically."""

@@ -80,6 +80,7 @@ def warm_caller(
         **library.names(plan),
         **library.names_of_hidden(plan, examples),
         **_memory(plan),
+        **_spans(plan),
         **_native_names(program, library),
         "MISS": MISS,
         "ranges_overlap": ranges_overlap,
@@ -125,19 +126,22 @@ def _overlap_conditions(plan: ProgramPlan, factors: Container[int]) -> Iterator[
         yield from (f"a{index} is a{other}" for index in written for other in packed if other != index)
         for k, index in enumerate(written):
             for other in (*written[k + 1 :], *read):
-                (low, high), (other_low, other_high) = map(_span, (plan.inputs[index], plan.inputs[other]))
-                yield f"p{index} + {low} < p{other} + {other_high} and p{other} + {other_low} < p{index} + {high}"
+                low, high = f"p{index} + low{index}", f"p{index} + high{index}"
+                yield f"{low} < p{other} + high{other} and p{other} + low{other} < {high}"
         return
     if packed:
         identities = ["".join(f"id(a{index}), " for index in each) for each in (written, {*packed} - {*written})]
         yield f"not {{{identities[0]}}}.isdisjoint(({identities[1]}))"
         yield f"len({{{identities[0]}}}) < {len(written)}"
-    ends = ["".join(_ends(index, *_span(plan.inputs[index])) for index in each) for each in (written, read)]
+    ends = ["".join(f"(p{i} + low{i}, p{i} + high{i}), " for i in each) for each in (written, read)]
     yield f"ranges_overlap(({ends[0]}), ({ends[1]}))"
 
 
-def _ends(index: int, low: int, high: int) -> str:
-    return f"(p{index} + {low}, p{index} + {high}), "
+def _spans(plan: ProgramPlan) -> dict[str, int]:
+    """The names that `_overlap_conditions` uses."""
+    spans = {index: _span(plan.inputs[index]) for index in (plan.used_inputs if plan.in_place else ())}
+    lows = {f"low{index}": low for index, (low, _) in spans.items()}
+    return lows | {f"high{index}": high for index, (_, high) in spans.items()}
 
 
 def _span(spec: TensorSpec) -> tuple[int, int]:
@@ -203,7 +207,7 @@ def _native_call(program: Runnable, library: TensorLibrary) -> list[str]:
     addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
     mask = " | ".join(f"m{i}" for i in library.factors(program))
     table = f"(native_for(mask, in_place=True).table if (mask := {mask}) else TABLE)" if mask else "TABLE"
-    return [*record, f" native({table}, {'helper_pool_address()' if call.is_parallel else '0'}, {addresses})"]
+    return [*record, f" native({'helper_pool_address()' if call.is_parallel else '0'}, {table}, {addresses})"]
 
 
 def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:

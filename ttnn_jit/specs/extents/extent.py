@@ -52,6 +52,10 @@ MOST_FACTORS = 8
 """The largest power of an extent that is multiplied out."""
 
 
+class ServesOneCallError(Exception):
+    """The program of a trace would serve one call only, so that it is compiled for the sizes of that call."""
+
+
 @dataclass(frozen=True)
 class Specialization:
     """A use that fixed an extent.
@@ -82,11 +86,12 @@ class Trace:
 
     Attributes:
         specialized: The uses that fixed an extent, in order.
+        located: Adds the location of a specializing use to its description.
     """
 
     def __init__(self, located: Callable[[str], str] = str) -> None:
         self.specialized: list[Specialization] = []
-        self._located = located
+        self.located = located
         self._atoms: list[Atom] = []
         self._hints: list[int] = []
         self._numbers: dict[Derived, int] = {}
@@ -104,11 +109,11 @@ class Trace:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """A block in which this thread's extents are those of this trace."""
-        KEYS.memos = {}
+        around, KEYS.memos = KEYS.memos, {}
         try:
             yield
         finally:
-            KEYS.memos = None
+            KEYS.memos = around
 
     @property
     def formulas(self) -> Formulas:
@@ -132,6 +137,8 @@ class Trace:
 
     def _quotient(self, dividend: Terms, divisor: Terms) -> Any:
         whole, rest = divided_exactly(dividend, divisor)
+        if not rest:
+            return self.extent(whole)
         rest, divisor = in_lowest_terms(rest, divisor)
         by = constant_of(divisor)
         low, high = self._bounds(rest)
@@ -241,7 +248,7 @@ class Trace:
         if self._is_known_to_be(varying, value_of(varying, self._hints)) is not True:
             self.is_zero(difference(extent.terms, constant(extent.hint)))
             text = text_of(extent.terms, self._atoms)
-            self.specialized.append(Specialization(text, extent.hint, self._located(use)))
+            self.specialized.append(Specialization(text, extent.hint, self.located(use)))
         return extent.hint
 
     def _bounds(self, terms: Terms) -> Bounds:
@@ -435,17 +442,42 @@ class Extent:
         return getattr(self.trace.specialize(self, f"int.{name}"), name)
 
 
-def _specializing(name: str) -> Callable[..., Any]:
-    def method(self: Extent, *others: Any) -> Any:
-        return getattr(operator.index(self), name)(*map(specialized, others))
+def _specializing(function: Callable[..., Any], *, reflected: bool = False) -> Callable[..., Any]:
+    """The method of an operator that is computed on ints."""
 
-    method.__name__ = name
+    def method(self: Extent, *others: Any) -> Any:
+        operands = [operator.index(self), *map(specialized, others)]
+        return function(*(reversed(operands) if reflected else operands))
+
     return method
 
 
-_BINARY = ("truediv", "and", "or", "xor", "lshift", "rshift")
-for _name in ("__invert__", "__rpow__", *(f"__{way}{name}__" for name in _BINARY for way in ("", "r"))):
-    setattr(Extent, _name, _specializing(_name))
+_OPERATORS = (operator.truediv, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
+Extent.__name__ = "int"  # the name in Python's own errors
+for _operator in _OPERATORS:
+    _name = _operator.__name__.strip("_")
+    setattr(Extent, f"__{_name}__", _specializing(_operator))
+    setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
+setattr(Extent, "__invert__", _specializing(operator.invert))  # noqa: B010 - no method of the class
+setattr(Extent, "__rpow__", _specializing(operator.pow, reflected=True))  # noqa: B010
+
+
+def _specializing_for_floats(
+    method: Callable[..., Any], function: Callable[..., Any], *, reflected: bool = False
+) -> Callable[..., Any]:
+    """The method of an operator that is computed on extents and ints, and on ints for floats and complex numbers."""
+    on_ints = _specializing(function, reflected=reflected)
+
+    def own(self: Extent, other: Any) -> Any:
+        return (on_ints if isinstance(other, (float, complex)) else method)(self, other)
+
+    return own
+
+
+for _operator in (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, divmod):
+    for _way in ("", "r"):
+        _name = f"__{_way}{_operator.__name__}__"
+        setattr(Extent, _name, _specializing_for_floats(getattr(Extent, _name), _operator, reflected=bool(_way)))
 
 
 def _terms_of(number: object) -> Terms | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
+    Call,
+    Monomial,
+    Quotient,
     Terms,
     atom_from_json,
     atom_to_json,
@@ -42,9 +46,9 @@ class Guard:
             return False
         return (self.greatest is None or value <= self.greatest) and value not in self.excluded
 
-    def text(self, atoms: Sequence[Atom]) -> str:
-        """The condition, for messages."""
-        name = text_of(self.terms, atoms)
+    def text(self, atoms: Sequence[Atom], names: Sequence[str] = ()) -> str:
+        """The condition, for messages, with `names` for the symbols."""
+        name = text_of(self.terms, atoms, names)
         if self.least == self.greatest is not None:
             return f"{name} == {self.least}"
         low = "" if self.least is None else f"{self.least} <= "
@@ -67,6 +71,11 @@ class Formulas:
 
     def values(self, symbols: Sequence[int]) -> list[int] | None:
         """The values of the atoms for values of the symbols; None if a guard does not hold."""
+        values = self.atom_values(symbols)
+        return values if values is not None and all(guard.holds(values) for guard in self.guards) else None
+
+    def atom_values(self, symbols: Sequence[int]) -> list[int] | None:
+        """The values of the atoms for values of the symbols; None if a divisor is 0."""
         given = iter(symbols)
         values: list[int] = []
         for atom in self.atoms:
@@ -74,7 +83,7 @@ class Formulas:
                 values.append(next(given) if atom is None else value_of_atom(atom, values))
             except ZeroDivisionError:
                 return None
-        return values if all(guard.holds(values) for guard in self.guards) else None
+        return values
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
@@ -89,6 +98,35 @@ class Formulas:
         Raises:
             KeyError, TypeError, ValueError: The fields do not describe formulas.
         """
-        atoms = map(atom_from_json, fields["atoms"])
-        guards = (Guard(terms_from_json(terms), low, high, tuple(not_)) for terms, low, high, not_ in fields["guards"])
-        return Formulas(tuple(atoms), tuple(guards))
+        atoms = tuple(map(atom_from_json, fields["atoms"]))
+        guards = tuple(
+            Guard(terms_from_json(terms), _bound(low), _bound(high), tuple(map(_whole, others)))
+            for terms, low, high, others in fields["guards"]
+        )
+        for number, atom in enumerate(atoms):
+            _check_atoms(_terms_in(atom), number)
+        _check_atoms([term for guard in guards for term in guard.terms], len(atoms))
+        return Formulas(atoms, guards)
+
+
+def _terms_in(atom: Atom) -> Iterator[tuple[Monomial, int]]:
+    match atom:
+        case Quotient(dividend, divisor):
+            yield from (*dividend, *divisor)
+        case Call(_, arguments):
+            yield from itertools.chain(*arguments)
+
+
+def _check_atoms(terms: Iterable[tuple[Monomial, int]], count: int) -> None:
+    if any(atom not in range(count) for monomial, _ in terms for atom in monomial):
+        raise ValueError("a term has an atom that does not exist")
+
+
+def _bound(value: Any) -> int | None:
+    return None if value is None else _whole(value)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError(f"expected a whole number, got {value!r}")
+    return value

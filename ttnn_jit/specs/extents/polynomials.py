@@ -203,23 +203,36 @@ def _bounds_of_product(factors: Iterable[Bounds]) -> Bounds:
     return least, greatest
 
 
-def text_of(terms: Terms, atoms: Sequence[Atom]) -> str:
-    """The text of a polynomial, with s0, s1 for the atoms that are symbols."""
-    return " + ".join(_term_text(*term, atoms) for term in terms) or "0"
+def text_of(terms: Terms, atoms: Sequence[Atom], names: Sequence[str] = ()) -> str:
+    """The text of a polynomial in Python's syntax, with `names` for the symbols; s0, s1 for those without."""
+    text = ""
+    for monomial, coefficient in sorted(terms, key=lambda term: (term[0] == (), term[1] < 0)):
+        sign = " - " if coefficient < 0 else " + "
+        text += (sign if text else sign.strip(" +")) + _term_text(monomial, abs(coefficient), atoms, names)
+    return text or "0"
 
 
-def _term_text(monomial: Monomial, coefficient: int, atoms: Sequence[Atom]) -> str:
+def _term_text(monomial: Monomial, coefficient: int, atoms: Sequence[Atom], names: Sequence[str]) -> str:
     number = [str(coefficient)] if coefficient != 1 or not monomial else []
-    return "*".join([*number, *(_atom_text(atom, atoms) for atom in monomial)])
+    factors = [*number, *(_atom_text(atom, atoms, names) for atom in monomial)]
+    if len(factors) > 1:
+        factors = [f"({factor})" if " " in factor else factor for factor in factors]
+    return " * ".join(factors)
 
 
-def _atom_text(number: int, atoms: Sequence[Atom]) -> str:
+def _atom_text(number: int, atoms: Sequence[Atom], names: Sequence[str]) -> str:
     atom = atoms[number]
     if atom is None:
-        return f"s{number}"
+        return names[number] if number < len(names) else f"s{number}"
     if isinstance(atom, Call):
-        return f"{atom.function}({', '.join(text_of(each, atoms) for each in atom.arguments)})"
-    return f"(({text_of(atom.dividend, atoms)}) // ({text_of(atom.divisor, atoms)}))"
+        return f"{atom.function}({', '.join(text_of(each, atoms, names) for each in atom.arguments)})"
+    dividend, divisor = (_operand_text(terms, atoms, names) for terms in (atom.dividend, atom.divisor))
+    return f"{dividend} // {divisor}"
+
+
+def _operand_text(terms: Terms, atoms: Sequence[Atom], names: Sequence[str]) -> str:
+    text = text_of(terms, atoms, names)
+    return f"({text})" if " " in text else text
 
 
 def atom_to_json(atom: Atom) -> Any:

@@ -1,0 +1,137 @@
+"""Which sizes of a call, extents of its tensors and ints, are symbols of a template, and which are fixed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+Sizes = Sequence[tuple[int, ...]]
+"""The shapes of the tensors of a call, and behind them its ints."""
+
+Place = tuple[int, int]
+"""A tensor of a call and its axis; behind the tensors, the place of an int."""
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The sizes of a call that are symbols.
+
+    Attributes:
+        numbers: Per place the number of the symbol, or None for a size that is fixed.
+        fixed: Per place the size that is fixed, or None.
+    """
+
+    numbers: tuple[tuple[int | None, ...], ...]
+    fixed: tuple[tuple[int | None, ...], ...]
+
+    @staticmethod
+    def of(sizes: Sizes, dynamic: Callable[[Place], bool], are_equal: Callable[[Place, Place], bool]) -> Symbols:
+        """A symbol for each size that is `dynamic` and may be one; sizes that `are_equal` share one."""
+        found: list[Place] = []
+        numbers: list[tuple[int | None, ...]] = []
+        for index, shape in enumerate(sizes):
+            own: list[int | None] = []
+            for axis, size in enumerate(shape):
+                here = index, axis
+                if not LEAST_SYMBOL <= size <= GREATEST_SYMBOL or not dynamic(here):
+                    own.append(None)
+                    continue
+                same = next((number for number, other in enumerate(found) if are_equal(here, other)), len(found))
+                if same == len(found):
+                    found.append(here)
+                own.append(same)
+            numbers.append(tuple(own))
+        fixed = (
+            tuple(size if number is None else None for size, number in zip(shape, own, strict=True))
+            for shape, own in zip(sizes, numbers, strict=True)
+        )
+        return Symbols(tuple(numbers), tuple(fixed))
+
+    @cached_property
+    def _fixed_shapes(self) -> list[tuple[int, tuple[int | None, ...]]]:
+        """The shapes without symbols, by the number of the tensor."""
+        each = enumerate(zip(self.numbers, self.fixed, strict=True))
+        return [(index, fixed) for index, (own, fixed) in each if not _has_symbols(own)]
+
+    @cached_property
+    def _varying(self) -> list[tuple[int, tuple[int | None, ...], tuple[int | None, ...]]]:
+        """The number of each other tensor, and its symbols and fixed extents."""
+        each = enumerate(zip(self.numbers, self.fixed, strict=True))
+        return [(index, own, fixed) for index, (own, fixed) in each if _has_symbols(own)]
+
+    @cached_property
+    def count(self) -> int:
+        """The number of symbols."""
+        return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
+
+    def values(self, sizes: Sizes) -> list[int] | None:
+        """The values of the symbols for a call's sizes.
+
+        Returns:
+            None if a fixed size differs, two of one symbol do, or one is too small or too large for a symbol.
+        """
+        if any(tuple.__ne__(sizes[index], wanted) for index, wanted in self._fixed_shapes):
+            return None
+        values: dict[int, int] = {}
+        for index, own, fixed in self._varying:
+            for size, number, wanted in zip(sizes[index], own, fixed, strict=True):
+                if number is None:
+                    if size != wanted:
+                        return None
+                elif values.setdefault(number, size) != size or not LEAST_SYMBOL <= size <= GREATEST_SYMBOL:
+                    return None
+        return [values[number] for number in range(len(values))]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"numbers": self.numbers, "fixed": self.fixed}
+
+    @staticmethod
+    def from_json(fields: Any, ranks: Sequence[int]) -> Symbols:
+        """The inverse of `to_json`, for sizes of these ranks.
+
+        Raises:
+            LookupError, TypeError, ValueError: The fields do not describe symbols of such sizes.
+        """
+        numbers, fixed = (tuple(map(tuple, fields[name])) for name in ("numbers", "fixed"))
+        both = [[*zip(own, others, strict=True)] for own, others in zip(numbers, fixed, strict=True)]
+        pairs = [pair for own in both for pair in own]
+        if [*map(len, both)] != [*ranks] or any((one is None) == (other is None) for one, other in pairs):
+            raise ValueError("every size is a symbol, or fixed")
+        if not {*map(type, itertools.chain(*pairs))} <= {int, type(None)}:
+            raise TypeError("sizes are whole numbers")
+        used = sorted({number for number, _ in pairs if number is not None})
+        if used != [*range(len(used))]:
+            raise ValueError("symbols are numbered from 0")
+        return Symbols(numbers, fixed)
+
+    def extents(self, sizes: Sizes, trace: Trace) -> list[Any]:
+        """The symbols as extents of a trace that begins with a call's sizes."""
+        hints = self.values(sizes)
+        assert hints is not None, "a trace begins with the sizes of its symbols"
+        return [trace.symbol(hint) for hint in hints]
+
+    def traced(
+        self, specs: Sequence[TensorSpec], integers: Sequence[int], symbols: Sequence[Any]
+    ) -> tuple[tuple[TensorSpec, ...], tuple[int, ...]]:
+        """The specs and the ints of a call, with extents in place of the symbols."""
+
+        def of(sizes: Sequence[int], own: Sequence[int | None]) -> tuple[int, ...]:
+            return tuple(size if number is None else symbols[number] for size, number in zip(sizes, own, strict=True))
+
+        *of_tensors, of_integers = self.numbers
+        made = (
+            TensorSpec(of(spec.shape, own), spec.dtype, spec.layout, spec.memory_config) if _has_symbols(own) else spec
+            for spec, own in zip(specs, of_tensors, strict=True)
+        )
+        return tuple(made), of(integers, of_integers)
+
+
+def _has_symbols(numbers: Sequence[int | None]) -> bool:
+    return any(number is not None for number in numbers)
