@@ -33,6 +33,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.codegen.blocking import fission, lookup, tiers
 from ttnn_jit.codegen.blocking.tiers import Tier
 from ttnn_jit.codegen.bodies import body_emitter
+from ttnn_jit.codegen.fusion import kernel_sharing
 from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.images.assemble import assemble
@@ -41,6 +42,7 @@ from ttnn_jit.compiler.llvm_backend import isa_of_this_host
 from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 from ttnn_jit.kernels.llvm.values import Literal
 from ttnn_jit.kernels.loops import tile_loop
+from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.native.native import host_cpu
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.options import CompileOptions
@@ -120,6 +122,13 @@ CHOICES: Mapping[str, Choice] = {
         [(fission, "MAX_STAGE_INSTRUCTIONS", {1: math.inf, 2: math.inf}), (fission, "MAX_STAGE_INPUTS", math.inf)],
         [*over([COSH, CHAIN, LONG], "f32", [256]), *over([LADDER], "f32", [2048])],
     ),
+    "kernel sharing": Choice(
+        [(kernel_sharing, "LEAST_KERNELS", math.inf)],
+        [
+            *over(["matmul(matmul(a, b) + 0.3, b) + 0.7"], "f32 bf16", [64, 512]),
+            *over(["cumsum(cumsum(a * 3.0 + 0.5, 1) * 7.0 + 0.3, 1) * 5.0 + 0.9"], "f32 bf16", [32, 256]),
+        ],
+    ),
     "lookup table": Choice(
         [(lookup, "lookup_candidates", lambda _: ())],
         [
@@ -166,7 +175,8 @@ class Compiled:
         native = Program(code.plan, objects, built_for=host_cpu()).native
         assert native is not None
         self._native = native
-        self._arguments = (native.table, 0, *addresses)
+        self._between = [HOST_POOL.allocate(spec.nbytes) for spec in code.plan.intermediates]
+        self._arguments = (0, native.table, *addresses, *(each.address for each in self._between))
 
     def __call__(self) -> None:
         """One run on this thread."""

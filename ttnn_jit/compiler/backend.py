@@ -49,7 +49,7 @@ class Code:
             return
         from ttnn_jit.codegen.images.kernel_images import KernelImages
 
-        signatures = {launch.kernel: signature_of(launch, self.plan.buffers) for launch in self.plan.each_launch}
+        signatures = {launch.kernel: signature_of(launch, self.plan.operands) for launch in self.plan.each_launch}
         images = KernelImages(self.texts, self.modules, signatures, self.isa)
         try:
             yield images.finished

@@ -106,10 +106,10 @@ class Symbols:
             raise ValueError("every size is a symbol, or fixed")
         if not {*map(type, itertools.chain(*pairs))} <= {int, type(None)}:
             raise TypeError("sizes are whole numbers")
-        symbols = Symbols(numbers, fixed)
-        if {number for number, _ in pairs if number is not None} != {*range(symbols.count)}:
+        used = sorted({number for number, _ in pairs if number is not None})
+        if used != [*range(len(used))]:
             raise ValueError("symbols are numbered from 0")
-        return symbols
+        return Symbols(numbers, fixed)
 
     def extents(self, sizes: Sizes, trace: Trace) -> list[Any]:
         """The symbols as extents of a trace that begins with a call's sizes."""

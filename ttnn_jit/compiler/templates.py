@@ -7,7 +7,7 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
 from itertools import starmap
@@ -151,7 +151,7 @@ class CompiledTemplate:
         return dict(zip(paths, found, strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Guarded:
     """A template of a process.
 
@@ -160,12 +160,14 @@ class _Guarded:
         guard: What `Templates` was told to make of its compilation.
         digest: The digest of its entry on disk; None if it has none.
         is_read: Whether it was read from disk.
+        is_shared: Whether it has served a second size.
     """
 
     compiled: CompiledTemplate
     guard: Any
     digest: str | None
     is_read: bool
+    is_shared: bool = False
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
@@ -220,6 +222,7 @@ class _Family:
                 continue
             if found is not None:
                 COUNTERS.template_hits += 1
+                each.is_shared = True
                 return found, guard_of(found) if each.compiled.hidden else each.guard
         return None
 
@@ -232,6 +235,9 @@ GuardOf = Callable[[Compilation], Any]
 
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
+
+MAX_UNSHARED = 6
+"""The most of these that have served one size: as long as there are more, templates would not pay for their compile."""
 
 _MAX_SEEN = 64
 
@@ -293,18 +299,20 @@ class Templates:
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
             return None
-        return self._families.setdefault(key, _Family())
+        family = self._families.get(key)
+        if family is None:
+            family = self._families[key] = _Family()
+        return family
 
     def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
-        for found in stored.templates(_without_extents(request), family.digests):
-            compiled = template_of(found, request)
-            compilation = None if compiled is None else compiled.compilation_for(request, ())
-            if compiled is not None and compilation is not None:
-                COUNTERS.disk_hits += 1
-                family.templates.append(_Guarded(compiled, self._guard_of(compilation), found.digest, is_read=True))
-                return compilation, family.templates[-1].guard
-        return None
+        found = read_template(request, stored, family.digests)
+        if found is None:
+            return None
+        compiled, compilation, digest = found
+        COUNTERS.disk_hits += 1
+        family.templates.append(_Guarded(compiled, self._guard_of(compilation), digest, is_read=True))
+        return compilation, family.templates[-1].guard
 
     def _compiled(
         self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
@@ -312,8 +320,10 @@ class Templates:
         """The compilation of a request by a template that is made for it."""
         if len(family.templates) >= MAX_TEMPLATES:
             family.templates = [each for each in family.templates if fetch(each.guard) is not None]
+        unshared = sum(not each.is_shared for each in family.templates)
         if len(family.templates) >= MAX_TEMPLATES:
             self._warn_of_too_many(family, request, fetch)
+        if len(family.templates) >= MAX_TEMPLATES or unshared >= MAX_UNSHARED:
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         if not (symbols.count or family.has_other_hidden_inputs):
@@ -364,6 +374,26 @@ class Templates:
 
 TEMPLATE = "template"
 """The note of a stored program that is the example of a template: the JSON values of the template."""
+
+
+def read_template(
+    request: Request, stored: StoredPrograms, known: Container[str] = ()
+) -> tuple[CompiledTemplate, Compilation, str] | None:
+    """A template on disk that serves a request, the compilation that it makes, and the digest of its entry.
+
+    Templates whose digest is `known` are not read. None if no other serves the request.
+    """
+    if not is_eligible(request):
+        return None
+    for found in stored.templates(_without_extents(request), known):
+        compiled = template_of(found, request)
+        try:
+            compilation = None if compiled is None else compiled.compilation_for(request, ())
+        except InternalError:
+            continue  # it is damaged
+        if compiled is not None and compilation is not None:
+            return compiled, compilation, found.digest
+    return None
 
 
 def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | None:

@@ -33,6 +33,7 @@ def guarded(module, operands, isa, *, start, in_panels=False):
     for spec in plan.buffers[len(operands) :]:
         dtype = np.dtype(spec.dtype.traits.numpy)
         values.append(np.full(max(spec.nbytes, dtype.itemsize), 77, np.uint8).view(dtype))
+    values += [np.array([each.bits], np.uint32) for each in plan.constants]
     layouts = {index: each.layout for index, each in factors_of(plan).items()} if in_panels else {}
     values = [_packed(each, layouts[k]) if k in layouts else each for k, each in enumerate(values)]
     memory, buffers = zip(*(_between_guards(each, start=start) for each in values), strict=True)

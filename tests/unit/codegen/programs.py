@@ -106,6 +106,7 @@ def run_plan(plan: ProgramPlan, objects, inputs: Sequence[np.ndarray]) -> list[n
     """The results of a program, by the kernels in `objects`."""
     buffers = [stored(values, spec) for values, spec in zip(inputs, plan.inputs, strict=True)]
     buffers += [_fresh(spec) for spec in plan.buffers[len(inputs) :]]
+    buffers += [np.array([each.bits], np.uint32) for each in plan.constants]
     guards = [buffer.copy() for buffer in buffers]
     for launch in unrolled(plan):
         run = emulate_kernel if is_foreign(objects[launch.kernel]) else run_kernel
@@ -150,7 +151,7 @@ def emulate_kernel(launch, plan, code, buffers, *, start=False) -> None:
 
 def _moves(launch, plan) -> list[int]:
     """Per operand, the bytes from the start of its buffer to the first element that the launch accesses."""
-    specs = [plan.buffers[k] for k in launch.operands]
+    specs = [plan.operands[k] for k in launch.operands]
     offsets = [_start(spec) + offset for spec, offset in zip(specs, launch.offsets, strict=True)]
     return [offset * spec.dtype.stride_bytes for offset, spec in zip(offsets, specs, strict=True)]
 

@@ -32,7 +32,7 @@ def test_kernels_get_the_addresses_and_none_is_returned(releases_gil):
     highest = (1 << 64) - 64
     references = sys.getrefcount(None)
     for address in (64, highest) * 500:
-        assert entry(releases_gil=releases_gil)(table, 0, address) is None
+        assert entry(releases_gil=releases_gil)(0, table, address) is None
     assert seen == [64, highest] * 500
     assert abs(sys.getrefcount(None) - references) < 500  # one per call would be 1,000; other objects refer to None too
     del keeps
@@ -58,7 +58,7 @@ def test_other_threads_run_only_in_calls_that_release_the_lock(releases_gil):
     ticker = threading.Thread(target=tick)
     ticker.start()
     start = time.monotonic()
-    entry(releases_gil=releases_gil)(table, 0, 0, 200_000_000)
+    entry(releases_gil=releases_gil)(0, table, 0, 200_000_000)
     end = time.monotonic()
     stop.set()
     ticker.join()

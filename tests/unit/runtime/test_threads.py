@@ -309,6 +309,16 @@ def product(batch, rows, inner, columns):
     return Launch("k", (0, 1, 2), (columns, inner, rows, batch, *strides), 100, reduced=(1,))
 
 
+@pytest.mark.parametrize("batch", [4, 16])
+def test_an_operand_of_one_element_does_not_change_how_products_are_cut(monkeypatch, batch):
+    monkeypatch.setattr(chunks, "_cpus", lambda: 2)
+    without = product(batch, 64, 512, 256)
+    strides = without.params[:12] + (0,) * 4 + without.params[12:]
+    scaled = replace(without, operands=(0, 1, 2, 3), params=strides, offsets=(0,) * 4)
+    cut, own = chunks_of(scaled, (4,) * 4, 1 << 23), chunks_of(without, (4,) * 3, 1 << 23)
+    assert (cut.count, cut.params[:4]) == (own.count, own.params[:4])
+
+
 @pytest.mark.parametrize(("images", "loop", "count"), [(1, 4, 4), (8, 5, 4)])
 def test_products_of_windows_are_cut_by_rows_of_images_or_by_images(monkeypatch, images, loop, count):
     monkeypatch.setattr(chunks, "_cpus", lambda: 2)

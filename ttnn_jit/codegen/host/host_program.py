@@ -31,7 +31,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
-from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan import PlanConstant, ProgramPlan
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     order = [*host.arguments, *outputs, *dict.fromkeys(buffers.values())]
     index = {value: k for k, value in enumerate(order)}
     index |= {value: index[buffer] for value, buffer in buffers.items()}
+    index |= {value: k for k, value in enumerate(host.constants, len(order))}
     inputs, visible = len(host.arguments), len(host.arguments) + len(outputs)
 
     launches: list[Launch | Repeat] = []
@@ -152,6 +153,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         updates=host.updates,
         in_place=tuple(each.argument for each in in_place),
         copies=tuple(first_run[each.copy] for each in in_place if each.copy is not None),
+        constants=tuple(PlanConstant(value.spec.dtype, each.bits) for value, each in host.constants.items()),
     )
 
 

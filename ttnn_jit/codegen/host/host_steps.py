@@ -18,6 +18,7 @@ from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
 from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.fusion.copy_folding import read_through_copies, write_for_copies
+from ttnn_jit.codegen.fusion.kernel_sharing import share_kernels
 from ttnn_jit.codegen.fusion.loop_fusion import fuse_loops
 from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
@@ -133,6 +134,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     read_without_padding,
     block_copies,
     unpack_in_products,
+    share_kernels,
     *map(_on_each, KERNEL_STEPS),
     move_in_registers,
     convert_in_loops,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ttnn_jit.codegen.bodies.steps import Constant
 from ttnn_jit.codegen.bodies.steps_text import steps_text
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
@@ -18,7 +19,12 @@ from ttnn_jit.nest.buffers import Buffer
 def host_text(plan: HostPlan) -> str:
     """The host plan before kernels are emitted, with a block of lines per launch."""
     names: dict[PlanValue, str] = {}
+    names |= {value: f"number {_number(value, constant)}" for value, constant in plan.constants.items()}
     return "".join(f"{line}\n" for number, own in enumerate(plan.launches) for line in _launch(number, own, names))
+
+
+def _number(value: PlanValue, constant: Constant) -> str:
+    return f"{constant.in_type(value.spec.dtype.compute):g}"
 
 
 def bytes_of(bound: BoundKernel) -> int:
@@ -65,7 +71,7 @@ def _operand(
 ) -> str:
     spec = operand.view.spec
     extents = "x".join([*map(str, spec.shape), spec.dtype.mlir])
-    name = names.setdefault(operand.value, f"%{len(names)}")
+    name = names.setdefault(operand.value, f"%{sum(name.startswith('%') for name in names.values())}")
     way = "reads " if index < len(bound.inputs) else "writes"
     start = bound.loops.offsets[index]
     offset = f" from element {start}" if start else ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import enum
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.bodies.steps import Constant
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
 from ttnn_jit.codegen.schedules.kernel import Kernel
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
@@ -151,6 +152,7 @@ class HostPlan:
         updates: Per argument that the function updates, its index and that of the result that replaces it.
         written: Every tensor that a kernel of the module writes; fusion leaves some of them without memory.
         isa: The vector ISA of the schedule; None where another compiler chooses.
+        constants: The tensors of one element that launches read and that belong to the program.
     """
 
     name: str
@@ -160,6 +162,7 @@ class HostPlan:
     updates: tuple[tuple[int, int], ...]
     written: tuple[PlanValue, ...]
     isa: HostIsa | None = None
+    constants: Mapping[PlanValue, Constant] = field(default_factory=dict)
 
     @property
     def readers(self) -> Readers:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from ttnn_jit.process.dataclass import dataclass
@@ -72,7 +72,7 @@ def chunks_of(launch: Launch, itemsizes: Sequence[int], nbytes: int) -> Chunks |
     """
     if not launch.picoseconds or predicted_ns(launch, nbytes) < HOST_COSTS.shared_from_ns:
         return None
-    touched = [_touched_elements(launch, index) for index, _ in enumerate(launch.operands)]
+    touched = [_touched_elements(launch, own) for own in _strides(launch)]
     moved = sum(count * itemsize for count, itemsize in zip(touched, itemsizes, strict=True))
     time = predicted_ns(launch, min(nbytes, moved))  # a launch may touch a small part of a tensor
     if time < HOST_COSTS.shared_from_ns:
@@ -121,7 +121,9 @@ def _loop_of_reuse(launch: Launch, elements: int) -> tuple[int, int] | None:
     """The loop to cut of a launch with reuse, and its extent in a chunk: chunks are few and large."""
     cuttable = _cuttable(launch)
     long = (loop for loop in cuttable if launch.params[loop] >= _min_parallel_extent())
-    all_moving = [loop for loop in long if all(launch.params[launch.loops + loop :: launch.loops])]
+    # An operand of one element moves along no loop, and costs nothing to read again.
+    moving = [own for own in _strides(launch) if any(own)]
+    all_moving = [loop for loop in long if all(own[loop] for own in moving)]
     loop = max(all_moving or cuttable, key=launch.params.__getitem__, default=None)
     if loop is None:
         return None
@@ -147,6 +149,12 @@ def _has_few_rows(launch: Launch) -> bool:
     return math.prod(launch.params[loop] for loop in _cuttable(launch)[1:]) < ROWS_OF_A_CHUNK * _min_parallel_extent()
 
 
+def _strides(launch: Launch) -> Iterator[tuple[int, ...]]:
+    """Per operand, its strides along the loops."""
+    for operand, _ in enumerate(launch.operands):
+        yield launch.params[launch.loops * (1 + operand) : launch.loops * (2 + operand)]
+
+
 def _min_parallel_extent() -> int:
     """The least extent of a loop that threads can share."""
     return CHUNKS_PER_CPU_OF_REUSE * _cpus()
@@ -166,11 +174,9 @@ def _even_chunk(elements: int, per_cpu: int) -> int:
     return max(even - even % MIN_ELEMENTS, MIN_ELEMENTS)
 
 
-def _touched_elements(launch: Launch, index: int) -> int:
+def _touched_elements(launch: Launch, strides: Sequence[int]) -> int:
     """The number of distinct elements of an operand that the loops touch."""
-    loops = launch.loops
-    strides = launch.params[loops * (1 + index) : loops * (2 + index)]
-    return math.prod(extent for extent, stride in zip(launch.params[:loops], strides, strict=True) if stride)
+    return math.prod(extent for extent, stride in zip(launch.params[: launch.loops], strides, strict=True) if stride)
 
 
 def _with_extent(launch: Launch, loop: int, extent: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from ttnn_jit.runtime.native.chunks import chunks_of
 from ttnn_jit.runtime.native.entry import entry
 from ttnn_jit.runtime.native.launch_symbols import COPY_SYMBOL
 from ttnn_jit.runtime.native.panels import PanelLayout, with_flag, without_flag
-from ttnn_jit.runtime.native.structures import CopyParams, LaunchEntry, LaunchTable
+from ttnn_jit.runtime.native.structures import FIELD_BYTES, TABLE, CopyParams, LaunchEntry, LaunchTable
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.launches import Launch, runs_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -31,7 +31,7 @@ class NativeCall:
     """A program's native code, ready to be called.
 
     Attributes:
-        function: Runs the kernels; its arguments are the address of the table, the address of the helper pool or 0, and
+        function: Runs the kernels; its arguments are the address of the helper pool or 0, the address of the table, and
             the address of every buffer of the plan.
         table: Address of the launch table.
         is_parallel: Whether a launch has chunks for helper threads.
@@ -54,7 +54,7 @@ class NativeCall:
 
     def run(self, addresses: Sequence[int]) -> None:
         """Run the kernels on the plan's buffers at these addresses."""
-        self.function(self.table, HELPERS.pool_address() if self.is_parallel else 0, *addresses)
+        self.function(HELPERS.pool_address() if self.is_parallel else 0, self.table, *addresses)
 
 
 def link(
@@ -76,7 +76,8 @@ def link(
     widest = max(len(launch.operands) for launch, _ in runs)
     table = LaunchTable.int64s(kernels=len(runs), widest=widest)
     arrays = _Arrays()
-    specs = plan.buffers
+    specs, buffers = plan.operands, len(plan.buffers)
+    constants = LaunchTable.nbytes + len(runs) * LaunchEntry.nbytes - buffers * FIELD_BYTES
     # Launches that differ only in which buffers they take, as those of the layers of a model, share their parameters.
     entries: dict[object, _Entry] = {}
     for launch, rounds in runs:
@@ -88,10 +89,16 @@ def link(
             found = entries[key] = _entry_of(launch.in_round(rounds) if rounds else launch, operands, layout, arrays)
         fields, itemsizes = found
         offsets = launch.offsets_in(rounds)
-        start = arrays.address(tuple(map(int.__mul__, offsets, itemsizes)) if any(offsets) else offsets)
-        named = {"function": addresses[launch.kernel], "indices": arrays.address(launch.operands), "offsets": start}
+        moves = tuple(map(int.__mul__, offsets, itemsizes)) if any(offsets) else offsets
+        indices = launch.operands
+        if plan.constants:  # a word each, in order behind the table
+            pairs = list(zip(indices, moves, strict=True))
+            moves = tuple([move if index < buffers else constants + index * FIELD_BYTES for index, move in pairs])
+            indices = tuple([index if index < buffers else TABLE for index in indices])
+        start = arrays.address(moves)
+        named = {"function": addresses[launch.kernel], "indices": arrays.address(indices), "offsets": start}
         table += map({**named, **fields}.__getitem__, _ENTRY_FIELDS)
-    packed = int64_array(table)
+    packed = int64_array([*table, *(constant.bits for constant in plan.constants)])
     releases_gil = any(fields["wakes"] for fields, _ in entries.values()) or plan.bytes_touched >= RELEASE_GIL_BYTES
     is_parallel = any(fields["chunks"] > 1 for fields, _ in entries.values())
     function = entry(releases_gil=releases_gil)

@@ -90,7 +90,7 @@ class Pool(Structure):
 
 
 class LaunchTable(Structure):
-    """The header of a program's launch table; a `LaunchEntry` for each kernel follows."""
+    """The header of a program's launch table; a `LaunchEntry` for each kernel follows, then the plan's constants."""
 
     kernels = number()
     widest = number()  # the largest number of operands
@@ -111,11 +111,18 @@ class LaunchEntry(Structure):
     wakes = number()  # whether it is worth waking a thread for
 
 
-class CallArguments(Structure):
-    """The arguments of a program's entry; the address of every buffer follows."""
+TABLE = -1
+"""The index of the launch table among a call's buffers."""
 
-    table = address()
+
+class CallArguments(Structure):
+    """The arguments of a program's entry; the address of every buffer follows.
+
+    The table comes last, as in a `ReplayedCall`: it is the buffer of index `TABLE`, since constants lie behind it.
+    """
+
     pool = address()  # 0: the call runs on the calling thread only
+    table = address()
 
 
 class ReplayArguments(Structure):

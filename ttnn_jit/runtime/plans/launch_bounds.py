@@ -52,11 +52,11 @@ class Signature:
         return without_empty_tail(fields, list(self.panels), list(self.whole))
 
 
-def signature_of(launch: Launch, buffers: Sequence[TensorSpec]) -> Signature:
-    """The signature that the kernel of a checked launch must have."""
+def signature_of(launch: Launch, specs: Sequence[TensorSpec]) -> Signature:
+    """The signature that the kernel of a checked launch over operands of `specs` must have."""
     loops = launch.loops
     inner = launch.params[loops::loops]
-    dtypes = (buffers[index].dtype.mlir for index in launch.operands)
+    dtypes = (specs[index].dtype.mlir for index in launch.operands)
     operands = tuple((dtype, step if step in (0, 1) else None) for dtype, step in zip(dtypes, inner, strict=True))
     own = launch.reduced, _has_short_rows(launch), launch.panels, launch.whole
     return Signature(loops, operands, launch.written, *own)
@@ -66,15 +66,19 @@ def _has_short_rows(launch: Launch) -> bool:
     return all(launch.params[loop] <= SHORT_ROW for loop in launch.uncut)
 
 
-def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], inputs: int) -> Iterator[str]:
-    """Errors in launches over `buffers`, of which the first `inputs` are inputs; each check assumes the earlier ones.
+def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], made: range) -> Iterator[str]:
+    """Errors in launches over `buffers`, of which those of `made` are made; each check assumes the earlier ones.
 
-    A launch must stay inside of its operands' memory, and every buffer must be written before it is read or returned.
+    A launch must stay inside of its operands' memory, and every buffer that is made must be written before it is read
+    or returned. The buffers before `made` are inputs, those behind are constants, which no launch may write.
     """
-    for spec in buffers[inputs:]:
+    for spec in buffers[made.start : made.stop]:
         if spec.strides is not None and spec.span != (0, max(spec.volume - 1, 0)):
             yield f"{spec} would not fit in the memory that it gets"
-    unwritten = {index: min(spec.volume, spec.items) for index, spec in enumerate(buffers) if index >= inputs}
+    unwritten = {index: min(buffers[index].volume, buffers[index].items) for index in made}
+    for launch, _ in launches_in(launches) if made.stop < len(buffers) else ():
+        if launch.written > 0 and max(launch.operands[-launch.written :], default=0) >= made.stop:
+            yield f"a launch of {launch.kernel} writes a constant"
     yield from _Checker(buffers, unwritten).faults_in(launches, ())
     if launches and unwritten:
         yield f"no launch writes buffer {min(unwritten)}, or not all of it"

@@ -20,7 +20,7 @@ class Launch:
 
     Attributes:
         kernel: Symbol of the native function ``void kernel(ptr pointers, ptr params)``.
-        operands: Buffer index of each of its pointers, in order.
+        operands: Index of the buffer, or of the constant, of each of its pointers, in order (`ProgramPlan`).
         params: The i64 numbers of its second argument: extents and strides (codegen/schedules/launch.py).
         picoseconds: Predicted arithmetic per element on one thread; 0 for a kernel that must run whole.
         written: How many of its operands, the last ones, it writes; it reads the others.

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import InternalError
@@ -15,22 +16,60 @@ from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.runtime.plans.launch_bounds import faults_of
 from ttnn_jit.runtime.plans.launches import Launch, Repeat, launch_from_json, launch_to_json, launches_in
 from ttnn_jit.runtime.plans.spec_json import numbers, spec_from_json, spec_to_json, text_of
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 _SPECS = ("inputs", "outputs", "intermediates", "elided")
 
-_OF_ANY_SIZE = ("name", "updates", "in_place", "copies", "results", "kernels", "used_inputs", "made_in_place")
+_OF_ANY_SIZE = (
+    "name",
+    "updates",
+    "in_place",
+    "copies",
+    "constants",
+    "results",
+    "kernels",
+    "used_inputs",
+    "made_in_place",
+)
 
 _MAX_RUNS = 1 << 16
 """The most runs of launches of a program: each has an entry in the launch table."""
+
+
+@cache
+def _one_element(dtype: DataType) -> TensorSpec:
+    return TensorSpec((1,), dtype)
+
+
+@dataclass(frozen=True)
+class PlanConstant:
+    """A number that belongs to a program, an operand of launches with one element.
+
+    Attributes:
+        dtype: Its element type, of 32 bits.
+        bits: Its bits.
+    """
+
+    dtype: DataType
+    bits: int
+
+    def __post_init__(self) -> None:
+        if self.dtype.itemsize != 4 or not 0 <= self.bits < 1 << 32:
+            raise InternalError(f"a constant of {self.dtype.name} with the bits {self.bits}")
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The operand."""
+        return _one_element(self.dtype)
 
 
 @dataclass(frozen=True)
 class ProgramPlan:
     """The buffers of a program and the launches over them.
 
-    Buffers are numbered: inputs, then outputs, then intermediates. Inputs belong to the caller, outputs are allocated
-    per call and returned, intermediates live for one call.
+    Operands of launches are numbered: inputs, outputs, intermediates, which are buffers, then constants. Inputs belong
+    to the caller, outputs are allocated per call and returned, intermediates live for one call, constants belong to the
+    program.
 
     Attributes:
         name: Name of the compiled function.
@@ -44,6 +83,7 @@ class ProgramPlan:
             value. The caller gets the input in place of that result.
         in_place: The updated inputs whose new value may be made in their memory, if no other used input shares it.
         copies: Indices of the launches that only copy such an input to the buffer of its new value.
+        constants: The constants that launches read.
         results: Buffer index, of an input or an output, of every returned value; None means the outputs in order. A
             function that returns an argument, or one value twice, needs it.
     """
@@ -57,13 +97,14 @@ class ProgramPlan:
     updates: tuple[tuple[int, int], ...] = ()
     in_place: tuple[int, ...] = ()
     copies: tuple[int, ...] = ()
+    constants: tuple[PlanConstant, ...] = ()
     results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
 
     def __post_init__(self) -> None:
         visible = len(self.inputs) + len(self.outputs)
         if self.results is None:
             object.__setattr__(self, "results", tuple(range(len(self.inputs), visible)))
-        count = len(self.buffers)
+        count = len(self.operands)
         if any(not 0 <= index < count for launch in self.each_launch for index in launch.operands):
             raise InternalError(f"program {self.name}: a launch names a buffer that does not exist")
         if any(not 0 <= index < visible for index in self.results):
@@ -80,7 +121,8 @@ class ProgramPlan:
             self._check_launches()
 
     def _check_launches(self) -> None:
-        if fault := next(faults_of(self.launches, self.buffers, len(self.inputs)), None):
+        made = range(len(self.inputs), len(self.buffers))
+        if fault := next(faults_of(self.launches, self.operands, made), None):
             raise InternalError(f"program {self.name}: {fault}")
         if self.runs > _MAX_RUNS:
             raise InternalError(f"program {self.name}: its launches run {self.runs} times")
@@ -120,6 +162,11 @@ class ProgramPlan:
     def buffers(self) -> tuple[TensorSpec, ...]:
         """The spec of every buffer, by index."""
         return self.inputs + self.outputs + self.intermediates
+
+    @cached_property
+    def operands(self) -> tuple[TensorSpec, ...]:
+        """The spec of everything that a launch may name, by index: the buffers, then the constants."""
+        return (*self.buffers, *(constant.spec for constant in self.constants))
 
     @cached_property
     def each_launch(self) -> tuple[Launch, ...]:
@@ -172,7 +219,7 @@ class ProgramPlan:
     def bytes_touched(self) -> int:
         """Bytes that all launches read and write; each operand counts once per launch."""
         return sum(
-            math.prod(counts) * self.buffers[index].nbytes
+            math.prod(counts) * self.operands[index].nbytes
             for launch, counts in launches_in(self.launches)
             for index in launch.operands
         )
@@ -187,6 +234,7 @@ class ProgramPlan:
             **({"updates": [list(update) for update in self.updates]} if self.updates else {}),
             **({"in_place": list(self.in_place)} if self.in_place else {}),
             **({"copies": list(self.copies)} if self.copies else {}),
+            **({"constants": [[each.dtype.name, each.bits] for each in self.constants]} if self.constants else {}),
         }
 
     def text(self) -> str:
@@ -207,8 +255,14 @@ class ProgramPlan:
             updates=tuple(_pair(update) for update in fields.get("updates", ())),
             in_place=numbers(fields.get("in_place", [])),
             copies=numbers(fields.get("copies", [])),
+            constants=tuple(_constant(*each) for each in fields.get("constants", ())),
             results=numbers(fields["results"]),
         )
+
+
+def _constant(dtype: Any, bits: Any) -> PlanConstant:
+    (word,) = numbers([bits])
+    return PlanConstant(DataType[text_of(dtype)], word)
 
 
 def _pair(update: Any) -> tuple[int, int]:

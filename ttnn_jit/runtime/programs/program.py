@@ -230,7 +230,7 @@ class Program:
 
     def _check_signature(self, launch: Launch) -> None:
         made_for = self._signatures[launch.kernel]
-        if signature_of(launch, self.plan.buffers).to_json() != made_for:
+        if signature_of(launch, self.plan.operands).to_json() != made_for:
             raise InternalError(f"{launch.kernel} was made for {made_for}")
 
     @cached_property

@@ -32,10 +32,10 @@ def run_lines(plan: ProgramPlan) -> Iterator[str]:
 
 
 def _operands(plan: ProgramPlan, launch: Launch) -> Iterator[str]:
-    kinds = [("arg", plan.inputs), ("out", plan.outputs), ("tmp", plan.intermediates)]
-    names = [f"{kind}{number}" for kind, specs in kinds for number in range(len(specs))]
+    kinds = [("arg", plan.inputs), ("out", plan.outputs), ("tmp", plan.intermediates), ("const", plan.constants)]
+    names = [f"{kind}{number}" for kind, each in kinds for number in range(len(each))]
     for index in launch.operands:
-        yield f"{names[index]}: {_short(plan.buffers[index])}"
+        yield f"{names[index]}: {_short(plan.operands[index])}"
 
 
 def _short(spec: TensorSpec) -> str:

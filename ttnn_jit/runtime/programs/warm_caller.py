@@ -207,7 +207,7 @@ def _native_call(program: Runnable, library: TensorLibrary) -> list[str]:
     addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
     mask = " | ".join(f"m{i}" for i in library.factors(program))
     table = f"(native_for(mask, in_place=True).table if (mask := {mask}) else TABLE)" if mask else "TABLE"
-    return [*record, f" native({table}, {'helper_pool_address()' if call.is_parallel else '0'}, {addresses})"]
+    return [*record, f" native({'helper_pool_address()' if call.is_parallel else '0'}, {table}, {addresses})"]
 
 
 def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from ttnn_jit.specs.extents.polynomials import (
     constant_of,
     difference,
     divided_exactly,
+    in_lowest_terms,
     nested_quotient,
     product_of,
     scaled,
@@ -128,10 +129,15 @@ class Trace:
         whole, rest = divided_exactly(dividend, divisor)
         if not rest:
             return self.extent(whole)
+        rest, divisor = in_lowest_terms(rest, divisor)
         by = constant_of(divisor)
         low, high = self._bounds(rest)
         if low is not None and low >= 0 and (self._bounds(difference(divisor, rest))[0] or 0) >= 1:
             return self.extent(whole)
+        if high is not None and high < 0 and (self._bounds(sum_of((*divisor, *rest)))[0] or -1) >= 0:
+            return self.extent(sum_of((*whole, ((), -1))))
+        if by is not None and by > 0 and rest[-1][1] < 0:  # a quotient rounded up: its bounds are known
+            return self.extent(whole) - self.quotient(sum_of((*scaled(rest, -1), ((), by - 1))), divisor)
         if by is not None and low is not None and high is not None and low // by == high // by:
             return self.extent(sum_of((*whole, ((), low // by))))
         atom = self._number_of(nested_quotient(Quotient(rest, divisor), self._atoms))

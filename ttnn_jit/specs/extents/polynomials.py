@@ -112,6 +112,17 @@ def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
     return tuple(left)
 
 
+def in_lowest_terms(dividend: Terms, divisor: Terms) -> tuple[Terms, Terms]:
+    """Dividend and divisor of the same quotient, rounded down, without a common factor of their coefficients."""
+    number = dividend[0][1] if dividend and not dividend[0][0] else 0
+    varying = dividend[1:] if number else dividend
+    factor = math.gcd(*(coefficient for _, coefficient in (*varying, *divisor)))
+    if factor == 1:
+        return dividend, divisor
+    quotient = tuple((monomial, coefficient // factor) for monomial, coefficient in varying)
+    return (*constant(number // factor), *quotient), tuple((monomial, each // factor) for monomial, each in divisor)
+
+
 def nested_quotient(quotient: Quotient, atoms: Sequence[Atom]) -> Quotient:
     """A quotient of a quotient by positive numbers as one: ``(n // 4) // 8`` is ``n // 32``."""
     outer = constant_of(quotient.divisor)

@@ -1,0 +1,249 @@
+"""Kernel sharing: launches whose kernels differ only in constants run one kernel, which loads these as operands.
+
+A model of many layers with a number of its own in each would otherwise compile a kernel for each layer. A constant that
+is the same in all of these launches stays in the text, so that programs without such kernels do not change.
+
+The results have the same bits: a constant becomes an operand only where its value chooses no instruction, neither of
+the operation's body nor of LLVM's simplifications of it (`is_ordinary`). Bound: a load and a broadcast per row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ttnn_jit.codegen.blocking.lookup import best_lookup
+from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
+from ttnn_jit.codegen.bodies.steps import (
+    MANY_STREAMS,
+    Apply,
+    Constant,
+    KernelBody,
+    Load,
+    SizeClass,
+    Step,
+    Store,
+    with_operands,
+)
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
+from ttnn_jit.codegen.schedules.launch import View
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.kernels.llvm.llvm_module import ModuleText
+from ttnn_jit.kernels.llvm.values import Block, Value, operand
+from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
+from ttnn_jit.nest.streams import InnerAccess, Stream
+from ttnn_jit.ops.families.elementwise import Elementwise, Implementations
+from ttnn_jit.process.memoized import memoized
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+LEAST_KERNELS = 2
+"""The least number of different kernels that become one: each costs a compile, and operands instead of constants cost
+little (benchmarks/kernels/choices.py: `kernel sharing`)."""
+
+Place = tuple[int, int]
+"""A step and the number of its operand."""
+
+_ANY = Constant(-1)
+"""Stands for a constant in a comparison of kernels; no constant has these bits."""
+
+_LEAST_NORMAL = 2.0**-126
+
+
+def share_kernels(plan: HostPlan) -> HostPlan:
+    """The plan with kernels that are equal but for constants replaced by one that loads them."""
+    if plan.isa is None:
+        return plan
+    launches = list(plan.launches)
+    values: dict[tuple[DataType, Constant], PlanValue] = {}
+    for group in _groups(plan.launches, plan.isa):
+        first = launches[group[0]].bound
+        columns = _varying([launches[index].bound.body for index in group], plan.isa)
+        if len(first.kernel.streams) + len(columns) > MANY_STREAMS or _is_looked_up(first, plan.isa):
+            continue
+        for index in group:
+            launches[index] = replace(launches[index], bound=_loading(launches[index].bound, columns, values))
+    constants = {value: constant for (_, constant), value in values.items()}
+    return replace(plan, launches=tuple(launches), constants=constants) if constants else plan
+
+
+def _groups(launches: Sequence[HostLaunch], isa: HostIsa) -> Iterator[list[int]]:
+    """The launches, by index, whose kernels are equal but for constants that may become operands."""
+    alike: dict[object, list[int]] = {}
+    for index, launch in enumerate(launches):
+        kernel = launch.bound.kernel
+        if isinstance(kernel, LoopNest | Contract) and (places := _ordinary_constants(kernel.body)):
+            others = _with(kernel.body, dict.fromkeys(places, _ANY)), getattr(kernel, "contracted", None)
+            alike.setdefault(others, []).append(index)
+    for group in alike.values():
+        bodies = [launches[index].bound.body for index in group]
+        if len({*bodies}) < LEAST_KERNELS:
+            continue  # most programs are done here, and no operation is emitted for them
+        sharing: dict[KernelBody, dict[int, KernelBody]] = {}
+        places = _places(bodies[0], isa)
+        for index, body in zip(group, bodies, strict=True):
+            sharing.setdefault(_with(body, dict.fromkeys(places, _ANY)), {})[index] = body
+        yield from ([*own] for own in sharing.values() if len({*own.values()}) >= LEAST_KERNELS)
+
+
+def is_ordinary(constant: Constant, dtype: DataType) -> bool:
+    """Whether arithmetic with a number is not simplified by its value, in a way that changes even bits of a NaN.
+
+    Zeros, ones, infinities, NaN and denormal numbers are simplified so.
+    """
+    if dtype.is_integer:
+        return True
+    magnitude = abs(constant.value)
+    return _LEAST_NORMAL <= magnitude < math.inf and magnitude != 1.0
+
+
+def _ordinary_constants(body: KernelBody) -> list[Place]:
+    """The ordinary constants of a body."""
+    return [
+        (index, number)
+        for index, step in enumerate(body.steps)
+        if isinstance(step, Apply)
+        for number, each in enumerate(step.operands)
+        if isinstance(each, Constant) and (dtype := _DTYPES.get(step.dtype.compute)) and is_ordinary(each, dtype)
+    ]
+
+
+def _places(body: KernelBody, isa: HostIsa) -> list[Place]:
+    """The constants of a body that may become operands."""
+    found = []
+    for index, number in _ordinary_constants(body):
+        step = _apply(body, index)
+        if takes_any_number(replace(step, operands=(0,) * len(step.operands), slot=None), number, isa):
+            found.append((index, number))
+    return found
+
+
+def _apply(body: KernelBody, index: int) -> Apply:
+    step = body.steps[index]
+    assert isinstance(step, Apply), "constants are operands of operations"
+    return step
+
+
+def _constant(body: KernelBody, place: Place) -> Constant:
+    each = _apply(body, place[0]).operands[place[1]]
+    assert isinstance(each, Constant), "it is a place of a constant"
+    return each
+
+
+_DTYPES = {dtype.compute: dtype for dtype in (COMPUTE_TYPE, DataType.INT32, DataType.UINT32)}
+"""The element types of operands, by compute type."""
+
+
+@memoized(maxsize=1024)
+def takes_any_number(step: Apply, number: int, isa: HostIsa) -> bool:
+    """Whether an operation, of any operands, has the same instructions if the operand `number` is not known."""
+    operation = OPERATION_OF_TILE.get(step.tile_name)
+    if operation is None or operation.implementations != Implementations():
+        return False
+    return _emitted(step, operation, number, isa, known=True) == _emitted(step, operation, number, isa, known=False)
+
+
+def _emitted(step: Apply, operation: Elementwise, number: int, isa: HostIsa, *, known: bool) -> list[object]:
+    """The instructions of an operation, whose operand `number` is a constant if it is `known`."""
+    builder = LlvmVector(isa, ModuleText())
+    arithmetic = builder.arithmetic(step.dtype.compute)
+    constant: Value = arithmetic.const(3)
+    operands = [operand(f"%operand{k}", constant.type) for k, _ in enumerate(step.operands)]
+    if known:
+        operands[number] = constant
+    operation.emit(arithmetic, *operands, *(each.value for each in step.numbers))
+    return [len(item.arguments) if isinstance(item, Block) else item[1] for item in builder.body.code]
+
+
+def _with(body: KernelBody, constants: Mapping[Place, Constant]) -> KernelBody:
+    """The body with other constants."""
+    steps = list(body.steps)
+    for (index, number), constant in constants.items():
+        step = steps[index]
+        assert isinstance(step, Apply), "constants are operands of operations"
+        operands = (*step.operands[:number], constant, *step.operands[number + 1 :])
+        steps[index] = replace(step, operands=operands)
+    return replace(body, steps=tuple(steps))
+
+
+def _varying(bodies: Sequence[KernelBody], isa: HostIsa) -> list[tuple[DataType, list[Place]]]:
+    """The element type and the places of each operand: places whose constants are not all equal.
+
+    Places that have the same constant as another one, in every body, share its operand.
+    """
+    found: dict[tuple[DataType, tuple[Constant, ...]], list[Place]] = {}
+    for place in _places(bodies[0], isa):
+        column = tuple(_constant(body, place) for body in bodies)
+        if len({*column}) > 1:
+            dtype = _DTYPES[_apply(bodies[0], place[0]).dtype.compute]
+            found.setdefault((dtype, column), []).append(place)
+    return [(dtype, own) for (dtype, _), own in found.items()]
+
+
+def _is_looked_up(bound: BoundKernel, isa: HostIsa) -> bool:
+    """Whether a table of the kernel's results is profitable; it holds those of one constant."""
+    body = bound.body
+    has_table = isinstance(bound.kernel, LoopNest) and body.reduced is None and body.size_class is SizeClass.LARGE
+    return has_table and best_lookup(body, isa) is not None
+
+
+def _loading(
+    bound: BoundKernel,
+    columns: Sequence[tuple[DataType, list[Place]]],
+    values: dict[tuple[DataType, Constant], PlanValue],
+) -> BoundKernel:
+    """The launch with operands for its constants at some places; `values` has the tensors of constants so far."""
+    body, count, kernel = bound.body, len(bound.inputs), bound.kernel
+    operands = []
+    for dtype, places in columns:
+        value = values.setdefault((dtype, _constant(body, places[0])), PlanValue(TensorSpec((1,), dtype)))
+        operands.append(Operand(value, View(value.spec)))
+    added = len(operands)
+    streams = [*body.streams]
+    streams[count:count] = [Stream(dtype, InnerAccess.SCALAR) for dtype, _ in columns]
+    reduced = body.reduced
+    if reduced is not None:
+        moving = (*reduced.moving[:count], *(False,) * added, *reduced.moving[count:])
+        reduced = replace(reduced, moving=moving)
+    stream_of = {place: count + k for k, (_, places) in enumerate(columns) for place in places}
+    steps = _loading_steps(body.steps, stream_of, count, added)
+    loops = bound.loops
+    strides, offsets = list(loops.strides), list(loops.offsets)
+    strides[count:count] = [(0,) * len(loops.extents)] * added
+    offsets[count:count] = [0] * added
+    assert isinstance(kernel, LoopNest | Contract), "it has a body"
+    return replace(
+        bound,
+        kernel=replace(kernel, body=replace(body, streams=tuple(streams), steps=steps, reduced=reduced)),
+        inputs=(*bound.inputs, *operands),
+        loops=replace(loops, strides=tuple(strides), offsets=tuple(offsets)),
+    )
+
+
+def _loading_steps(steps: Sequence[Step], stream_of: Mapping[Place, int], inputs: int, added: int) -> tuple[Step, ...]:
+    """The steps with a load before the first use of each new stream; outputs have higher numbers than before."""
+    made: list[Step] = []
+    renamed: dict[int, int] = {}
+    loads: dict[int, int] = {}
+    for index, step in enumerate(steps):
+        own: Step = with_operands(step, renamed.__getitem__)
+        if isinstance(own, Store):
+            own = replace(own, stream=own.stream + added if own.stream >= inputs else own.stream)
+        if isinstance(own, Apply):
+            operands = list(own.operands)
+            for number, _ in enumerate(operands):
+                stream = stream_of.get((index, number))
+                if stream is None:
+                    continue
+                if stream not in loads:
+                    loads[stream] = len(made)
+                    made.append(Load(stream, None))
+                operands[number] = loads[stream]
+            own = replace(own, operands=tuple(operands))
+        renamed[index] = len(made)
+        made.append(own)
+    return tuple(made)
