@@ -322,7 +322,8 @@ class Templates:
             family.templates = [each for each in family.templates if fetch(each.guard) is not None]
         unshared = sum(not each.is_shared for each in family.templates)
         if len(family.templates) >= MAX_TEMPLATES or unshared >= MAX_UNSHARED:
-            self._warn_of_too_many(family, request, fetch)
+            if len(family.seen) >= MAX_TEMPLATES:
+                self._warn_of_too_many(family, request, fetch)
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         if not (symbols.count or family.has_other_hidden_inputs):
@@ -362,8 +363,9 @@ class Templates:
     def _warn_of_too_many(self, family: _Family, request: Request, fetch: FetchHidden) -> None:
         failures = most_frequent_failures([self._sized(each, request, fetch) for each in family.templates])
         self._warn(
-            f"{request.name} has {len(family.templates)} programs for many sizes, and from now on compiles every size "
-            f"that none of them serves by itself; what keeps failing: {failures} (docs/dynamic_shapes.md)"
+            f"{request.name} compiles every size by itself that none of its {len(family.templates)} programs for many "
+            f"sizes serves: it was compiled for {len(family.seen)} sizes; what keeps failing: {failures} "
+            "(docs/dynamic_shapes.md)"
         )
 
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
