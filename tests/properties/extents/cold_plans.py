@@ -13,11 +13,13 @@ from ttnn_jit import ttnn
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import OperationRequest
-from ttnn_jit.compiler.templates import Symbols, Template, shapes_of
+from ttnn_jit.compiler.symbols import Symbols
+from ttnn_jit.compiler.templates import Template, sizes_of
 from ttnn_jit.dialects.writing.editing import discard
 from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Trace
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -83,7 +85,7 @@ class Case:
             tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
             for (_, shape), own in zip(given, numbers, strict=True)
         ]
-        return Symbols(tuple(map(tuple, numbers)), tuple(fixed))
+        return Symbols((*map(tuple, numbers), ()), (*fixed, ()))  # a call has no ints
 
     @property
     def sizes(self) -> list[int]:
@@ -147,13 +149,16 @@ def cold_plan(request: OperationRequest) -> ProgramPlan:
 def template_of(case: Case, size: int) -> Template:
     """The template that the compile for a size makes, without code."""
     trace, request = Trace(), case.at(size)
+    extents = case.symbols.extents(sizes_of(request), trace)
     with trace.recording():
-        module = request.with_inputs(case.symbols.specs(request.inputs, trace)).lower().module
-        plan = driver.scheduled_code(module, request.options, None).plan
-        discard(module)
-    return Template(case.symbols, trace.formulas, plan, tuple(trace.specialized))
+        plan = cold_plan(request.with_inputs(*case.symbols.traced(request.inputs, request.integers, extents)))
+    hints = trace.formulas.values([size])
+    assert hints is not None
+    example = PlanTemplate.of(plan, hints)
+    return Template(case.symbols, trace.formulas, example, tuple(trace.specialized))
 
 
 def plan_at(template: Template, case: Case, size: int) -> ProgramPlan | None:
     """The plan of a template for a size; None if it does not hold for it."""
-    return template.plan_for(shapes_of(case.at(size)))
+    request = case.at(size)
+    return template.plan_for(request.inputs, sizes_of(request))
