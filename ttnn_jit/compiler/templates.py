@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
 from itertools import starmap
-from typing import Any
+from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
@@ -152,23 +152,43 @@ class CompiledTemplate:
         return dict(zip(paths, found, strict=True))
 
 
+class Guard(Protocol):
+    """What decides whether the reads of a compilation have their current values."""
+
+    @property
+    def reads(self) -> Sequence[Read]:
+        """The reads, without references to tensors."""
+
+
+FetchHidden = Callable[[Any], "Sequence[Any] | None"]
+"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
+
+GuardOf = Callable[[Compilation], Guard]
+"""Makes the guard of a compilation."""
+
+
 @dataclass
 class _Guarded:
     """A template of a process.
 
     Attributes:
         compiled: The template.
-        guard: What `Templates` was told to make of its compilation.
+        guard: The guard of its compilation.
         digest: The digest of its entry on disk; None if it has none.
         is_read: Whether it was read from disk.
         is_shared: Whether it has served a second size.
     """
 
     compiled: CompiledTemplate
-    guard: Any
+    guard: Guard
     digest: str | None
     is_read: bool
     is_shared: bool = False
+
+    @staticmethod
+    def of(compiled: CompiledTemplate, guard: Guard, digest: str | None, *, is_read: bool) -> _Guarded:
+        """The template with the reads of its guard, which keep no tensor alive."""
+        return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
@@ -228,12 +248,6 @@ class _Family:
                 return found, guard_of(found) if each.compiled.hidden else each.guard
         return None
 
-
-FetchHidden = Callable[[Any], "Sequence[Any] | None"]
-"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
-
-GuardOf = Callable[[Compilation], Any]
-"""Makes of a compilation what decides whether its reads have their current values."""
 
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
@@ -313,7 +327,7 @@ class Templates:
             return None
         compiled, compilation, digest = found
         COUNTERS.disk_hits += 1
-        family.templates.append(_Guarded(compiled, self._guard_of(compilation), digest, is_read=True))
+        family.templates.append(_Guarded.of(compiled, self._guard_of(compilation), digest, is_read=True))
         return compilation, family.templates[-1].guard
 
     def _compiled(
@@ -338,12 +352,12 @@ class Templates:
         exact = self._guard_of(compilation)
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
             guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
-            family.templates.append(_Guarded(made, guard, None, is_read=False))
+            family.templates.append(_Guarded.of(made, guard, None, is_read=False))
             return compilation, exact
         notes = {**program.notes, TEMPLATE: made.template.to_json()}
         example = Program(program.plan, program.objects, notes=notes, built_for=program.built_for)
         digest = stored.keep_template(_without_extents(request), made.reads, example)
-        family.templates.append(_Guarded(made, exact, digest, is_read=False))
+        family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
         return compilation, exact
 
     def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str]:
