@@ -68,6 +68,13 @@ def sum_of(terms: Iterable[tuple[Monomial, int]]) -> Terms:
     return tuple(sorted((monomial, coefficient) for monomial, coefficient in found.items() if coefficient))
 
 
+def plus(terms: Terms, number: int) -> Terms:
+    """A polynomial plus a number."""
+    if number and terms and not terms[0][0]:
+        return (*constant(terms[0][1] + number), *terms[1:])
+    return (*constant(number), *terms)
+
+
 def scaled(terms: Terms, factor: int) -> Terms:
     """The polynomial times a number other than 0."""
     return tuple((monomial, coefficient * factor) for monomial, coefficient in terms)
