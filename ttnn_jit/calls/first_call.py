@@ -139,8 +139,8 @@ def _compile(
 
     with accepting_foreign_operands(None):
         if not (settings.debug or settings.compile_only):
-            holds = partial(_holds, request)
-            return templates.compilation(key, request, holds, use_disk=settings.enable_cache)
+            fetch = partial(fetch_hidden, request)
+            return templates.compilation(key, request, fetch, use_disk=settings.enable_cache)
         compilation = driver.compile_program(
             request,
             use_disk=False,
@@ -152,6 +152,6 @@ def _compile(
     return compilation, read_guard(request.function, compilation)
 
 
-def _holds(request: FunctionRequest, guard: ReadGuard) -> bool:
-    """Whether all values that were read are unchanged."""
-    return guard.fetch(request.tensors) is not None
+def fetch_hidden(request: FunctionRequest, guard: ReadGuard) -> tuple[Any, ...] | None:
+    """The hidden inputs of a call; None if a value that was read has changed."""
+    return guard.fetch(request.tensors)

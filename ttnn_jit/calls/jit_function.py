@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import statistics
 from ttnn_jit.calls.bound_functions import BoundFunctions, call_query
 from ttnn_jit.calls.fast_path import with_fast_path
-from ttnn_jit.calls.first_call import check_options, compile_variant, read_guard, request_of
+from ttnn_jit.calls.first_call import check_options, compile_variant, fetch_hidden, read_guard, request_of
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant, Variants
@@ -259,7 +259,8 @@ class JitFunction(WarmCalls):
         function, arguments = self._bound_with(args, kwargs)
         where = function._placement(arguments)
         request = request_of(function.func, function._settings, arguments, where)
-        return function._templates.misses(function._key_without_sizes(arguments, where), request)
+        key = function._key_without_sizes(arguments, where)
+        return function._templates.misses(key, request, functools.partial(fetch_hidden, request))
 
     def _bound_with(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JitFunction, Arguments]:
         """The jitted function that a call with these arguments reaches, without its objects, and the others."""

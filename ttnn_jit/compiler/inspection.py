@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ttnn_jit.cache.manifest import Reads
+from ttnn_jit.cache.key import Key
+from ttnn_jit.cache.manifest import Manifest, Reads
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import Request
-from ttnn_jit.compiler.stored_programs import current_fingerprint, manifest_on_disk, request_key
+from ttnn_jit.compiler.stored_programs import StoredPrograms, current_fingerprint, manifest_on_disk, request_key
+from ttnn_jit.compiler.templates import read_template
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text
@@ -102,6 +104,13 @@ def explain_miss(request: Request) -> str:
         return "an argument has no identity that another process could recognise: such programs are not kept on disk"
     if stored.lookup(key, lambda path: current_fingerprint(request, path, {})) is not None:
         return "nothing differs: this call is a hit"
+    if read_template(request, StoredPrograms.of(request, use_disk=True)) is not None:
+        return "nothing differs but sizes: a template on disk serves this call"
+    return _differences(stored, key, request)
+
+
+def _differences(stored: Manifest, key: Key, request: Request) -> str:
+    """What differs between a request and the nearest on disk."""
     if stored.is_empty():
         return "the disk cache is empty"
     differences = stored.nearest(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -26,6 +26,10 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend import FrontendResult, ResultLayout
+
+
+OpenHiddenInput = Callable[[Path, TensorSpec], TensorSpec]
+"""From the path and the spec of a hidden input to its spec in a trace."""
 
 
 class Request(Protocol):
@@ -74,6 +78,9 @@ class Request(Protocol):
     def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> Self:
         """The request for tensors of other specs, and for other ints, in order."""
 
+    def opening(self, hidden: OpenHiddenInput) -> Self:
+        """The request whose hidden inputs have extents of a trace, by path and spec."""
+
     def value_at(self, path: Path) -> Any:
         """The current value at a path that a compile read.
 
@@ -97,6 +104,7 @@ class FunctionRequest:
         same: Per tensor argument, the first one with the same memory; () if there are no aliases, or if the function
             updates no argument.
         tensors: The tensors of the call in order, for programs that test their identity; () if all are distinct.
+        hidden: Puts extents of a trace into the specs of hidden inputs.
     """
 
     function: types.FunctionType
@@ -106,6 +114,7 @@ class FunctionRequest:
     library: TensorLibrary | None = None
     same: tuple[int, ...] = ()
     tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
+    hidden: OpenHiddenInput | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -129,6 +138,10 @@ class FunctionRequest:
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
+
+    def opening(self, hidden: OpenHiddenInput) -> FunctionRequest:
+        """The request with extents of a trace in hidden inputs."""
+        return replace(self, hidden=hidden)
 
     def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> FunctionRequest:
         """The request for tensors of other specs, and for other ints, in order."""
@@ -177,6 +190,7 @@ class FunctionRequest:
             _result_layout(self.options, self.target),
             self.library,
             self.options.max_grid,
+            self.hidden,
         )
         return lower(request)
 
@@ -232,6 +246,10 @@ class OperationRequest:
     def options(self) -> CompileOptions:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
+
+    def opening(self, hidden: OpenHiddenInput) -> OperationRequest:  # noqa: ARG002
+        """The request itself: an operation has no hidden inputs."""
+        return self
 
     def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:  # noqa: ARG002
         """The request for tensors of other specs, in order."""

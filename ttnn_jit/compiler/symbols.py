@@ -106,18 +106,21 @@ class Symbols:
             raise ValueError("every size is a symbol, or fixed")
         if not {*map(type, itertools.chain(*pairs))} <= {int, type(None)}:
             raise TypeError("sizes are whole numbers")
-        symbols = Symbols(numbers, fixed)
-        if {number for number, _ in pairs if number is not None} != {*range(symbols.count)}:
+        used = sorted({number for number, _ in pairs if number is not None})
+        if used != [*range(len(used))]:
             raise ValueError("symbols are numbered from 0")
-        return symbols
+        return Symbols(numbers, fixed)
+
+    def extents(self, sizes: Sizes, trace: Trace) -> list[Any]:
+        """The symbols as extents of a trace that begins with a call's sizes."""
+        hints = self.values(sizes)
+        assert hints is not None, "a trace begins with the sizes of its symbols"
+        return [trace.symbol(hint) for hint in hints]
 
     def traced(
-        self, specs: Sequence[TensorSpec], integers: Sequence[int], trace: Trace
+        self, specs: Sequence[TensorSpec], integers: Sequence[int], symbols: Sequence[Any]
     ) -> tuple[tuple[TensorSpec, ...], tuple[int, ...]]:
-        """The specs and the ints of a call, with the extents of a trace."""
-        hints = self.values([*(tuple(spec.shape) for spec in specs), tuple(integers)])
-        assert hints is not None, "a trace begins with the sizes of its symbols"
-        symbols = [trace.symbol(hint) for hint in hints]
+        """The specs and the ints of a call, with extents in place of the symbols."""
 
         def of(sizes: Sequence[int], own: Sequence[int | None]) -> tuple[int, ...]:
             return tuple(size if number is None else symbols[number] for size, number in zip(sizes, own, strict=True))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.foreign.container_items import is_record, names_and_items
+from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL
 from ttnn_jit.specs.extents.polynomials import text_of, value_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -85,22 +86,44 @@ def _names_of_symbols(symbols: Symbols, names: SizeNames) -> list[str]:
     return [found[number] for number in range(len(found))]
 
 
-def explained(templates: Sequence[Template], sizes: Sizes, names: SizeNames) -> list[str]:
-    """Per template its failing conditions, and the uses that fix sizes in it; none if one holds for the sizes."""
+@dataclass(frozen=True)
+class SizedTemplate:
+    """A template, and a call.
+
+    Attributes:
+        template: The template.
+        sizes: The sizes of the call; None if the call finds another value than the compile read.
+        names: The names of the sizes.
+    """
+
+    template: Template
+    sizes: Sizes | None
+    names: SizeNames
+
+    @property
+    def failing(self) -> list[str]:
+        """The conditions that the call does not meet; none if the template serves it."""
+        if self.sizes is None:
+            return ["the values that the function read when it was compiled"]
+        return failing(self.template, self.sizes, self.names)
+
+
+def explained(templates: Sequence[SizedTemplate]) -> list[str]:
+    """Per template its failing conditions, and the uses that fix sizes in it; none if one serves the call."""
     lines: list[str] = []
-    for index, template in enumerate(templates):
-        conditions = failing(template, sizes, names)
+    for index, each in enumerate(templates):
+        conditions = each.failing
         if not conditions:
             return []
         lines += (f"template {index + 1} of {len(templates)} needs {condition}" for condition in conditions)
-        lines += (f"    specialised on {use.value}: {use.use}" for use in template.specialized)
+        lines += (f"    specialised on {use.value}: {use.use}" for use in each.template.specialized)
     return lines
 
 
-def most_frequent_failures(templates: Iterable[Template], sizes: Sizes, names: SizeNames) -> str:
+def most_frequent_failures(templates: Iterable[SizedTemplate]) -> str:
     """The uses that fix sizes, or else the conditions, that keep most templates from serving the sizes of a call."""
     found: Counter[str] = Counter()
-    for template in templates:
-        uses = {use.use for use in template.specialized}
-        found.update(uses or set(failing(template, sizes, names)))
+    for each in templates:
+        uses = {use.use for use in each.template.specialized}
+        found.update(uses or set(each.failing))
     return "; ".join(text for text, _ in found.most_common(SHOWN))

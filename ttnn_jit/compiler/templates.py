@@ -7,22 +7,26 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from itertools import starmap
 from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, shapes_of_reads, with_forms, with_metadata
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, StoredTemplate, notes_of
-from ttnn_jit.compiler.symbols import Place, Symbols
-from ttnn_jit.compiler.template_misses import explained, most_frequent_failures
+from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
+from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures, names_of_sizes
 from ttnn_jit.diagnostics.errors import InternalError, ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
-from ttnn_jit.guards.reads import Read
+from ttnn_jit.foreign.values import is_a
+from ttnn_jit.guards.reads import Path, Read, path_text
+from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.runtime.native.native import host_cpu
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
@@ -51,16 +55,16 @@ class Template:
     plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
 
-    def plan_for(self, request: Request) -> ProgramPlan | None:
-        """The plan for the sizes of a request; None if the template does not hold for them."""
-        symbols = self.symbols.values(sizes_of(request))
+    def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes) -> ProgramPlan | None:
+        """The plan for the sizes of a call with these inputs; None if the template does not hold for them."""
+        symbols = self.symbols.values(sizes)
         if symbols is None:
             return None
         atoms = self.formulas.values(symbols)
         if atoms is None:
             return None
         try:
-            return self.plan.plan_for(request.inputs, atoms)
+            return self.plan.plan_for(inputs, atoms)
         except ShapeError:
             return None  # a tensor would be too large: a compile says which
 
@@ -108,6 +112,8 @@ class CompiledTemplate:
         reads: See `Compilation`.
         structure: See `Compilation`.
         warnings: See `Compilation`.
+        hidden: The paths of the hidden inputs whose extents may vary. The symbols have rows for these, behind those of
+            a request's sizes, and the reads have their forms.
     """
 
     template: Template
@@ -115,21 +121,37 @@ class CompiledTemplate:
     reads: tuple[Read, ...]
     structure: Any
     warnings: tuple[str, ...]
+    hidden: tuple[Path, ...] = ()
 
-    def compilation_for(self, request: Request) -> Compilation | None:
+    def compilation_for(self, request: Request, found: Sequence[Any]) -> Compilation | None:
         """The compilation of a request that differs in its sizes alone; None if the template does not hold for them.
+
+        Args:
+            request: The request.
+            found: The hidden inputs of its call.
 
         Raises:
             InternalError: A launch of the plan would leave its operands.
         """
-        plan = self.template.plan_for(request)
+        inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
+        if self.hidden:
+            tensors = self.by_path(found)
+            reads = with_metadata(reads, tensors)
+            specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
+            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(tuple(specs[path].shape) for path in self.hidden))
+        plan = self.template.plan_for(inputs, sizes)
         if plan is None:
             return None
         program = self.program.resized(plan, partial(descriptors_of, request))
-        return Compilation(program, self.reads, self.structure, None, self.warnings, by_template=True)
+        return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
+
+    def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
+        """The hidden inputs of a call by path."""
+        paths = [read.path for read in self.reads if is_a(read.value, TensorMark)]
+        return dict(zip(paths, found, strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Guarded:
     """A template of a process.
 
@@ -138,12 +160,14 @@ class _Guarded:
         guard: What `Templates` was told to make of its compilation.
         digest: The digest of its entry on disk; None if it has none.
         is_read: Whether it was read from disk.
+        is_shared: Whether it has served a second size.
     """
 
     compiled: CompiledTemplate
     guard: Any
     digest: str | None
     is_read: bool
+    is_shared: bool = False
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
@@ -155,34 +179,42 @@ def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
 class _Family:
     """The calls of a function that differ in sizes alone."""
 
-    seen: list[tuple[tuple[int, ...], ...]] = field(default_factory=list)
+    seen: list[SeenCall] = field(default_factory=list)
     marked: set[Place] = field(default_factory=set)
     templates: list[_Guarded] = field(default_factory=list)
 
     def varies(self, place: Place) -> bool:
         """Whether a size was not the same at every call, or is marked."""
         index, axis = place
-        return place in self.marked or any(sizes[index][axis] != self.seen[0][index][axis] for sizes in self.seen)
+        first = self.seen[0].sizes
+        return place in self.marked or any(seen.sizes[index][axis] != first[index][axis] for seen in self.seen)
 
     def are_equal(self, one: Place, other: Place) -> bool:
         """Whether two sizes were equal at every call."""
-        return all(sizes[one[0]][one[1]] == sizes[other[0]][other[1]] for sizes in self.seen)
+        return all(seen.sizes[one[0]][one[1]] == seen.sizes[other[0]][other[1]] for seen in self.seen)
 
     @property
     def digests(self) -> set[str]:
         """The digests of the templates that are on disk too."""
         return {each.digest for each in self.templates if each.digest is not None}
 
-    def find(self, request: Request, holds: Callable[[Any], bool]) -> tuple[Compilation, Any] | None:
+    @property
+    def has_other_hidden_inputs(self) -> bool:
+        """Whether the last call had the sizes of an earlier one, with hidden inputs."""
+        *earlier, last = self.seen
+        return any(seen.hidden and seen.sizes == last.sizes for seen in earlier)
+
+    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template whose guard holds, and the guard; None if there is none.
 
         A template from disk whose plan for these sizes is refused is damaged, and forgotten.
         """
         for each in tuple(self.templates):
-            if not holds(each.guard):
+            hidden = fetch(each.guard)
+            if hidden is None:
                 continue
             try:
-                found = each.compiled.compilation_for(request)
+                found = each.compiled.compilation_for(request, hidden)
             except InternalError:
                 if not each.is_read:
                     raise
@@ -190,12 +222,22 @@ class _Family:
                 continue
             if found is not None:
                 COUNTERS.template_hits += 1
-                return found, each.guard
+                each.is_shared = True
+                return found, guard_of(found) if each.compiled.hidden else each.guard
         return None
 
 
+FetchHidden = Callable[[Any], "Sequence[Any] | None"]
+"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
+
+GuardOf = Callable[[Compilation], Any]
+"""Makes of a compilation what decides whether its reads have their current values."""
+
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
+
+MAX_UNSHARED = 6
+"""The most of these that have served one size: as long as there are more, templates would not pay for their compile."""
 
 _MAX_SEEN = 64
 
@@ -206,13 +248,11 @@ class Templates:
     Args:
         dynamic: True: every extent of an argument may vary from the first call on. None: those that have varied.
             False: none.
-        guard_of: Makes of a compilation what decides whether its reads have their current values.
+        guard_of: See `GuardOf`.
         warn: Warns the user that calls that differ in sizes alone need too many templates.
     """
 
-    def __init__(
-        self, dynamic: bool | None, guard_of: Callable[[Compilation], Any], warn: Callable[[str], None]
-    ) -> None:
+    def __init__(self, dynamic: bool | None, guard_of: GuardOf, warn: Callable[[str], None]) -> None:
         self._dynamic = dynamic
         self._guard_of = guard_of
         self._warn = warn
@@ -223,7 +263,7 @@ class Templates:
         self._families.clear()
 
     def compilation(
-        self, key: tuple[Hashable, ...], request: Request, holds: Callable[[Any], bool], *, use_disk: bool
+        self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool
     ) -> tuple[Compilation, Any]:
         """The compilation of a request, and its guard.
 
@@ -233,77 +273,99 @@ class Templates:
         Args:
             key: The key of the call without its sizes: `key_without_sizes`.
             request: The request.
-            holds: Whether the guard of a template holds now.
+            fetch: The hidden inputs of the call by the guard of a template.
             use_disk: Whether programs are looked up on disk, and stored there.
         """
         family = self._family(key, request)
-        if family is not None and (found := family.find(request, holds)) is not None:
+        if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
             return found
         stored = StoredPrograms.of(request, use_disk=use_disk)
         compilation = stored.find()
-        if family is not None:
-            family.marked |= {(index, axis) for index, axes in enumerate(request.marked_axes) for axis in axes}
-            if len(family.seen) < _MAX_SEEN:
-                family.seen.append(sizes_of(request))
-            if compilation is None:
-                made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, holds)
-                if made is not None:
-                    return made
-        compilation = compilation or driver.compile_anew(request, stored)
-        return compilation, self._guard_of(compilation)
+        if family is None:
+            compilation = compilation or driver.compile_anew(request, stored)
+            return compilation, self._guard_of(compilation)
+        family.marked |= {(index, axis) for index, axes in enumerate(request.marked_axes) for axis in axes}
+        seen = SeenCall(sizes_of(request), {})
+        family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
+        made = None
+        if compilation is None:
+            made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, fetch)
+        if made is None:
+            compilation = compilation or driver.compile_anew(request, stored)
+            made = compilation, self._guard_of(compilation)
+        seen.hidden = shapes_of_reads(made[0].reads)
+        return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
             return None
-        return self._families.setdefault(key, _Family())
+        family = self._families.get(key)
+        if family is None:
+            family = self._families[key] = _Family()
+        return family
 
     def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
-        for found in stored.templates(_without_extents(request), family.digests):
-            compiled = template_of(found, request)
-            compilation = None if compiled is None else compiled.compilation_for(request)
-            if compiled is not None and compilation is not None:
-                COUNTERS.disk_hits += 1
-                family.templates.append(_Guarded(compiled, self._guard_of(compilation), found.digest, is_read=True))
-                return compilation, family.templates[-1].guard
-        return None
+        found = read_template(request, stored, family.digests)
+        if found is None:
+            return None
+        compiled, compilation, digest = found
+        COUNTERS.disk_hits += 1
+        family.templates.append(_Guarded(compiled, self._guard_of(compilation), digest, is_read=True))
+        return compilation, family.templates[-1].guard
 
     def _compiled(
-        self, family: _Family, request: Request, stored: StoredPrograms, holds: Callable[[Any], bool]
+        self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
     ) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template that is made for it."""
         if len(family.templates) >= MAX_TEMPLATES:
-            family.templates = [each for each in family.templates if holds(each.guard)]
-        if len(family.templates) >= MAX_TEMPLATES:
-            self._warn_of_too_many(family, request)
+            family.templates = [each for each in family.templates if fetch(each.guard) is not None]
+        unshared = sum(not each.is_shared for each in family.templates)
+        if len(family.templates) >= MAX_TEMPLATES or unshared >= MAX_UNSHARED:
+            if len(family.seen) >= MAX_TEMPLATES:
+                self._warn_of_too_many(family, request, fetch)
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
-        made = compile_template(request, symbols, stored) if symbols.count else None
-        if made is None:
+        if not (symbols.count or family.has_other_hidden_inputs):
             return None
-        program = made.program
+        compiled = compile_template(request, symbols, family.seen, stored)
+        if compiled is None:
+            return None
+        made, compilation = compiled
+        program, exact = compilation.program, self._guard_of(compilation)
+        if made.hidden:  # in memory alone: on disk hidden inputs are fixed
+            family.templates.append(
+                _Guarded(made, self._guard_of(replace(compilation, reads=made.reads)), None, is_read=False)
+            )
+            return compilation, exact
         notes = {**program.notes, TEMPLATE: made.template.to_json()}
         example = Program(program.plan, program.objects, notes=notes, built_for=program.built_for)
         digest = stored.keep_template(_without_extents(request), made.reads, example)
-        compilation = Compilation(program, made.reads, made.structure, None, made.warnings, by_template=True)
-        family.templates.append(_Guarded(made, self._guard_of(compilation), digest, is_read=False))
-        return compilation, family.templates[-1].guard
+        family.templates.append(_Guarded(made, exact, digest, is_read=False))
+        return compilation, exact
 
-    def misses(self, key: Hashable, request: Request) -> list[str]:
+    def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str]:
         """Why no template serves a request: their failing conditions; none if one serves it, or if there is none."""
         family = self._families.get(key)
-        if family is None:
-            return []
-        return explained(
-            [each.compiled.template for each in family.templates], sizes_of(request), request.names_of_sizes
-        )
+        return [] if family is None else explained([self._sized(each, request, fetch) for each in family.templates])
 
-    def _warn_of_too_many(self, family: _Family, request: Request) -> None:
-        templates = [each.compiled.template for each in family.templates]
-        failures = most_frequent_failures(templates, sizes_of(request), request.names_of_sizes)
+    @staticmethod
+    def _sized(each: _Guarded, request: Request, fetch: FetchHidden) -> SizedTemplate:
+        compiled, found = each.compiled, fetch(each.guard)
+        names = [*request.names_of_sizes]
+        if found is None:
+            return SizedTemplate(compiled.template, None, names)
+        tensors = compiled.by_path(found)
+        shapes = [tuple(mark_of(tensors[path]).spec.shape) for path in compiled.hidden]
+        names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-1]
+        return SizedTemplate(compiled.template, (*sizes_of(request), *shapes), names)
+
+    def _warn_of_too_many(self, family: _Family, request: Request, fetch: FetchHidden) -> None:
+        failures = most_frequent_failures([self._sized(each, request, fetch) for each in family.templates])
         self._warn(
-            f"{request.name} has {MAX_TEMPLATES} programs for many sizes, and from now on compiles every size that "
-            f"none of them serves by itself; what keeps failing: {failures} (docs/dynamic_shapes.md)"
+            f"{request.name} compiles every size by itself that none of its {len(family.templates)} programs for many "
+            f"sizes serves: it was compiled for {len(family.seen)} sizes; what keeps failing: {failures} "
+            "(docs/dynamic_shapes.md)"
         )
 
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
@@ -313,6 +375,26 @@ class Templates:
 
 TEMPLATE = "template"
 """The note of a stored program that is the example of a template: the JSON values of the template."""
+
+
+def read_template(
+    request: Request, stored: StoredPrograms, known: Container[str] = ()
+) -> tuple[CompiledTemplate, Compilation, str] | None:
+    """A template on disk that serves a request, the compilation that it makes, and the digest of its entry.
+
+    Templates whose digest is `known` are not read. None if no other serves the request.
+    """
+    if not is_eligible(request):
+        return None
+    for found in stored.templates(_without_extents(request), known):
+        compiled = template_of(found, request)
+        try:
+            compilation = None if compiled is None else compiled.compilation_for(request, ())
+        except InternalError:
+            continue  # it is damaged
+        if compiled is not None and compilation is not None:
+            return compiled, compilation, found.digest
+    return None
 
 
 def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | None:
@@ -358,17 +440,27 @@ def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
     )
 
 
-def compile_template(request: Request, symbols: Symbols, stored: StoredPrograms) -> CompiledTemplate | None:
-    """A template of a request; None if its program serves one call only."""
+def compile_template(
+    request: Request, symbols: Symbols, seen: Sequence[SeenCall], stored: StoredPrograms
+) -> tuple[CompiledTemplate, Compilation] | None:
+    """A template of a request, the last of the calls that were `seen`, and the compilation of the request itself.
+
+    None if its program serves one call only, or calls of one size only.
+    """
     from ttnn_jit.dialects.writing.editing import discard
 
     trace = Trace()
+    extents = symbols.extents(sizes_of(request), trace)
+    hidden = HiddenSymbols(seen, symbols, extents, trace, may_be_dynamic)
     with trace.recording(), stored.numba_disk_cache():
+        specs, integers = symbols.traced(request.inputs, request.integers, extents)
         try:
-            lowered = request.with_inputs(*symbols.traced(request.inputs, request.integers, trace)).lower()
+            lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
         except ServesOneCallError:
             return None
-        if lowered.opaque is not None:
+        complete = hidden.completed()
+        is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
+        if lowered.opaque is not None or not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
         notes = notes_of(lowered)
@@ -378,14 +470,16 @@ def compile_template(request: Request, symbols: Symbols, stored: StoredPrograms)
         discard(lowered.module)
     COUNTERS.compiles += 1
     COUNTERS.templates += 1
-    hints = trace.formulas.values(symbols.values(sizes_of(request)) or [])
+    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.shapes)) or [])
     assert hints is not None, "a template holds for the size that it was made for"
     plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
-    template = Template(symbols, trace.formulas, plan, tuple(trace.specialized))
+    template = Template(complete, trace.formulas, plan, tuple(trace.specialized))
     program = Program(
         plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
     )
-    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings)
+    compilation = Compilation(program, lowered.reads, structure, None, lowered.warnings, by_template=True)
+    reads = with_forms(lowered.reads, hidden.paths)
+    return CompiledTemplate(template, program, reads, structure, lowered.warnings, hidden.paths), compilation
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:

@@ -31,6 +31,7 @@ from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
 from ttnn_jit.dialects.writing.creation import SEGMENTS, segments
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
+from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.tensor_spec import Layout
 
@@ -67,7 +68,7 @@ def _dense(element: IntegerType | Float32Type, number: type[int | float]) -> Pro
     def read(attribute: Attribute | None) -> tuple[float, ...] | None:
         if not isinstance(attribute, DenseArrayBase) or attribute.elt_type != element:
             return None
-        return tuple(map(number, numbers_of(attribute)))
+        return tuple(each if is_extent(each) else number(each) for each in numbers_of(attribute))
 
     return PropertyType(lambda values: number_array(element, values), read)
 

@@ -104,7 +104,7 @@ def _run(
     function = request.function
     recorder = ReadRecorder(tracks_identity=tracks_identity)
     builder = (SpecBuilder if observes else ModuleBuilder).of(request)
-    hidden = HiddenInputs(recorder, request)
+    hidden = HiddenInputs(recorder, request, opens=not observes)
     interpreter = Interpreter(builder, recorder, hidden, _RULES, observes=observes)
 
     tensors = tensors_of(arguments)

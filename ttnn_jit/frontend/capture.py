@@ -156,7 +156,7 @@ def _traced(request: FrontendRequest, recorder: ReadRecorder) -> FrontendResult:
     definition = request.definition
     guard = compile_guard(function, recorder.reads.values(), tensors_of(arguments))
     arguments = merge_same_objects(arguments) if recorder.tracks_identity else arguments
-    emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request), definition)
+    emitter = CaptureEmitter(ModuleBuilder.of(request), HiddenInputs(recorder, request, opens=False), definition)
 
     def proxy(name: str, value: Any) -> Any:
         return emitter.argument(value, name) if isinstance(value, TensorArgument) else plain(value)

@@ -35,6 +35,56 @@ def test_a_hidden_input_that_grows_is_never_taken_for_one_of_another_size(method
                 assert torch.equal(jitted(model, x), exact(model, x))
 
 
+class Decoder:
+    """A decoder whose caches grow by one row at every step."""
+
+    def __init__(self):
+        self.keys, self.values = torch.randn(2, 9, 16), torch.randn(2, 9, 16)
+
+    def step(self, query, key, value):
+        keys, values = ttnn.concat([self.keys, key], dim=1), ttnn.concat([self.values, value], dim=1)
+        scores = ttnn.softmax(ttnn.matmul(query, keys, transpose_b=True), dim=-1)
+        return ttnn.matmul(scores, values), keys, values
+
+
+@pytest.mark.parametrize("library", ["torch", "ttnn"])
+def test_a_decoder_whose_caches_grow_compiles_a_few_programs(library):
+    device = ttnn.open_device(device_id=0, target="cpu")
+    jitted = ttnn_jit.jit(enable_cache=False)(Decoder.step)
+    model, compiles, steps = Decoder(), 0, 40
+    if library == "ttnn":
+        model.keys, model.values = (ttnn.from_torch(each, device=device) for each in (model.keys, model.values))
+    for _ in range(steps):
+        given = [torch.randn(2, 1, 16) for _ in range(3)]
+        if library == "ttnn":
+            given = [ttnn.from_torch(each, device=device) for each in given]
+        before = COUNTERS.compiles
+        found = jitted(model, *given)
+        compiles += COUNTERS.compiles - before
+        exact = ttnn_jit.jit(enable_cache=False, dynamic=False)(Decoder.step)(model, *given)
+        for one, other in zip(found, exact, strict=True):
+            assert torch.equal(*(ttnn.to_torch(each) if library == "ttnn" else each for each in (one, other)))
+        _, model.keys, model.values = found
+    assert compiles <= steps // 4
+    ttnn.close_device(device)
+
+
+def test_a_hidden_input_as_long_as_an_argument_at_every_call_shares_its_symbol():
+    model, jitted = Model(), ttnn_jit.jit(enable_cache=False)(lambda self, x: ttnn.multiply(x, self.cache))
+    before = COUNTERS.compiles
+    for rows in (4, 5, 6, 7, 20):
+        model.cache, x = torch.randn(rows, 8), torch.randn(rows, 8)
+        assert torch.equal(jitted(model, x), x * model.cache)
+    assert COUNTERS.compiles - before == 2
+    model.cache, x = torch.randn(1, 8), torch.randn(6, 8)
+    assert torch.equal(jitted(model, x), x * model.cache)
+    model.cache = torch.randn(1, 1)
+    missing = ttnn_jit.explain_miss(jitted, model, torch.randn(7, 8)).splitlines()[0]
+    assert (
+        missing == "template 1 of 2 needs self.cache.shape[0] == x.shape[0], as in the calls before: they are 1 and 7"
+    )
+
+
 WEIGHT = torch.randn(8, 8)
 
 

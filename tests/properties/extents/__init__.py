@@ -1,0 +1,1 @@
+"""Properties of templates: programs for many sizes."""

@@ -14,8 +14,6 @@ import operator
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from ttnn_jit.codegen.blocking.masked_block_skipping import unmasked_columns
 from ttnn_jit.codegen.schedules.bound_kernel import SHARE_OF_LAST_CACHE, BoundKernel, Operand
 from ttnn_jit.codegen.schedules.host_plan import (
@@ -95,7 +93,7 @@ def block_attention_rows(plan: HostPlan) -> HostPlan:
         size = _rows_per_block(scores) if scores else None
         if scores and size:
             blocks = {each: PlanValue(_rows_as_stored(each.spec, size)) for each in scores.kept}
-            launches[index : index + 3] = _in_blocks(group, scores, _parts(scores, size, group, launches), blocks)
+            launches[index : index + 3] = _in_blocks(group, scores, _split(scores, size, group, launches), blocks)
             renamed |= blocks
     written = tuple(renamed.get(value, value) for value in plan.written)
     return replace(plan, launches=tuple(launches), written=written)
@@ -221,38 +219,80 @@ class _Part:
         return tuple(map(operator.sub, others, own))
 
 
-def _parts(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> list[_Part]:
+@dataclass(frozen=True)
+class _Run:
+    """Parts in order that are evenly spaced.
+
+    Attributes:
+        first: The first part.
+        second: The second part; None if there is one part.
+        count: The number of parts.
+    """
+
+    first: _Part
+    second: _Part | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class _Split:
+    """The blocks of heads.
+
+    Attributes:
+        first: The blocks of the first head.
+        others: Those of every other head.
+        count: The number of blocks of a head.
+        share: The share of elements in their columns.
+    """
+
+    first: tuple[_Run, ...]
+    others: tuple[_Run, ...]
+    count: int
+    share: float = 1
+
+
+def _split(scores: _Scores, size: int, group: Sequence[HostLaunch], launches: Sequence[HostLaunch]) -> _Split:
     """The blocks of a head; with masked columns, the last rows come first.
 
     The first block has the largest number of rows: it writes every element that later blocks read without writing it.
     """
     rows, every = scores.rows, (0, scores.columns)
-    plain = [_Part(row, min(size, rows - row)) for row in range(0, rows, size)]
-    if rows % TILE_HEIGHT and _has_packed_rows(group[0].bound):
+    plain = _in_equal_parts(rows, size)
+    if _has_packed_rows(group[0].bound) and rows % TILE_HEIGHT:
         return plain  # the ends of blocks, not their beginnings, are aligned to tiles
     unmasked = unmasked_columns(group, launches)
     if unmasked((0, 1)) == every == unmasked((rows - 1, 1)):
         return plain
     from_last = [(max(0, end - size), min(end, size)) for end in range(rows, 0, -size)]
-    return [_Part(*part, columns if columns != every else None) for part in from_last for columns in [unmasked(part)]]
+    parts = [_Part(*part, columns if columns != every else None) for part in from_last for columns in [unmasked(part)]]
+    met = sum(part.count * (part.columns or every)[1] for part in parts)
+    # The very first block has all columns, so that every column that is read was written.
+    first = [replace(parts[0], columns=None), *parts[1:]]
+    return _Split(tuple(_evenly_spaced(first)), tuple(_evenly_spaced(parts)), len(parts), met / (rows * scores.columns))
+
+
+def _in_equal_parts(rows: int, size: int) -> _Split:
+    """Blocks of `size` rows, but for the last one; the number of rows may be an extent of a trace."""
+    whole, rest = divmod(rows, size)
+    runs = [_Run(_Part(0, size), _Part(size, size) if whole > 1 else None, whole)]
+    if rest:
+        runs.append(_Run(_Part(whole * size, rest)))
+    return _Split(tuple(runs), tuple(runs), -(-rows // size))
 
 
 def _in_blocks(
-    group: Sequence[HostLaunch], scores: _Scores, parts: Sequence[_Part], kept: Mapping[PlanValue, PlanValue]
+    group: Sequence[HostLaunch], scores: _Scores, split: _Split, kept: Mapping[PlanValue, PlanValue]
 ) -> list[HostLaunch]:
     """The launches block by block; values in `kept` are replaced by buffers of one block."""
-    met = sum(part.count * (part.columns or (0, scores.columns))[1] for part in parts)
     *producers, consumer = (launch.name for launch in group)
-    count, share = len(parts) * scores.count // scores.rows, met / (scores.rows * scores.columns)
-    blocks = Blocks(tuple(producers), consumer, "rows", parts[0].count, count, share)
-    # The very first block has all columns, so that every column that is read was written.
-    first = [replace(parts[0], columns=None), *parts[1:]]
+    count = split.count * scores.count // scores.rows
+    blocks = Blocks(tuple(producers), consumer, "rows", split.others[0].first.count, count, split.share)
     return [
         replace(
             launch,
             bound=_with_values(launch.bound, kept),
             blocks=blocks,
-            rounds=_Rows(launch.bound, scores.count, kept).of_heads(scores.heads, 0, first, parts),
+            rounds=_Rows(launch.bound, scores.count, kept).of_heads(scores.heads, 0, split.first, split.others),
         )
         for launch in group
     ]
@@ -278,7 +318,7 @@ class _Rows:
     kept: Container[PlanValue]
 
     def of_heads(
-        self, heads: Sequence[tuple[int, int]], start: int, first: Sequence[_Part], others: Sequence[_Part]
+        self, heads: Sequence[tuple[int, int]], start: int, first: Sequence[_Run], others: Sequence[_Run]
     ) -> Rounds:
         """The rounds of all heads from row `start` on; the first head is split into other parts than the rest."""
         if not heads:
@@ -289,18 +329,19 @@ class _Rows:
         rest = self.of_heads(inner, start + span, others, others)
         return (*self.of_heads(inner, start, first, others), RepeatedRounds(count - 1, self._moves(span), rest))
 
-    def _of_head(self, start: int, parts: Sequence[_Part]) -> Iterator[LaunchLoops | RepeatedRounds]:
+    def _of_head(self, start: int, runs: Sequence[_Run]) -> Iterator[LaunchLoops | RepeatedRounds]:
         """The rounds of one head; evenly spaced parts become one repeated part."""
-        for alike in _evenly_spaced(parts):
-            nest, *following = (self._nest(start, part) for part in alike)
-            if following:
-                steps, growth = (
-                    tuple(map(operator.sub, after, before))
-                    for after, before in ((following[0].offsets, nest.offsets), (following[0].extents, nest.extents))
-                )
-                yield RepeatedRounds(len(alike), steps, (nest,), growth if any(growth) else ())
-            else:
+        for run in runs:
+            nest = self._nest(start, run.first)
+            if run.second is None:
                 yield nest
+                continue
+            following = self._nest(start, run.second)
+            steps, growth = (
+                tuple(map(operator.sub, after, before))
+                for after, before in ((following.offsets, nest.offsets), (following.extents, nest.extents))
+            )
+            yield RepeatedRounds(run.count, steps, (nest,), growth if any(growth) else ())
 
     def _nest(self, start: int, part: _Part) -> LaunchLoops:
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
@@ -314,15 +355,18 @@ class _Rows:
     def _moves(self, rows: int) -> tuple[int, ...]:
         """Per operand, the distance in elements between a row and the one `rows` rows later."""
         nest, depth = self.bound.loops, _outer_loops(self.bound.loops, self.count)
-        indices = [*map(int, np.unravel_index(rows, nest.extents[:depth]))]
+        indices = list[int]()
+        for extent in reversed(nest.extents[1:depth]):
+            rows, index = divmod(rows, extent)
+            indices.insert(0, index)
         operands = zip(self.bound.operands, nest.strides, strict=True)
         return tuple(
-            0 if operand.value in self.kept else sum(map(operator.mul, indices, strides))
+            0 if operand.value in self.kept else sum(map(operator.mul, (rows, *indices), strides))
             for operand, strides in operands
         )
 
 
-def _evenly_spaced(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
+def _evenly_spaced(parts: Sequence[_Part]) -> Iterator[_Run]:
     """Parts in order, grouped into runs of equal distance; parts with different column ranges stay apart."""
     while parts:
         apart, alike = next(
@@ -330,7 +374,7 @@ def _evenly_spaced(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
         )
         following = len([*alike]) if apart else 0
         count = 1 + following if apart and (following > 1 or not any(apart[1:])) else 1
-        yield parts[:count]
+        yield _Run(parts[0], parts[1] if count > 1 else None, count)
         parts = parts[count:]
 
 

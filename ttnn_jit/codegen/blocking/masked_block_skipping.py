@@ -39,14 +39,18 @@ def unmasked_columns(group: Sequence[HostLaunch], launches: Sequence[HostLaunch]
     ranges = ValueRanges(launches, group[0].bound.body.numerics)
     groups = -(-columns // CHAINS)
 
+    def before(end: int) -> int:
+        """The number of columns of the first groups."""
+        return columns if end == groups else end * CHAINS
+
     def unmasked(rows: Part) -> Part:
         def masked(begin: int, end: int) -> bool:
-            return _take_no_part(group, ranges, rows, (begin * CHAINS, min(end * CHAINS, columns) - begin * CHAINS))
+            return _take_no_part(group, ranges, rows, (begin * CHAINS, before(end) - begin * CHAINS))
 
-        end = max(1, _least(groups, lambda begin: masked(begin, groups)))
+        end = max(_least(groups, lambda begin: masked(begin, groups)), 1)
         begin = end - _least(end, lambda count: masked(0, end - count)) if columns <= BLOCK else 0
         start = min(begin, end - 1) * CHAINS
-        return start, min(end * CHAINS, columns) - start
+        return start, before(end) - start
 
     return unmasked
 

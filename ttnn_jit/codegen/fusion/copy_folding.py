@@ -18,7 +18,7 @@ from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, LaunchInd
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.nest.streams import InnerAccess
-from ttnn_jit.specs.access.access import reshape_access
+from ttnn_jit.specs.access.access import keeps_order, reshape_access
 from ttnn_jit.specs.access.strided_walk import NotStridedError
 
 _MIN_TERMS = 16
@@ -167,7 +167,9 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> Host
     if more or access is None or output.view.access is not None or len(readers(source.value)) != 1:
         return None
     old, new = output.view.shape, target.view.shape
-    if math.prod(old) != math.prod(new) or access.simplified != reshape_access(old, new):
+    if math.prod(old) != math.prod(new) or not keeps_order(access, old):
+        return None
+    if access.simplified != reshape_access(old, new):
         return None
     view = View(target.view.spec, reshape_access(new, old))
     found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, view),))

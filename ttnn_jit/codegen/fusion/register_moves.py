@@ -52,7 +52,7 @@ def _transposing(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     most = 4 * isa.lanes // itemsize
     columns = _power_below(nest.extents[-2], LINE // itemsize)
     if (around := _loop_joining_short_rows(nest, most)) is not None:
-        row, nest = nest.extents[-1], _with_next_to_block(nest, around)
+        row, nest = _power_below(nest.extents[-1], most), _with_next_to_block(nest, around)
         rows_per_vector = _power_below(nest.extents[-3], most // row)
         return _moved(
             launch, Transposed(row * rows_per_vector, columns, rows_per_vector), replace(nest, whole=(*_BLOCK, 2))
@@ -72,7 +72,7 @@ def _moved(launch: HostLaunch, move: Move, loops: LaunchLoops, *, nontemporal: b
 
 
 def _loop_joining_short_rows(nest: LaunchLoops, most: int) -> int | None:
-    """The loop along which written rows of fewer than `most` elements, those of a vector, are contiguous."""
+    """The loop along which written rows of a power of 2 below `most` elements, a vector's, are contiguous."""
     row = nest.extents[-1]
     if row * 2 > most or row != _power_below(row, most):
         return None

@@ -58,6 +58,7 @@ from ttnn_jit.dialects.writing.editing import ops_of
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access.strided_walk import NotStridedError
+from ttnn_jit.specs.extents.extent import is_extent
 
 
 def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
@@ -253,7 +254,7 @@ class _Reader:
         if trips == 0:
             raise refusal(op, "it never runs")
         index: Index = lower
-        if trips > 1:
+        if is_extent(trips) or trips > 1:  # a loop of an extent's rounds is read as one that has several
             if lower != 0 or upper % step:
                 raise refusal(op, f"it must run from 0 in whole steps, not from {lower} to {upper} by {step}")
             index = LoopIndex(loop, upper, step)

@@ -47,10 +47,9 @@ def require_masked(generic: GenericOp, number: int, extent: int, fill: float) ->
     Raises:
         CompileError: The input is not read through a mask with the number `fill`.
     """
-    if extent and extent % TILE_HEIGHT == 0:
-        return
     mask = generic.inputs[number].owner
-    if not isinstance(mask, MaskOp) or mask.fill_value.number != fill:
+    is_masked = isinstance(mask, MaskOp) and mask.fill_value.number == fill
+    if not is_masked and (extent == 0 or extent % TILE_HEIGHT):
         raise refusal(
             generic, f"what lies beyond the {extent} elements that it reduces would take part", f"mask it with {fill}"
         )

@@ -27,13 +27,15 @@ class HiddenInputs:
     Args:
         recorder: Has the paths of objects.
         request: The request that is compiled.
+        opens: The user's code is interpreted, so that extents of these tensors may be those of a trace.
 
     Attributes:
         library: The library of the call's tensors; None: any.
     """
 
-    def __init__(self, recorder: ReadRecorder, request: FrontendRequest) -> None:
+    def __init__(self, recorder: ReadRecorder, request: FrontendRequest, *, opens: bool) -> None:
         self._recorder = recorder
+        self._open = request.hidden if opens else None
         self.library = request.library
         self._target = request.target
         self._function = request.function.__name__
@@ -53,7 +55,8 @@ class HiddenInputs:
         if known is None:
             mark = mark_of(tensor) if path[0][0] == STATE_STEP else self._mark(tensor, path_text(path), location)
             self._recorder.record_tensor(tensor, mark)
-            known = self._inputs[path] = argument(mark.spec, path_text(path))
+            spec = mark.spec if self._open is None else self._open(path, mark.spec)
+            known = self._inputs[path] = argument(spec, path_text(path))
             self._recorder.bind_proxy(known, path, tensor)
         return known
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.frontend.writing.result_layout import ResultLayout
+from ttnn_jit.guards.reads import Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class FrontendRequest:
         layout: The layout of results; None keeps that of each result's first operand.
         library: The library of the call's tensors, which hidden inputs must share; None: any.
         last_core: The last core (x, y) that may be used; None: the target's.
+        hidden: Puts extents of a trace into the specs of hidden inputs, by path; None: they have none.
     """
 
     function: types.FunctionType
@@ -35,6 +38,7 @@ class FrontendRequest:
     layout: ResultLayout | None = None
     library: TensorLibrary | None = None
     last_core: tuple[int, int] | None = None
+    hidden: Callable[[Path, TensorSpec], TensorSpec] | None = None
 
     @property
     def definition(self) -> Location:

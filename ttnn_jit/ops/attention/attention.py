@@ -149,15 +149,21 @@ def _is_visible(ops: Ops, positional: PositionalMask, columns: Any) -> Any:
 
 def check_heads(query: Extents, key: Extents, value: Extents, *, users: int) -> None:
     """Refuses queries, keys and values whose shapes do not fit each other."""
-    found = f"queries of shape {list(query)} do not attend to keys {list(key)} and values {list(value)}"
+    if (misfit := _misfit(query, key, value, users)) is not None:
+        raise ShapeError(
+            f"queries of shape {list(query)} do not attend to keys {list(key)} and values {list(value)}", help=misfit
+        )
+
+
+def _misfit(query: Extents, key: Extents, value: Extents, users: int) -> str | None:
+    """Why their shapes do not fit each other; None if they do."""
     if not len(query) == len(key) == len(value) == 4:
-        raise ShapeError(found, help="all have four dimensions")
+        return "all have four dimensions"
     if key[:3] != value[:3]:
-        raise ShapeError(found, help="keys and values have the same users, heads and positions")
+        return "keys and values have the same users, heads and positions"
     if query[3] != key[3] or 0 in key:
-        raise ShapeError(found, help="queries and keys have the same channels, at least one, and there is a key")
-    if key[0] not in (1, users):
-        raise ShapeError(found, help=f"keys have {users} users, or 1 whose keys all users share")
+        return "queries and keys have the same channels, at least one, and there is a key"
+    return None if key[0] in (1, users) else f"keys have {users} users, or 1 whose keys all users share"
 
 
 def check_sharing(heads: int, kv_heads: int) -> None:

@@ -207,7 +207,7 @@ def _sparse_matmul(
     left, right, batch = _batches(a.shape, b.shape, None, a_is_sparse)
     wanted = ops.reshaped(sparsity, (math.prod(batch),))
     steps = _steps(left, right, batch, a_is_sparse)
-    if nnz in {None, math.prod(batch)} or steps is None:
+    if nnz is None or nnz == math.prod(batch) or steps is None:
         product = _product(ops, a, b, a_is_sparse)
     else:
         product = _wanted_products(ops, (a, b), wanted, nnz, steps)

@@ -11,13 +11,14 @@ from ttnn_jit.ops.language.axes import is_broadcast_to
 from ttnn_jit.ops.language.parameter import EXTENTS, TENSOR, Parameter
 from ttnn_jit.ops.movement.data_movement import SLICE
 from ttnn_jit.specs.access.access import Access, Part
+from ttnn_jit.specs.access.interval import Interval
 
 
 def _canonical(
     whole: Extents, part: Extents, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int]
 ) -> CanonicalCall:
     _, bounds = SLICE.canonicalize(whole, begins, ends, steps)
-    extents = tuple(len(range(*each)) for each in zip(*bounds, strict=True))
+    extents = tuple(Interval(*each).count for each in zip(*bounds, strict=True))
     if extents != tuple(part):
         raise ShapeError(f"a tensor of shape {list(part)} cannot be written to a slice of shape {list(extents)}")
     return SLICE_WRITE, bounds

@@ -96,8 +96,8 @@ def _split_evenly(ops: Ops, x: Value, size: int, dim: int) -> list[Value]:
     extent = x.shape[axis]
     if size < 1:
         raise ShapeError(f"`split_size` is at least 1, got {size}")
-    starts = range(0, max(extent, 1), size)
-    return _slices(ops, x, axis, [(start, min(start + size, extent)) for start in starts])
+    count = -(-max(extent, 1) // size)
+    return _slices(ops, x, axis, [(part * size, min((part + 1) * size, extent)) for part in range(count)])
 
 
 SPLIT = MacroOperation(
@@ -149,7 +149,7 @@ def _chunked(ops: Ops, x: Value, chunks: int, dim: int) -> list[Value]:
         raise ShapeError(f"`chunks` is at least 1, got {chunks}")
     if not x.shape[axis]:
         return _slices(ops, x, axis, [(0, 0)] * chunks)  # the same number as torch
-    return _split_evenly(ops, x, math.ceil(x.shape[axis] / chunks), axis)
+    return _split_evenly(ops, x, -(-x.shape[axis] // chunks), axis)
 
 
 CHUNK = MacroOperation(

@@ -9,6 +9,7 @@ from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents, Move
 from ttnn_jit.ops.families.routine import Routine, RoutineLoops
 from ttnn_jit.ops.language.parameter import DIMENSION, ELEMENT_TYPE, LAYOUT, Parameter
 from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.access.interval import Interval
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -22,12 +23,12 @@ def _arange_loop(_load: Any, store: Any) -> Any:
 
 
 def _arange_loops(start: int, end: int, step: int, *_: Any) -> RoutineLoops:
-    extents = (len(range(start, end, step)),)
+    extents = (Interval(start, end, step).count,)
     return RoutineLoops(extents, 1, (Access.identity(extents),))
 
 
 def _arange_result(start: int, end: int, step: int, dtype: DataType, layout: Layout) -> tuple[TensorSpec, ...]:
-    return (TensorSpec((len(range(start, end, step)),), dtype, layout),)
+    return (TensorSpec((Interval(start, end, step).count,), dtype, layout),)
 
 
 ARANGE = Routine(

@@ -6,7 +6,7 @@ import types
 from typing import Any, Final
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
-from ttnn_jit.runtime.libraries.marks import LibraryMark
+from ttnn_jit.runtime.libraries.marks import FormMark, LibraryMark
 from ttnn_jit.runtime.libraries.numpy_arrays import NumpyArrays
 from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary, WarmCall
 from ttnn_jit.runtime.libraries.torch_tensors import TorchTensors
@@ -17,6 +17,7 @@ __all__ = [
     "NUMPY",
     "TORCH",
     "TTNN",
+    "FormMark",
     "LibraryMark",
     "TensorLibrary",
     "WarmCall",

@@ -27,7 +27,7 @@ from ttnn_jit.specs.access.index_expressions import (
     total,
 )
 from ttnn_jit.specs.access.interval import Interval
-from ttnn_jit.specs.access.strided_walk import NotStridedError, sums_of_parts
+from ttnn_jit.specs.access.strided_walk import NotStridedError, sums_of_parts, walk
 from ttnn_jit.specs.cores.sharding import dense_strides
 
 
@@ -192,3 +192,18 @@ def reshape_access(old: Sequence[int], new: Sequence[int]) -> Access:
             coordinates.append(remainder(rest, max(extent, 1)))
             rest = divided(rest, max(extent, 1))
     return Access(tuple(new), tuple(reversed(coordinates))).simplified
+
+
+def keeps_order(access: Access, old: Sequence[int]) -> bool:
+    """Whether an access may be a reshape from extents `old`: its elements are consecutive, or in no order of loops."""
+    if math.prod(access.extents) == 0:
+        return True
+    try:
+        walked = walk(access.extents, [access.address(old, dense_strides(old))])
+    except NotStridedError:
+        return True
+    wanted = dense_strides(walked.extents)
+    (offset,), (found,) = walked.offsets, walked.strides
+    return offset == 0 and all(
+        extent == 1 or own == stride for extent, own, stride in zip(walked.extents, found, wanted, strict=True)
+    )

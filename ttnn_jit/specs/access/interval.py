@@ -11,7 +11,7 @@ from ttnn_jit.specs.extents.extent import is_extent
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The indices from `start`, in steps of at least 1, that are below `stop`."""
+    """The indices from `start` to before `stop`, `step` apart; only `count` takes steps that are negative."""
 
     start: int
     stop: int

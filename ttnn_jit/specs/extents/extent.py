@@ -32,7 +32,9 @@ from ttnn_jit.specs.extents.polynomials import (
     constant_of,
     difference,
     divided_exactly,
+    in_lowest_terms,
     nested_quotient,
+    plus,
     product_of,
     scaled,
     split,
@@ -94,6 +96,9 @@ class Trace:
         self._hints: list[int] = []
         self._numbers: dict[Derived, int] = {}
         self._intervals: dict[Terms, _Interval] = {}
+        self._quotients: dict[tuple[Terms, Terms], Any] = {}
+        self._are_zero: dict[Terms, bool] = {}
+        self._are_at_least_zero: dict[Terms, bool] = {}
 
     def symbol(self, hint: int) -> Any:
         """A new symbol, whose value in this compile is `hint`, at least `LEAST_SYMBOL`."""
@@ -125,15 +130,26 @@ class Trace:
 
     def quotient(self, dividend: Terms, divisor: Terms) -> Any:
         """The quotient of two numbers, rounded down."""
+        key = dividend, divisor
+        if key not in self._quotients:
+            self._quotients[key] = self._quotient(dividend, divisor)
+        return self._quotients[key]
+
+    def _quotient(self, dividend: Terms, divisor: Terms) -> Any:
         whole, rest = divided_exactly(dividend, divisor)
         if not rest:
             return self.extent(whole)
+        rest, divisor = in_lowest_terms(rest, divisor)
         by = constant_of(divisor)
         low, high = self._bounds(rest)
         if low is not None and low >= 0 and (self._bounds(difference(divisor, rest))[0] or 0) >= 1:
             return self.extent(whole)
+        if high is not None and high < 0 and (self._bounds(plus(sum_of((*divisor, *rest)), 1))[0] or 0) >= 1:
+            return self.extent(plus(whole, -1))
+        if by is not None and by > 0 and rest[-1][1] < 0:  # a quotient rounded up: its bounds are known
+            return self.extent(whole) - self.quotient(plus(scaled(rest, -1), by - 1), divisor)
         if by is not None and low is not None and high is not None and low // by == high // by:
-            return self.extent(sum_of((*whole, ((), low // by))))
+            return self.extent(plus(whole, low // by))
         atom = self._number_of(nested_quotient(Quotient(rest, divisor), self._atoms))
         return self.extent(sum_of((*whole, ((atom,), 1))))
 
@@ -156,12 +172,26 @@ class Trace:
 
     def is_at_least_zero(self, terms: Terms) -> bool:
         """Whether a polynomial is at least 0, recorded."""
-        varying, factor, number = split(terms)
+        if terms not in self._are_at_least_zero:
+            self._are_at_least_zero[terms] = self._is_at_least_zero(terms)
+        return self._are_at_least_zero[terms]
+
+    def _is_at_least_zero(self, terms: Terms) -> bool:
+        varying, factor, number = split(self._without_positive_factors(terms))
         if not varying:
             return number >= 0
         if factor > 0:
             return self._is_at_least(varying, -(number // factor))
         return not self._is_at_least(varying, number // -factor + 1)
+
+    def _without_positive_factors(self, terms: Terms) -> Terms:
+        """A polynomial of the same sign, without common atoms that are known to be positive."""
+        if not terms or not terms[0][0]:
+            return terms
+        for atom in terms[0][0]:
+            if (self._bounds_of_atom(atom)[0] or 0) >= 1 and all(atom in monomial for monomial, _ in terms):
+                return self._without_positive_factors(divided_exactly(terms, (((atom,), 1),))[0])
+        return terms
 
     def _is_at_least(self, varying: Terms, bound: int) -> bool:
         least, greatest = self._bounds(varying)
@@ -178,7 +208,12 @@ class Trace:
 
     def is_zero(self, terms: Terms) -> bool:
         """Whether a polynomial is 0, recorded."""
-        varying, factor, number = split(terms)
+        if terms not in self._are_zero:
+            self._are_zero[terms] = self._is_zero(terms)
+        return self._are_zero[terms]
+
+    def _is_zero(self, terms: Terms) -> bool:
+        varying, factor, number = split(self._without_positive_factors(terms))
         if not varying or number % factor:
             return not varying and number == 0
         wanted = -number // factor
@@ -262,14 +297,20 @@ class Extent:
     # --- Arithmetic ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
+        if type(other) is int:
+            return Extent(self.trace, plus(self.terms, other), self.hint + other)
         terms = _terms_of(other)
         return NotImplemented if terms is None else self.trace.extent(sum_of((*self.terms, *terms)))
 
     def __sub__(self, other: Any) -> Any:
+        if type(other) is int:
+            return Extent(self.trace, plus(self.terms, -other), self.hint - other)
         terms = _terms_of(other)
         return NotImplemented if terms is None else self.trace.extent(difference(self.terms, terms))
 
     def __mul__(self, other: Any) -> Any:
+        if type(other) is int:
+            return Extent(self.trace, scaled(self.terms, other), self.hint * other) if other else 0
         terms = _terms_of(other)
         return NotImplemented if terms is None else self.trace.extent(product_of(self.terms, terms))
 
@@ -279,7 +320,7 @@ class Extent:
         return -self + other
 
     def __neg__(self) -> Any:
-        return self.trace.extent(scaled(self.terms, -1))
+        return Extent(self.trace, scaled(self.terms, -1), -self.hint)
 
     def __pos__(self) -> Any:
         return self
@@ -325,6 +366,8 @@ class Extent:
     # --- Comparisons --------------------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
+        if type(other) is int and not KEYS.as_expressions:
+            return self.trace.is_zero(plus(self.terms, -other))
         terms = _terms_of(other)
         if KEYS.as_expressions:
             return self.terms == terms
@@ -339,12 +382,16 @@ class Extent:
     def __ge__(self, other: Any) -> bool:
         if isinstance(other, float):
             return self >= math.ceil(other) if math.isfinite(other) else other == -math.inf
+        if type(other) is int:
+            return self.trace.is_at_least_zero(plus(self.terms, -other))
         terms = _terms_of(other)
         return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(self.terms, terms))
 
     def __le__(self, other: Any) -> bool:
         if isinstance(other, float):
             return self <= math.floor(other) if math.isfinite(other) else other == math.inf
+        if type(other) is int:
+            return self.trace.is_at_least_zero(plus(scaled(self.terms, -1), other))
         terms = _terms_of(other)
         return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(terms, self.terms))
 

@@ -68,6 +68,13 @@ def sum_of(terms: Iterable[tuple[Monomial, int]]) -> Terms:
     return tuple(sorted((monomial, coefficient) for monomial, coefficient in found.items() if coefficient))
 
 
+def plus(terms: Terms, number: int) -> Terms:
+    """A polynomial plus a number."""
+    if number and terms and not terms[0][0]:
+        return (*constant(terms[0][1] + number), *terms[1:])
+    return (*constant(number), *terms)
+
+
 def scaled(terms: Terms, factor: int) -> Terms:
     """The polynomial times a number other than 0."""
     return tuple((monomial, coefficient * factor) for monomial, coefficient in terms)
@@ -110,6 +117,17 @@ def _without(monomial: Monomial, factor: Monomial) -> Monomial | None:
             return None
         left.remove(atom)
     return tuple(left)
+
+
+def in_lowest_terms(dividend: Terms, divisor: Terms) -> tuple[Terms, Terms]:
+    """Dividend and divisor of the same quotient, rounded down, without a common factor of their coefficients."""
+    number = dividend[0][1] if dividend and not dividend[0][0] else 0
+    varying = dividend[1:] if number else dividend
+    factor = math.gcd(*(coefficient for _, coefficient in (*varying, *divisor)))
+    if factor == 1:
+        return dividend, divisor
+    quotient = tuple((monomial, coefficient // factor) for monomial, coefficient in varying)
+    return (*constant(number // factor), *quotient), tuple((monomial, each // factor) for monomial, each in divisor)
 
 
 def nested_quotient(quotient: Quotient, atoms: Sequence[Atom]) -> Quotient:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.dispatch.lru_programs import Key, LruPrograms
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
@@ -20,6 +21,7 @@ from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.ops.language.parameter import OUTPUT, OUTPUT_OF_SEVERAL
 from ttnn_jit.ops.result_options import NO_OPTIONS, PER_RESULT_KINDS, Outputs, ResultOptions, bind_options, option_of
 from ttnn_jit.ops.traced_calls import redirect_to_program, traceable
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP, Device, implicit_cpu_device
 from ttnn_jit.runtime.libraries import TTNN, tensor_library_of
@@ -43,6 +45,7 @@ from ttnn_jit.ttnn.calling.numbers_in_tensors import with_numbers_in_tensors
 if TYPE_CHECKING:
     import inspect
 
+    from ttnn_jit.compiler.templates import Templates
     from ttnn_jit.runtime.programs.program import Program
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
@@ -104,6 +107,13 @@ class TtnnOperation(WarmCalls):
         self._programs: LruPrograms[Program] = LruPrograms(self._changing)
         # Views compile nothing, so evicted ones are not reported.
         self._views: LruPrograms[tuple[TensorSpec | None]] = LruPrograms(ChangingArguments(self.__name__))
+        vars(self).pop("_templates", None)
+
+    @cached_property
+    def _templates(self) -> Templates:
+        from ttnn_jit.compiler.templates import Templates
+
+        return Templates(None, lambda _: None, warn_user)  # an operation reads only its operands
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
@@ -290,12 +300,13 @@ class TtnnOperation(WarmCalls):
 
     @compiles
     def _compile(self, key: Key, bound: BoundCall, device: Device, options: ResultOptions) -> Program:
-        from ttnn_jit.compiler.driver import compile_program
         from ttnn_jit.compiler.request import OperationRequest
+        from ttnn_jit.compiler.templates import without_shapes
 
         options = replace(options, output_tensor=None)  # the program fits any tensor of the same spec
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
-        program = compile_program(request, use_disk=True).program
+        compilation, _ = self._templates.compilation(without_shapes(key), request, _no_hidden_inputs, use_disk=True)
+        program = compilation.program
         self._count_compiled(bound)
         self._programs.put(key, program, self._forget)
         return program
@@ -310,6 +321,10 @@ class TtnnOperation(WarmCalls):
 
     def __repr__(self) -> str:
         return f"<{self.__name__}>"
+
+
+def _no_hidden_inputs(_: object) -> tuple[()]:
+    return ()
 
 
 def function_of(operation: Operation) -> Callable[..., Tensor]:
