@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.dialects.writing.editing import erase, ops_of, replace_uses
-from ttnn_jit.process.memoized import keys_as_expressions
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.transforms.function_bodies import has_no_effects
 from ttnn_jit.transforms.kernels.pass_bases import FunctionPass
@@ -37,11 +36,10 @@ _Attributes = tuple[tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
 def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
     """Replaces each op of `block` that equals an earlier one by that one.
 
-    Attributes, which are slow to hash, are looked up only for ops of one class with equal operands. Extents of a trace
-    are equal if their expressions are: ops that are equal for one size only stay two.
+    Attributes, which are slow to hash, are compared only for ops of one class with equal operands.
     """
     first_of: dict[_Operands, Operation] = {}
-    others_of: dict[_Operands, dict[_Attributes, Operation]] = {}
+    others_of: dict[_Operands, list[tuple[_Attributes, Operation]]] = {}
     last = block.last_op
     returned = set(last.operands) if isinstance(last, ReturnOp) else set()
     for op in ops_of(block):
@@ -53,11 +51,12 @@ def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
         other = first_of.setdefault(operands, op)
         if other is op:
             continue
-        with keys_as_expressions():
-            if operands not in others_of:
-                others_of[operands] = {_attributes(other): other}
-            first = others_of[operands].setdefault(_attributes(op), op)
-        if first is not op:
+        known = others_of.setdefault(operands, [(_attributes(other), other)])
+        attributes = _attributes(op)
+        first = next((each for own, each in known if own == attributes), None)
+        if first is None:
+            known.append((attributes, op))
+        else:
             for old, new in zip(op.results, first.results, strict=True):
                 replace_uses(old, new)
             erase(op)
