@@ -7,6 +7,8 @@
 5. *codegen*: a backend reads the scheduled module; the last pass makes the host program of it (backends.py, codegen/);
 6. *assembly*: the images of the kernels (backend.py, codegen/images/assemble.py);
 7. the program is stored for the lookups 1 and 3 of later compiles.
+
+Programs for many sizes (templates.py) are looked up before and after step 1, and are compiled by steps 2 to 6.
 """
 
 from __future__ import annotations

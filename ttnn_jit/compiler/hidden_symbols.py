@@ -14,7 +14,7 @@ from ttnn_jit.compiler.symbols import Sizes, Symbols
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.reads import STATE_STEP, Path, Read
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.libraries import FormMark, LibraryMark, mark_of
+from ttnn_jit.runtime.libraries import LibraryMark, mark_of
 from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -34,10 +34,8 @@ def with_forms(reads: Sequence[Read], paths: Sequence[Path]) -> tuple[Read, ...]
 
 
 def with_metadata(reads: Sequence[Read], tensors: Mapping[Path, Any]) -> tuple[Read, ...]:
-    """The inverse of `with_forms`, for these tensors."""
-    return tuple(
-        replace(read, value=mark_of(tensors[read.path])) if is_a(read.value, FormMark) else read for read in reads
-    )
+    """The reads with the metadata of these tensors, by path."""
+    return tuple(replace(read, value=mark_of(tensors[read.path])) if read.path in tensors else read for read in reads)
 
 
 @dataclass

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
@@ -13,6 +14,9 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Sizes = Sequence[tuple[int, ...]]
 """The shapes of the tensors of a call, and behind them its ints."""
+
+SizeNames = Sequence[Sequence[str]]
+"""The names of the sizes of a call: per tensor those of its extents, such as ``x.shape[0]``, then those of its ints."""
 
 Place = tuple[int, int]
 """A tensor of a call and its axis; behind the tensors, the place of an int."""
@@ -135,3 +139,22 @@ class Symbols:
 
 def _has_symbols(numbers: Sequence[int | None]) -> bool:
     return any(number is not None for number in numbers)
+
+
+def names_of_sizes(arguments: Mapping[str, Any]) -> SizeNames:
+    """The names of the sizes of arguments, which have specs in place of tensors."""
+    found = [leaf for name, value in arguments.items() for leaf in _leaves(value, name)]
+    tensors = [(name, leaf) for name, leaf in found if isinstance(leaf, TensorSpec)]
+    extents = [[f"{name}.shape[{axis}]" for axis in range(len(spec.shape))] for name, spec in tensors]
+    return [*extents, [name for name, leaf in found if type(leaf) is int]]
+
+
+def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    container = names_and_items(value)
+    if container is None:
+        yield name, value
+        return
+    keys, items = container
+    for index, item in enumerate(items):
+        inner = f"[{index}]" if keys is None else f".{keys[index]}" if is_record(value) else f"[{keys[index]!r}]"
+        yield from _leaves(item, name + inner)

@@ -3,55 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from ttnn_jit.foreign.container_items import is_record, names_and_items
+from ttnn_jit.compiler.symbols import SizeNames, Sizes, Symbols
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL
+from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Specialization
+from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.extents.polynomials import text_of, value_of
-from ttnn_jit.specs.tensor_spec import TensorSpec
-
-if TYPE_CHECKING:
-    from ttnn_jit.compiler.symbols import Sizes, Symbols
-    from ttnn_jit.compiler.templates import Template
 
 SHOWN = 3
 """The number of conditions that the warning of too many templates names."""
 
-SizeNames = Sequence[Sequence[str]]
-"""The names of the sizes of a call: per tensor those of its extents, such as ``x.shape[0]``, then those of its ints."""
 
-
-def names_of_sizes(arguments: Mapping[str, Any]) -> SizeNames:
-    """The names of the sizes of arguments, which have specs in place of tensors."""
-    found = [leaf for name, value in arguments.items() for leaf in _leaves(value, name)]
-    tensors = [(name, leaf) for name, leaf in found if isinstance(leaf, TensorSpec)]
-    extents = [[f"{name}.shape[{axis}]" for axis in range(len(spec.shape))] for name, spec in tensors]
-    return [*extents, [name for name, leaf in found if type(leaf) is int]]
-
-
-def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    container = names_and_items(value)
-    if container is None:
-        yield name, value
-        return
-    keys, items = container
-    for index, item in enumerate(items):
-        inner = f"[{index}]" if keys is None else f".{keys[index]}" if is_record(value) else f"[{keys[index]!r}]"
-        yield from _leaves(item, name + inner)
-
-
-def failing(template: Template, sizes: Sizes, names: SizeNames) -> list[str]:
+def _failing(symbols: Symbols, formulas: Formulas, sizes: Sizes, names: SizeNames) -> list[str]:
     """The conditions of a template that the sizes of a call do not meet; none if it holds for them."""
-    mismatches = [*_mismatches(template.symbols, sizes, names)]
+    mismatches = [*_mismatches(symbols, sizes, names)]
     if mismatches:
         return mismatches
-    symbols = template.symbols.values(sizes)
-    atoms = None if symbols is None else template.formulas.atom_values(symbols)
+    values = symbols.values(sizes)
+    atoms = None if values is None else formulas.atom_values(values)
     if atoms is None:
         return ["a divisor is 0"]
-    formulas, of_symbols = template.formulas, _names_of_symbols(template.symbols, names)
+    of_symbols = _names_of_symbols(symbols, names)
     return [
         f"{guard.text(formulas.atoms, of_symbols)}: "
         f"{text_of(guard.terms, formulas.atoms, of_symbols)} is {value_of(guard.terms, atoms)}"
@@ -91,12 +64,16 @@ class SizedTemplate:
     """A template, and a call.
 
     Attributes:
-        template: The template.
+        symbols: The symbols of the template.
+        formulas: Its guards.
+        specialized: The uses that fixed an extent in it.
         sizes: The sizes of the call; None if the call finds another value than the compile read.
         names: The names of the sizes.
     """
 
-    template: Template
+    symbols: Symbols
+    formulas: Formulas
+    specialized: Sequence[Specialization]
     sizes: Sizes | None
     names: SizeNames
 
@@ -105,7 +82,7 @@ class SizedTemplate:
         """The conditions that the call does not meet; none if the template serves it."""
         if self.sizes is None:
             return ["the values that the function read when it was compiled"]
-        return failing(self.template, self.sizes, self.names)
+        return _failing(self.symbols, self.formulas, self.sizes, self.names)
 
 
 def explained(templates: Sequence[SizedTemplate]) -> list[str]:
@@ -116,7 +93,7 @@ def explained(templates: Sequence[SizedTemplate]) -> list[str]:
         if not conditions:
             return []
         lines += (f"template {index + 1} of {len(templates)} needs {condition}" for condition in conditions)
-        lines += (f"    specialised on {use.value}: {use.use}" for use in each.template.specialized)
+        lines += (f"    specialised on {use.value}: {use.use}" for use in each.specialized)
     return lines
 
 
@@ -124,6 +101,6 @@ def most_frequent_failures(templates: Iterable[SizedTemplate]) -> str:
     """The uses that fix sizes, or else the conditions, that keep most templates from serving the sizes of a call."""
     found: Counter[str] = Counter()
     for each in templates:
-        uses = {use.use for use in each.template.specialized}
+        uses = {use.use for use in each.specialized}
         found.update(uses or set(each.failing))
     return "; ".join(text for text, _ in found.most_common(SHOWN))

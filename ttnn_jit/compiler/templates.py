@@ -11,16 +11,17 @@ from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
 from itertools import starmap
-from typing import Any
+from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, shapes_of_reads, with_forms, with_metadata
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, StoredTemplate, notes_of
-from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
-from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures, names_of_sizes
+from ttnn_jit.compiler.symbols import Place, Sizes, Symbols, names_of_sizes
+from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
 from ttnn_jit.diagnostics.errors import InternalError, ShapeError
+from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.reads import Path, Read, path_text
@@ -55,9 +56,9 @@ class Template:
     plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
 
-    def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes) -> ProgramPlan | None:
-        """The plan for the sizes of a call with these inputs; None if the template does not hold for them."""
-        symbols = self.symbols.values(sizes)
+    def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
+        """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
+        symbols = self.symbols.values([tuple(spec.shape) for spec in inputs] if sizes is None else sizes)
         if symbols is None:
             return None
         atoms = self.formulas.values(symbols)
@@ -113,7 +114,7 @@ class CompiledTemplate:
         structure: See `Compilation`.
         warnings: See `Compilation`.
         hidden: The paths of the hidden inputs whose extents may vary. The symbols have rows for these, behind those of
-            a request's sizes, and the reads have their forms.
+            a request's sizes.
     """
 
     template: Template
@@ -123,7 +124,7 @@ class CompiledTemplate:
     warnings: tuple[str, ...]
     hidden: tuple[Path, ...] = ()
 
-    def compilation_for(self, request: Request, found: Sequence[Any]) -> Compilation | None:
+    def compilation_for(self, request: Request, found: Sequence[Any] = ()) -> Compilation | None:
         """The compilation of a request that differs in its sizes alone; None if the template does not hold for them.
 
         Args:
@@ -136,7 +137,7 @@ class CompiledTemplate:
         inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
         if self.hidden:
             tensors = self.by_path(found)
-            reads = with_metadata(reads, tensors)
+            reads = with_metadata(reads, {path: tensors[path] for path in self.hidden})
             specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
             inputs, sizes = (*inputs, *specs.values()), (*sizes, *(tuple(specs[path].shape) for path in self.hidden))
         plan = self.template.plan_for(inputs, sizes)
@@ -151,23 +152,43 @@ class CompiledTemplate:
         return dict(zip(paths, found, strict=True))
 
 
+class Guard(Protocol):
+    """What decides whether the reads of a compilation have their current values."""
+
+    @property
+    def reads(self) -> Sequence[Read]:
+        """The reads, without references to tensors."""
+
+
+FetchHidden = Callable[[Any], "Sequence[Any] | None"]
+"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
+
+GuardOf = Callable[[Compilation], Guard]
+"""Makes the guard of a compilation."""
+
+
 @dataclass
 class _Guarded:
     """A template of a process.
 
     Attributes:
         compiled: The template.
-        guard: What `Templates` was told to make of its compilation.
+        guard: The guard of its compilation.
         digest: The digest of its entry on disk; None if it has none.
         is_read: Whether it was read from disk.
         is_shared: Whether it has served a second size.
     """
 
     compiled: CompiledTemplate
-    guard: Any
+    guard: Guard
     digest: str | None
     is_read: bool
     is_shared: bool = False
+
+    @staticmethod
+    def of(compiled: CompiledTemplate, guard: Guard, digest: str | None, *, is_read: bool) -> _Guarded:
+        """The template with the reads of its guard, which keep no tensor alive."""
+        return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
@@ -182,6 +203,7 @@ class _Family:
     seen: list[SeenCall] = field(default_factory=list)
     marked: set[Place] = field(default_factory=set)
     templates: list[_Guarded] = field(default_factory=list)
+    is_warned_of: bool = False
 
     def varies(self, place: Place) -> bool:
         """Whether a size was not the same at every call, or is marked."""
@@ -227,12 +249,6 @@ class _Family:
         return None
 
 
-FetchHidden = Callable[[Any], "Sequence[Any] | None"]
-"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
-
-GuardOf = Callable[[Compilation], Any]
-"""Makes of a compilation what decides whether its reads have their current values."""
-
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
 
@@ -252,7 +268,7 @@ class Templates:
         warn: Warns the user that calls that differ in sizes alone need too many templates.
     """
 
-    def __init__(self, dynamic: bool | None, guard_of: GuardOf, warn: Callable[[str], None]) -> None:
+    def __init__(self, dynamic: bool | None, guard_of: GuardOf, warn: Callable[[str], None] = warn_user) -> None:
         self._dynamic = dynamic
         self._guard_of = guard_of
         self._warn = warn
@@ -311,7 +327,7 @@ class Templates:
             return None
         compiled, compilation, digest = found
         COUNTERS.disk_hits += 1
-        family.templates.append(_Guarded(compiled, self._guard_of(compilation), digest, is_read=True))
+        family.templates.append(_Guarded.of(compiled, self._guard_of(compilation), digest, is_read=True))
         return compilation, family.templates[-1].guard
 
     def _compiled(
@@ -321,27 +337,27 @@ class Templates:
         if len(family.templates) >= MAX_TEMPLATES:
             family.templates = [each for each in family.templates if fetch(each.guard) is not None]
         unshared = sum(not each.is_shared for each in family.templates)
-        if len(family.templates) >= MAX_TEMPLATES:
-            self._warn_of_too_many(family, request, fetch)
         if len(family.templates) >= MAX_TEMPLATES or unshared >= MAX_UNSHARED:
+            if len(family.seen) >= MAX_TEMPLATES and not family.is_warned_of:
+                self._warn_of_too_many(family, request, fetch)
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         if not (symbols.count or family.has_other_hidden_inputs):
             return None
-        compiled = compile_template(request, symbols, family.seen, stored)
-        if compiled is None:
+        made = compile_template(request, symbols, stored, family.seen)
+        if made is None:
             return None
-        made, compilation = compiled
-        program, exact = compilation.program, self._guard_of(compilation)
+        program = made.program
+        compilation = Compilation(program, made.reads, made.structure, None, made.warnings, by_template=True)
+        exact = self._guard_of(compilation)
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
-            family.templates.append(
-                _Guarded(made, self._guard_of(replace(compilation, reads=made.reads)), None, is_read=False)
-            )
+            guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
+            family.templates.append(_Guarded.of(made, guard, None, is_read=False))
             return compilation, exact
         notes = {**program.notes, TEMPLATE: made.template.to_json()}
         example = Program(program.plan, program.objects, notes=notes, built_for=program.built_for)
         digest = stored.keep_template(_without_extents(request), made.reads, example)
-        family.templates.append(_Guarded(made, exact, digest, is_read=False))
+        family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
         return compilation, exact
 
     def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str]:
@@ -353,18 +369,22 @@ class Templates:
     def _sized(each: _Guarded, request: Request, fetch: FetchHidden) -> SizedTemplate:
         compiled, found = each.compiled, fetch(each.guard)
         names = [*request.names_of_sizes]
+        own = compiled.template
         if found is None:
-            return SizedTemplate(compiled.template, None, names)
+            return SizedTemplate(own.symbols, own.formulas, own.specialized, None, names)
         tensors = compiled.by_path(found)
         shapes = [tuple(mark_of(tensors[path]).spec.shape) for path in compiled.hidden]
         names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-1]
-        return SizedTemplate(compiled.template, (*sizes_of(request), *shapes), names)
+        sizes = (*sizes_of(request), *shapes)
+        return SizedTemplate(own.symbols, own.formulas, own.specialized, sizes, names)
 
     def _warn_of_too_many(self, family: _Family, request: Request, fetch: FetchHidden) -> None:
+        family.is_warned_of = True
         failures = most_frequent_failures([self._sized(each, request, fetch) for each in family.templates])
         self._warn(
-            f"{request.name} has {MAX_TEMPLATES} programs for many sizes, and from now on compiles every size that "
-            f"none of them serves by itself; what keeps failing: {failures} (docs/dynamic_shapes.md)"
+            f"{request.name} compiles every size by itself that none of its {len(family.templates)} programs for many "
+            f"sizes serves: it was compiled for {len(family.seen)} sizes; what keeps failing: {failures} "
+            "(docs/dynamic_shapes.md)"
         )
 
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
@@ -440,9 +460,9 @@ def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
 
 
 def compile_template(
-    request: Request, symbols: Symbols, seen: Sequence[SeenCall], stored: StoredPrograms
-) -> tuple[CompiledTemplate, Compilation] | None:
-    """A template of a request, the last of the calls that were `seen`, and the compilation of the request itself.
+    request: Request, symbols: Symbols, stored: StoredPrograms, seen: Sequence[SeenCall] = ()
+) -> CompiledTemplate | None:
+    """A template of a request, the last of the calls that were `seen`.
 
     None if its program serves one call only, or calls of one size only.
     """
@@ -476,9 +496,7 @@ def compile_template(
     program = Program(
         plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
     )
-    compilation = Compilation(program, lowered.reads, structure, None, lowered.warnings, by_template=True)
-    reads = with_forms(lowered.reads, hidden.paths)
-    return CompiledTemplate(template, program, reads, structure, lowered.warnings, hidden.paths), compilation
+    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, hidden.paths)
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ import torch
 import ttnn_jit
 from tests.end_to_end.calls import dynamic_model
 from ttnn_jit import ttnn
-from ttnn_jit.compiler.templates import MAX_TEMPLATES
+from ttnn_jit.compiler.templates import MAX_TEMPLATES, MAX_UNSHARED
 
 FILE = dynamic_model.__file__
 
@@ -95,5 +95,8 @@ def test_too_many_templates_are_warned_of_once_with_what_keeps_failing():
         warnings.simplefilter("always")
         called(dynamic_model.mean, *range(40, 45 + MAX_TEMPLATES))
     (text,) = [str(each.message) for each in caught if "programs for many sizes" in str(each.message)]
-    assert text.startswith(f"mean has {MAX_TEMPLATES} programs for many sizes, and from now on compiles every size")
+    assert text.startswith(
+        f"mean compiles every size by itself that none of its {MAX_UNSHARED} programs for many sizes serves: "
+        f"it was compiled for {MAX_TEMPLATES} sizes; what keeps failing"
+    )
     assert f"what keeps failing: `1.0 / x.shape[0]` at {FILE}:{line_of('1.0 / x.shape[0]')} (docs" in text

@@ -10,7 +10,7 @@ import torch
 import ttnn_jit
 from tests.properties.loops.test_attention_row_blocking import columns_of, in_blocks
 from ttnn_jit import jit, ttnn
-from ttnn_jit.codegen.fusion.kernel_sharing import share_kernels
+from ttnn_jit.codegen.blocking.kernel_sharing import share_kernels
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.runtime.programs.program import Program
 

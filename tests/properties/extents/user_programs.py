@@ -127,12 +127,14 @@ class Program:
     Attributes:
         text: The source of a module with a function `f`.
         second: The relation of the second tensor's sizes to those of the first.
+        is_hidden: Whether the second tensor is a global `Y`, not an argument.
         sizes: The rows and columns, and the int argument, of the calls in order.
         has_exit: Whether the function fixes a number.
     """
 
     text: str
     second: str
+    is_hidden: bool
     sizes: list[tuple[int, int, int]]
     has_exit: bool
 
@@ -141,12 +143,17 @@ def program_of(seed: int, library: str = "torch", calls: int = 24) -> Program:
     """The program of a seed, for tensors of a library."""
     draw = random.Random(seed)
     second = draw.choice(SECOND)
-    has_exit = draw.random() < 0.15
+    is_hidden, has_exit = (
+        second != "none" and draw.random() < (0.1 if library == "numpy" else 0.3),
+        draw.random() < 0.15,
+    )
     body = "\n".join(f"    {line}" for line in _body(draw, second, library, has_exit=has_exit))
-    parameters = "x, p" if second == "none" else "x, y, p"
+    if is_hidden:
+        body = f"    y = Y\n{body}"
+    parameters = "x, p" if second == "none" or is_hidden else "x, y, p"
     text = f"{HEADER}def hash_free(number):\n    return len([number, number])\n\n\n"
     text += f'def a_name(number):\n    return len(NAMES.get(number, "none"))\n\n\ndef f({parameters}):\n{body}\n'
-    return Program(text, second, _sizes(draw, calls), has_exit)
+    return Program(text, second, is_hidden, _sizes(draw, calls), has_exit)
 
 
 def _sizes(draw: random.Random, calls: int) -> list[tuple[int, int, int]]:

@@ -9,9 +9,9 @@ import pytest
 
 from tests.unit.codegen.guarded_programs import hosts
 from tests.unit.codegen.programs import assert_same_bits, bfloat16, host_isa, objects_of, run_plan, scheduled
+from ttnn_jit.codegen.blocking.kernel_sharing import is_ordinary, share_kernels
 from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
 from ttnn_jit.codegen.bodies.steps import Apply, Constant
-from ttnn_jit.codegen.fusion.kernel_sharing import is_ordinary, share_kernels
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_text import host_text

@@ -9,7 +9,7 @@ Fusion:
   (`codegen/fusion/padded_reads.py`).
 - Elementwise launches take the shapes of their producers and readers (`codegen/fusion/reshape_propagation.py`), and
   those that feed each other over the same elements become one launch (`codegen/fusion/loop_fusion.py`).
-- Kernels that differ in constants become one, which loads them (`codegen/fusion/kernel_sharing.py`).
+- Kernels that differ in constants become one, which loads them (`codegen/blocking/kernel_sharing.py`).
 - A body becomes one loop, or sweeps over rows (`codegen/fusion/sweeps.py`).
 - Copies are permuted in registers (`codegen/fusion/register_moves.py`, `kernels/loops/transposing_loops.py`,
   `kernels/loops/stepping_loops.py`, `kernels/loops/repeating_loops.py`).

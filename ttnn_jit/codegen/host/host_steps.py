@@ -13,12 +13,12 @@ from ttnn_jit.codegen.blocking.attention_row_blocking import block_attention_row
 from ttnn_jit.codegen.blocking.compute_at import convert_in_loops
 from ttnn_jit.codegen.blocking.copy_blocks import block_copies
 from ttnn_jit.codegen.blocking.fission import fission_of, requires_pair_order
+from ttnn_jit.codegen.blocking.kernel_sharing import share_kernels
 from ttnn_jit.codegen.blocking.lookup import best_lookup, looking_up
 from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
 from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
 from ttnn_jit.codegen.fusion.copy_folding import read_through_copies, write_for_copies
-from ttnn_jit.codegen.fusion.kernel_sharing import share_kernels
 from ttnn_jit.codegen.fusion.loop_fusion import fuse_loops
 from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers

@@ -113,7 +113,7 @@ class TtnnOperation(WarmCalls):
     def _templates(self) -> Templates:
         from ttnn_jit.compiler.templates import Templates
 
-        return Templates(None, lambda _: None, warn_user)  # an operation reads only its operands
+        return Templates(None, lambda compilation: compilation, warn_user)  # an operation reads only its operands
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.

@@ -19,6 +19,7 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor, foreign_tensor_help
 from ttnn_jit.specs.checks import members_of, shown
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig, check_config
+from ttnn_jit.specs.extents.extent import specialized
 
 NO_MATCH = object()
 """The result of binding a value that does not match an alternative."""
@@ -108,9 +109,9 @@ def _matching(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
 
 
 def _number_matching(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
-    """Binds a Python number or a numpy scalar to a Python number."""
+    """Binds a Python number, a numpy scalar or an extent of a trace, which this fixes, to a Python number."""
     taken = _matching(holds)
-    return lambda value, what: taken(python_number(value), what)
+    return lambda value, what: taken(specialized(python_number(value)), what)
 
 
 _ALTERNATIVES = {

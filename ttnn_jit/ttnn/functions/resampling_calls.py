@@ -12,6 +12,7 @@ from ttnn_jit.ops.convolution.rescaling import RESCALE
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.compute_config import DeviceComputeKernelConfig
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.extents.extent import specialized
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
@@ -25,7 +26,7 @@ _UPSAMPLE, _RESCALE, _GRID_SAMPLE, _PRECOMPUTED = map(
 def _factors(value: Any) -> tuple[float, ...]:
     """The factors of height and width, as ints if they are integers."""
     listed = [*value] if isinstance(value, (list, tuple)) else [value, value]
-    numbers = [python_number(each) for each in listed]
+    numbers = [specialized(python_number(each)) for each in listed]
     if len(numbers) != 2 or any(type(each) not in {int, float} for each in numbers):
         raise ArgumentError(
             f"`scale_factor` of upsample must be a number, or one for height and one for width, got {value!r}"
