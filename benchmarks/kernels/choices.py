@@ -30,10 +30,9 @@ import torch
 
 from benchmarks.harness.harness import table
 from ttnn_jit import ttnn
-from ttnn_jit.codegen.blocking import fission, lookup, tiers
+from ttnn_jit.codegen.blocking import fission, kernel_sharing, lookup, tiers
 from ttnn_jit.codegen.blocking.tiers import Tier
 from ttnn_jit.codegen.bodies import body_emitter
-from ttnn_jit.codegen.fusion import kernel_sharing
 from ttnn_jit.codegen.host import host_steps
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.codegen.images.assemble import assemble

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cache, lru_cache
 
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -12,13 +12,13 @@ class SpecForm:
     """The rank of tensors in place of their shape, and the rest of their specs; compared by identity."""
 
 
-@lru_cache(maxsize=4096)
+@memoized(maxsize=4096)
 def form_of(spec: TensorSpec) -> SpecForm:
     """The form of a spec; strides are part of it."""
     strides = None if spec.strides is None else (spec.shape, spec.strides)
     return _form(len(spec.shape), spec.dtype, spec.layout, spec.memory_config, strides)
 
 
-@cache
+@memoized
 def _form(*_: Hashable) -> SpecForm:
     return SpecForm()

@@ -190,7 +190,8 @@ def test_a_scalar_that_keeps_changing_warns_and_is_named():
 
 @pytest.mark.parametrize("position", [lambda index: index, lambda index: [index, index + 3]])
 def test_a_position_that_grows_causes_a_hint_to_pass_a_tensor_before_many_programs_are_compiled(position):
-    shifted = ttnn_jit.jit(enable_cache=False)(lambda x, index: x * (index if isinstance(index, int) else index[0]))
+    function = lambda x, index: x * (index if isinstance(index, int) else index[0])  # noqa: E731 - of one line
+    shifted = ttnn_jit.jit(enable_cache=False, dynamic=False)(function)
     x = torch.ones(1)
     for index in (7, 2, 3, 3, 4, 5):
         shifted(x, position(index))

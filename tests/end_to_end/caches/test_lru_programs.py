@@ -100,7 +100,7 @@ def test_the_least_recently_used_program_is_evicted_although_warm_calls_record_n
 
 
 def test_the_first_eviction_warns_once_and_names_the_argument_that_keeps_changing():
-    @ttnn_jit.jit(enable_cache=False)
+    @ttnn_jit.jit(enable_cache=False, dynamic=False)
     def halves(x, y):
         return x[:1] + y
 

@@ -7,6 +7,7 @@ import torch
 
 import ttnn_jit
 from ttnn_jit import ttnn
+from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import stored_programs
 from ttnn_jit.dispatch import lru_programs
 
@@ -14,7 +15,9 @@ W = torch.randn(9, 5)
 
 
 @pytest.fixture
-def cpu():
+def cpu(own_disk_cache):  # noqa: ARG001 - nothing is found there
+    for cache in COUNTERS.memory_caches:
+        cache.clear()
     return ttnn.open_device(device_id=0, target="cpu")
 
 

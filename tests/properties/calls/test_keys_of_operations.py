@@ -29,8 +29,8 @@ from tests.argument_walk import ALONE, functions
 from tests.host_calls import HOST, Made
 from ttnn_jit import ttnn
 from ttnn_jit.cache import key as keys
-from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.stored_programs import content_key, notes_of, request_key
+from ttnn_jit.compiler.templates import Templates
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ttnn.functions.gradients import GRADIENTS
@@ -47,12 +47,12 @@ def requests():
     """The compile requests of every call of the walk, each once, by the name of its function."""
     found = {}
 
-    def requested(request, **_):
+    def requested(_, __, request, *___, **____):
         raise Requested(request)
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(driver, "compile_program", requested)
+        patch.setattr(Templates, "compilation", requested)
         patch.setattr(Made, "on", cache(Made.on))  # no call runs, hence none writes into a tensor
         for call in argument_walk.calls():
             try:

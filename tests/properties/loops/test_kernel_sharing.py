@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.unit.codegen.blocking.test_kernel_sharing import any_bits, unshared
 from tests.unit.codegen.programs import assert_same_bits, host_isa, objects_of, run_plan, scheduled
-from tests.unit.codegen.test_kernel_sharing import any_bits, unshared
 from ttnn_jit.codegen.host.host_program import generate
 from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec

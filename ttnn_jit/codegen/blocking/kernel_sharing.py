@@ -38,7 +38,7 @@ from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.families.elementwise import Elementwise, Implementations
 from ttnn_jit.process.memoized import memoized
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 LEAST_KERNELS = 2
@@ -134,7 +134,7 @@ def _constant(body: KernelBody, place: Place) -> Constant:
     return each
 
 
-_DTYPES = {dtype.compute: dtype for dtype in (COMPUTE_TYPE, DataType.INT32, DataType.UINT32)}
+_DTYPES = {dtype.compute: dtype for dtype in (COMPUTE_TYPE, *INTEGERS) if dtype.itemsize == COMPUTE_TYPE.itemsize}
 """The element types of operands, by compute type."""
 
 

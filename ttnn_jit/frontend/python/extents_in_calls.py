@@ -10,8 +10,10 @@ import functools
 import itertools
 import math
 import operator
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import GeneratorType
 from typing import Any
 
 from ttnn_jit.diagnostics.source import source_text
@@ -44,10 +46,11 @@ _KEEPING = frozenset({
     itertools.permutations, itertools.product, itertools.starmap, itertools.takewhile, itertools.zip_longest,
 })  # fmt: skip
 """Functions that forward items, add, multiply or compare them; where C needs an int it asks the extent for one."""
-_KEEPING_METHODS = frozenset({
-    "__iter__", "__len__", "__reversed__", "append", "appendleft", "copy", "count", "extend", "extendleft", "index",
-    "insert", "items", "keys", "remove", "reverse", "send", "sort", "values",
-})  # fmt: skip
+_KEEPING_METHODS = frozenset(method.__name__ for method in (
+    list.__iter__, list.__len__, list.__reversed__, list.append, deque.appendleft, list.copy, list.count, list.extend,
+    deque.extendleft, list.index, list.insert, dict.items, dict.keys, list.remove, list.reverse, GeneratorType.send,
+    list.sort, dict.values,
+))  # fmt: skip
 """Such methods of lists, tuples, deques, dicts and generators."""
 _KEEPING_MODULES = frozenset({Shape.__module__, SymbolicSize.__module__})
 
