@@ -22,7 +22,7 @@ from ttnn_jit.runtime.native.native_call import NativeCall
 from ttnn_jit.runtime.native.panels import Factor, factors_of
 from ttnn_jit.runtime.plans import program_format
 from ttnn_jit.runtime.plans.descriptor import ProgramDescriptor
-from ttnn_jit.runtime.plans.launch_bounds import signature_of
+from ttnn_jit.runtime.plans.launch_bounds import Signature, signature_of
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.programs import caller
@@ -225,17 +225,15 @@ class Program:
         _ = self.circular_buffer_bytes
         if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
             raise InternalError("no launch writes the results")
-        for launch in self.plan.each_launch:
-            self._check_signature(launch)
-
-    def _check_signature(self, launch: Launch) -> None:
-        made_for = self._signatures[launch.kernel]
-        if signature_of(launch, self.plan.operands).to_json() != made_for:
-            raise InternalError(f"{launch.kernel} was made for {made_for}")
+        made_for = {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
+        for launch, signature in zip(self.plan.each_launch, self._signatures, strict=True):
+            if signature.to_json() != made_for[launch.kernel]:
+                raise InternalError(f"{launch.kernel} was made for {made_for[launch.kernel]}")
 
     @cached_property
-    def _signatures(self) -> Mapping[str, Any]:
-        return {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
+    def _signatures(self) -> Sequence[Signature]:
+        """The signature of every launch."""
+        return [signature_of(launch, self.plan.operands) for launch in self.plan.each_launch]
 
     def resized(self, plan: ProgramPlan, descriptors: Callable[[], Sequence[Mapping[str, Any]]]) -> Program:
         """The program with this one's code for a plan that differs from its own in sizes alone.
@@ -253,11 +251,12 @@ class Program:
             _built_for=self._built_for,
             _ran=False,
             _in_panels={},
-            _signatures=self._signatures,
         )
-        # Launches of one kernel have operands of the same types, so that their params decide.
-        for launch in {(each.kernel, each.params): each for each in plan.each_launch}.values():
-            program._check_signature(launch)
+        # Operands have the types that they have here, so that the params of a launch decide.
+        pairs = zip(plan.each_launch, self._signatures, strict=True)
+        for launch, signature in {(each.kernel, each.params): (each, own) for each, own in pairs}.values():
+            if signature_of(launch, plan.operands) != signature:
+                raise InternalError(f"{launch.kernel} was made for {signature}")
         return program
 
     def save(self, path: Path | str) -> None:
