@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache import statistics
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError, UnsupportedFunction
-from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.dispatch.lru_programs import Key, LruPrograms
 from ttnn_jit.dispatch.warm_calls import WarmCalls
 from ttnn_jit.foreign.pytrees import flatten, map_leaves
@@ -113,7 +112,8 @@ class TtnnOperation(WarmCalls):
     def _templates(self) -> Templates:
         from ttnn_jit.compiler.templates import Templates
 
-        return Templates(None, lambda compilation: compilation, warn_user)  # an operation reads only its operands
+        # An operation reads only its operands. Nobody is warned: the sizes of one operation are those of whole models.
+        return Templates(None, lambda compilation: compilation, lambda _: None)
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
