@@ -63,7 +63,7 @@ def programs(draw):
 def test_random_layers_have_the_bits_of_a_kernel_for_each_and_of_the_interpreter(monkeypatch):
     shared = [0, 0]
 
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=60, deadline=None)
     @given(programs(), st.integers(0, 2**32 - 1))
     def run(program, seed):
         specs, calls, results, target = program
