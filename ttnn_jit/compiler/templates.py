@@ -152,7 +152,7 @@ class CompiledTemplate:
         return dict(zip(paths, found, strict=True))
 
 
-class Guard(Protocol):
+class GuardedReads(Protocol):
     """What decides whether the reads of a compilation have their current values."""
 
     @property
@@ -163,7 +163,7 @@ class Guard(Protocol):
 FetchHidden = Callable[[Any], "Sequence[Any] | None"]
 """The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
 
-GuardOf = Callable[[Compilation], Guard]
+GuardOf = Callable[[Compilation], GuardedReads]
 """Makes the guard of a compilation."""
 
 
@@ -180,13 +180,13 @@ class _Guarded:
     """
 
     compiled: CompiledTemplate
-    guard: Guard
+    guard: GuardedReads
     digest: str | None
     is_read: bool
     is_shared: bool = False
 
     @staticmethod
-    def of(compiled: CompiledTemplate, guard: Guard, digest: str | None, *, is_read: bool) -> _Guarded:
+    def of(compiled: CompiledTemplate, guard: GuardedReads, digest: str | None, *, is_read: bool) -> _Guarded:
         """The template with the reads of its guard, which keep no tensor alive."""
         return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
 
@@ -198,12 +198,21 @@ def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
 
 @dataclass
 class _Family:
-    """The calls of a function that differ in sizes alone."""
+    """The calls of a function that differ in sizes alone.
+
+    Attributes:
+        seen: The calls that were compiled.
+        marked: The sizes that the user marked as open.
+        templates: The templates of these calls.
+        is_warned_of: The user was warned that templates run out.
+        serves_one_call: A program of these calls served one call only, so that no template is tried again.
+    """
 
     seen: list[SeenCall] = field(default_factory=list)
     marked: set[Place] = field(default_factory=set)
     templates: list[_Guarded] = field(default_factory=list)
     is_warned_of: bool = False
+    serves_one_call: bool = False
 
     def varies(self, place: Place) -> bool:
         """Whether a size was not the same at every call, or is marked."""
@@ -334,17 +343,16 @@ class Templates:
         self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
     ) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template that is made for it."""
-        if len(family.templates) >= MAX_TEMPLATES:
-            family.templates = [each for each in family.templates if fetch(each.guard) is not None]
-        unshared = sum(not each.is_shared for each in family.templates)
-        if len(family.templates) >= MAX_TEMPLATES or unshared >= MAX_UNSHARED:
-            if len(family.seen) >= MAX_TEMPLATES and not family.is_warned_of:
-                self._warn_of_too_many(family, request, fetch)
+        if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         if not (symbols.count or family.has_other_hidden_inputs):
             return None
-        made = compile_template(request, symbols, stored, family.seen)
+        try:
+            made = compile_template(request, symbols, stored, family.seen)
+        except ServesOneCallError:
+            family.serves_one_call = True
+            return None
         if made is None:
             return None
         program = made.program
@@ -359,6 +367,17 @@ class Templates:
         digest = stored.keep_template(_without_extents(request), made.reads, example)
         family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
         return compilation, exact
+
+    def _has_room(self, family: _Family, request: Request, fetch: FetchHidden) -> bool:
+        """Whether a further template may be made; those whose reads have changed make room."""
+        if len(family.templates) >= MAX_TEMPLATES:
+            family.templates = [each for each in family.templates if fetch(each.guard) is not None]
+        unshared = sum(not each.is_shared for each in family.templates)
+        if len(family.templates) < MAX_TEMPLATES and unshared < MAX_UNSHARED:
+            return True
+        if len(family.seen) >= MAX_TEMPLATES and not family.is_warned_of:
+            self._warn_of_too_many(family, request, fetch)
+        return False
 
     def misses(self, key: Hashable, request: Request, fetch: FetchHidden) -> list[str]:
         """Why no template serves a request: their failing conditions; none if one serves it, or if there is none."""
@@ -462,9 +481,10 @@ def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
 def compile_template(
     request: Request, symbols: Symbols, stored: StoredPrograms, seen: Sequence[SeenCall] = ()
 ) -> CompiledTemplate | None:
-    """A template of a request, the last of the calls that were `seen`.
+    """A template of a request, the last of the calls that were `seen`; None if it would serve calls of one size only.
 
-    None if its program serves one call only, or calls of one size only.
+    Raises:
+        ServesOneCallError: Its program would serve one call only.
     """
     from ttnn_jit.dialects.writing.editing import discard
 
@@ -473,13 +493,12 @@ def compile_template(
     hidden = HiddenSymbols(seen, symbols, extents, trace, may_be_dynamic)
     with trace.recording(), stored.numba_disk_cache():
         specs, integers = symbols.traced(request.inputs, request.integers, extents)
-        try:
-            lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
-        except ServesOneCallError:
-            return None
+        lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
+        if lowered.opaque is not None:
+            raise ServesOneCallError
         complete = hidden.completed()
         is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
-        if lowered.opaque is not None or not complete.count or not is_read:
+        if not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
         notes = notes_of(lowered)

@@ -13,7 +13,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Keys(threading.local):
-    """How extents of a trace (specs/extents.py) are hashed and compared.
+    """How extents of a trace (specs/extents/extent.py) are hashed and compared.
 
     Attributes:
         memos: The results of memoized functions for keys with extents, by function; None without a trace. Guards that
