@@ -21,12 +21,13 @@ from benchmarks.kernels import (
     vector_math,
     workloads,
 )
-from benchmarks.programs import curves, latency, memory, models, program_cache, traces
+from benchmarks.programs import curves, dynamic, latency, memory, models, program_cache, traces
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
     for module in (
         program_cache,
+        dynamic,
         latency,
         traces,
         elementwise,

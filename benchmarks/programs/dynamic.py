@@ -131,7 +131,7 @@ def measure(contender: str, name: str) -> dict[str, float]:
     function, weights, sizes = FUNCTIONS[name], _weights(name), sizes_of(name)
     inputs = {size: _inputs(name, size) for size in sizes}
     with torch.inference_mode():
-        compiled, compiles = _compiled(contender, partial(function))
+        compiled, compiles = _compiled(contender, function)
         first, second = [], []
         for size in sizes:
             for times in (first, second):
@@ -180,10 +180,8 @@ def _compiled(contender: str, function: Callable[..., Any]) -> tuple[Callable[..
     if contender in {OURS, STATIC}:
         import ttnn_jit
 
-        ttnn = TtnnOperations()
-        jitted = ttnn_jit.jit(dynamic=None if contender == OURS else False, enable_cache=False)(
-            _over(function.func, ttnn) if isinstance(function, partial) else function
-        )
+        dynamic = None if contender == OURS else False
+        jitted = ttnn_jit.jit(dynamic=dynamic, enable_cache=False)(_over(function, TtnnOperations()))
         return jitted, lambda: ttnn_jit.cache_info().compiles
     import torch._dynamo
 
