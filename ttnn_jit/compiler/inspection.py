@@ -11,7 +11,7 @@ from ttnn_jit.cache.manifest import Manifest, Reads
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, current_fingerprint, manifest_on_disk, request_key
-from ttnn_jit.compiler.templates import read_template
+from ttnn_jit.compiler.stored_templates import read_template
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text

@@ -301,7 +301,7 @@ class TtnnOperation(WarmCalls):
     @compiles
     def _compile(self, key: Key, bound: BoundCall, device: Device, options: ResultOptions) -> Program:
         from ttnn_jit.compiler.request import OperationRequest
-        from ttnn_jit.compiler.templates import without_shapes
+        from ttnn_jit.compiler.template import without_shapes
 
         options = replace(options, output_tensor=None)  # the program fits any tensor of the same spec
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
