@@ -25,12 +25,14 @@ from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
 from ttnn_jit.codegen.fusion.sweeps import split_into_sweeps
 from ttnn_jit.codegen.reading.contracting import epilogue
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, with_loops_of_copy
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
-from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Kernel, LoopNest, Loops, Table
+from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Copy, Kernel, LoopNest, Loops, Table
 from ttnn_jit.codegen.schedules.nest_stage import NestStage
 from ttnn_jit.codegen.schedules.stages import Stage
 from ttnn_jit.codegen.schedules.sweep import Sweep
 from ttnn_jit.codegen.schedules.vector_loop import vector_loop
+from ttnn_jit.codegen.writing.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops.families.reduction import CHAINS
 from ttnn_jit.process.memoized import memoized
@@ -118,6 +120,40 @@ def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     return LoopNest.over_elements(kernel.body, replace(direct, tier=tier, constants=constants))
 
 
+def choose_loops_of_copies(plan: HostPlan) -> HostPlan:
+    """The plan with the loops of copies blocked or interchanged, where that suits them."""
+    return replace(plan, launches=tuple(replace(each, bound=with_loops_of_copy(each.bound)) for each in plan.launches))
+
+
+def choose_size_classes(plan: HostPlan) -> HostPlan:
+    """The plan with the size class of every body; a template's holds for all classes that give a kernel the same text.
+
+    Conversions of block floats write other loops of a body later, so that classes are then exact.
+    """
+    isa = plan.isa
+    if isa is None:
+        return plan
+    kernels = [launch.bound.kernel for launch in plan.launches]
+    exact = any(isinstance(kernel, Copy) and kernel.repacks for kernel in kernels)
+    chosen = (replace(launch, bound=_with_size_class(launch.bound, isa, exact=exact)) for launch in plan.launches)
+    return replace(plan, launches=tuple(chosen))
+
+
+def _with_size_class(bound: BoundKernel, isa: HostIsa, *, exact: bool) -> BoundKernel:
+    kernel = bound.kernel
+    if not isinstance(kernel, LoopNest | Contract) or kernel.body.reduced is not None:
+        return bound
+
+    def sized(own: SizeClass) -> Kernel:
+        return replace(kernel, body=replace(kernel.body, size_class=own))
+
+    def written(own: SizeClass) -> object:
+        made = kernel_of(_scheduled(sized(own), isa), isa)
+        return made.name, made.picoseconds, made.panels
+
+    return replace(bound, kernel=sized(SizeClass.of(bound.elements, *(() if exact else (written,)))))
+
+
 KernelStep = Callable[[Kernel, HostIsa | None], Kernel]
 KERNEL_STEPS: tuple[KernelStep, ...] = (choose_loops, tabulate, split_loops, choose_tier)
 
@@ -134,7 +170,9 @@ HOST_STEPS: tuple[HostStep, ...] = (
     read_without_padding,
     block_copies,
     unpack_in_products,
+    choose_loops_of_copies,
     share_kernels,
+    choose_size_classes,
     *map(_on_each, KERNEL_STEPS),
     move_in_registers,
     convert_in_loops,
@@ -145,7 +183,10 @@ HOST_STEPS: tuple[HostStep, ...] = (
 
 def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:
     """The schedule of a single body after all steps."""
-    kernel: Kernel = LoopNest(body)
+    return _scheduled(LoopNest(body), isa)
+
+
+def _scheduled(kernel: Kernel, isa: HostIsa) -> Kernel:
     for step in KERNEL_STEPS:
         kernel = step(kernel, isa)
     return kernel

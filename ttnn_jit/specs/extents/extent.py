@@ -232,6 +232,13 @@ class Trace:
             own.excluded |= {wanted}
         return False
 
+    def is_known_to_be_zero(self, terms: Terms) -> bool:
+        """Whether a polynomial is 0 wherever the guards so far hold."""
+        varying, factor, number = split(terms)
+        if not varying or number % factor:
+            return not varying and number == 0
+        return self._is_known_to_be(varying, -number // factor) is True
+
     def _is_known_to_be(self, varying: Terms, number: int) -> bool | None:
         """Whether the guards say that a polynomial is a number, or that it is not; None if they do not say."""
         least, greatest = self._bounds(varying)
@@ -299,19 +306,19 @@ class Extent:
     def __add__(self, other: Any) -> Any:
         if type(other) is int:
             return Extent(self.trace, plus(self.terms, other), self.hint + other)
-        terms = _terms_of(other)
+        terms = terms_of(other)
         return NotImplemented if terms is None else self.trace.extent(sum_of((*self.terms, *terms)))
 
     def __sub__(self, other: Any) -> Any:
         if type(other) is int:
             return Extent(self.trace, plus(self.terms, -other), self.hint - other)
-        terms = _terms_of(other)
+        terms = terms_of(other)
         return NotImplemented if terms is None else self.trace.extent(difference(self.terms, terms))
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is int:
             return Extent(self.trace, scaled(self.terms, other), self.hint * other) if other else 0
-        terms = _terms_of(other)
+        terms = terms_of(other)
         return NotImplemented if terms is None else self.trace.extent(product_of(self.terms, terms))
 
     __radd__, __rmul__ = __add__, __mul__
@@ -368,7 +375,7 @@ class Extent:
     def __eq__(self, other: object) -> bool:
         if type(other) is int and not KEYS.as_expressions:
             return self.trace.is_zero(plus(self.terms, -other))
-        terms = _terms_of(other)
+        terms = terms_of(other)
         if KEYS.as_expressions:
             return self.terms == terms
         if terms is not None:
@@ -384,7 +391,7 @@ class Extent:
             return self >= math.ceil(other) if math.isfinite(other) else other == -math.inf
         if type(other) is int:
             return self.trace.is_at_least_zero(plus(self.terms, -other))
-        terms = _terms_of(other)
+        terms = terms_of(other)
         return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(self.terms, terms))
 
     def __le__(self, other: Any) -> bool:
@@ -392,7 +399,7 @@ class Extent:
             return self <= math.floor(other) if math.isfinite(other) else other == math.inf
         if type(other) is int:
             return self.trace.is_at_least_zero(plus(scaled(self.terms, -1), other))
-        terms = _terms_of(other)
+        terms = terms_of(other)
         return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(terms, self.terms))
 
     def __gt__(self, other: Any) -> bool:
@@ -480,7 +487,7 @@ for _operator in (operator.add, operator.sub, operator.mul, operator.floordiv, o
         setattr(Extent, _name, _specializing_for_floats(getattr(Extent, _name), _operator, reflected=bool(_way)))
 
 
-def _terms_of(number: object) -> Terms | None:
+def terms_of(number: object) -> Terms | None:
     """The polynomial of an extent or of a whole number; None for anything else."""
     if type(number) is Extent:
         return number.terms
@@ -488,7 +495,7 @@ def _terms_of(number: object) -> Terms | None:
 
 
 def _quotient(trace: Trace, dividend: Any, divisor: Any) -> Any:
-    own, by = _terms_of(dividend), _terms_of(divisor)
+    own, by = terms_of(dividend), terms_of(divisor)
     if own is None or by is None:
         return NotImplemented
     if divisor == 0:
