@@ -15,6 +15,7 @@ from ttnn_jit.codegen.blocking.copy_blocks import block_copies
 from ttnn_jit.codegen.blocking.fission import fission_of, requires_pair_order
 from ttnn_jit.codegen.blocking.kernel_sharing import share_kernels
 from ttnn_jit.codegen.blocking.lookup import best_lookup, looking_up
+from ttnn_jit.codegen.blocking.size_classes import decisions_of
 from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
 from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
@@ -32,11 +33,11 @@ from ttnn_jit.codegen.schedules.nest_stage import NestStage
 from ttnn_jit.codegen.schedules.stages import Stage
 from ttnn_jit.codegen.schedules.sweep import Sweep
 from ttnn_jit.codegen.schedules.vector_loop import vector_loop
-from ttnn_jit.codegen.writing.llvm_kernel import kernel_of
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops.families.reduction import CHAINS
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
+from ttnn_jit.specs.extents.comparisons import hint_of
 
 HostStep = Callable[[HostPlan], HostPlan]
 
@@ -144,14 +145,15 @@ def _with_size_class(bound: BoundKernel, isa: HostIsa, *, exact: bool) -> BoundK
     if not isinstance(kernel, LoopNest | Contract) or kernel.body.reduced is not None:
         return bound
 
-    def sized(own: SizeClass) -> Kernel:
+    def sized(own: SizeClass) -> LoopNest | Contract:
         return replace(kernel, body=replace(kernel.body, size_class=own))
 
-    def written(own: SizeClass) -> object:
-        made = kernel_of(_scheduled(sized(own), isa), isa)
-        return made.name, made.picoseconds, made.panels
+    def decisions(own: SizeClass) -> object:
+        made = choose_loops(sized(SizeClass.of(hint_of(bound.elements))), isa)
+        assert isinstance(made, LoopNest | Contract), "choosing loops keeps the kind of a kernel"
+        return own if exact else decisions_of(made, own, isa)
 
-    return replace(bound, kernel=sized(SizeClass.of(bound.elements, *(() if exact else (written,)))))
+    return replace(bound, kernel=sized(SizeClass.of(bound.elements, decisions)))
 
 
 KernelStep = Callable[[Kernel, HostIsa | None], Kernel]
@@ -183,10 +185,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
 
 def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:
     """The schedule of a single body after all steps."""
-    return _scheduled(LoopNest(body), isa)
-
-
-def _scheduled(kernel: Kernel, isa: HostIsa) -> Kernel:
+    kernel: Kernel = LoopNest(body)
     for step in KERNEL_STEPS:
         kernel = step(kernel, isa)
     return kernel

@@ -25,7 +25,12 @@ def interval_of(number: Any, bounds: Sequence[int], chosen: Callable[[int], obje
         return bisect_right(bounds, number)
     changing = [bound for index, bound in enumerate(bounds) if chosen(index) != chosen(index + 1)]
     bisect_right(changing, number)  # which records its comparisons
-    return bisect_right(bounds, number.hint)
+    return bisect_right(bounds, hint_of(number))
+
+
+def hint_of(number: Any) -> int:
+    """The value of an extent in its trace, which records nothing; an int itself."""
+    return int(number.hint) if is_extent(number) else int(number)
 
 
 def are_known_to_be_equal(ones: Sequence[Any], others: Sequence[Any]) -> bool:
