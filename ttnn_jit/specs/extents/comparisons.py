@@ -124,6 +124,13 @@ class Comparisons:
             own.excluded |= {wanted}
         return False
 
+    def is_known_to_be_zero(self, terms: Terms) -> bool:
+        """Whether a polynomial is 0 wherever the guards so far hold."""
+        varying, factor, number = split(terms)
+        if not varying or number % factor:
+            return not varying and number == 0
+        return self._is_known_to_be(varying, -number // factor) is True
+
     def _is_known_to_be(self, varying: Terms, number: int) -> bool | None:
         """Whether the guards say that a polynomial is a number, or that it is not; None if they do not say."""
         least, greatest = self._bounds(varying)
