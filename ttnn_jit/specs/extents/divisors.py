@@ -1,6 +1,6 @@
 """Functions of natural numbers whose values a template computes anew for every size: `computed` (extent.py) calls them.
 
-They search for divisors: as comparisons, the search would fix nearly all of the number.
+As comparisons, a search for divisors would fix nearly all of a number, and a minimum would divide the sizes in two.
 """
 
 from __future__ import annotations
@@ -21,5 +21,16 @@ def block_of(extent: int, wanted: int, line: int) -> int:
     return min(near, key=lambda part: (-(-part // line) * line / part, part), default=extent)
 
 
-FUNCTIONS: Mapping[str, Callable[..., int]] = {each.__name__: each for each in (divisor_within, block_of)}
+def least_of(*numbers: int) -> int:
+    """The least of natural numbers."""
+    return min(numbers)
+
+
+def greatest_of(*numbers: int) -> int:
+    """The greatest of natural numbers."""
+    return max(numbers)
+
+
+_ALL = (divisor_within, block_of, least_of, greatest_of)
+FUNCTIONS: Mapping[str, Callable[..., int]] = {each.__name__: each for each in _ALL}
 """The functions by their names, which templates on disk hold."""
