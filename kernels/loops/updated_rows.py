@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.kernel_function import KernelFunction
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm.values import Value
 from ttnn_jit.kernels.loops.gathered_rows import row_number
 from ttnn_jit.kernels.loops.strided_vectors import StridedVectors, element_type
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.target import Numerics
+
+_VECTORS = 2
+"""Vectors of a chunk: rows of keys and values are whole multiples of that."""
 
 
 def row_update_text(
@@ -41,20 +43,23 @@ def row_update_text(
     b = KernelFunction(name, module, [element_type(dtype) for dtype in dtypes], rank)
     builder, streams = LlvmVector(isa, module, b.body), b.streams()
     width, positions, matrices, rows = (b.extent(loop) for loop in range(4))
-    sources, targets = StridedVectors(b, builder, given), StridedVectors(b, builder, kept)
-    across = b.stride(0, 0), b.stride(2, 0)
+    sources, targets = (StridedVectors(b, builder, dtype, _VECTORS) for dtype in (given, kept))
+    is_copy = given is kept and numerics is Numerics.IEEE
+    to_source, to_listed = b.stride(0, 3), b.stride(1, 3)
+    to_position, to_matrix = b.stride(2, 1), b.stride(2, 2)
+    across_source, across_target = b.stride(0, 0), b.stride(2, 0)
     with b.outer_loops(streams, innermost=4) as (source, listed, target), b.count("row", rows) as row:
-        own = b.load(b.elements[1], b.element(listed, b.elements[1], b.mul(row.index, b.stride(1, 3))))
+        own = b.load(b.elements[1], b.element(listed, b.elements[1], b.mul(row.index, to_listed)))
         position = row_number(b, index, own)
-        matrix = b.select(b.compare("sgt", matrices, 1), row.index, 0)
         is_inside = b.bit_and(b.compare("sge", position, 0), b.compare("slt", position, positions))
         with b.when(is_inside, "inside"):
-            offset = b.add(b.mul(matrix, b.stride(2, 2)), b.mul(position, b.stride(2, 1)))
-            addresses: list[Value] = [
-                b.element(source, b.elements[0], b.mul(row.index, b.stride(0, 3))),
-                b.element(target, b.elements[2], offset),
-            ]
-            with targets.vectors(width) as (first, count):
-                numbers = sources.load(addresses[0], first, across[0], count)
-                targets.store(targets.elements(numbers, numerics), addresses[1], first, across[1], count)
+            matrix = b.select(b.compare("sgt", matrices, 1), row.index, 0)
+            offset = b.add(b.mul(matrix, to_matrix), b.mul(position, to_position))
+            source_row = b.element(source, b.elements[0], b.mul(row.index, to_source))
+            target_row = b.element(target, b.elements[2], offset)
+            with targets.chunks(width) as (first, count):
+                vectors = sources.load(source_row, first, across_source, count)
+                if not is_copy:
+                    vectors = [targets.elements(sources.numbers(each), numerics) for each in vectors]
+                targets.store(vectors, target_row, first, across_target, count)
     return b.build()
