@@ -19,6 +19,7 @@ from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import KEYS
+from ttnn_jit.specs.extents.divisors import LEAST, WITHIN_LAST
 from ttnn_jit.specs.extents.formulas import Formulas, Guard
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
@@ -262,7 +263,8 @@ class Trace:
         least, greatest = (None, None) if own is None else (own.least, own.greatest)
         atom = self._atoms[number]
         if isinstance(atom, Call):
-            return _max(least, 0), greatest
+            bound = constant_of(atom.arguments[-1]) if atom.function in WITHIN_LAST else None
+            return _max(least, LEAST[atom.function]), _min(greatest, bound)
         divisor = None if atom is None else constant_of(atom.divisor)
         if atom is None or divisor is None or divisor < 0:
             return least, greatest
@@ -501,9 +503,12 @@ def computed(function: Callable[..., int], *arguments: Any) -> Any:
     trace = next((each.trace for each in arguments if type(each) is Extent), None)
     if trace is None:
         return function(*arguments)
-    return trace.call(
-        function.__name__, tuple(each.terms if type(each) is Extent else constant(each) for each in arguments)
-    )
+    return trace.call(function.__name__, tuple(map(terms_of, arguments)))
+
+
+def terms_of(number: Any) -> Terms:
+    """The polynomial of a whole number, or of an extent."""
+    return number.terms if type(number) is Extent else constant(number)
 
 
 def is_extent(value: object) -> bool:
