@@ -198,7 +198,8 @@ class TensorSpec:
         if strides is not None and strides == dense_strides(shape):
             strides = None
         key = (shape, dtype, layout, memory_config, strides)
-        symbolic = symbolic or is_symbolic((*(strides or ()), *memory_config.shard_shape))
+        if not symbolic and (strides is not None or memory_config.is_sharded()):
+            symbolic = is_symbolic((*(strides or ()), *memory_config.shard_shape))
         if not symbolic and (found := cls._interned.get(key)) is not None:
             return found
         check_kind(dtype, DataType, "`dtype`")
