@@ -16,7 +16,7 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.l1_requirement import StreamedBytes
 from ttnn_jit.compiler.request import OperationRequest
 from ttnn_jit.compiler.symbols import Place, Symbols
-from ttnn_jit.compiler.templates import Template, sizes_of
+from ttnn_jit.compiler.template import Template, sizes_of
 from ttnn_jit.dialects.writing.editing import discard
 from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.language.operation import Operation

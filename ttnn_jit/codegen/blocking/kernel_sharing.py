@@ -56,7 +56,7 @@ _LEAST_NORMAL = 2.0**-126
 
 def share_kernels(plan: HostPlan) -> HostPlan:
     """The plan with kernels that are equal but for constants replaced by one that loads them."""
-    if plan.isa is None:
+    if plan.isa is None or len(plan.launches) < LEAST_KERNELS:
         return plan
     launches = list(plan.launches)
     values: dict[tuple[DataType, Constant], PlanValue] = {}
