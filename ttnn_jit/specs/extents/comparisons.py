@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.extents.divisors import LEAST, WITHIN_LAST
 from ttnn_jit.specs.extents.formulas import Formulas, Guard
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
@@ -152,7 +153,8 @@ class Comparisons:
         least, greatest = (None, None) if own is None else (own.least, own.greatest)
         atom = self._atoms[number]
         if isinstance(atom, Call):
-            return _max(least, 0), greatest
+            bound = constant_of(atom.arguments[-1]) if atom.function in WITHIN_LAST else None
+            return _max(least, LEAST[atom.function]), _min(greatest, bound)
         divisor = None if atom is None else constant_of(atom.divisor)
         if atom is None or divisor is None or divisor < 0:
             return least, greatest

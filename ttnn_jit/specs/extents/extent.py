@@ -411,9 +411,12 @@ def computed(function: Callable[..., int], *arguments: Any) -> Any:
     trace = next((each.trace for each in arguments if type(each) is Extent), None)
     if trace is None:
         return function(*arguments)
-    return trace.call(
-        function.__name__, tuple(each.terms if type(each) is Extent else constant(each) for each in arguments)
-    )
+    return trace.call(function.__name__, tuple(map(terms_of, arguments)))
+
+
+def terms_of(number: Any) -> Terms:
+    """The polynomial of a whole number, or of an extent."""
+    return number.terms if type(number) is Extent else constant(number)
 
 
 def is_extent(value: object) -> bool:
