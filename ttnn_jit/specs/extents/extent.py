@@ -268,11 +268,6 @@ def _symbolic(
     return method
 
 
-def terms_of(number: Any) -> Terms:
-    """The polynomial of an extent or an int."""
-    return number.terms if type(number) is Extent else constant(number)
-
-
 # --- Arithmetic -------------------------------------------------------------------------------------------------------
 
 
