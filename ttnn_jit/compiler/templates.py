@@ -1,155 +1,34 @@
-"""Templates: programs for many sizes, whose plans hold expressions in place of numbers.
-
-The compile of a template is the compile of one size, with extents that record what it depends on
-(specs/extents/extent.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
-kernels know no extents.
-"""
+"""The templates of a function (compiler/template.py): which one serves a call, and when one is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field, replace
-from functools import lru_cache, partial
-from itertools import starmap
 from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, shapes_of_reads, with_forms, with_metadata
+from ttnn_jit.compiler.hidden_symbols import SeenCall, sizes_of_reads, with_forms
 from ttnn_jit.compiler.request import Compilation, Request
-from ttnn_jit.compiler.stored_programs import StoredPrograms, StoredTemplate, notes_of
-from ttnn_jit.compiler.symbols import Place, Sizes, Symbols, names_of_sizes
+from ttnn_jit.compiler.stored_programs import StoredPrograms
+from ttnn_jit.compiler.stored_templates import read_template, stored_form
+from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
+from ttnn_jit.compiler.template import (
+    CompiledTemplate,
+    compile_template,
+    is_eligible,
+    marked_places,
+    sizes_of,
+    without_extents,
+)
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
-from ttnn_jit.diagnostics.errors import InternalError, ShapeError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
-from ttnn_jit.foreign.pytrees import map_leaves
-from ttnn_jit.foreign.values import is_a
-from ttnn_jit.guards.reads import Path, Read, path_text
-from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.guards.reads import Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
-from ttnn_jit.runtime.native.native import host_cpu
-from ttnn_jit.runtime.plans.plan import ProgramPlan
-from ttnn_jit.runtime.plans.plan_template import PlanTemplate
-from ttnn_jit.runtime.plans.spec_json import text_of
-from ttnn_jit.runtime.programs.program import Program
-from ttnn_jit.specs.cores.memory_config import BufferType
-from ttnn_jit.specs.extents.extent import ServesOneCallError, Specialization, Trace, specialized
-from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.spec_forms import form_of
-from ttnn_jit.specs.tensor_spec import TensorSpec
-
-
-@dataclass(frozen=True)
-class Template:
-    """A plan for many sizes.
-
-    Attributes:
-        symbols: The dimensions that may vary.
-        formulas: The numbers of the plan, and the guards.
-        plan: The plan.
-        specialized: The uses that fixed an extent.
-    """
-
-    symbols: Symbols
-    formulas: Formulas
-    plan: PlanTemplate
-    specialized: tuple[Specialization, ...] = ()
-
-    def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
-        """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
-        symbols = self.symbols.values([tuple(spec.shape) for spec in inputs] if sizes is None else sizes)
-        if symbols is None:
-            return None
-        atoms = self.formulas.values(symbols)
-        if atoms is None:
-            return None
-        try:
-            return self.plan.plan_for(inputs, atoms)
-        except ShapeError:
-            return None  # a tensor would be too large: a compile says which
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values, besides those of the plan of one size."""
-        return {
-            "symbols": self.symbols.to_json(),
-            "formulas": self.formulas.to_json(),
-            "places": self.plan.to_json(),
-            "specialized": [[each.expression, each.value, each.use] for each in self.specialized],
-        }
-
-    @staticmethod
-    def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int]) -> Template:
-        """The inverse of `to_json`, for calls with sizes of these ranks: of the tensors, then the count of ints.
-
-        Raises:
-            LookupError, TypeError, ValueError: The fields do not describe a template of the example.
-        """
-        symbols, formulas = Symbols.from_json(fields["symbols"], ranks), Formulas.from_json(fields["formulas"])
-        if symbols.count != formulas.atoms.count(None):
-            raise ValueError("the formulas have other symbols")
-        plan = PlanTemplate.from_json(fields["places"], example, len(formulas.atoms))
-        uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
-        return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)))
-
-
-@lru_cache(maxsize=4096)
-def may_be_dynamic(spec: TensorSpec) -> bool:
-    """Whether templates serve tensors like this one: dense and interleaved, not in L1."""
-    config = spec.memory_config
-    return spec.strides is None and not config.is_sharded() and config.buffer_type in _SERVED
-
-
-_SERVED = (BufferType.DRAM, BufferType.SYSTEM_MEMORY)
-
-
-@dataclass(frozen=True)
-class CompiledTemplate:
-    """A template with all else of its compile.
-
-    Attributes:
-        template: The plan for many sizes.
-        program: The program of one size, whose code all sizes share.
-        reads: See `Compilation`.
-        structure: See `Compilation`.
-        warnings: See `Compilation`.
-        hidden: The paths of the hidden inputs whose extents may vary. The symbols have rows for these, behind those of
-            a request's sizes.
-    """
-
-    template: Template
-    program: Program
-    reads: tuple[Read, ...]
-    structure: Any
-    warnings: tuple[str, ...]
-    hidden: tuple[Path, ...] = ()
-
-    def compilation_for(self, request: Request, found: Sequence[Any] = ()) -> Compilation | None:
-        """The compilation of a request that differs in its sizes alone; None if the template does not hold for them.
-
-        Args:
-            request: The request.
-            found: The hidden inputs of its call.
-
-        Raises:
-            InternalError: A launch of the plan would leave its operands.
-        """
-        inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
-        if self.hidden:
-            tensors = self.by_path(found)
-            reads = with_metadata(reads, {path: tensors[path] for path in self.hidden})
-            specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
-            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(tuple(specs[path].shape) for path in self.hidden))
-        plan = self.template.plan_for(inputs, sizes)
-        if plan is None:
-            return None
-        program = self.program.resized(plan, partial(descriptors_of, request))
-        return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
-
-    def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
-        """The hidden inputs of a call by path."""
-        paths = [read.path for read in self.reads if is_a(read.value, TensorMark)]
-        return dict(zip(paths, found, strict=True))
+from ttnn_jit.specs.extents.extent import ServesOneCallError
+from ttnn_jit.specs.spec_forms import sizes_in
 
 
 class GuardedReads(Protocol):
@@ -189,11 +68,6 @@ class _Guarded:
     def of(compiled: CompiledTemplate, guard: GuardedReads, digest: str | None, *, is_read: bool) -> _Guarded:
         """The template with the reads of its guard, which keep no tensor alive."""
         return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
-
-
-def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The shapes of a request's tensors, and behind them its ints."""
-    return (*(tuple(spec.shape) for spec in request.inputs), request.integers)
 
 
 @dataclass
@@ -309,7 +183,7 @@ class Templates:
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
             return compilation, self._guard_of(compilation)
-        family.marked |= {(index, axis) for index, axes in enumerate(request.marked_axes) for axis in axes}
+        family.marked |= marked_places(request)
         seen = SeenCall(sizes_of(request), {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
         made = None
@@ -318,7 +192,7 @@ class Templates:
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
             made = compilation, self._guard_of(compilation)
-        seen.hidden = shapes_of_reads(made[0].reads)
+        seen.hidden = sizes_of_reads(made[0].reads)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -355,16 +229,13 @@ class Templates:
             return None
         if made is None:
             return None
-        program = made.program
-        compilation = Compilation(program, made.reads, made.structure, None, made.warnings, by_template=True)
+        compilation = Compilation(made.program, made.reads, made.structure, None, made.warnings, by_template=True)
         exact = self._guard_of(compilation)
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
             guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
             family.templates.append(_Guarded.of(made, guard, None, is_read=False))
             return compilation, exact
-        notes = {**program.notes, TEMPLATE: made.template.to_json()}
-        example = Program(program.plan, program.objects, notes=notes, built_for=program.built_for)
-        digest = stored.keep_template(_without_extents(request), made.reads, example)
+        digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
         family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
         return compilation, exact
 
@@ -392,7 +263,7 @@ class Templates:
         if found is None:
             return SizedTemplate(own.symbols, own.formulas, own.specialized, None, names)
         tensors = compiled.by_path(found)
-        shapes = [tuple(mark_of(tensors[path]).spec.shape) for path in compiled.hidden]
+        shapes = [sizes_in(mark_of(tensors[path]).spec) for path in compiled.hidden]
         names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-1]
         sizes = (*sizes_of(request), *shapes)
         return SizedTemplate(own.symbols, own.formulas, own.specialized, sizes, names)
@@ -409,116 +280,3 @@ class Templates:
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
         """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""
         return lambda place: (bool(self._dynamic) and place[0] < tensors) or family.varies(place)
-
-
-TEMPLATE = "template"
-"""The note of a stored program that is the example of a template: the JSON values of the template."""
-
-
-def read_template(
-    request: Request, stored: StoredPrograms, known: Container[str] = ()
-) -> tuple[CompiledTemplate, Compilation, str] | None:
-    """A template on disk that serves a request, the compilation that it makes, and the digest of its entry.
-
-    Templates whose digest is `known` are not read. None if no other serves the request.
-    """
-    if not is_eligible(request):
-        return None
-    for found in stored.templates(_without_extents(request), known):
-        compiled = template_of(found, request)
-        try:
-            compilation = None if compiled is None else compiled.compilation_for(request, ())
-        except InternalError:
-            continue  # it is damaged
-        if compiled is not None and compilation is not None:
-            return compiled, compilation, found.digest
-    return None
-
-
-def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | None:
-    """The stored template, for calls that differ from a request in sizes alone; None if it is damaged."""
-    program, inputs = found.compilation.program, request.inputs
-    example, count = program.plan, len(inputs)
-    forms = [*map(form_of, example.inputs[:count])]
-    if forms != [*map(form_of, inputs)] or not all(map(may_be_dynamic, example.inputs[:count])):
-        return None
-    if example.inputs[count:] != found.hidden:
-        return None
-    try:
-        ranks = [*map(len, sizes_of(request))]
-        template = Template.from_json(program.notes[TEMPLATE], example, ranks)
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return None
-    notes = {name: note for name, note in program.notes.items() if name != TEMPLATE}
-    own = Program(example, program.objects, notes=notes, built_for=program.built_for)
-    rest = found.compilation
-    return CompiledTemplate(template, own, rest.reads, rest.structure, rest.warnings)
-
-
-def _without_extents(request: Request) -> Request:
-    """A request with extents and ints of 1, which stands for all sizes in keys."""
-    specs = (spec.with_(shape=(1,) * len(spec.shape)) for spec in request.inputs)
-    return request.with_inputs(specs, (1,) * len(request.integers))
-
-
-def is_eligible(request: Request) -> bool:
-    """Whether templates may serve a request."""
-    if request.target.tile_aligned_only or request.options.extra_pipeline_options:
-        return False
-    return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
-
-
-def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
-    """A key with the forms of specs in their place."""
-    return tuple(
-        [
-            form_of(part) if type(part) is TensorSpec else without_shapes(part) if type(part) is tuple else part
-            for part in key
-        ]
-    )
-
-
-def compile_template(
-    request: Request, symbols: Symbols, stored: StoredPrograms, seen: Sequence[SeenCall] = ()
-) -> CompiledTemplate | None:
-    """A template of a request, the last of the calls that were `seen`; None if it would serve calls of one size only.
-
-    Raises:
-        ServesOneCallError: Its program would serve one call only.
-    """
-    from ttnn_jit.dialects.writing.editing import discard
-
-    trace = Trace()
-    extents = symbols.extents(sizes_of(request), trace)
-    hidden = HiddenSymbols(seen, symbols, extents, trace, may_be_dynamic)
-    with trace.recording(), stored.numba_disk_cache():
-        specs, integers = symbols.traced(request.inputs, request.integers, extents)
-        lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
-        if lowered.opaque is not None:
-            raise ServesOneCallError
-        complete = hidden.completed()
-        is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
-        if not complete.count or not is_read:
-            return None
-        structure = map_leaves(lowered.output_structure, specialized)
-        notes = notes_of(lowered)
-        code = driver.scheduled_code(lowered.module, request.options, None)
-        with code.assembled() as images:
-            objects = images()
-        discard(lowered.module)
-    COUNTERS.compiles += 1
-    COUNTERS.templates += 1
-    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.shapes)) or [])
-    assert hints is not None, "a template holds for the size that it was made for"
-    plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
-    template = Template(complete, trace.formulas, plan, tuple(trace.specialized))
-    program = Program(
-        plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
-    )
-    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, hidden.paths)
-
-
-def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:
-    """The descriptors of a request's launches, which depend on its sizes."""
-    _, descriptors = driver.run_stages(request.lower().module, request.options, None)
-    return descriptors

@@ -1,0 +1,242 @@
+"""A template: a program for many sizes, whose plan holds expressions in place of numbers.
+
+The compile of a template is the compile of one size, with extents that record what it depends on
+(specs/extents/extent.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
+kernels know no extents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from itertools import starmap
+from typing import Any
+
+from ttnn_jit.cache.statistics import COUNTERS
+from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, with_metadata
+from ttnn_jit.compiler.l1_requirement import StreamedBytes, fits_l1
+from ttnn_jit.compiler.request import Compilation, Request
+from ttnn_jit.compiler.stored_programs import StoredPrograms, notes_of
+from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.foreign.pytrees import map_leaves
+from ttnn_jit.foreign.values import is_a
+from ttnn_jit.guards.reads import Path, Read
+from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.libraries import mark_of
+from ttnn_jit.runtime.native.native import host_cpu
+from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan_template import PlanTemplate
+from ttnn_jit.runtime.plans.spec_json import text_of
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.specs.extents.extent import ServesOneCallError, Specialization, Trace, specialized
+from ttnn_jit.specs.extents.formulas import Formulas
+from ttnn_jit.specs.spec_forms import form_of, sizes_in, without_sizes
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+@dataclass(frozen=True)
+class Template:
+    """A plan for many sizes.
+
+    Attributes:
+        symbols: The dimensions that may vary.
+        formulas: The numbers of the plan, and the guards.
+        plan: The plan.
+        specialized: The uses that fixed an extent.
+        streamed: The bytes of a core that its circular buffers take; None if a run need not know them.
+    """
+
+    symbols: Symbols
+    formulas: Formulas
+    plan: PlanTemplate
+    specialized: tuple[Specialization, ...] = ()
+    streamed: StreamedBytes | None = None
+
+    def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
+        """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
+        found = self.instance(inputs, [*map(sizes_in, inputs)] if sizes is None else sizes)
+        return None if found is None else found[0]
+
+    def instance(self, inputs: Sequence[TensorSpec], sizes: Sizes) -> tuple[ProgramPlan, int | None] | None:
+        """The plan for the sizes of a call, and the bytes of a core that its circular buffers take.
+
+        None if the template does not hold.
+        """
+        symbols = self.symbols.values(sizes)
+        if symbols is None:
+            return None
+        atoms = self.formulas.values(symbols)
+        if atoms is None:
+            return None
+        try:
+            plan = self.plan.plan_for(inputs, atoms)
+        except ShapeError:
+            return None  # a tensor would be too large: a compile says which
+        return plan, None if self.streamed is None else self.streamed.at(atoms)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, besides those of the plan of one size."""
+        return {
+            "symbols": self.symbols.to_json(),
+            "formulas": self.formulas.to_json(),
+            "places": self.plan.to_json(),
+            "specialized": [[each.expression, each.value, each.use] for each in self.specialized],
+            "streamed": self.streamed and self.streamed.to_json(),
+        }
+
+    @staticmethod
+    def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int]) -> Template:
+        """The inverse of `to_json`, for calls with sizes of these ranks: of the tensors, then the count of ints.
+
+        Raises:
+            LookupError, TypeError, ValueError: The fields do not describe a template of the example.
+        """
+        symbols, formulas = Symbols.from_json(fields["symbols"], ranks), Formulas.from_json(fields["formulas"])
+        if symbols.count != formulas.atoms.count(None):
+            raise ValueError("the formulas have other symbols")
+        plan = PlanTemplate.from_json(fields["places"], example, len(formulas.atoms))
+        uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
+        streamed = StreamedBytes.from_json(fields["streamed"], len(formulas.atoms))
+        return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)), streamed)
+
+
+@dataclass(frozen=True)
+class CompiledTemplate:
+    """A template with all else of its compile.
+
+    Attributes:
+        template: The plan for many sizes.
+        program: The program of one size, whose code all sizes share.
+        reads: See `Compilation`.
+        structure: See `Compilation`.
+        warnings: See `Compilation`.
+        hidden: The paths of the hidden inputs whose extents may vary. The symbols have rows for these, behind those of
+            a request's sizes.
+    """
+
+    template: Template
+    program: Program
+    reads: tuple[Read, ...]
+    structure: Any
+    warnings: tuple[str, ...]
+    hidden: tuple[Path, ...] = ()
+
+    def compilation_for(self, request: Request, found: Sequence[Any] = ()) -> Compilation | None:
+        """The compilation of a request that differs in its sizes alone; None if the template does not hold for them.
+
+        Args:
+            request: The request.
+            found: The hidden inputs of its call.
+
+        Raises:
+            InternalError: A launch of the plan would leave its operands.
+        """
+        inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
+        if self.hidden:
+            tensors = self.by_path(found)
+            reads = with_metadata(reads, {path: tensors[path] for path in self.hidden})
+            specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
+            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(sizes_in(specs[path]) for path in self.hidden))
+        made = self.template.instance(inputs, sizes)
+        if made is None or not fits_l1(*made, request.target):  # a compile says what does not fit
+            return None
+        plan, streamed = made
+        program = self.program.resized(plan, partial(descriptors_of, request), streamed)
+        return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
+
+    def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
+        """The hidden inputs of a call by path."""
+        paths = [read.path for read in self.reads if is_a(read.value, TensorMark)]
+        return dict(zip(paths, found, strict=True))
+
+
+def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
+    """The sizes of a request's tensors, and behind them its ints."""
+    return (*map(sizes_in, request.inputs), request.integers)
+
+
+def marked_places(request: Request) -> set[Place]:
+    """The sizes that the user marked as open: extents, and with them the strides and the shard of their tensor."""
+    each = enumerate(zip(request.marked_axes, request.inputs, strict=False))
+    return {
+        (index, place)
+        for index, (axes, spec) in each
+        if axes
+        for place in (*axes, *range(len(spec.shape), len(sizes_in(spec))))
+    }
+
+
+def without_extents(request: Request) -> Request:
+    """A request with sizes of 1, and strides of 0, which stands for all sizes in keys."""
+    specs = (without_sizes(spec) for spec in request.inputs)
+    return request.with_inputs(specs, (1,) * len(request.integers))
+
+
+def is_eligible(request: Request) -> bool:
+    """Whether templates may serve a request."""
+    return bool(request.inputs) and not request.options.extra_pipeline_options
+
+
+def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
+    """A key with the forms of specs in their place."""
+    return tuple(
+        [
+            form_of(part) if type(part) is TensorSpec else without_shapes(part) if type(part) is tuple else part
+            for part in key
+        ]
+    )
+
+
+def compile_template(
+    request: Request, symbols: Symbols, stored: StoredPrograms, seen: Sequence[SeenCall] = ()
+) -> CompiledTemplate | None:
+    """A template of a request, the last of the calls that were `seen`; None if it would serve calls of one size only.
+
+    Raises:
+        ServesOneCallError: Its program would serve one call only.
+    """
+    from ttnn_jit.dialects.writing.editing import discard
+
+    trace = Trace()
+    extents = symbols.extents(sizes_of(request), trace)
+    hidden = HiddenSymbols(seen, symbols, extents, trace)
+    with trace.recording(), stored.numba_disk_cache():
+        specs, integers = symbols.traced(request.inputs, request.integers, extents)
+        lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
+        if lowered.opaque is not None:
+            raise ServesOneCallError
+        driver.check_kernel_operands(lowered, request.target)
+        complete = hidden.completed()
+        is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
+        if not complete.count or not is_read:
+            return None
+        structure = map_leaves(lowered.output_structure, specialized)
+        notes = notes_of(lowered)
+        code = driver.scheduled_code(lowered.module, request.options, None)
+        with code.assembled() as images:
+            runs_need = code.plan.uses_l1 or request.target.tile_aligned_only
+            descriptors = driver.launch_descriptors(lowered.module, code, request.options) if runs_need else None
+            streamed = None if descriptors is None else StreamedBytes.of(descriptors)
+            objects = images()
+        discard(lowered.module)
+    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.sizes)) or [])
+    assert hints is not None, "a template holds for the size that it was made for"
+    plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
+    template = Template(complete, trace.formulas, plan, tuple(trace.specialized), streamed)
+    if not fits_l1(plan.example, None if streamed is None else streamed.at(hints), request.target):
+        return None  # a compile says what does not fit
+    COUNTERS.compiles += 1
+    COUNTERS.templates += 1
+    program = Program(
+        plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
+    )
+    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, hidden.paths)
+
+
+def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:
+    """The descriptors of a request's launches, which depend on its sizes."""
+    _, descriptors = driver.run_stages(request.lower().module, request.options, None)
+    return descriptors
