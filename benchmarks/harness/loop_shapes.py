@@ -147,6 +147,7 @@ LOOP_SHAPES = (
     LoopShape("copy by twos", lambda x: x[:, ::2], (MATRIX,), "every second element, in registers", BOTH),
     LoopShape("copy by threes", lambda x: x[:, ::3], (MATRIX,), dtypes=BOTH),
     LoopShape("repeating copy", lambda x: ttnn.repeat_interleave(x, 2, 1), ((2048, 1024),), "repeated", BOTH),
+    LoopShape("short rows", lambda x: ttnn.permute(x, (1, 0, 2)), ((512, 1024, 8),), "a vector per row", BOTH),
     LoopShape("heads", lambda x: ttnn.permute(x, (0, 2, 1, 3)), ((4, 512, 16, 64),), dtypes=BOTH),
     LoopShape("rows gathered", _rows_named, ((2048,), (4096, 512)), "rows gathered"),
     LoopShape("rows updated", _rows_updated, ((8, 16, 512, 128), (1, 8, 16, 128), (8,)), "rows updated", BOTH),
