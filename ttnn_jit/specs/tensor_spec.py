@@ -198,7 +198,7 @@ class TensorSpec:
         if strides is not None and strides == dense_strides(shape):
             strides = None
         key = (shape, dtype, layout, memory_config, strides)
-        symbolic = symbolic or is_symbolic(strides or ())
+        symbolic = symbolic or _are_symbolic(strides, memory_config)
         if (found := _of_trace(key) if symbolic else cls._interned.get(key)) is not None:
             return found
         check_kind(dtype, DataType, "`dtype`")
@@ -349,6 +349,11 @@ class SymbolicTensorSpec(TensorSpec):
     @cached_property
     def _hash_of_expressions(self) -> int:
         return hash((self.shape, self.dtype, self.layout, self.memory_config, self.strides))
+
+
+def _are_symbolic(strides: tuple[int, ...] | None, config: MemoryConfig) -> bool:
+    """Whether a stride, or an extent of a shard, is an extent of a trace."""
+    return (strides is not None or config.is_sharded()) and is_symbolic((*(strides or ()), *config.shard_shape))
 
 
 def _of_trace(key: tuple[object, ...]) -> TensorSpec | None:

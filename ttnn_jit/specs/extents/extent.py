@@ -268,40 +268,35 @@ def _symbolic(
     return method
 
 
-def _terms_of(number: Any) -> Terms:
-    """The polynomial of an extent or an int."""
-    return number.terms if type(number) is Extent else constant(number)
-
-
 # --- Arithmetic -------------------------------------------------------------------------------------------------------
 
 
 def _sum(one: Extent, other: Any) -> Any:
-    return one.trace.extent(sum_of((*one.terms, *_terms_of(other))))
+    return one.trace.extent(sum_of((*one.terms, *terms_of(other))))
 
 
 def _difference(one: Extent, other: Any) -> Any:
-    return one.trace.extent(difference(one.terms, _terms_of(other)))
+    return one.trace.extent(difference(one.terms, terms_of(other)))
 
 
 def _reflected_difference(one: Extent, other: Any) -> Any:
-    return one.trace.extent(difference(_terms_of(other), one.terms))
+    return one.trace.extent(difference(terms_of(other), one.terms))
 
 
 def _product(one: Extent, other: Any) -> Any:
-    return one.trace.extent(product_of(one.terms, _terms_of(other)))
+    return one.trace.extent(product_of(one.terms, terms_of(other)))
 
 
 def _quotient(one: Extent, other: Any) -> Any:
     if other == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
-    return one.trace.quotient(one.terms, _terms_of(other))
+    return one.trace.quotient(one.terms, terms_of(other))
 
 
 def _reflected_quotient(one: Extent, other: Any) -> Any:
     if one == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
-    return one.trace.quotient(_terms_of(other), one.terms)
+    return one.trace.quotient(terms_of(other), one.terms)
 
 
 def _remainder(one: Extent, other: Any) -> Any:
@@ -348,19 +343,19 @@ Extent.__name__ = "int"  # the name in Python's own errors
 
 
 def _is_equal(one: Extent, other: Any) -> bool:
-    return one.trace.is_zero(difference(one.terms, _terms_of(other)))
+    return one.trace.is_zero(difference(one.terms, terms_of(other)))
 
 
 def _is_unequal(one: Extent, other: Any) -> bool:
-    return not one.trace.is_zero(difference(one.terms, _terms_of(other)))
+    return not one.trace.is_zero(difference(one.terms, terms_of(other)))
 
 
 def _is_at_least(one: Extent, other: Any) -> bool:
-    return one.trace.is_at_least_zero(difference(one.terms, _terms_of(other)))
+    return one.trace.is_at_least_zero(difference(one.terms, terms_of(other)))
 
 
 def _is_at_most(one: Extent, other: Any) -> bool:
-    return one.trace.is_at_least_zero(difference(_terms_of(other), one.terms))
+    return one.trace.is_at_least_zero(difference(terms_of(other), one.terms))
 
 
 def _is_above(one: Extent, other: Any) -> bool:
@@ -411,9 +406,12 @@ def computed(function: Callable[..., int], *arguments: Any) -> Any:
     trace = next((each.trace for each in arguments if type(each) is Extent), None)
     if trace is None:
         return function(*arguments)
-    return trace.call(
-        function.__name__, tuple(each.terms if type(each) is Extent else constant(each) for each in arguments)
-    )
+    return trace.call(function.__name__, tuple(map(terms_of, arguments)))
+
+
+def terms_of(number: Any) -> Terms:
+    """The polynomial of a whole number, or of an extent."""
+    return number.terms if type(number) is Extent else constant(number)
 
 
 def is_extent(value: object) -> bool:
