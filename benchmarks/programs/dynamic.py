@@ -282,8 +282,8 @@ def report(results: Mapping[str, Any], _: Plots) -> str:
                 rows.append([name, contender, f"{found['compiles']:.0f}", *passes, *ratios])
     return (
         f"{SIZES} sizes. The first pass calls each size twice and includes all compiles, the second pass calls each "
-        f"once.\n\n{table(rows)}\n\nThe calling thread's time above the run of a call with a new size that compiles nothing, "
-        f"the median of {SIZES} sizes:\n\n{table(new)}"
+        f"once.\n\n{table(rows)}\n\nThe calling thread's time above the run of a call with a new size that compiles "
+        f"nothing, the median of {SIZES} sizes:\n\n{table(new)}"
     )
 
 
