@@ -123,6 +123,9 @@ def _in_trace(function: Any, kept: Any, args: tuple[Any, ...], kwargs: dict[str,
             found = kept(*args, **kwargs)
         finally:
             KEYS.memos = memos
-    with keys_as_expressions():
+    KEYS.as_expressions = True
+    try:
         own[key] = found
+    finally:
+        KEYS.as_expressions = False
     return found

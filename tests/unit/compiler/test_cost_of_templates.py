@@ -62,8 +62,8 @@ def calls_of(compile_, function, rows):
 
 
 @pytest.mark.parametrize("function", [elementwise, attention])
-def test_a_template_costs_at_most_a_fifth_more_than_a_program_of_one_size(function):
+def test_a_template_costs_at_most_a_quarter_more_than_a_program_of_one_size(function):
     for compile_, rows in ((compiled, 40), (template, 41)):  # one-time work of a process is done now
         compile_(function, rows)
     concrete, traced = (calls_of(compile_, function, rows) for compile_, rows in ((compiled, 42), (template, 43)))
-    assert traced <= 1.2 * concrete, f"{traced} and {concrete} calls"
+    assert traced <= 1.25 * concrete, f"{traced} and {concrete} calls"

@@ -17,8 +17,10 @@ from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
 from ttnn_jit.codegen.schedules.stages import Stage
 from ttnn_jit.codegen.schedules.vector_loop import pipelines_loads
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.process.memoized import memoized
 
 
+@memoized(maxsize=1024)
 def decisions_of(kernel: LoopNest | Contract, size_class: SizeClass, isa: HostIsa) -> Hashable:
     """The decisions for a size class; classes with equal ones give a kernel the same text.
 

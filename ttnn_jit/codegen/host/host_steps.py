@@ -193,5 +193,5 @@ def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:
 
 def forget_loops() -> None:
     """Drop cached schedules after a measurement changed the costs that they depend on."""
-    for memo in (_loop_nest, _product, tabulate, split_loops, choose_tier):
+    for memo in (_loop_nest, _product, tabulate, split_loops, choose_tier, decisions_of):
         memo.cache_clear()
