@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ttnn_jit.compiler.symbols import Sizes, Symbols
+from ttnn_jit.compiler.symbols import Sizes, Symbols, is_symbol
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.reads import STATE_STEP, Path, Read
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import LibraryMark, mark_of
-from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
+from ttnn_jit.specs.extents.trace import Trace
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Shapes = Mapping[Path, tuple[int, ...]]
@@ -106,7 +106,7 @@ class HiddenSymbols:
             tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
             for shape, own in zip(self.shapes, numbers, strict=True)
         )
-        return Symbols((*self._symbols.numbers, *numbers), (*self._symbols.fixed, *fixed))
+        return Symbols((*self._symbols.numbers, *numbers), (*self._symbols.fixed, *fixed), self._symbols.floats)
 
     def _numbers(self, path: Path, spec: TensorSpec) -> tuple[int | None, ...]:
         earlier = [seen for seen in self._seen if len(seen.hidden.get(path, ())) == len(spec.shape)]
@@ -114,7 +114,7 @@ class HiddenSymbols:
 
     def _number(self, path: Path, axis: int, extent: int, earlier: Sequence[SeenCall]) -> int | None:
         varies = any(seen.hidden[path][axis] != extent for seen in earlier)
-        if not varies or not LEAST_SYMBOL <= extent <= GREATEST_SYMBOL:
+        if not varies or not is_symbol(extent):
             return None
         same = self._equal_size(path, axis, extent, earlier)
         if same is None:
@@ -127,7 +127,7 @@ class HiddenSymbols:
         now = self._seen[-1].sizes
         for index, own in enumerate(self._symbols.numbers):
             for place, number in enumerate(own):
-                equal = number is not None and now[index][place] == extent
+                equal = number is not None and index != self._symbols.floats and now[index][place] == extent
                 if equal and all(seen.sizes[index][place] == seen.hidden[path][axis] for seen in earlier):
                     return number
         return None

@@ -56,12 +56,16 @@ class Request(Protocol):
         """The ints of its arguments in order, which a template may leave open."""
 
     @property
+    def floats(self) -> tuple[float, ...]:
+        """The floats of its arguments in order, likewise."""
+
+    @property
     def marked_axes(self) -> Sequence[Collection[int]]:
         """Per tensor the axes of extents that the user marked as dynamic."""
 
     @property
     def names_of_sizes(self) -> SizeNames:
-        """The names of the extents of `inputs`, and those of `integers`."""
+        """The names of the extents of `inputs`, those of `integers`, and those of `floats`."""
 
     @property
     def library(self) -> TensorLibrary | None:
@@ -75,8 +79,8 @@ class Request(Protocol):
     def target(self) -> SystemDesc:
         """The target of the compile."""
 
-    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> Self:
-        """The request for tensors of other specs, and for other ints, in order."""
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]) -> Self:
+        """The request for tensors of other specs, and for other ints and floats, in order."""
 
     def opening(self, hidden: OpenHiddenInput) -> Self:
         """The request whose hidden inputs have extents of a trace, by path and spec."""
@@ -143,19 +147,22 @@ class FunctionRequest:
         """The request with extents of a trace in hidden inputs."""
         return replace(self, hidden=hidden)
 
-    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> FunctionRequest:
-        """The request for tensors of other specs, and for other ints, in order."""
-        tensors, numbers = iter(specs), iter(integers)
-
-        def other(leaf: Any) -> Any:
-            return next(tensors) if isinstance(leaf, TensorSpec) else next(numbers) if type(leaf) is int else leaf
-
+    def with_inputs(
+        self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]
+    ) -> FunctionRequest:
+        """The request for tensors of other specs, and for other ints and floats, in order."""
+        other = _replacing(specs, integers, floats)
         return replace(self, arguments={name: pytrees.map_leaves(own, other) for name, own in self.arguments.items()})
 
     @property
     def integers(self) -> tuple[int, ...]:
         """The ints in the arguments."""
-        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is int)
+        return _of_class(int, pytrees.leaves([*self.arguments.values()]))
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """The floats in the arguments."""
+        return _of_class(float, pytrees.leaves([*self.arguments.values()]))
 
     @property
     def marked_axes(self) -> Sequence[Collection[int]]:
@@ -215,8 +222,6 @@ class OperationRequest:
 
     location: ClassVar[str] = ""
     """An operation has no file."""
-    integers: ClassVar[tuple[int, ...]] = ()
-    """The attributes of an operation are fixed."""
     marked_axes: ClassVar[Sequence[Collection[int]]] = ()
     """It has no tensors, only specs."""
     library: ClassVar[None] = None
@@ -251,16 +256,27 @@ class OperationRequest:
         """The request itself: an operation has no hidden inputs."""
         return self
 
-    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:  # noqa: ARG002
-        """The request for tensors of other specs, in order."""
-        given = iter(specs)
-        operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)
-        return replace(self, operands=tuple(operands))
+    def with_inputs(
+        self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]
+    ) -> OperationRequest:
+        """The request for tensors of other specs, and for other numbers in their places, in order."""
+        other = _replacing(specs, integers, floats)
+        return replace(self, operands=tuple(map(other, self.operands)))
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The operands that are ints; attributes of an operation are fixed."""
+        return _of_class(int, self.operands)
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """The operands that are floats."""
+        return _of_class(float, self.operands)
 
     @property
     def names_of_sizes(self) -> SizeNames:
         """The names of the operands by position."""
-        return names_of_sizes({f"operand {index}": spec for index, spec in enumerate(self.inputs)})
+        return names_of_sizes({f"operand {index}": each for index, each in enumerate(self.operands)})
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""
@@ -271,6 +287,22 @@ class OperationRequest:
         from ttnn_jit.frontend import lower_operation
 
         return lower_operation(self.operation, self.operands, self.attributes, self.target, self.result)
+
+
+def _of_class(cls: type, values: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of exactly this class: subclasses have rules of their own."""
+    return tuple(value for value in values if type(value) is cls)
+
+
+def _replacing(specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]) -> Callable[[Any], Any]:
+    """A function that returns the next of these in place of each spec, int and float."""
+    of_kinds = {TensorSpec: iter(specs), int: iter(integers), float: iter(floats)}
+
+    def other(leaf: Any) -> Any:
+        own = of_kinds.get(type(leaf))
+        return leaf if own is None else next(own)
+
+    return other
 
 
 def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:

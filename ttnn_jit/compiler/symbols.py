@@ -1,4 +1,4 @@
-"""Which sizes of a call, extents of its tensors and ints, are symbols of a template, and which are fixed."""
+"""Which sizes of a call are symbols of a template, and which are fixed: extents of its tensors, ints, and floats."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Any
 from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
+from ttnn_jit.specs.extents.trace import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Sizes = Sequence[tuple[int, ...]]
-"""The shapes of the tensors of a call, and behind them its ints."""
+"""The shapes of the tensors of a call, behind them its ints, and then the bits of its floats."""
 
 SizeNames = Sequence[Sequence[str]]
-"""The names of the sizes of a call: per tensor those of its extents, such as ``x.shape[0]``, then those of its ints."""
+"""The names of the sizes of a call: per tensor those of its extents, such as ``x.shape[0]``, then those of its ints
+and of its floats."""
 
 Place = tuple[int, int]
-"""A tensor of a call and its axis; behind the tensors, the place of an int."""
+"""A tensor of a call and its axis; behind the tensors, the row of ints or that of floats, and a place there."""
 
 
 @dataclass(frozen=True)
@@ -29,24 +30,35 @@ class Symbols:
     Attributes:
         numbers: Per place the number of the symbol, or None for a size that is fixed.
         fixed: Per place the size that is fixed, or None.
+        floats: The row of the floats.
     """
 
     numbers: tuple[tuple[int | None, ...], ...]
     fixed: tuple[tuple[int | None, ...], ...]
+    floats: int
 
     @staticmethod
     def of(sizes: Sizes, dynamic: Callable[[Place], bool], are_equal: Callable[[Place, Place], bool]) -> Symbols:
-        """A symbol for each size that is `dynamic` and may be one; sizes that `are_equal` share one."""
+        """A symbol for each size that is `dynamic` and may be one; sizes that `are_equal` share one.
+
+        The floats are the last row: there are no hidden inputs yet.
+        """
         found: list[Place] = []
+        floats = len(sizes) - 1
         numbers: list[tuple[int | None, ...]] = []
         for index, shape in enumerate(sizes):
             own: list[int | None] = []
             for axis, size in enumerate(shape):
                 here = index, axis
-                if not LEAST_SYMBOL <= size <= GREATEST_SYMBOL or not dynamic(here):
+                if not (index == floats or is_symbol(size)) or not dynamic(here):
                     own.append(None)
                     continue
-                same = next((number for number, other in enumerate(found) if are_equal(here, other)), len(found))
+                alike = (
+                    number
+                    for number, other in enumerate(found)
+                    if (other[0] == floats) == (index == floats) and are_equal(here, other)
+                )
+                same = next(alike, len(found))
                 if same == len(found):
                     found.append(here)
                 own.append(same)
@@ -55,7 +67,7 @@ class Symbols:
             tuple(size if number is None else None for size, number in zip(shape, own, strict=True))
             for shape, own in zip(sizes, numbers, strict=True)
         )
-        return Symbols(tuple(numbers), tuple(fixed))
+        return Symbols(tuple(numbers), tuple(fixed), floats)
 
     @cached_property
     def _fixed_shapes(self) -> list[tuple[int, tuple[int | None, ...]]]:
@@ -88,13 +100,13 @@ class Symbols:
                 if number is None:
                     if size != wanted:
                         return None
-                elif values.setdefault(number, size) != size or not LEAST_SYMBOL <= size <= GREATEST_SYMBOL:
+                elif values.setdefault(number, size) != size or not (index == self.floats or is_symbol(size)):
                     return None
         return [values[number] for number in range(len(values))]
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
-        return {"numbers": self.numbers, "fixed": self.fixed}
+        return {"numbers": self.numbers, "fixed": self.fixed, "floats": self.floats}
 
     @staticmethod
     def from_json(fields: Any, ranks: Sequence[int]) -> Symbols:
@@ -113,28 +125,39 @@ class Symbols:
         used = sorted({number for number, _ in pairs if number is not None})
         if used != [*range(len(used))]:
             raise ValueError("symbols are numbered from 0")
-        return Symbols(numbers, fixed)
+        if type(fields["floats"]) is not int or fields["floats"] not in range(len(numbers)):
+            raise ValueError("one of the rows holds floats")
+        return Symbols(numbers, fixed, fields["floats"])
 
-    def extents(self, sizes: Sizes, trace: Trace) -> list[Any]:
-        """The symbols as extents of a trace that begins with a call's sizes."""
+    def traced_symbols(self, sizes: Sizes, trace: Trace) -> list[Any]:
+        """The symbols as extents and floats of a trace that begins with a call's sizes."""
         hints = self.values(sizes)
         assert hints is not None, "a trace begins with the sizes of its symbols"
-        return [trace.symbol(hint) for hint in hints]
+        of_floats = {*self.numbers[self.floats]}
+        made = []
+        for number, hint in enumerate(hints):
+            made.append(trace.float_symbol(hint) if number in of_floats else trace.symbol(hint))
+        return made
 
     def traced(
-        self, specs: Sequence[TensorSpec], integers: Sequence[int], symbols: Sequence[Any]
-    ) -> tuple[tuple[TensorSpec, ...], tuple[int, ...]]:
-        """The specs and the ints of a call, with extents in place of the symbols."""
+        self, specs: Sequence[TensorSpec], numbers: Sequence[Sequence[float]], symbols: Sequence[Any]
+    ) -> tuple[tuple[TensorSpec, ...], list[Sequence[float]]]:
+        """The specs of a call, and its ints and floats, with numbers of a trace in place of the symbols."""
 
-        def of(sizes: Sequence[int], own: Sequence[int | None]) -> tuple[int, ...]:
+        def of(sizes: Sequence[Any], own: Sequence[int | None]) -> tuple[Any, ...]:
             return tuple(size if number is None else symbols[number] for size, number in zip(sizes, own, strict=True))
 
-        *of_tensors, of_integers = self.numbers
+        *of_tensors, of_integers, of_floats = self.numbers
         made = (
             TensorSpec(of(spec.shape, own), spec.dtype, spec.layout, spec.memory_config) if _has_symbols(own) else spec
             for spec, own in zip(specs, of_tensors, strict=True)
         )
-        return tuple(made), of(integers, of_integers)
+        return tuple(made), [*map(of, numbers, (of_integers, of_floats))]
+
+
+def is_symbol(size: int) -> bool:
+    """Whether a symbol may have the value of an extent or an int."""
+    return LEAST_SYMBOL <= size <= GREATEST_SYMBOL
 
 
 def _has_symbols(numbers: Sequence[int | None]) -> bool:
@@ -146,7 +169,7 @@ def names_of_sizes(arguments: Mapping[str, Any]) -> SizeNames:
     found = [leaf for name, value in arguments.items() for leaf in _leaves(value, name)]
     tensors = [(name, leaf) for name, leaf in found if isinstance(leaf, TensorSpec)]
     extents = [[f"{name}.shape[{axis}]" for axis in range(len(spec.shape))] for name, spec in tensors]
-    return [*extents, [name for name, leaf in found if type(leaf) is int]]
+    return [*extents, *([name for name, leaf in found if type(leaf) is kind] for kind in (int, float))]
 
 
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:

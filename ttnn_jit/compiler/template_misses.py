@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ttnn_jit.compiler.symbols import SizeNames, Sizes, Symbols
+from ttnn_jit.compiler.symbols import SizeNames, Sizes, Symbols, is_symbol
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Specialization
+from ttnn_jit.specs.extents.float_functions import double
 from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.extents.polynomials import text_of, value_of
+from ttnn_jit.specs.extents.trace import LEAST_SYMBOL, Specialization
 
 SHOWN = 3
 """The number of conditions that the warning of too many templates names."""
@@ -37,16 +38,17 @@ def _mismatches(symbols: Symbols, sizes: Sizes, names: SizeNames) -> Iterator[st
     """The sizes that differ from those that a template fixes, or from another that shares its symbol."""
     first: dict[int, tuple[str, int]] = {}
     for index, (shape, own, fixed) in enumerate(zip(sizes, symbols.numbers, symbols.fixed, strict=True)):
+        shown: Callable[[int], float] = double if index == symbols.floats else int
         for axis, (size, number, wanted) in enumerate(zip(shape, own, fixed, strict=True)):
             name = names[index][axis]
             if number is None:
-                if size != wanted:
-                    yield f"{name} == {wanted}: it is {size}"
+                if wanted is not None and size != wanted:
+                    yield f"{name} == {shown(wanted)}: it is {shown(size)}"
                 continue
             other, expected = first.setdefault(number, (name, size))
             if size != expected:
-                yield f"{name} == {other}, as in the calls before: they are {size} and {expected}"
-            elif not LEAST_SYMBOL <= size <= GREATEST_SYMBOL:
+                yield f"{name} == {other}, as in the calls before: they are {shown(size)} and {shown(expected)}"
+            elif not (index == symbols.floats or is_symbol(size)):
                 yield f"{name} >= {LEAST_SYMBOL}: it is {size}"
 
 

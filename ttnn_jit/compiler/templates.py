@@ -1,7 +1,7 @@
-"""Templates: programs for many sizes, whose plans hold expressions in place of numbers.
+"""Templates: programs for many sizes and numbers, whose plans hold expressions in place of numbers.
 
 The compile of a template is the compile of one size, with extents that record what it depends on
-(specs/extents/extent.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
+(specs/extents/trace.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
 kernels know no extents.
 """
 
@@ -34,8 +34,10 @@ from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.runtime.plans.spec_json import text_of
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.cores.memory_config import BufferType
-from ttnn_jit.specs.extents.extent import ServesOneCallError, Specialization, Trace, specialized
+from ttnn_jit.specs.extents.extent import specialized
+from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.formulas import Formulas
+from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization, Trace
 from ttnn_jit.specs.spec_forms import form_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -80,7 +82,7 @@ class Template:
 
     @staticmethod
     def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int]) -> Template:
-        """The inverse of `to_json`, for calls with sizes of these ranks: of the tensors, then the count of ints.
+        """The inverse of `to_json`, for calls with sizes of these ranks.
 
         Raises:
             LookupError, TypeError, ValueError: The fields do not describe a template of the example.
@@ -192,8 +194,12 @@ class _Guarded:
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The shapes of a request's tensors, and behind them its ints."""
-    return (*(tuple(spec.shape) for spec in request.inputs), request.integers)
+    """The shapes of a request's tensors, behind them its ints, and then the bits of its floats."""
+    return (
+        *(tuple(spec.shape) for spec in request.inputs),
+        request.integers,
+        tuple([double_bits(number) for number in request.floats]),
+    )
 
 
 @dataclass
@@ -393,7 +399,7 @@ class Templates:
             return SizedTemplate(own.symbols, own.formulas, own.specialized, None, names)
         tensors = compiled.by_path(found)
         shapes = [tuple(mark_of(tensors[path]).spec.shape) for path in compiled.hidden]
-        names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-1]
+        names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-2]
         sizes = (*sizes_of(request), *shapes)
         return SizedTemplate(own.symbols, own.formulas, own.specialized, sizes, names)
 
@@ -456,9 +462,9 @@ def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | N
 
 
 def _without_extents(request: Request) -> Request:
-    """A request with extents and ints of 1, which stands for all sizes in keys."""
+    """A request with extents and numbers of 1, which stands for all sizes in keys."""
     specs = (spec.with_(shape=(1,) * len(spec.shape)) for spec in request.inputs)
-    return request.with_inputs(specs, (1,) * len(request.integers))
+    return request.with_inputs(specs, (1,) * len(request.integers), (1.0,) * len(request.floats))
 
 
 def is_eligible(request: Request) -> bool:
@@ -466,16 +472,6 @@ def is_eligible(request: Request) -> bool:
     if request.target.tile_aligned_only or request.options.extra_pipeline_options:
         return False
     return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
-
-
-def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
-    """A key with the forms of specs in their place."""
-    return tuple(
-        [
-            form_of(part) if type(part) is TensorSpec else without_shapes(part) if type(part) is tuple else part
-            for part in key
-        ]
-    )
 
 
 def compile_template(
@@ -489,11 +485,11 @@ def compile_template(
     from ttnn_jit.dialects.writing.editing import discard
 
     trace = Trace()
-    extents = symbols.extents(sizes_of(request), trace)
-    hidden = HiddenSymbols(seen, symbols, extents, trace, may_be_dynamic)
+    traced = symbols.traced_symbols(sizes_of(request), trace)
+    hidden = HiddenSymbols(seen, symbols, traced, trace, may_be_dynamic)
     with trace.recording(), stored.numba_disk_cache():
-        specs, integers = symbols.traced(request.inputs, request.integers, extents)
-        lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
+        specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), traced)
+        lowered = request.with_inputs(specs, *numbers).opening(hidden.spec).lower()
         if lowered.opaque is not None:
             raise ServesOneCallError
         complete = hidden.completed()

@@ -83,7 +83,7 @@ class Arguments:
         return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
 
     def key_without_sizes(self) -> tuple[object, ...]:
-        """The key without the shapes of tensors and the values of ints, which templates leave open."""
+        """The key without the shapes of tensors and the values of ints and floats, which templates leave open."""
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         leaves = zip(self.leaves, self.libraries, self.specs, strict=True)
         return (*structures, *(_leaf_key_without_size(*each) for each in leaves))
@@ -167,7 +167,7 @@ def _attributes_key(value: Any, fields: Collection[str] = ()) -> tuple[object, .
 def _leaf_key_without_size(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:
     if spec is not None:
         return library, form_of(spec)
-    return int if type(leaf) is int else _leaf_key(leaf, library, spec)
+    return type(leaf) if type(leaf) in {int, float} else _leaf_key(leaf, library, spec)
 
 
 def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each

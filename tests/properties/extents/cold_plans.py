@@ -20,7 +20,7 @@ from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
-from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Trace
+from ttnn_jit.specs.extents.trace import LEAST_SYMBOL, Trace
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
 

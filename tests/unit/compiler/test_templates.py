@@ -23,8 +23,8 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.extents.extent import Trace
 from ttnn_jit.specs.extents.formulas import Formulas
+from ttnn_jit.specs.extents.trace import Trace
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 

@@ -1,5 +1,7 @@
 """Kernel sharing: launches whose kernels differ only in constants run one kernel, which loads these as operands.
 
+Constants that are numbers of a trace become operands too: programs for other numbers then share the kernel.
+
 A model of many layers with a number of its own in each would otherwise compile a kernel for each layer. A constant that
 is the same in all of these launches stays in the text, so that programs without such kernels do not change.
 
@@ -9,9 +11,11 @@ the operation's body nor of LLVM's simplifications of it (`is_ordinary`). Bound:
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ttnn_jit.codegen.blocking.lookup import best_lookup
 from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
@@ -24,6 +28,7 @@ from ttnn_jit.codegen.bodies.steps import (
     SizeClass,
     Step,
     Store,
+    SymbolicConstant,
     with_operands,
 )
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
@@ -57,10 +62,10 @@ _LEAST_NORMAL = 2.0**-126
 def share_kernels(plan: HostPlan) -> HostPlan:
     """The plan with kernels that are equal but for constants replaced by one that loads them."""
     if plan.isa is None:
-        return plan
-    launches = list(plan.launches)
+        return replace(plan, launches=tuple(replace(each, bound=_with_fixed(each.bound)) for each in plan.launches))
     values: dict[tuple[DataType, Constant], PlanValue] = {}
-    for group in _groups(plan.launches, plan.isa):
+    launches = [replace(each, bound=_without_symbolic(each.bound, values, plan.isa)) for each in plan.launches]
+    for group in _groups(launches, plan.isa):
         first = launches[group[0]].bound
         columns = _varying([launches[index].bound.body for index in group], plan.isa)
         if len(first.kernel.streams) + len(columns) > MANY_STREAMS or _is_looked_up(first, plan.isa):
@@ -69,6 +74,46 @@ def share_kernels(plan: HostPlan) -> HostPlan:
             launches[index] = replace(launches[index], bound=_loading(launches[index].bound, columns, values))
     constants = {value: constant for (_, constant), value in values.items()}
     return replace(plan, launches=tuple(launches), constants=constants) if constants else plan
+
+
+def _without_symbolic(
+    bound: BoundKernel, values: dict[tuple[DataType, Constant], PlanValue], isa: HostIsa
+) -> BoundKernel:
+    """The launch with operands for constants that are numbers of a trace.
+
+    Constants that choose instructions, or that are more than a kernel takes as operands, are fixed.
+    """
+    if not isinstance(bound.kernel, LoopNest | Contract) or not _has_symbolic(bound.body):
+        return bound
+    columns: dict[tuple[DataType, Constant], list[Place]] = {}
+    for place in _places(bound.body, isa):
+        constant = _constant(bound.body, place)
+        if isinstance(constant, SymbolicConstant):
+            columns.setdefault((_dtype_at(bound.body, place), constant), []).append(place)
+    room = MANY_STREAMS - len(bound.kernel.streams)
+    taken = [(dtype, places) for (dtype, _), places in itertools.islice(columns.items(), max(room, 0))]
+    return _with_fixed(_loading(bound, taken, values) if taken else bound)
+
+
+def _has_symbolic(body: KernelBody) -> bool:
+    constants = (each for step in body.steps if isinstance(step, Apply) for each in (*step.operands, *step.numbers))
+    return any(isinstance(each, SymbolicConstant) for each in constants)
+
+
+def _with_fixed(bound: BoundKernel) -> BoundKernel:
+    """The launch with the constants of this compile in place of numbers of a trace."""
+    kernel = bound.kernel
+    if not isinstance(kernel, LoopNest | Contract) or not _has_symbolic(kernel.body):
+        return bound
+
+    def fixed(constants: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(each.fixed if isinstance(each, SymbolicConstant) else each for each in constants)
+
+    steps = tuple(
+        replace(step, operands=fixed(step.operands), numbers=fixed(step.numbers)) if isinstance(step, Apply) else step
+        for step in kernel.body.steps
+    )
+    return replace(bound, kernel=replace(kernel, body=replace(kernel.body, steps=steps)))
 
 
 def _groups(launches: Sequence[HostLaunch], isa: HostIsa) -> Iterator[list[int]]:
@@ -128,6 +173,11 @@ def _apply(body: KernelBody, index: int) -> Apply:
     return step
 
 
+def _dtype_at(body: KernelBody, place: Place) -> DataType:
+    """The element type of an operand for the constant at `place`."""
+    return _DTYPES[_apply(body, place[0]).dtype.compute]
+
+
 def _constant(body: KernelBody, place: Place) -> Constant:
     each = _apply(body, place[0]).operands[place[1]]
     assert isinstance(each, Constant), "it is a place of a constant"
@@ -179,8 +229,7 @@ def _varying(bodies: Sequence[KernelBody], isa: HostIsa) -> list[tuple[DataType,
     for place in _places(bodies[0], isa):
         column = tuple(_constant(body, place) for body in bodies)
         if len({*column}) > 1:
-            dtype = _DTYPES[_apply(bodies[0], place[0]).dtype.compute]
-            found.setdefault((dtype, column), []).append(place)
+            found.setdefault((_dtype_at(bodies[0], place), column), []).append(place)
     return [(dtype, own) for (dtype, _), own in found.items()]
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import enum
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
+from ttnn_jit.specs.extents.extent import applied, is_of_trace, specialized
+from ttnn_jit.specs.extents.float_functions import float32_bits, int32_bits
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
@@ -27,8 +31,10 @@ class Constant:
     def of(value: float) -> Constant:
         """The float32 nearest to `value`, an infinity beyond its range; an int's low 32 bits."""
         if isinstance(value, int):
-            return Constant(value % (1 << 32))
-        return Constant(int.from_bytes(struct.pack("<f", as_float32(value)), "little"))
+            bits = applied(int32_bits, value)
+            return SymbolicConstant(bits, None) if is_of_trace(bits) else Constant(bits)
+        bits = applied(float32_bits, value)
+        return SymbolicConstant(bits, as_float32(value)) if is_of_trace(bits) else Constant(bits)
 
     @property
     def value(self) -> float:
@@ -41,6 +47,46 @@ class Constant:
         if not compute.is_integer:
             return self.value
         return int.from_bytes(self.bits.to_bytes(4, "little"), "little", signed=compute.is_signed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SymbolicConstant(Constant):
+    """A constant that is a number of a trace, equal to one of the same expression.
+
+    Attributes:
+        number: The float32; None for an integer.
+    """
+
+    number: Any
+
+    @property
+    def value(self) -> float:
+        """The number of a float32."""
+        own: float = self.number
+        return own
+
+    @property
+    def expression(self) -> Hashable:
+        """The expression of its bits."""
+        bits: Any = self.bits
+        terms: Hashable = bits.terms
+        return terms
+
+    @property
+    def fixed(self) -> Constant:
+        """The constant of this compile, to which this use fixes it."""
+        return Constant(specialized(self.bits))
+
+    def in_type(self, compute: ComputeType) -> float:
+        """The number of `compute` that has these bits, to which this use fixes it."""
+        return self.fixed.in_type(compute)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SymbolicConstant) and other.expression == self.expression
+
+    def __hash__(self) -> int:
+        KEYS.have_extents = True
+        return hash(self.expression)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.ops.language.kinds import TensorsKind
+from ttnn_jit.ops.language.kinds import TensorsKind, as_float
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
@@ -140,7 +140,7 @@ class _Operand(NamedTuple):
                 f"{self.what} is {value!r} beside a tensor of bools, which torch would compute in int64",
                 help="cast the tensor first: `ttnn.typecast(x, ttnn.int32)`",
             )
-        return beside.checked_integer(value, self.what) if exact else float(value)
+        return beside.checked_integer(value, self.what) if exact else as_float(value)
 
 
 def _tensors_of(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
-from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan import PlanConstant, ProgramPlan
 from ttnn_jit.specs.extents.extent import is_extent, is_symbolic, specialized
 from ttnn_jit.specs.extents.polynomials import Terms, terms_from_json, terms_to_json, value_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -43,6 +43,7 @@ class PlanTemplate:
             specs may equal them.
         specs: Per group of other specs, and per spec: the places of its shape.
         launches: The places of every launch and repeat.
+        constants: The places of the bits of the constants.
     """
 
     example: ProgramPlan
@@ -50,6 +51,7 @@ class PlanTemplate:
     inputs: tuple[Places, ...]
     specs: tuple[tuple[Places, ...], ...]
     launches: tuple[LaunchPlaces, ...]
+    constants: Places
 
     @staticmethod
     def of(plan: ProgramPlan, atoms: Sequence[int]) -> PlanTemplate:
@@ -80,7 +82,8 @@ class PlanTemplate:
         inputs = tuple(map(of_spec, plan.inputs))
         specs = tuple(tuple(map(of_spec, getattr(plan, group))) for group in _SPECS)
         launches = tuple(map(of_launch, plan.launches))
-        return PlanTemplate(_valued(plan, atoms), tuple(found), inputs, specs, launches)
+        constants = places([each.bits for each in plan.constants])
+        return PlanTemplate(_valued(plan, atoms), tuple(found), inputs, specs, launches, constants)
 
     def plan_for(self, given: Sequence[TensorSpec], atoms: Sequence[int]) -> ProgramPlan:
         """The plan for the specs of a call's tensors, and values of the atoms. Further inputs are those of the example.
@@ -102,6 +105,7 @@ class PlanTemplate:
             "inputs": self.inputs,
             "specs": self.specs,
             "launches": self.launches,
+            "constants": self.constants,
         }
 
     @staticmethod
@@ -122,6 +126,7 @@ class PlanTemplate:
             reader.of_specs(fields["inputs"], example.inputs),
             tuple(map(reader.of_specs, *_of_one_length(fields["specs"], groups))),
             tuple(map(reader.of_launch, *_of_one_length(fields["launches"], example.launches))),
+            reader.places(fields["constants"], example.constants),
         )
 
 
@@ -132,7 +137,7 @@ class _Reader:
         self._count = count
 
     def of_specs(self, values: Any, specs: Sequence[TensorSpec]) -> tuple[Places, ...]:
-        return tuple(map(self._places, *_of_one_length(values, [spec.shape for spec in specs])))
+        return tuple(map(self.places, *_of_one_length(values, [spec.shape for spec in specs])))
 
     def of_launch(self, value: Any, each: Launch | Repeat) -> LaunchPlaces:
         if not value:
@@ -141,13 +146,13 @@ class _Reader:
             count, launches = value
             return self._place(count), tuple(map(self.of_launch, *_of_one_length(launches, each.launches)))
         params, offsets, steps, growth = value
-        flat = self._places(params, each.params), self._places(offsets, each.offsets)
+        flat = self.places(params, each.params), self.places(offsets, each.offsets)
         return *flat, self._nested(steps, each.steps), self._nested(growth, each.growth)
 
     def _nested(self, value: Any, numbers: Sequence[Sequence[int]]) -> tuple[Places, ...]:
-        return tuple(map(self._places, *_of_one_length(value, numbers))) if value else ()
+        return tuple(map(self.places, *_of_one_length(value, numbers))) if value else ()
 
-    def _places(self, value: Any, numbers: Sequence[int]) -> Places:
+    def places(self, value: Any, numbers: Sequence[object]) -> Places:
         return tuple(map(self._place, _of_one_length(value, numbers)[0])) if value else ()
 
     def _place(self, value: Any) -> int | None:
@@ -191,7 +196,8 @@ def _valued(plan: ProgramPlan, atoms: Sequence[int]) -> ProgramPlan:
         )
 
     groups: dict[str, Any] = {group: tuple(map(spec_of, getattr(plan, group))) for group in ("inputs", *_SPECS)}
-    return replace(plan, **groups, launches=tuple(map(launch_of, plan.launches)))
+    constants = tuple(PlanConstant(each.dtype, number(each.bits)) for each in plan.constants)
+    return replace(plan, **groups, launches=tuple(map(launch_of, plan.launches)), constants=constants)
 
 
 class _Maker:
@@ -215,6 +221,9 @@ class _Maker:
             for group, places in zip(_SPECS, template.specs, strict=True)
         ]
         self._launches = [*map(self._launch, example.launches, template.launches)]
+        self._constants: int | None = None
+        if template.constants:
+            self._constants = self._row([each.bits for each in example.constants], template.constants)
         self._take = [*map(_taker, self._rows)]
 
     def _row(self, numbers: Sequence[int], places: Places) -> int:
@@ -261,7 +270,12 @@ class _Maker:
 
         outputs, intermediates, elided = map(specs_of, self._specs)
         launches = tuple(_launches(self._launches, rows))
-        return self._example.resized(inputs, outputs, intermediates, elided, launches)
+        constants = self._example.constants
+        if self._constants is not None:
+            constants = tuple(
+                [PlanConstant(each.dtype, bits) for each, bits in zip(constants, rows[self._constants], strict=True)]
+            )
+        return self._example.resized(inputs, outputs, intermediates, elided, launches, constants)
 
 
 def _taker(indices: tuple[int, ...]) -> Callable[[Sequence[int]], tuple[int, ...]]:

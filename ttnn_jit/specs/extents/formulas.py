@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
-    Call,
-    Monomial,
-    Quotient,
     Terms,
     atom_from_json,
     atom_to_json,
+    atoms_in,
     terms_from_json,
     terms_to_json,
     text_of,
@@ -75,13 +72,13 @@ class Formulas:
         return values if values is not None and all(guard.holds(values) for guard in self.guards) else None
 
     def atom_values(self, symbols: Sequence[int]) -> list[int] | None:
-        """The values of the atoms for values of the symbols; None if a divisor is 0."""
+        """The values of the atoms for values of the symbols; None if one has no value, as a quotient by 0."""
         given = iter(symbols)
         values: list[int] = []
         for atom in self.atoms:
             try:
                 values.append(next(given) if atom is None else value_of_atom(atom, values))
-            except ZeroDivisionError:
+            except (ArithmeticError, ValueError):
                 return None
         return values
 
@@ -104,21 +101,13 @@ class Formulas:
             for terms, low, high, others in fields["guards"]
         )
         for number, atom in enumerate(atoms):
-            _check_atoms(_terms_in(atom), number)
-        _check_atoms([term for guard in guards for term in guard.terms], len(atoms))
+            _check_atoms(atoms_in(atom), number)
+        _check_atoms([each for guard in guards for monomial, _ in guard.terms for each in monomial], len(atoms))
         return Formulas(atoms, guards)
 
 
-def _terms_in(atom: Atom) -> Iterator[tuple[Monomial, int]]:
-    match atom:
-        case Quotient(dividend, divisor):
-            yield from (*dividend, *divisor)
-        case Call(_, arguments):
-            yield from itertools.chain(*arguments)
-
-
-def _check_atoms(terms: Iterable[tuple[Monomial, int]], count: int) -> None:
-    if any(atom not in range(count) for monomial, _ in terms for atom in monomial):
+def _check_atoms(found: Iterable[int], count: int) -> None:
+    if any(atom not in range(count) for atom in found):
         raise ValueError("a term has an atom that does not exist")
 
 
