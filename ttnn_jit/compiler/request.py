@@ -261,22 +261,26 @@ class OperationRequest:
     ) -> OperationRequest:
         """The request for tensors of other specs, and for other numbers in their places, in order."""
         other = _replacing(specs, integers, floats)
-        return replace(self, operands=tuple(map(other, self.operands)))
+        operands = tuple(map(other, self.operands))
+        attributes = tuple(other(each) if type(each) is float else each for each in self.attributes)
+        return replace(self, operands=operands, attributes=attributes)
 
     @property
     def integers(self) -> tuple[int, ...]:
-        """The operands that are ints; attributes of an operation are fixed."""
+        """The operands that are ints; attributes that are ints, such as dimensions, are fixed."""
         return _of_class(int, self.operands)
 
     @property
     def floats(self) -> tuple[float, ...]:
-        """The operands that are floats."""
-        return _of_class(float, self.operands)
+        """The operands, then the attributes, that are floats."""
+        return _of_class(float, (*self.operands, *self.attributes))
 
     @property
     def names_of_sizes(self) -> SizeNames:
-        """The names of the operands by position."""
-        return names_of_sizes({f"operand {index}": each for index, each in enumerate(self.operands)})
+        """The names of the operands and attributes by position."""
+        operands, attributes = (enumerate(each) for each in (self.operands, self.attributes))
+        floats = {f"attribute {index}": each for index, each in attributes if type(each) is float}
+        return names_of_sizes({f"operand {index}": each for index, each in operands} | floats)
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""

@@ -12,7 +12,6 @@ the operation's body nor of LLVM's simplifications of it (`is_ordinary`). Bound:
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -38,7 +37,7 @@ from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm.values import Block, Value, operand
+from ttnn_jit.kernels.llvm.values import MAX_FLOAT32, Block, OrdinaryParameter, Value, operand, ordinary
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.families.elementwise import Elementwise, Implementations
@@ -51,10 +50,13 @@ LEAST_KERNELS = 2
 little (benchmarks/kernels/choices.py: `kernel sharing`)."""
 
 Place = tuple[int, int]
-"""A step and the number of its operand."""
+"""A step and the number of its operand; behind these, its parameters."""
 
 _ANY = Constant(-1)
 """Stands for a constant in a comparison of kernels; no constant has these bits."""
+
+_THREE = Constant.of(3.0)
+"""Stands for an ordinary parameter."""
 
 _LEAST_NORMAL = 2.0**-126
 
@@ -96,7 +98,7 @@ def _without_symbolic(
 
 
 def _has_symbolic(body: KernelBody) -> bool:
-    constants = (each for step in body.steps if isinstance(step, Apply) for each in (*step.operands, *step.numbers))
+    constants = (each for step in body.steps if isinstance(step, Apply) for each in step.values)
     return any(isinstance(each, SymbolicConstant) for each in constants)
 
 
@@ -106,12 +108,11 @@ def _with_fixed(bound: BoundKernel) -> BoundKernel:
     if not isinstance(kernel, LoopNest | Contract) or not _has_symbolic(kernel.body):
         return bound
 
-    def fixed(constants: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(each.fixed if isinstance(each, SymbolicConstant) else each for each in constants)
+    def fixed(values: Sequence[int | Constant]) -> list[int | Constant]:
+        return [each.fixed if isinstance(each, SymbolicConstant) else each for each in values]
 
     steps = tuple(
-        replace(step, operands=fixed(step.operands), numbers=fixed(step.numbers)) if isinstance(step, Apply) else step
-        for step in kernel.body.steps
+        step.with_values(fixed(step.values)) if isinstance(step, Apply) else step for step in kernel.body.steps
     )
     return replace(bound, kernel=replace(kernel, body=replace(kernel.body, steps=steps)))
 
@@ -138,12 +139,12 @@ def _groups(launches: Sequence[HostLaunch], isa: HostIsa) -> Iterator[list[int]]
 def is_ordinary(constant: Constant, dtype: DataType) -> bool:
     """Whether arithmetic with a number is not simplified by its value, in a way that changes even bits of a NaN.
 
-    Zeros, ones, infinities, NaN and denormal numbers are simplified so.
+    Zeros, ones, infinities, NaN and denormal numbers are simplified so. The largest number is no bound of a clamp.
     """
     if dtype.is_integer:
         return True
     magnitude = abs(constant.value)
-    return _LEAST_NORMAL <= magnitude < math.inf and magnitude != 1.0
+    return _LEAST_NORMAL <= magnitude < MAX_FLOAT32 and magnitude != 1.0
 
 
 def _ordinary_constants(body: KernelBody) -> list[Place]:
@@ -152,8 +153,9 @@ def _ordinary_constants(body: KernelBody) -> list[Place]:
         (index, number)
         for index, step in enumerate(body.steps)
         if isinstance(step, Apply)
-        for number, each in enumerate(step.operands)
+        for number, each in enumerate(step.values)
         if isinstance(each, Constant) and (dtype := _DTYPES.get(step.dtype.compute)) and is_ordinary(each, dtype)
+        if number < len(step.operands) or not dtype.is_integer  # parameters are float32
     ]
 
 
@@ -162,7 +164,8 @@ def _places(body: KernelBody, isa: HostIsa) -> list[Place]:
     found = []
     for index, number in _ordinary_constants(body):
         step = _apply(body, index)
-        if takes_any_number(replace(step, operands=(0,) * len(step.operands), slot=None), number, isa):
+        others = tuple(_THREE if isinstance(each, Constant) else each for each in step.numbers)
+        if takes_any_number(replace(step, operands=(0,) * len(step.operands), numbers=others, slot=None), number, isa):
             found.append((index, number))
     return found
 
@@ -179,7 +182,7 @@ def _dtype_at(body: KernelBody, place: Place) -> DataType:
 
 
 def _constant(body: KernelBody, place: Place) -> Constant:
-    each = _apply(body, place[0]).operands[place[1]]
+    each = _apply(body, place[0]).values[place[1]]
     assert isinstance(each, Constant), "it is a place of a constant"
     return each
 
@@ -194,18 +197,33 @@ def takes_any_number(step: Apply, number: int, isa: HostIsa) -> bool:
     operation = OPERATION_OF_TILE.get(step.tile_name)
     if operation is None or operation.implementations != Implementations():
         return False
-    return _emitted(step, operation, number, isa, known=True) == _emitted(step, operation, number, isa, known=False)
+    try:
+        unknown = _emitted(step, operation, number, isa, known=False)
+    except TypeError:
+        return False  # it computes with a parameter, or decides by it
+    return _emitted(step, operation, number, isa, known=True) == unknown
+
+
+class _OneExtremum(LlvmVector):
+    """Writes the minimum and maximum of any operands as the same instruction, since their results are the same."""
+
+    def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:  # noqa: ARG002 - as there
+        return self.intrinsic(self._float, function, a, b)
 
 
 def _emitted(step: Apply, operation: Elementwise, number: int, isa: HostIsa, *, known: bool) -> list[object]:
     """The instructions of an operation, whose operand `number` is a constant if it is `known`."""
-    builder = LlvmVector(isa, ModuleText())
+    builder = _OneExtremum(isa, ModuleText())
     arithmetic = builder.arithmetic(step.dtype.compute)
     constant: Value = arithmetic.const(3)
+    unknown = ordinary(operand("%number", constant.type))
     operands = [operand(f"%operand{k}", constant.type) for k, _ in enumerate(step.operands)]
-    if known:
-        operands[number] = constant
-    operation.emit(arithmetic, *operands, *(each.value for each in step.numbers))
+    numbers: list[Any] = [3.0 if isinstance(each, int) else each.value for each in step.numbers]
+    if number < len(operands):
+        operands[number] = constant if known else unknown
+    elif not known:
+        numbers[number - len(operands)] = OrdinaryParameter(unknown)
+    operation.emit(arithmetic, *operands, *numbers)
     return [len(item.arguments) if isinstance(item, Block) else item[1] for item in builder.body.code]
 
 
@@ -215,8 +233,7 @@ def _with(body: KernelBody, constants: Mapping[Place, Constant]) -> KernelBody:
     for (index, number), constant in constants.items():
         step = steps[index]
         assert isinstance(step, Apply), "constants are operands of operations"
-        operands = (*step.operands[:number], constant, *step.operands[number + 1 :])
-        steps[index] = replace(step, operands=operands)
+        steps[index] = step.with_values((*step.values[:number], constant, *step.values[number + 1 :]))
     return replace(body, steps=tuple(steps))
 
 
@@ -253,7 +270,7 @@ def _loading(
         operands.append(Operand(value, View(value.spec)))
     added = len(operands)
     streams = [*body.streams]
-    streams[count:count] = [Stream(dtype, InnerAccess.SCALAR) for dtype, _ in columns]
+    streams[count:count] = [Stream(dtype, InnerAccess.SCALAR, is_ordinary=not dtype.is_integer) for dtype, _ in columns]
     reduced = body.reduced
     if reduced is not None:
         moving = (*reduced.moving[:count], *(False,) * added, *reduced.moving[count:])
@@ -283,7 +300,7 @@ def _loading_steps(steps: Sequence[Step], stream_of: Mapping[Place, int], inputs
         if isinstance(own, Store):
             own = replace(own, stream=own.stream + added if own.stream >= inputs else own.stream)
         if isinstance(own, Apply):
-            operands = list(own.operands)
+            operands = list(own.values)
             for number, _ in enumerate(operands):
                 stream = stream_of.get((index, number))
                 if stream is None:
@@ -292,7 +309,7 @@ def _loading_steps(steps: Sequence[Step], stream_of: Mapping[Place, int], inputs
                     loads[stream] = len(made)
                     made.append(Load(stream, None))
                 operands[number] = loads[stream]
-            own = replace(own, operands=tuple(operands))
+            own = own.with_values(operands)
         renamed[index] = len(made)
         made.append(own)
     return tuple(made)

@@ -99,13 +99,31 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A tile op: ``d2m.<tile_name>`` of earlier steps' tiles and constants, rounded once to `dtype`."""
+    """A tile op: ``d2m.<tile_name>`` of earlier steps' tiles and constants, rounded once to `dtype`.
+
+    Its parameters, `numbers`, are constants, or numbers that earlier steps load.
+    """
 
     tile_name: str
     operands: tuple[int | Constant, ...]
-    numbers: tuple[Constant, ...]
+    numbers: tuple[int | Constant, ...]
     dtype: DataType
     slot: int | None
+
+    @property
+    def values(self) -> tuple[int | Constant, ...]:
+        """Its operands, and behind them its parameters."""
+        return (*self.operands, *self.numbers)
+
+    @property
+    def constant_numbers(self) -> list[float]:
+        """Its parameters, none of which is loaded."""
+        return [each.value for each in self.numbers if isinstance(each, Constant)]
+
+    def with_values(self, values: Sequence[int | Constant]) -> Apply:
+        """The op with other operands and parameters."""
+        count = len(self.operands)
+        return replace(self, operands=tuple(values[:count]), numbers=tuple(values[count:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +325,7 @@ def operands_of(step: Step) -> tuple[int, ...]:
         case Load():
             return ()
         case Apply():
-            return tuple(operand for operand in step.operands if isinstance(operand, int))
+            return tuple(operand for operand in step.values if isinstance(operand, int))
         case Product():
             return step.left, step.right
         case Cast() | LookUp() | Accumulate() | Store():
@@ -320,8 +338,7 @@ def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
         case Load():
             return step
         case Apply():
-            operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)
-            return replace(step, operands=tuple(operands))
+            return step.with_values([renamed(each) if isinstance(each, int) else each for each in step.values])
         case Product():
             return replace(step, left=renamed(step.left), right=renamed(step.right))
         case Cast() | LookUp() | Accumulate() | Store():

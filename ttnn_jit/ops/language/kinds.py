@@ -13,7 +13,7 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind
-from ttnn_jit.specs.extents.extent import applied, is_extent
+from ttnn_jit.specs.extents.extent import applied, is_extent, specialized
 from ttnn_jit.specs.extents.float_functions import float32
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 
@@ -138,7 +138,7 @@ class FloatKind(Kind):
         value = python_number(value)
         if not isinstance(value, Number):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
-        return as_float32(float(value))
+        return as_float32(as_float(value))
 
     def key(self, value: float) -> Hashable:
         """Its bits: 0.0 and -0.0 differ, and NaN equals NaN."""
@@ -187,8 +187,9 @@ class IntKind(FloatKind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> float:
         """The integer, as a float."""
+        value = specialized(python_number(value))
         bound = super().bind(value, dtype, what)
-        if python_number(value) not in self.values:
+        if value not in self.values:
             raise ArgumentError(f"{what} must be {self.wanted}, got {value}")
         return bound
 

@@ -44,6 +44,9 @@ GREATEST_SYMBOL = 2**32 - 1
 """The extents of ttnn are 32-bit numbers."""
 
 
+_ROUNDING = {"float", "float32"}
+
+
 class ServesOneCallError(Exception):
     """The program of a trace would serve one call only, so that it is compiled for the sizes of that call."""
 
@@ -159,9 +162,18 @@ class Trace:
         Raises:
             ArithmeticError, ValueError: It has none for the hints.
         """
+        if function in _ROUNDING and self._is_rounded(values[0], function):
+            return values[0]
         number = self._number_of(Applied(function, tuple(map(_operand_of, values))))
         hint = self._hints[number]
         return SymbolicFloat(self, number, hint) if isinstance(hint, float) else self.extent((((number,), 1),))
+
+    def _is_rounded(self, value: Any, function: str) -> bool:
+        """Whether a float is a result of a function that rounds its own results to themselves."""
+        if type(value) is not SymbolicFloat or function == "float":
+            return type(value) is SymbolicFloat
+        atom = self._atoms[value.atom]
+        return isinstance(atom, Applied) and atom.function == function
 
     def _number_of(self, atom: Derived) -> int:
         found = self._numbers.get(atom)

@@ -315,11 +315,11 @@ class TtnnOperation(WarmCalls):
 
     @staticmethod
     def _key_without_sizes(bound: BoundCall) -> Iterator[Hashable]:
-        """The parts of the key without the shapes of tensors and the numbers among the operands."""
+        """The parts of the key without the shapes of tensors, floats, and the ints among the operands."""
         for parameter, value, part in bound.keys(specs_of(bound.operands)):
             if isinstance(value, TensorSpec):
                 yield form_of(value)
-            elif parameter.is_operand and type(value) in {int, float}:
+            elif type(value) is float or (parameter.is_operand and type(value) is int):
                 cls: Any = type(value)
                 yield cls
             else:
