@@ -26,10 +26,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend import FrontendResult, ResultLayout
-
-
-OpenHiddenInput = Callable[[Path, TensorSpec], TensorSpec]
-"""From the path and the spec of a hidden input to its spec in a trace."""
+    from ttnn_jit.frontend.writing.frontend_request import OpenReads
 
 
 class Request(Protocol):
@@ -82,8 +79,8 @@ class Request(Protocol):
     def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]) -> Self:
         """The request for tensors of other specs, and for other ints and floats, in order."""
 
-    def opening(self, hidden: OpenHiddenInput) -> Self:
-        """The request whose hidden inputs have extents of a trace, by path and spec."""
+    def opening(self, hidden: OpenReads) -> Self:
+        """The request whose hidden inputs and hidden numbers are those of a trace."""
 
     def value_at(self, path: Path) -> Any:
         """The current value at a path that a compile read.
@@ -108,7 +105,7 @@ class FunctionRequest:
         same: Per tensor argument, the first one with the same memory; () if there are no aliases, or if the function
             updates no argument.
         tensors: The tensors of the call in order, for programs that test their identity; () if all are distinct.
-        hidden: Puts extents of a trace into the specs of hidden inputs.
+        hidden: Opens the hidden inputs and hidden numbers.
     """
 
     function: types.FunctionType
@@ -118,7 +115,7 @@ class FunctionRequest:
     library: TensorLibrary | None = None
     same: tuple[int, ...] = ()
     tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
-    hidden: OpenHiddenInput | None = field(default=None, repr=False, compare=False)
+    hidden: OpenReads | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -143,8 +140,8 @@ class FunctionRequest:
         """The specs in the arguments."""
         return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
 
-    def opening(self, hidden: OpenHiddenInput) -> FunctionRequest:
-        """The request with extents of a trace in hidden inputs."""
+    def opening(self, hidden: OpenReads) -> FunctionRequest:
+        """The request with numbers of a trace in hidden inputs, and in place of hidden numbers."""
         return replace(self, hidden=hidden)
 
     def with_inputs(
@@ -252,7 +249,7 @@ class OperationRequest:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
-    def opening(self, hidden: OpenHiddenInput) -> OperationRequest:  # noqa: ARG002
+    def opening(self, hidden: OpenReads) -> OperationRequest:  # noqa: ARG002
         """The request itself: an operation has no hidden inputs."""
         return self
 

@@ -30,27 +30,30 @@ class Symbols:
     Attributes:
         numbers: Per place the number of the symbol, or None for a size that is fixed.
         fixed: Per place the size that is fixed, or None.
-        floats: The row of the floats.
+        floats: The rows of floats: that of the call, and behind the hidden inputs those of hidden numbers.
+        integers: The rows of ints, likewise, which may be negative.
     """
 
     numbers: tuple[tuple[int | None, ...], ...]
     fixed: tuple[tuple[int | None, ...], ...]
-    floats: int
+    floats: tuple[int, ...]
+    integers: tuple[int, ...]
 
     @staticmethod
     def of(sizes: Sizes, dynamic: Callable[[Place], bool], are_equal: Callable[[Place, Place], bool]) -> Symbols:
         """A symbol for each size that is `dynamic` and may be one; sizes that `are_equal` share one.
 
-        The floats are the last row: there are no hidden inputs yet.
+        There are no hidden inputs yet.
         """
         found: list[Place] = []
-        floats = len(sizes) - 1
+        integers, floats = len(sizes) - 2, len(sizes) - 1
         numbers: list[tuple[int | None, ...]] = []
         for index, shape in enumerate(sizes):
             own: list[int | None] = []
             for axis, size in enumerate(shape):
                 here = index, axis
-                if not (index == floats or is_symbol(size)) or not dynamic(here):
+                may_vary = index == floats or is_symbol(abs(size) if index == integers else size)
+                if not may_vary or not dynamic(here):
                     own.append(None)
                     continue
                 alike = (
@@ -67,7 +70,7 @@ class Symbols:
             tuple(size if number is None else None for size, number in zip(shape, own, strict=True))
             for shape, own in zip(sizes, numbers, strict=True)
         )
-        return Symbols(tuple(numbers), tuple(fixed), floats)
+        return Symbols(tuple(numbers), tuple(fixed), (floats,), (integers,))
 
     @cached_property
     def _fixed_shapes(self) -> list[tuple[int, tuple[int | None, ...]]]:
@@ -87,7 +90,7 @@ class Symbols:
         return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
 
     def values(self, sizes: Sizes) -> list[int] | None:
-        """The values of the symbols for a call's sizes.
+        """The values of the symbols for a call's sizes, for floats their bits.
 
         Returns:
             None if a fixed size differs, two of one symbol do, or one is too small or too large for a symbol.
@@ -100,13 +103,13 @@ class Symbols:
                 if number is None:
                     if size != wanted:
                         return None
-                elif values.setdefault(number, size) != size or not (index == self.floats or is_symbol(size)):
+                elif values.setdefault(number, size) != size or not self.may_be(index, size):
                     return None
         return [values[number] for number in range(len(values))]
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
-        return {"numbers": self.numbers, "fixed": self.fixed, "floats": self.floats}
+        return {"numbers": self.numbers, "fixed": self.fixed}
 
     @staticmethod
     def from_json(fields: Any, ranks: Sequence[int]) -> Symbols:
@@ -125,15 +128,17 @@ class Symbols:
         used = sorted({number for number, _ in pairs if number is not None})
         if used != [*range(len(used))]:
             raise ValueError("symbols are numbered from 0")
-        if type(fields["floats"]) is not int or fields["floats"] not in range(len(numbers)):
-            raise ValueError("one of the rows holds floats")
-        return Symbols(numbers, fixed, fields["floats"])
+        return Symbols(numbers, fixed, (len(ranks) - 1,), (len(ranks) - 2,))
+
+    def may_be(self, row: int, size: int) -> bool:
+        """Whether a symbol of this row may have the value of a size."""
+        return row in self.floats or is_symbol(abs(size) if row in self.integers else size)
 
     def traced_symbols(self, sizes: Sizes, trace: Trace) -> list[Any]:
         """The symbols as extents and floats of a trace that begins with a call's sizes."""
         hints = self.values(sizes)
         assert hints is not None, "a trace begins with the sizes of its symbols"
-        of_floats = {*self.numbers[self.floats]}
+        of_floats = {number for row in self.floats for number in self.numbers[row]}
         made = []
         for number, hint in enumerate(hints):
             made.append(trace.float_symbol(hint) if number in of_floats else trace.symbol(hint))
@@ -156,7 +161,7 @@ class Symbols:
 
 
 def is_symbol(size: int) -> bool:
-    """Whether a symbol may have the value of an extent or an int."""
+    """Whether a symbol may have the value of an extent, or the magnitude of an int."""
     return LEAST_SYMBOL <= size <= GREATEST_SYMBOL
 
 

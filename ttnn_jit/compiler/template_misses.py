@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ttnn_jit.compiler.symbols import SizeNames, Sizes, Symbols, is_symbol
+from ttnn_jit.compiler.symbols import SizeNames, Sizes, Symbols
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.float_functions import double
 from ttnn_jit.specs.extents.formulas import Formulas
@@ -38,7 +38,7 @@ def _mismatches(symbols: Symbols, sizes: Sizes, names: SizeNames) -> Iterator[st
     """The sizes that differ from those that a template fixes, or from another that shares its symbol."""
     first: dict[int, tuple[str, int]] = {}
     for index, (shape, own, fixed) in enumerate(zip(sizes, symbols.numbers, symbols.fixed, strict=True)):
-        shown: Callable[[int], float] = double if index == symbols.floats else int
+        shown: Callable[[int], float] = double if index in symbols.floats else int
         for axis, (size, number, wanted) in enumerate(zip(shape, own, fixed, strict=True)):
             name = names[index][axis]
             if number is None:
@@ -48,7 +48,7 @@ def _mismatches(symbols: Symbols, sizes: Sizes, names: SizeNames) -> Iterator[st
             other, expected = first.setdefault(number, (name, size))
             if size != expected:
                 yield f"{name} == {other}, as in the calls before: they are {shown(size)} and {shown(expected)}"
-            elif not (index == symbols.floats or is_symbol(size)):
+            elif not symbols.may_be(index, size):
                 yield f"{name} >= {LEAST_SYMBOL}: it is {size}"
 
 

@@ -7,7 +7,7 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
 from itertools import starmap
@@ -15,7 +15,16 @@ from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, shapes_of_reads, with_forms, with_metadata
+from ttnn_jit.compiler.hidden_symbols import (
+    HiddenSymbols,
+    SeenCall,
+    is_number,
+    numbers_of_reads,
+    shapes_of_reads,
+    size_of_number,
+    with_forms,
+    with_values,
+)
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, StoredTemplate, notes_of
 from ttnn_jit.compiler.symbols import Place, Sizes, Symbols, names_of_sizes
@@ -23,8 +32,8 @@ from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_fre
 from ttnn_jit.diagnostics.errors import InternalError, ShapeError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.pytrees import map_leaves
-from ttnn_jit.foreign.values import is_a
-from ttnn_jit.guards.reads import Path, Read, path_text
+from ttnn_jit.foreign.values import is_a, same_value
+from ttnn_jit.guards.reads import NumberMark, Path, Read, path_text
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
@@ -115,8 +124,8 @@ class CompiledTemplate:
         reads: See `Compilation`.
         structure: See `Compilation`.
         warnings: See `Compilation`.
-        hidden: The paths of the hidden inputs whose extents may vary. The symbols have rows for these, behind those of
-            a request's sizes.
+        hidden: The paths of the hidden inputs whose extents may vary, and of the numbers that may vary. The symbols
+            have rows for these, behind those of a request's sizes.
     """
 
     template: Template
@@ -138,10 +147,10 @@ class CompiledTemplate:
         """
         inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
         if self.hidden:
-            tensors = self.by_path(found)
-            reads = with_metadata(reads, {path: tensors[path] for path in self.hidden})
-            specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
-            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(tuple(specs[path].shape) for path in self.hidden))
+            values = self.by_path(found)
+            reads = with_values(reads, {path: values[path] for path in self.hidden})
+            inputs = (*inputs, *(mark_of(each).spec for each in values.values() if not is_number(each)))
+            sizes = (*sizes, *self.hidden_sizes(values))
         plan = self.template.plan_for(inputs, sizes)
         if plan is None:
             return None
@@ -149,9 +158,15 @@ class CompiledTemplate:
         return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
 
     def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
-        """The hidden inputs of a call by path."""
-        paths = [read.path for read in self.reads if is_a(read.value, TensorMark)]
+        """The hidden inputs and open numbers of a call by path."""
+        paths = [read.path for read in self.reads if is_a(read.value, TensorMark, NumberMark)]
         return dict(zip(paths, found, strict=True))
+
+    def hidden_sizes(self, values: Mapping[Path, Any]) -> Iterator[tuple[int, ...]]:
+        """The rows of a call's sizes for the hidden inputs and numbers that may vary."""
+        for path in self.hidden:
+            value = values[path]
+            yield (size_of_number(value),) if is_number(value) else tuple(mark_of(value).spec.shape)
 
 
 class GuardedReads(Protocol):
@@ -191,6 +206,13 @@ class _Guarded:
     def of(compiled: CompiledTemplate, guard: GuardedReads, digest: str | None, *, is_read: bool) -> _Guarded:
         """The template with the reads of its guard, which keep no tensor alive."""
         return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
+
+
+def _is_other_number(number: float, path: Path, value_at: Callable[[Path], Any]) -> bool:
+    try:
+        return not same_value(value_at(path), number)
+    except Exception:  # noqa: BLE001 - objects of the user's are read, and the compile reads them again
+        return False
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
@@ -240,6 +262,11 @@ class _Family:
         """Whether the last call had the sizes of an earlier one, with hidden inputs."""
         *earlier, last = self.seen
         return any(seen.hidden and seen.sizes == last.sizes for seen in earlier)
+
+    def has_other_numbers(self, value_at: Callable[[Path], Any]) -> bool:
+        """Whether a number that an earlier call read has another value now."""
+        found = {path: number for seen in self.seen for path, number in seen.numbers.items()}
+        return any(_is_other_number(number, path, value_at) for path, number in found.items())
 
     def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template whose guard holds, and the guard; None if there is none.
@@ -316,7 +343,7 @@ class Templates:
             compilation = compilation or driver.compile_anew(request, stored)
             return compilation, self._guard_of(compilation)
         family.marked |= {(index, axis) for index, axes in enumerate(request.marked_axes) for axis in axes}
-        seen = SeenCall(sizes_of(request), {})
+        seen = SeenCall(sizes_of(request), {}, {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
         made = None
         if compilation is None:
@@ -324,7 +351,7 @@ class Templates:
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
             made = compilation, self._guard_of(compilation)
-        seen.hidden = shapes_of_reads(made[0].reads)
+        seen.hidden, seen.numbers = shapes_of_reads(made[0].reads), numbers_of_reads(made[0].reads)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -352,7 +379,8 @@ class Templates:
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
-        if not (symbols.count or family.has_other_hidden_inputs):
+        opens = symbols.count or family.has_other_hidden_inputs or family.has_other_numbers(request.value_at)
+        if not opens:
             return None
         try:
             made = compile_template(request, symbols, stored, family.seen)
@@ -397,10 +425,12 @@ class Templates:
         own = compiled.template
         if found is None:
             return SizedTemplate(own.symbols, own.formulas, own.specialized, None, names)
-        tensors = compiled.by_path(found)
-        shapes = [tuple(mark_of(tensors[path]).spec.shape) for path in compiled.hidden]
-        names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-2]
-        sizes = (*sizes_of(request), *shapes)
+        values = compiled.by_path(found)
+        for path in compiled.hidden:
+            name = path_text(path)
+            is_open = is_number(values[path])
+            names += [[name]] if is_open else names_of_sizes({name: mark_of(values[path]).spec})[:-2]
+        sizes = (*sizes_of(request), *compiled.hidden_sizes(values))
         return SizedTemplate(own.symbols, own.formulas, own.specialized, sizes, names)
 
     def _warn_of_too_many(self, family: _Family, request: Request, fetch: FetchHidden) -> None:
@@ -489,11 +519,12 @@ def compile_template(
     hidden = HiddenSymbols(seen, symbols, traced, trace, may_be_dynamic)
     with trace.recording(), stored.numba_disk_cache():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), traced)
-        lowered = request.with_inputs(specs, *numbers).opening(hidden.spec).lower()
+        lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
         if lowered.opaque is not None:
             raise ServesOneCallError
         complete = hidden.completed()
-        is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
+        paths = *hidden.paths, *hidden.paths_of_numbers
+        is_read = {*paths} <= {read.path for read in lowered.reads}
         if not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
@@ -504,14 +535,14 @@ def compile_template(
         discard(lowered.module)
     COUNTERS.compiles += 1
     COUNTERS.templates += 1
-    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.shapes)) or [])
+    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.sizes)) or [])
     assert hints is not None, "a template holds for the size that it was made for"
     plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
     template = Template(complete, trace.formulas, plan, tuple(trace.specialized))
     program = Program(
         plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
     )
-    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, hidden.paths)
+    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, paths)
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ttnn_jit import ttnn
+from ttnn_jit.codegen.blocking import kernel_sharing
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import OperationRequest
@@ -85,7 +86,8 @@ class Case:
             tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
             for (_, shape), own in zip(given, numbers, strict=True)
         ]
-        return Symbols((*map(tuple, numbers), ()), (*fixed, ()))  # a call has no ints
+        rows = len(numbers)
+        return Symbols((*map(tuple, numbers), (), ()), (*fixed, (), ()), (rows + 1,), (rows,))  # without numbers
 
     @property
     def sizes(self) -> list[int]:
@@ -138,6 +140,11 @@ def without_shared_buffers(monkeypatch: Any) -> None:
     monkeypatch.setattr(host_program, "buffer_of", lambda _, specs: {value: value for value in specs})
 
 
+def with_fixed_numbers(monkeypatch: Any) -> None:
+    """Numbers that are made of extents are constants of kernels, as in a compile, and no operands."""
+    monkeypatch.setattr(kernel_sharing, "_without_symbolic", lambda bound, *_: kernel_sharing._with_fixed(bound))
+
+
 def cold_plan(request: OperationRequest) -> ProgramPlan:
     """The plan that a compile makes, without code."""
     module = request.lower().module
@@ -149,9 +156,10 @@ def cold_plan(request: OperationRequest) -> ProgramPlan:
 def template_of(case: Case, size: int) -> Template:
     """The template that the compile for a size makes, without code."""
     trace, request = Trace(), case.at(size)
-    extents = case.symbols.extents(sizes_of(request), trace)
+    traced = case.symbols.traced_symbols(sizes_of(request), trace)
     with trace.recording():
-        plan = cold_plan(request.with_inputs(*case.symbols.traced(request.inputs, request.integers, extents)))
+        specs, numbers = case.symbols.traced(request.inputs, (request.integers, request.floats), traced)
+        plan = cold_plan(request.with_inputs(specs, *numbers))
     hints = trace.formulas.values([size])
     assert hints is not None
     example = PlanTemplate.of(plan, hints)

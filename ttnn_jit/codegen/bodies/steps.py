@@ -14,7 +14,7 @@ from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
-from ttnn_jit.specs.extents.extent import applied, is_of_trace, specialized
+from ttnn_jit.specs.extents.extent import applied, is_of_trace
 from ttnn_jit.specs.extents.float_functions import float32_bits, int32_bits
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import Numerics
@@ -49,6 +49,10 @@ class Constant:
         return int.from_bytes(self.bits.to_bytes(4, "little"), "little", signed=compute.is_signed)
 
 
+CONSTANT_OF_A_KERNEL = "a constant of a kernel"
+"""The use that fixes a number of a trace that cannot be an operand."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SymbolicConstant(Constant):
     """A constant that is a number of a trace, equal to one of the same expression.
@@ -75,7 +79,10 @@ class SymbolicConstant(Constant):
     @property
     def fixed(self) -> Constant:
         """The constant of this compile, to which this use fixes it."""
-        return Constant(specialized(self.bits))
+        traced: Any = self.bits if self.number is None else self.number
+        if self.number is None:
+            return Constant(traced.trace.specialize(traced, CONSTANT_OF_A_KERNEL))
+        return Constant.of(traced.trace.specialize_float(traced, CONSTANT_OF_A_KERNEL))
 
     def in_type(self, compute: ComputeType) -> float:
         """The number of `compute` that has these bits, to which this use fixes it."""

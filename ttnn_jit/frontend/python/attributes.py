@@ -48,7 +48,7 @@ def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
     """The value of ``base.name``; only the last value of a chain ``a.b.c`` is recorded as read."""
     value, path = _follow_chain(interpreter, node)
     interpreter.recorder.use(value, path)
-    return value
+    return interpreter.opened(value, path)
 
 
 def _follow_chain(interpreter: Interpreter, node: ast.expr) -> tuple[Any, Path | None]:
@@ -77,7 +77,7 @@ def attribute_value(interpreter: Interpreter, base: Any, name: str) -> Any:
     """The attribute `name` of any value, recorded as read; see `read_attribute`."""
     value, path = read_attribute(interpreter, base, interpreter.recorder.path_of(base), name)
     interpreter.recorder.use(value, path)
-    return value
+    return interpreter.opened(value, path)
 
 
 def attribute_by_name(interpreter: Interpreter, base: Any, name: Any, *default: Any) -> Any:

@@ -96,9 +96,10 @@ class Trace:
         self._are_at_least_zero: dict[Terms, bool] = {}
 
     def symbol(self, hint: int) -> Any:
-        """A new symbol, whose value in this compile is `hint`, at least `LEAST_SYMBOL`."""
+        """A new symbol, whose value in this compile is `hint`, of a magnitude of at least `LEAST_SYMBOL`."""
         terms = (((self._add(None, hint),), 1),)
-        self._intervals[terms] = _Interval(LEAST_SYMBOL, GREATEST_SYMBOL)
+        ends = (LEAST_SYMBOL, GREATEST_SYMBOL) if hint > 0 else (-GREATEST_SYMBOL, -LEAST_SYMBOL)
+        self._intervals[terms] = _Interval(*ends)
         return Extent(self, terms, hint)
 
     def float_symbol(self, bits: int) -> Any:
