@@ -12,7 +12,7 @@ the operation's body nor of LLVM's simplifications of it (`is_ordinary`). Bound:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +40,7 @@ from ttnn_jit.kernels.llvm.llvm_module import ModuleText
 from ttnn_jit.kernels.llvm.values import MAX_FLOAT32, Block, OrdinaryParameter, Value, operand, ordinary
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.ops.families.elementwise import Elementwise, Implementations
+from ttnn_jit.ops.families.elementwise import Implementations
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
@@ -195,13 +195,18 @@ _DTYPES = {dtype.compute: dtype for dtype in (COMPUTE_TYPE, *INTEGERS) if dtype.
 def takes_any_number(step: Apply, number: int, isa: HostIsa) -> bool:
     """Whether an operation, of any operands, has the same instructions if the operand `number` is not known."""
     operation = OPERATION_OF_TILE.get(step.tile_name)
-    if operation is None or operation.implementations != Implementations():
+    if operation is None:
+        return False
+    emits = [operation.emit]
+    if operation.implementations.bfloat16 is not None and number >= len(step.operands):  # which keeps the choice
+        emits.append(operation.implementations.bfloat16)
+    elif operation.implementations != Implementations():
         return False
     try:
-        unknown = _emitted(step, operation, number, isa, known=False)
+        unknown = [_emitted(step, emit, number, isa, known=False) for emit in emits]
     except TypeError:
         return False  # it computes with a parameter, or decides by it
-    return _emitted(step, operation, number, isa, known=True) == unknown
+    return [_emitted(step, emit, number, isa, known=True) for emit in emits] == unknown
 
 
 class _OneExtremum(LlvmVector):
@@ -211,7 +216,7 @@ class _OneExtremum(LlvmVector):
         return self.intrinsic(self._float, function, a, b)
 
 
-def _emitted(step: Apply, operation: Elementwise, number: int, isa: HostIsa, *, known: bool) -> list[object]:
+def _emitted(step: Apply, emit: Callable[..., Any], number: int, isa: HostIsa, *, known: bool) -> list[object]:
     """The instructions of an operation, whose operand `number` is a constant if it is `known`."""
     builder = _OneExtremum(isa, ModuleText())
     arithmetic = builder.arithmetic(step.dtype.compute)
@@ -223,7 +228,7 @@ def _emitted(step: Apply, operation: Elementwise, number: int, isa: HostIsa, *, 
         operands[number] = constant if known else unknown
     elif not known:
         numbers[number - len(operands)] = OrdinaryParameter(unknown)
-    operation.emit(arithmetic, *operands, *numbers)
+    emit(arithmetic, *operands, *numbers)
     return [len(item.arguments) if isinstance(item, Block) else item[1] for item in builder.body.code]
 
 
