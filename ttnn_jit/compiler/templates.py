@@ -99,7 +99,7 @@ class Template:
         symbols, formulas = Symbols.from_json(fields["symbols"], ranks), Formulas.from_json(fields["formulas"])
         if symbols.count != formulas.atoms.count(None):
             raise ValueError("the formulas have other symbols")
-        plan = PlanTemplate.from_json(fields["places"], example, len(formulas.atoms))
+        plan = PlanTemplate.from_json(fields["places"], example, formulas.whole_atoms)
         uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
         return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)))
 

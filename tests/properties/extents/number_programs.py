@@ -46,6 +46,9 @@ OF_INTS = (
 FORMS = ("positional", "keyword", "dataclass", "list", "global", "closure", "attribute")
 
 
+_CLOSURE = "def make(v, i):\n    def put(a, b):\n        nonlocal v, i\n        v, i = a, b\n"
+
+
 @dataclass
 class Numbers:
     """The numbers of a call in a record."""
@@ -86,7 +89,7 @@ class NumberProgram:
         text = self.text
         if self.form == "closure":
             own = "".join(f"    {line}\n" for line in text.splitlines())
-            text = f"def make(v, i):\n    def put(a, b):\n        nonlocal v, i\n        v, i = a, b\n{own}    return put, {self.name}\n"
+            text = f"{_CLOSURE}{own}    return put, {self.name}\n"
         file = f"<{self.name}>"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
         scope: dict[str, Any] = {"ttnn": ttnn, "math": math, "__name__": self.name, "C": Numbers(0.0, 0)}

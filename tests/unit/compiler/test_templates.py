@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
+from contextlib import suppress
 
 import pytest
 import torch
@@ -24,6 +25,7 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.extents.extent import applied, is_of_trace
 from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.extents.trace import Trace
@@ -127,21 +129,29 @@ OPERATORS = {
     "%": operator.mod,
     "<": operator.lt,
     "==": operator.eq,
+    "/": operator.truediv,
+    "**": operator.pow,
+    "root": lambda one, _: applied(math.sqrt, abs(one)),
 }
+OF_INTS = {"//", "%"}
+"""The operators whose second operand is an int."""
+
+
 STEPS = st.lists(
     st.tuples(st.sampled_from([*OPERATORS]), st.integers(0, 9), st.integers(0, 9), st.integers(1, 40)), max_size=12
 )
 
 
 def traced_formulas(steps, hints):
-    """The formulas of a trace that computes and compares by random steps."""
+    """The formulas of a trace that computes and compares by random steps, with a float as third symbol."""
     trace = Trace()
-    numbers = [trace.symbol(hint) for hint in hints]
+    numbers = [*(trace.symbol(hint) for hint in hints), trace.float_symbol(double_bits(1.25))]
     for name, one, other, number in steps:
-        second = number if name in ("//", "%") else numbers[other % len(numbers)]
-        result = OPERATORS[name](numbers[one % len(numbers)], second)
-        if type(result) is not bool:
-            numbers.append(result)
+        second = number if name in OF_INTS else numbers[other % len(numbers)]
+        with suppress(ArithmeticError):
+            result = OPERATORS[name](numbers[one % len(numbers)], second)
+            if is_of_trace(result):
+                numbers.append(result)
     return trace.formulas
 
 
@@ -150,8 +160,10 @@ def test_formulas_as_json_are_the_same_formulas(steps, hints, sizes):
     formulas = traced_formulas(steps, hints)
     read = Formulas.from_json(json.loads(json.dumps(formulas.to_json())))
     assert read == formulas
-    assert read.values(hints) is not None
-    assert read.values(sizes) == formulas.values(sizes)
+    assert read.values([*hints, double_bits(1.25)]) is not None
+    for number in (1.25, -0.0, math.nan):
+        one, other = (each.values([*sizes, double_bits(number)]) for each in (read, formulas))
+        assert repr(one) == repr(other)
 
 
 @given(STEPS, st.randoms(use_true_random=False))
@@ -162,7 +174,7 @@ def test_damaged_formulas_are_refused_or_can_be_evaluated(steps, draw):
     except (LookupError, TypeError, ValueError):
         return
     values = read.values([6, 8, 10, 12][: read.atoms.count(None)])
-    assert values is None or {*map(type, values)} <= {int}
+    assert values is None or {*map(type, values)} <= {int, float}
 
 
 # --- Plans ----------------------------------------------------------------------------------------------------------
@@ -220,9 +232,9 @@ def test_every_plan_of_a_template_is_checked(traced):
 def test_a_plan_template_as_json_is_the_same_template(traced):
     template, formulas = traced
     fields = json.loads(json.dumps(template.to_json()))
-    assert PlanTemplate.from_json(fields, template.example, len(formulas.atoms)) == template
+    assert PlanTemplate.from_json(fields, template.example, formulas.whole_atoms) == template
     with pytest.raises(ValueError, match="atom"):
-        PlanTemplate.from_json(fields, template.example, 0)
+        PlanTemplate.from_json(fields, template.example, ())
 
 
 # --- Templates of functions -----------------------------------------------------------------------------------------

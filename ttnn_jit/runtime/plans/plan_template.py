@@ -7,7 +7,7 @@ of its launches. Equal numbers, tuples of numbers and specs are evaluated once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -109,14 +109,14 @@ class PlanTemplate:
         }
 
     @staticmethod
-    def from_json(fields: Any, example: ProgramPlan, atoms: int) -> PlanTemplate:
-        """The inverse of `to_json`, for a plan in so many atoms.
+    def from_json(fields: Any, example: ProgramPlan, atoms: Container[int]) -> PlanTemplate:
+        """The inverse of `to_json`, for a plan whose numbers consist of these atoms.
 
         Raises:
             LookupError, TypeError, ValueError: The fields do not describe a template of the example.
         """
         numbers = tuple(terms_from_json(terms) for terms in fields["numbers"])
-        if any(atom not in range(atoms) for terms in numbers for monomial, _ in terms for atom in monomial):
+        if any(atom not in atoms for terms in numbers for monomial, _ in terms for atom in monomial):
             raise ValueError("a number has an atom that does not exist")
         reader = _Reader(len(numbers))
         groups = [getattr(example, group) for group in _SPECS]

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
 def double(bits: int) -> float:
-    """The float that has these bits."""
-    number: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    """The float that has these 64 bits."""
+    number: float = struct.unpack("<d", struct.pack("<Q", bits % (1 << 64)))[0]
     return number
 
 
@@ -96,7 +96,20 @@ MATH_FUNCTIONS = (math.sqrt, math.exp, math.log, math.log2, math.log10, math.sin
 _ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod)
 _OTHERS = (double, double_bits, float32, float32_bits, int32_bits, short_float, real_power, less, at_most, equal)
 
+_BITS = (double_bits, float32_bits, int32_bits)
+OF_WHOLE_RESULTS = frozenset(each.__name__ for each in (*_BITS, less, at_most, equal))
+"""The functions whose results are natural numbers."""
+
 FLOAT_FUNCTIONS: Mapping[str, Callable[..., float]] = {
     each.__name__: each for each in (*_ARITHMETIC, operator.neg, operator.abs, float, *_OTHERS, *MATH_FUNCTIONS)
 }
 """The functions by their names, which templates on disk hold."""
+
+_BINARY = frozenset(SIGNS)
+_WHOLE_OPERANDS = {double.__name__: (0,), int32_bits.__name__: (0,), short_float.__name__: (1, 2)}
+
+
+def takes(function: str, are_whole: Sequence[bool]) -> bool:
+    """Whether a function takes such operands: per operand, whether it is a whole number."""
+    count = 3 if function == short_float.__name__ else 2 if function in _BINARY else 1
+    return len(are_whole) == count and all(are_whole[place] for place in _WHOLE_OPERANDS.get(function, ()))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
     Terms,
     atom_from_json,
     atom_to_json,
-    atoms_in,
+    floats_in,
+    is_float,
+    polynomials_in,
     terms_from_json,
     terms_to_json,
     text_of,
@@ -100,15 +103,24 @@ class Formulas:
             Guard(terms_from_json(terms), _bound(low), _bound(high), tuple(map(_whole, others)))
             for terms, low, high, others in fields["guards"]
         )
+        found = Formulas(atoms, guards)
         for number, atom in enumerate(atoms):
-            _check_atoms(atoms_in(atom), number)
-        _check_atoms([each for guard in guards for monomial, _ in guard.terms for each in monomial], len(atoms))
-        return Formulas(atoms, guards)
+            whole = {each for each in found.whole_atoms if each < number}
+            if any(each not in range(number) or each in whole for each in floats_in(atom)):
+                raise ValueError("a function has an operand that is no float")
+            _check_whole(polynomials_in(atom), whole)
+        _check_whole([guard.terms for guard in guards], found.whole_atoms)
+        return found
+
+    @cached_property
+    def whole_atoms(self) -> frozenset[int]:
+        """The numbers of the atoms that are whole numbers, of which polynomials consist."""
+        return frozenset(number for number, atom in enumerate(self.atoms) if not is_float(atom))
 
 
-def _check_atoms(found: Iterable[int], count: int) -> None:
-    if any(atom not in range(count) for atom in found):
-        raise ValueError("a term has an atom that does not exist")
+def _check_whole(polynomials: Iterable[Terms], atoms: Container[int]) -> None:
+    if any(atom not in atoms for terms in polynomials for monomial, _ in terms for atom in monomial):
+        raise ValueError("a term has an atom that does not exist, or is no whole number")
 
 
 def _bound(value: Any) -> int | None:

@@ -8,14 +8,13 @@ remainder is written by its quotient: ``n % 32`` is ``n - 32 * (n // 32)``.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.divisors import FUNCTIONS
-from ttnn_jit.specs.extents.float_functions import FLOAT_FUNCTIONS, SIGNS, double, double_bits
+from ttnn_jit.specs.extents.float_functions import FLOAT_FUNCTIONS, OF_WHOLE_RESULTS, SIGNS, double, double_bits, takes
 
 Monomial: TypeAlias = tuple[int, ...]
 """A product of atoms, by number, in ascending order; () is 1."""
@@ -213,19 +212,26 @@ def _value_of_operand(operand: Operand, atoms: Sequence[Any]) -> Any:
     return value_of(operand, atoms)
 
 
-def atoms_in(atom: Atom) -> Iterator[int]:
-    """The numbers of the atoms that an atom follows from."""
-    terms: list[Terms] = []
+def polynomials_in(atom: Atom) -> tuple[Terms, ...]:
+    """The polynomials that an atom follows from."""
     match atom:
         case Quotient(dividend, divisor):
-            terms = [dividend, divisor]
+            return dividend, divisor
         case Call(_, arguments):
-            terms = [*arguments]
+            return arguments
         case Applied(_, operands):
-            yield from (each for each in operands if isinstance(each, int))
-            terms = [each for each in operands if isinstance(each, tuple)]
-    for each in terms:
-        yield from itertools.chain.from_iterable(monomial for monomial, _ in each)
+            return tuple(each for each in operands if isinstance(each, tuple))
+    return ()
+
+
+def floats_in(atom: Atom) -> tuple[int, ...]:
+    """The numbers of the atoms that are floats and that an atom follows from."""
+    return tuple(each for each in atom.operands if isinstance(each, int)) if isinstance(atom, Applied) else ()
+
+
+def is_float(atom: Atom) -> bool:
+    """Whether the value of an atom is a float, and not a whole number."""
+    return isinstance(atom, Applied) and atom.function not in OF_WHOLE_RESULTS
 
 
 def bounds_of(terms: Terms, of_atom: Callable[[int], Bounds]) -> Bounds:
@@ -347,7 +353,10 @@ def atom_from_json(value: Any) -> Atom:
     if not isinstance(first, str):
         return Quotient(*map(terms_from_json, value))
     if first in FLOAT_FUNCTIONS:
-        return Applied(first, tuple(map(_operand_from_json, rest)))
+        operands = tuple(map(_operand_from_json, rest))
+        if not takes(first, [isinstance(each, tuple) for each in operands]):
+            raise ValueError(f"{first} has other operands")
+        return Applied(first, operands)
     if first not in FUNCTIONS:
         raise ValueError(f"there is no function {first!r}")
     return Call(first, tuple(map(terms_from_json, rest)))
