@@ -86,8 +86,9 @@ class Case:
             tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
             for (_, shape), own in zip(given, numbers, strict=True)
         ]
-        rows = len(numbers)
-        return Symbols((*map(tuple, numbers), (), ()), (*fixed, (), ()), (rows + 1,), (rows,))  # without numbers
+        rows, (integers, floats) = len(numbers), sizes_of(self.at(LEAST_SYMBOL))[-2:]  # numbers are fixed
+        numbers += [[None] * len(integers), [None] * len(floats)]
+        return Symbols(tuple(map(tuple, numbers)), (*fixed, integers, floats), (rows + 1,), (rows,))
 
     @property
     def sizes(self) -> list[int]:

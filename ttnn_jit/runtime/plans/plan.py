@@ -150,6 +150,13 @@ class ProgramPlan:
         plan._check_launches()
         return plan
 
+    def with_constants(self, constants: tuple[PlanConstant, ...]) -> ProgramPlan:
+        """The plan with as many other constants; what follows from the rest is shared."""
+        plan = object.__new__(ProgramPlan)
+        vars(plan).update(vars(self), constants=constants)
+        vars(plan).pop("hash", None)
+        return plan
+
     def _check_update(self, index: int, result: int) -> None:
         inputs = len(self.inputs)
         if not (0 <= index < inputs and 0 <= result < len(self.results) and self.results[result] >= inputs):

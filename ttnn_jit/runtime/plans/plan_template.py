@@ -225,6 +225,7 @@ class _Maker:
         if template.constants:
             self._constants = self._row([each.bits for each in example.constants], template.constants)
         self._take = [*map(_taker, self._rows)]
+        self._has_one_size = not any(map(any, (template.inputs, *template.specs, template.launches)))
 
     def _row(self, numbers: Sequence[int], places: Places) -> int:
         """The number of a tuple among those of a plan."""
@@ -260,6 +261,8 @@ class _Maker:
     def plan(self, given: Sequence[TensorSpec], evaluated: Sequence[int]) -> ProgramPlan:
         numbers = [*evaluated, *self._fixed]
         rows = [take(numbers) for take in self._take]
+        if self._has_one_size:
+            return self._example.with_constants(self._constants_of(rows))
         inputs = (*given, *self._example.inputs[len(given) :])
         others = [TensorSpec(rows[row], *form) for row, *form in self._made]
 
@@ -270,12 +273,15 @@ class _Maker:
 
         outputs, intermediates, elided = map(specs_of, self._specs)
         launches = tuple(_launches(self._launches, rows))
+        return self._example.resized(inputs, outputs, intermediates, elided, launches, self._constants_of(rows))
+
+    def _constants_of(self, rows: Sequence[tuple[int, ...]]) -> tuple[PlanConstant, ...]:
         constants = self._example.constants
-        if self._constants is not None:
-            constants = tuple(
-                [PlanConstant(each.dtype, bits) for each, bits in zip(constants, rows[self._constants], strict=True)]
-            )
-        return self._example.resized(inputs, outputs, intermediates, elided, launches, constants)
+        if self._constants is None:
+            return constants
+        return tuple(
+            [PlanConstant(each.dtype, bits) for each, bits in zip(constants, rows[self._constants], strict=True)]
+        )
 
 
 def _taker(indices: tuple[int, ...]) -> Callable[[Sequence[int]], tuple[int, ...]]:
