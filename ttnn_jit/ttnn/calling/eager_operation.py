@@ -310,7 +310,7 @@ class TtnnOperation(WarmCalls):
         program = compilation.program
         if not compilation.by_template:
             self._count_compiled(bound)
-        self._programs.put(key, program, self._forget)
+        self._programs.put(key, program, self._forget, warns=not compilation.by_template)
         return program
 
     @staticmethod
