@@ -107,16 +107,25 @@ class HiddenSymbols:
         extents: Their extents.
         trace: The trace.
         served: Whether templates serve tensors of a spec.
+        opens_floats: Whether floats may be symbols.
     """
 
     def __init__(
-        self, seen: Sequence[SeenCall], symbols: Symbols, extents: Sequence[Any], trace: Trace, served: Any
+        self,
+        seen: Sequence[SeenCall],
+        symbols: Symbols,
+        extents: Sequence[Any],
+        trace: Trace,
+        served: Any,
+        *,
+        opens_floats: bool,
     ) -> None:
         self._seen = seen
         self._symbols = symbols
         self._extents = [*extents]
         self._trace = trace
         self._served = served
+        self._opens_floats = opens_floats
         self._specs: dict[Path, TensorSpec] = {}
         self._rows: dict[Path, tuple[int | None, ...]] = {}
         self._shapes: dict[Path, tuple[int, ...]] = {}
@@ -148,7 +157,7 @@ class HiddenSymbols:
         earlier = [seen.numbers[path] for seen in self._seen if path in seen.numbers]
         if not may_be_open(path, value) or all(atom_key(other) == atom_key(value) for other in earlier):
             return None
-        if type(value) is int and not is_symbol(abs(value)):
+        if not (is_symbol(abs(value)) if type(value) is int else self._opens_floats):
             return None
         bits = size_of_number(value)
         self._extents.append(self._trace.symbol(bits) if type(value) is int else self._trace.float_symbol(bits))

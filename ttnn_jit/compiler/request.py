@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -158,8 +158,8 @@ class FunctionRequest:
 
     @property
     def floats(self) -> tuple[float, ...]:
-        """The floats in the arguments."""
-        return _of_class(float, pytrees.leaves([*self.arguments.values()]))
+        """The floats in the arguments; none if the options leave none open."""
+        return _of_class(float, pytrees.leaves([*self.arguments.values()])) if self.options.opens_floats else ()
 
     @property
     def marked_axes(self) -> Sequence[Collection[int]]:
@@ -169,7 +169,8 @@ class FunctionRequest:
     @property
     def names_of_sizes(self) -> SizeNames:
         """The names in the function, such as ``x.shape[0]``."""
-        return names_of_sizes(self.arguments)
+        *others, floats = names_of_sizes(self.arguments)
+        return [*others, floats if self.floats else []]
 
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
@@ -295,13 +296,15 @@ def _of_class(cls: type, values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(value for value in values if type(value) is cls)
 
 
+_NONE: Iterator[Any] = iter(())
+
+
 def _replacing(specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]) -> Callable[[Any], Any]:
-    """A function that returns the next of these in place of each spec, int and float."""
+    """A function that returns the next of these in place of each spec, int and float, as long as there are any."""
     of_kinds = {TensorSpec: iter(specs), int: iter(integers), float: iter(floats)}
 
     def other(leaf: Any) -> Any:
-        own = of_kinds.get(type(leaf))
-        return leaf if own is None else next(own)
+        return next(of_kinds.get(type(leaf), _NONE), leaf)
 
     return other
 

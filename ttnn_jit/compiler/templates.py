@@ -7,101 +7,41 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import field, replace
 from functools import lru_cache, partial
-from itertools import starmap
 from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.compiled_template import CompiledTemplate, Template, descriptors_of, sizes_of
 from ttnn_jit.compiler.hidden_symbols import (
     HiddenSymbols,
     SeenCall,
     is_number,
     numbers_of_reads,
     shapes_of_reads,
-    size_of_number,
     with_forms,
-    with_values,
 )
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, StoredTemplate, notes_of
-from ttnn_jit.compiler.symbols import Place, Sizes, Symbols, names_of_sizes
+from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
-from ttnn_jit.diagnostics.errors import InternalError, ShapeError
+from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.pytrees import map_leaves
-from ttnn_jit.foreign.values import is_a, same_value
-from ttnn_jit.guards.reads import NumberMark, Path, Read, path_text
-from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.foreign.values import same_value
+from ttnn_jit.guards.reads import Path, Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.runtime.native.native import host_cpu
-from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
-from ttnn_jit.runtime.plans.spec_json import text_of
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.cores.memory_config import BufferType
 from ttnn_jit.specs.extents.extent import specialized
-from ttnn_jit.specs.extents.float_functions import double_bits
-from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization, Trace
+from ttnn_jit.specs.extents.trace import ServesOneCallError, Trace
 from ttnn_jit.specs.spec_forms import form_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
-
-
-@dataclass(frozen=True)
-class Template:
-    """A plan for many sizes.
-
-    Attributes:
-        symbols: The dimensions that may vary.
-        formulas: The numbers of the plan, and the guards.
-        plan: The plan.
-        specialized: The uses that fixed an extent.
-    """
-
-    symbols: Symbols
-    formulas: Formulas
-    plan: PlanTemplate
-    specialized: tuple[Specialization, ...] = ()
-
-    def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
-        """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
-        symbols = self.symbols.values([tuple(spec.shape) for spec in inputs] if sizes is None else sizes)
-        if symbols is None:
-            return None
-        atoms = self.formulas.values(symbols)
-        if atoms is None:
-            return None
-        try:
-            return self.plan.plan_for(inputs, atoms)
-        except ShapeError:
-            return None  # a tensor would be too large: a compile says which
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values, besides those of the plan of one size."""
-        return {
-            "symbols": self.symbols.to_json(),
-            "formulas": self.formulas.to_json(),
-            "places": self.plan.to_json(),
-            "specialized": [[each.expression, each.value, each.use] for each in self.specialized],
-        }
-
-    @staticmethod
-    def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int]) -> Template:
-        """The inverse of `to_json`, for calls with sizes of these ranks.
-
-        Raises:
-            LookupError, TypeError, ValueError: The fields do not describe a template of the example.
-        """
-        symbols, formulas = Symbols.from_json(fields["symbols"], ranks), Formulas.from_json(fields["formulas"])
-        if symbols.count != formulas.atoms.count(None):
-            raise ValueError("the formulas have other symbols")
-        plan = PlanTemplate.from_json(fields["places"], example, formulas.whole_atoms)
-        uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
-        return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)))
 
 
 @lru_cache(maxsize=4096)
@@ -112,61 +52,6 @@ def may_be_dynamic(spec: TensorSpec) -> bool:
 
 
 _SERVED = (BufferType.DRAM, BufferType.SYSTEM_MEMORY)
-
-
-@dataclass(frozen=True)
-class CompiledTemplate:
-    """A template with all else of its compile.
-
-    Attributes:
-        template: The plan for many sizes.
-        program: The program of one size, whose code all sizes share.
-        reads: See `Compilation`.
-        structure: See `Compilation`.
-        warnings: See `Compilation`.
-        hidden: The paths of the hidden inputs whose extents may vary, and of the numbers that may vary. The symbols
-            have rows for these, behind those of a request's sizes.
-    """
-
-    template: Template
-    program: Program
-    reads: tuple[Read, ...]
-    structure: Any
-    warnings: tuple[str, ...]
-    hidden: tuple[Path, ...] = ()
-
-    def compilation_for(self, request: Request, found: Sequence[Any] = ()) -> Compilation | None:
-        """The compilation of a request that differs in its sizes alone; None if the template does not hold for them.
-
-        Args:
-            request: The request.
-            found: The hidden inputs of its call.
-
-        Raises:
-            InternalError: A launch of the plan would leave its operands.
-        """
-        inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
-        if self.hidden:
-            values = self.by_path(found)
-            reads = with_values(reads, {path: values[path] for path in self.hidden})
-            inputs = (*inputs, *(mark_of(each).spec for each in values.values() if not is_number(each)))
-            sizes = (*sizes, *self.hidden_sizes(values))
-        plan = self.template.plan_for(inputs, sizes)
-        if plan is None:
-            return None
-        program = self.program.resized(plan, partial(descriptors_of, request))
-        return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
-
-    def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
-        """The hidden inputs and open numbers of a call by path."""
-        paths = [read.path for read in self.reads if is_a(read.value, TensorMark, NumberMark)]
-        return dict(zip(paths, found, strict=True))
-
-    def hidden_sizes(self, values: Mapping[Path, Any]) -> Iterator[tuple[int, ...]]:
-        """The rows of a call's sizes for the hidden inputs and numbers that may vary."""
-        for path in self.hidden:
-            value = values[path]
-            yield (size_of_number(value),) if is_number(value) else tuple(mark_of(value).spec.shape)
 
 
 class GuardedReads(Protocol):
@@ -213,15 +98,6 @@ def _is_other_number(number: float, path: Path, value_at: Callable[[Path], Any])
         return not same_value(value_at(path), number)
     except Exception:  # noqa: BLE001 - objects of the user's are read, and the compile reads them again
         return False
-
-
-def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The shapes of a request's tensors, behind them its ints, and then the bits of its floats."""
-    return (
-        *(tuple(spec.shape) for spec in request.inputs),
-        request.integers,
-        tuple([double_bits(number) for number in request.floats]),
-    )
 
 
 @dataclass
@@ -379,8 +255,8 @@ class Templates:
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
-        opens = symbols.count or family.has_other_hidden_inputs or family.has_other_numbers(request.value_at)
-        if not opens:
+        opens = symbols.count or family.has_other_hidden_inputs
+        if not opens and not (request.options.opens_floats and family.has_other_numbers(request.value_at)):
             return None
         try:
             made = compile_template(request, symbols, stored, family.seen)
@@ -516,7 +392,7 @@ def compile_template(
 
     trace = Trace()
     traced = symbols.traced_symbols(sizes_of(request), trace)
-    hidden = HiddenSymbols(seen, symbols, traced, trace, may_be_dynamic)
+    hidden = HiddenSymbols(seen, symbols, traced, trace, may_be_dynamic, opens_floats=request.options.opens_floats)
     with trace.recording(), stored.numba_disk_cache():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), traced)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
@@ -543,9 +419,3 @@ def compile_template(
         plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
     )
     return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, paths)
-
-
-def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:
-    """The descriptors of a request's launches, which depend on its sizes."""
-    _, descriptors = driver.run_stages(request.lower().module, request.options, None)
-    return descriptors

@@ -179,7 +179,7 @@ def test_an_ignored_keyword_warns_once(device):
 
 
 def test_a_scalar_that_keeps_changing_warns_and_is_named():
-    scale = ttnn_jit.jit(enable_cache=False)(lambda x, step: x * step)
+    scale = ttnn_jit.jit(enable_cache=False, dynamic=False)(lambda x, step: x * step)
     x = torch.ones(1)
     for number in range(15):
         scale(x, float(number))
