@@ -97,7 +97,8 @@ _ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, opera
 _OTHERS = (double, double_bits, float32, float32_bits, int32_bits, short_float, real_power, less, at_most, equal)
 
 _BITS = (double_bits, float32_bits, int32_bits)
-OF_WHOLE_RESULTS = frozenset(each.__name__ for each in (*_BITS, less, at_most, equal))
+COMPARISONS = frozenset(each.__name__ for each in (less, at_most, equal))
+OF_WHOLE_RESULTS = COMPARISONS.union(each.__name__ for each in _BITS)
 """The functions whose results are natural numbers."""
 
 FLOAT_FUNCTIONS: Mapping[str, Callable[..., float]] = {
