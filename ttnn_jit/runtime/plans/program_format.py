@@ -18,7 +18,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 
 MAGIC = b"TTJP"
-VERSION = 12
+VERSION = 13
 _PREFIX = struct.Struct("<4sIQ32s")
 
 
