@@ -85,9 +85,20 @@ def equal(one: float, other: float) -> int:
 
 
 SIGNS: Mapping[str, str] = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "real_power": "**",
-    "less": "<", "at_most": "<=", "equal": "==",
-}  # fmt: skip
+    function.__name__: sign
+    for function, sign in (
+        (operator.add, "+"),
+        (operator.sub, "-"),
+        (operator.mul, "*"),
+        (operator.truediv, "/"),
+        (operator.floordiv, "//"),
+        (operator.mod, "%"),
+        (real_power, "**"),
+        (less, "<"),
+        (at_most, "<="),
+        (equal, "=="),
+    )
+}
 """The functions that are operators in Python's syntax."""
 
 MATH_FUNCTIONS = (math.sqrt, math.exp, math.log, math.log2, math.log10, math.sin, math.cos, math.tan, math.tanh)

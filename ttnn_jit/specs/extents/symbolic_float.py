@@ -6,6 +6,7 @@ guards. Every other use *specializes* the number: a guard then requires the bits
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -37,13 +38,13 @@ class SymbolicFloat:
     # --- Arithmetic ---------------------------------------------------------------------------------------------------
 
     def __neg__(self) -> Any:
-        return self.trace.applied("neg", self)
+        return self.trace.applied(operator.neg.__name__, self)
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        return self.trace.applied("abs", self)
+        return self.trace.applied(operator.abs.__name__, self)
 
     def __pow__(self, power: Any, modulus: Any = None) -> Any:
         if _is_real(power) and modulus is None and type(_hint(self) ** _hint(power)) is float:
@@ -166,7 +167,8 @@ def _specializing(function: Callable[..., Any], *, reflected: bool = False) -> C
     return method
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
+_ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod)
+for _name in (each.__name__ for each in _ARITHMETIC):
     setattr(SymbolicFloat, f"__{_name}__", _operator(_name))
     setattr(SymbolicFloat, f"__r{_name}__", _operator(_name, reflected=True))
 setattr(SymbolicFloat, "__divmod__", _specializing(divmod))  # noqa: B010 - no method of the class

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from tests.end_to_end.calls import number_model as model
+from tests.end_to_end.programs import number_model as model
 from ttnn_jit import ttnn
 from ttnn_jit.specs.target import PRESETS
 
