@@ -5,7 +5,7 @@ lists candidates: everything else that a compile under that key read (globals, h
 fingerprint, and the *content key* of the resulting program, which is made of the parsed program without locations. A
 changed global is then another candidate of the same entry, and a function that moved down a line finds its program.
 
-A *template* (compiler/templates.py) is a program that serves many sizes. Its key has no sizes, and an entry of its own
+A *template* (compiler/template.py) is a program that serves many sizes. Its key has no sizes, and an entry of its own
 kind; its content key is the hash of its bytes.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import re
 
@@ -47,6 +48,14 @@ POOLS = [
     ({"channels": 4}, "the input has shape [1, 5, 5, 8], and its sizes are 1x5x5 positions of 4 channels"),
     ({"stride": [1, -1]}, "the stride is [1, -1]: the numbers must be at least 1"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_collection():
+    """Jitted functions that earlier tests left in cycles stay, so that `programs` counts those of this test."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def programs():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -11,7 +12,7 @@ from ttnn_jit.cache.manifest import Manifest, Reads
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.request import Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, current_fingerprint, manifest_on_disk, request_key
-from ttnn_jit.compiler.templates import read_template
+from ttnn_jit.compiler.stored_templates import read_template
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text
@@ -56,7 +57,9 @@ def stage_text(request: Request, stage: str) -> str:
     """
     names = driver.stages()
     if stage not in names:
-        raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
+        near = difflib.get_close_matches(stage, names, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise ArgumentError(f"no stage is named {stage!r}", help=f"{meant}the stages are {', '.join(names)}")
     module = request.lower().module
     if stage in names[: names.index(driver.HOST)]:
         return _module_text(module, request.options, stage)

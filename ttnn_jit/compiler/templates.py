@@ -1,57 +1,27 @@
-"""Templates: programs for many sizes and numbers, whose plans hold expressions in place of numbers.
-
-The compile of a template is the compile of one size, with extents that record what it depends on
-(specs/extents/trace.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
-kernels know no extents.
-"""
+"""The templates of a function (compiler/template.py): which one serves a call, and when one is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field, replace
-from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.compiled_template import CompiledTemplate, Template, descriptors_of, sizes_of
-from ttnn_jit.compiler.hidden_symbols import (
-    HiddenSymbols,
-    SeenCall,
-    is_number,
-    numbers_of_reads,
-    shapes_of_reads,
-    with_forms,
-)
+from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, shapes_of_reads, with_forms
 from ttnn_jit.compiler.request import Compilation, Request
-from ttnn_jit.compiler.stored_programs import StoredPrograms, StoredTemplate, notes_of
+from ttnn_jit.compiler.stored_programs import StoredPrograms
+from ttnn_jit.compiler.stored_templates import read_template, stored_form
 from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
+from ttnn_jit.compiler.template import CompiledTemplate, compile_template, is_eligible, sizes_of, without_extents
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
-from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import same_value
 from ttnn_jit.guards.reads import Path, Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
-from ttnn_jit.runtime.native.native import host_cpu
-from ttnn_jit.runtime.plans.plan_template import PlanTemplate
-from ttnn_jit.runtime.programs.program import Program
-from ttnn_jit.specs.cores.memory_config import BufferType
-from ttnn_jit.specs.extents.extent import specialized
-from ttnn_jit.specs.extents.trace import ServesOneCallError, Trace
-from ttnn_jit.specs.spec_forms import form_of
-from ttnn_jit.specs.tensor_spec import TensorSpec
-
-
-@lru_cache(maxsize=4096)
-def may_be_dynamic(spec: TensorSpec) -> bool:
-    """Whether templates serve tensors like this one: dense and interleaved, not in L1."""
-    config = spec.memory_config
-    return spec.strides is None and not config.is_sharded() and config.buffer_type in _SERVED
-
-
-_SERVED = (BufferType.DRAM, BufferType.SYSTEM_MEMORY)
+from ttnn_jit.specs.extents.trace import ServesOneCallError
 
 
 class GuardedReads(Protocol):
@@ -265,16 +235,13 @@ class Templates:
             return None
         if made is None:
             return None
-        program = made.program
-        compilation = Compilation(program, made.reads, made.structure, None, made.warnings, by_template=True)
+        compilation = Compilation(made.program, made.reads, made.structure, None, made.warnings, by_template=True)
         exact = self._guard_of(compilation)
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
             guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
             family.templates.append(_Guarded.of(made, guard, None, is_read=False))
             return compilation, exact
-        notes = {**program.notes, TEMPLATE: made.template.to_json()}
-        example = Program(program.plan, program.objects, notes=notes, built_for=program.built_for)
-        digest = stored.keep_template(_without_extents(request), made.reads, example)
+        digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
         family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
         return compilation, exact
 
@@ -321,101 +288,3 @@ class Templates:
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
         """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""
         return lambda place: (bool(self._dynamic) and place[0] < tensors) or family.varies(place)
-
-
-TEMPLATE = "template"
-"""The note of a stored program that is the example of a template: the JSON values of the template."""
-
-
-def read_template(
-    request: Request, stored: StoredPrograms, known: Container[str] = ()
-) -> tuple[CompiledTemplate, Compilation, str] | None:
-    """A template on disk that serves a request, the compilation that it makes, and the digest of its entry.
-
-    Templates whose digest is `known` are not read. None if no other serves the request.
-    """
-    if not is_eligible(request):
-        return None
-    for found in stored.templates(_without_extents(request), known):
-        compiled = template_of(found, request)
-        try:
-            compilation = None if compiled is None else compiled.compilation_for(request, ())
-        except InternalError:
-            continue  # it is damaged
-        if compiled is not None and compilation is not None:
-            return compiled, compilation, found.digest
-    return None
-
-
-def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | None:
-    """The stored template, for calls that differ from a request in sizes alone; None if it is damaged."""
-    program, inputs = found.compilation.program, request.inputs
-    example, count = program.plan, len(inputs)
-    forms = [*map(form_of, example.inputs[:count])]
-    if forms != [*map(form_of, inputs)] or not all(map(may_be_dynamic, example.inputs[:count])):
-        return None
-    if example.inputs[count:] != found.hidden:
-        return None
-    try:
-        ranks = [*map(len, sizes_of(request))]
-        template = Template.from_json(program.notes[TEMPLATE], example, ranks)
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return None
-    notes = {name: note for name, note in program.notes.items() if name != TEMPLATE}
-    own = Program(example, program.objects, notes=notes, built_for=program.built_for)
-    rest = found.compilation
-    return CompiledTemplate(template, own, rest.reads, rest.structure, rest.warnings)
-
-
-def _without_extents(request: Request) -> Request:
-    """A request with extents and numbers of 1, which stands for all sizes in keys."""
-    specs = (spec.with_(shape=(1,) * len(spec.shape)) for spec in request.inputs)
-    return request.with_inputs(specs, (1,) * len(request.integers), (1.0,) * len(request.floats))
-
-
-def is_eligible(request: Request) -> bool:
-    """Whether templates may serve a request."""
-    if request.target.tile_aligned_only or request.options.extra_pipeline_options:
-        return False
-    return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
-
-
-def compile_template(
-    request: Request, symbols: Symbols, stored: StoredPrograms, seen: Sequence[SeenCall] = ()
-) -> CompiledTemplate | None:
-    """A template of a request, the last of the calls that were `seen`; None if it would serve calls of one size only.
-
-    Raises:
-        ServesOneCallError: Its program would serve one call only.
-    """
-    from ttnn_jit.dialects.writing.editing import discard
-
-    trace = Trace()
-    traced = symbols.traced_symbols(sizes_of(request), trace)
-    hidden = HiddenSymbols(seen, symbols, traced, trace, may_be_dynamic, opens_floats=request.options.opens_floats)
-    with trace.recording(), stored.numba_disk_cache():
-        specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), traced)
-        lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
-        if lowered.opaque is not None:
-            raise ServesOneCallError
-        complete = hidden.completed()
-        paths = *hidden.paths, *hidden.paths_of_numbers
-        is_read = {*paths} <= {read.path for read in lowered.reads}
-        if not complete.count or not is_read:
-            return None
-        structure = map_leaves(lowered.output_structure, specialized)
-        notes = notes_of(lowered)
-        code = driver.scheduled_code(lowered.module, request.options, None)
-        with code.assembled() as images:
-            objects = images()
-        discard(lowered.module)
-    COUNTERS.compiles += 1
-    COUNTERS.templates += 1
-    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.sizes)) or [])
-    assert hints is not None, "a template holds for the size that it was made for"
-    plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
-    template = Template(complete, trace.formulas, plan, tuple(trace.specialized))
-    program = Program(
-        plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
-    )
-    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, paths)

@@ -162,6 +162,14 @@ class ElementFormat(enum.Enum):
         return self.traits.storage is Storage.BLOCKS
 
     @cached_property
+    def memory_type(self) -> str:
+        """The LLVM type of its loads and stores; of block floats, which have none, the type of a tile in MLIR.
+
+        Kernels of formats with one type may have one text: copies of signed and of unsigned integers.
+        """
+        return self.traits.mlir if self.is_block_float else self.traits.llvm
+
+    @cached_property
     def is_integer(self) -> bool:
         """Whether it is an integer type."""
         return self.traits.compute.is_integer

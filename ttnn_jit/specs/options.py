@@ -68,8 +68,8 @@ class CompileOptions:
 
     @property
     def opens_floats(self) -> bool:
-        """Whether templates leave floats open: a traced function runs with plain floats, numba's kernels hold them."""
-        return not self.graph_capture and self.backend != "numba"
+        """Whether templates leave floats open: a traced function runs with plain floats."""
+        return not self.graph_capture
 
 
 @dataclass(frozen=True)

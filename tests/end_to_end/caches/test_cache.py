@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import torch
 import ttnn_jit
 from tests import programs
 from ttnn_jit import ttnn
+from ttnn_jit.compiler import stored_programs
 
 SCALE = 2.0
 
@@ -242,3 +244,19 @@ def test_attributes_of_an_object_are_guarded_so_that_calls_stay_warm():
     assert ttnn_jit.cache_info().memory_hits == before.memory_hits + 1
     SETTINGS.scale = 5.0
     assert jitted(x)[0] == 5.0
+
+
+@pytest.mark.parametrize(("first", "second"), [(torch.int32, torch.uint32), (torch.bfloat16, torch.uint16)])
+def test_a_program_is_found_on_disk_whose_kernel_was_made_for_elements_of_another_type(
+    first, second, cpu_device, monkeypatch
+):
+    """Copies of 32 bits are one kernel, whatever the bits mean."""
+    swapped = ttnn_jit.jit(dynamic=False)(lambda x: ttnn.permute(x, (1, 0, 2)))
+    for dtype in (first, second):
+        x = ttnn.from_torch(torch.arange(2 * 3 * 8).reshape(2, 3, 8).to(dtype), device=cpu_device)
+        swapped(x)
+    swapped.clear()
+    monkeypatch.setattr(stored_programs, "IN_MEMORY", weakref.WeakValueDictionary())
+    before = compiles()
+    assert swapped(x).shape == (3, 2, 8)
+    assert compiles() == before

@@ -22,7 +22,7 @@ from tests.sampling import drawn
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, TEMPLATES, store_of
 from ttnn_jit.compiler import stored_programs
-from ttnn_jit.compiler.templates import TEMPLATE, template_of
+from ttnn_jit.compiler.stored_templates import TEMPLATE, template_of
 from ttnn_jit.diagnostics.errors import InternalError, ProgramFormatError
 from ttnn_jit.runtime.plans import program_format
 from ttnn_jit.runtime.programs.program import Program

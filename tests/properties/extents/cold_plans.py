@@ -13,9 +13,9 @@ from ttnn_jit import ttnn
 from ttnn_jit.codegen.blocking import kernel_sharing
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.compiled_template import Template, sizes_of
 from ttnn_jit.compiler.request import OperationRequest
 from ttnn_jit.compiler.symbols import Symbols
+from ttnn_jit.compiler.template import Template, sizes_of
 from ttnn_jit.dialects.writing.editing import discard
 from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.language.operation import Operation

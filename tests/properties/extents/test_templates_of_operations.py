@@ -22,7 +22,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.codegen.bodies.steps import CONSTANT_OF_A_KERNEL
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.stored_programs import StoredPrograms
-from ttnn_jit.compiler.templates import compile_template
+from ttnn_jit.compiler.template import compile_template
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import GRADIENTS, OPERATIONS, Elementwise, declared_in
 from ttnn_jit.runtime.plans.plan import ProgramPlan

@@ -16,11 +16,11 @@ import ttnn_jit
 from tests import programs
 from tests.damage import damaged_json
 from ttnn_jit import ttnn
-from ttnn_jit.compiler.compiled_template import Template, sizes_of
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.symbols import Symbols
-from ttnn_jit.compiler.templates import Templates, compile_template
+from ttnn_jit.compiler.template import Template, compile_template, sizes_of
+from ttnn_jit.compiler.templates import Templates
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan

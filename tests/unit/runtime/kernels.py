@@ -46,7 +46,7 @@ BINARY = {"t_add": "fadd float %a, %b", "t_sub": "fsub float %a, %b"}
 @cache
 def object_code(name: str) -> bytes:
     """The image of one of the kernels."""
-    return image_of(object_file(name), Signature(1, (("f32", 1),) * (3 if name in BINARY else 2), 1).to_json())
+    return image_of(object_file(name), Signature(1, (("float", 1),) * (3 if name in BINARY else 2), 1).to_json())
 
 
 @cache

@@ -27,7 +27,7 @@ class Signature:
 
     Attributes:
         loops: Number of loops.
-        operands: Per operand its element type, as MLIR spells it, and its stride along the innermost loop if the code
+        operands: Per operand its `memory_type`, and its stride along the innermost loop if the code
             assumes it: 1 or 0; None if the code reads it from the launch.
         written: How many operands, the last ones, it writes.
         reduced: Which loops are reduced; 0 is the innermost.
@@ -56,8 +56,8 @@ def signature_of(launch: Launch, specs: Sequence[TensorSpec]) -> Signature:
     """The signature that the kernel of a checked launch over operands of `specs` must have."""
     loops = launch.loops
     inner = launch.params[loops::loops]
-    dtypes = (specs[index].dtype.mlir for index in launch.operands)
-    operands = tuple((dtype, step if step in (0, 1) else None) for dtype, step in zip(dtypes, inner, strict=True))
+    types = (specs[index].dtype.memory_type for index in launch.operands)
+    operands = tuple((own, step if step in (0, 1) else None) for own, step in zip(types, inner, strict=True))
     own = launch.reduced, _has_short_rows(launch), launch.panels, launch.whole
     return Signature(loops, operands, launch.written, *own)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.extents.float_functions import FLOAT_FUNCTIONS
-from ttnn_jit.specs.extents.polynomials import Terms, constant, difference, plus, product_of, scaled, sum_of
+from ttnn_jit.specs.extents.polynomials import Terms, constant, difference, product_of, sum_of
 from ttnn_jit.specs.extents.recording import Recording
 from ttnn_jit.specs.extents.symbolic_float import SymbolicFloat
 
@@ -27,75 +27,32 @@ MOST_FACTORS = 8
 
 
 class Extent:
-    """A number of a trace. Its class is `int` for `isinstance` and in patterns, but not for C code."""
+    """A number of a trace. Its class is `int` for `isinstance` and in patterns, but not for C code.
 
-    __slots__ = ("hint", "terms", "trace")
+    A trace has one object for each polynomial, with the results of the operators that were applied to it.
+    """
+
+    __slots__ = ("hash", "hint", "key", "results", "terms", "trace")
+    __class__ = int  # type: ignore[assignment]
 
     def __init__(self, trace: Recording, terms: Terms, hint: int) -> None:
         self.trace = trace
         self.terms = terms
         self.hint = hint
+        self.hash = hash(terms)
+        self.key = object()  # stands for the extent in `results`, for its own hash specializes
+        self.results: dict[tuple[Any, object], Any] = {}
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """The class for `isinstance`."""
-        return int
-
-    # --- Arithmetic ---------------------------------------------------------------------------------------------------
-
-    def __add__(self, other: Any) -> Any:
-        if type(other) is int:
-            return Extent(self.trace, plus(self.terms, other), self.hint + other)
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.extent(sum_of((*self.terms, *terms)))
-
-    def __sub__(self, other: Any) -> Any:
-        if type(other) is int:
-            return Extent(self.trace, plus(self.terms, -other), self.hint - other)
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.extent(difference(self.terms, terms))
-
-    def __mul__(self, other: Any) -> Any:
-        if type(other) is int:
-            return Extent(self.trace, scaled(self.terms, other), self.hint * other) if other else 0
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.extent(product_of(self.terms, terms))
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
+    # --- Operators; the others are set below --------------------------------------------------------------------------
 
     def __neg__(self) -> Any:
-        return Extent(self.trace, scaled(self.terms, -1), -self.hint)
+        return operator.mul(self, -1)
 
     def __pos__(self) -> Any:
         return self
 
-    def __floordiv__(self, other: Any) -> Any:
-        return _quotient(self.trace, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return _quotient(self.trace, other, self)
-
-    def __divmod__(self, other: Any) -> Any:
-        quotient = _quotient(self.trace, self, other)
-        return quotient if quotient is NotImplemented else (quotient, self - other * quotient)
-
-    def __rdivmod__(self, other: Any) -> Any:
-        quotient = _quotient(self.trace, other, self)
-        return quotient if quotient is NotImplemented else (quotient, other - self * quotient)
-
-    def __mod__(self, other: Any) -> Any:
-        both = self.__divmod__(other)
-        return both if both is NotImplemented else both[1]
-
-    def __rmod__(self, other: Any) -> Any:
-        both = self.__rdivmod__(other)
-        return both if both is NotImplemented else both[1]
-
     def __abs__(self) -> Any:
-        return self if self >= 0 else -self
+        return self if operator.ge(self, 0) else -self
 
     def __pow__(self, power: Any, modulus: Any = None) -> Any:
         if type(power) is int and 0 <= power <= MOST_FACTORS and modulus is None:
@@ -110,54 +67,18 @@ class Extent:
 
     __floor__ = __ceil__ = __trunc__
 
-    # --- Comparisons --------------------------------------------------------------------------------------------------
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is int and not KEYS.as_expressions:
-            return self.trace.is_zero(plus(self.terms, -other))
-        terms = _terms_of(other)
+    def __eq__(self, other: object) -> Any:
+        if self is other:
+            return True
         if KEYS.as_expressions:
-            return self.terms == terms
-        if terms is not None:
-            return self.trace.is_zero(difference(self.terms, terms))
-        if _is_symbolic_float(other) or not isinstance(other, float):
-            return NotImplemented
-        return other.is_integer() and self == int(other)
+            return type(other) is Extent and self.terms == other.terms
+        return _equal(self, other)
 
-    def __ne__(self, other: object) -> bool:
-        equal = self.__eq__(other)
-        return equal if equal is NotImplemented else not equal
-
-    def __ge__(self, other: Any) -> Any:
-        if _is_plain_float(other):
-            return self >= math.ceil(other) if math.isfinite(other) else other == -math.inf
-        if type(other) is int:
-            return self.trace.is_at_least_zero(plus(self.terms, -other))
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(self.terms, terms))
-
-    def __le__(self, other: Any) -> Any:
-        if _is_plain_float(other):
-            return self <= math.floor(other) if math.isfinite(other) else other == math.inf
-        if type(other) is int:
-            return self.trace.is_at_least_zero(plus(scaled(self.terms, -1), other))
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(terms, self.terms))
-
-    def __gt__(self, other: Any) -> bool:
-        if _is_plain_float(other):
-            return not (self <= other or math.isnan(other))
-        less = self.__le__(other)
-        return less if less is NotImplemented else not less
-
-    def __lt__(self, other: Any) -> bool:
-        if _is_plain_float(other):
-            return not (self >= other or math.isnan(other))
-        more = self.__ge__(other)
-        return more if more is NotImplemented else not more
+    def __ne__(self, other: object) -> Any:
+        return not self == other if KEYS.as_expressions else _differ(self, other)
 
     def __bool__(self) -> bool:
-        return self != 0
+        return operator.ne(self, 0)  # type: ignore[no-any-return]
 
     # --- Uses that specialize -----------------------------------------------------------------------------------------
 
@@ -173,7 +94,7 @@ class Extent:
     def __hash__(self) -> int:
         if KEYS.as_expressions:
             KEYS.have_extents = True
-            return hash(self.terms)
+            return self.hash
         return hash(self.trace.specialize(self, "a key"))
 
     def __format__(self, spec: str) -> str:
@@ -201,81 +122,198 @@ def _specializing(function: Callable[..., Any], *, reflected: bool = False) -> C
     return method
 
 
-_OPERATORS = (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
-Extent.__name__ = "int"  # the name in Python's own errors
-for _operator in _OPERATORS:
+def _symbolic(
+    function: Callable[[Extent, Any], Any], with_float: Callable[[Extent, Any], Any]
+) -> Callable[[Extent, object], Any]:
+    """The method of an operator that is computed once for each extent or int that is its other operand.
+
+    Args:
+        function: The operator on an extent, and an extent or int.
+        with_float: The operator on an extent, and a float or complex number.
+    """
+
+    def method(self: Extent, other: object) -> Any:
+        if type(other) is int:
+            key: tuple[object, object] = function, other
+        elif type(other) is Extent:
+            key = function, other.key
+        elif isinstance(other, int):  # a bool, or a member of an IntEnum
+            return method(self, int(other))
+        else:
+            return with_float(self, other) if isinstance(other, (float, complex)) else NotImplemented
+        found = self.results.get(key)
+        if found is None:
+            found = self.results[key] = function(self, other)
+        return found
+
+    return method
+
+
+def _terms_of(number: Any) -> Terms:
+    """The polynomial of an extent or an int."""
+    return number.terms if type(number) is Extent else constant(number)
+
+
+# --- Arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def _sum(one: Extent, other: Any) -> Any:
+    return one.trace.extent(sum_of((*one.terms, *_terms_of(other))))
+
+
+def _difference(one: Extent, other: Any) -> Any:
+    return one.trace.extent(difference(one.terms, _terms_of(other)))
+
+
+def _reflected_difference(one: Extent, other: Any) -> Any:
+    return one.trace.extent(difference(_terms_of(other), one.terms))
+
+
+def _product(one: Extent, other: Any) -> Any:
+    return one.trace.extent(product_of(one.terms, _terms_of(other)))
+
+
+def _quotient(one: Extent, other: Any) -> Any:
+    if other == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return one.trace.quotient(one.terms, _terms_of(other))
+
+
+def _reflected_quotient(one: Extent, other: Any) -> Any:
+    if one == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return one.trace.quotient(_terms_of(other), one.terms)
+
+
+def _remainder(one: Extent, other: Any) -> Any:
+    return one - other * (one // other)
+
+
+def _reflected_remainder(one: Extent, other: Any) -> Any:
+    return other - one * (other // one)
+
+
+def _quotient_and_remainder(one: Extent, other: Any) -> Any:
+    return one // other, one % other
+
+
+def _reflected_quotient_and_remainder(one: Extent, other: Any) -> Any:
+    return other // one, other % one
+
+
+def _fraction(one: Extent, other: Any) -> Any:
+    return one.trace.applied(operator.truediv.__name__, one, other)
+
+
+def _reflected_fraction(one: Extent, other: Any) -> Any:
+    return one.trace.applied(operator.truediv.__name__, other, one)
+
+
+def _with_float(function: Callable[..., Any], *, reflected: bool = False) -> Callable[[Extent, Any], Any]:
+    """An operator on an extent and a float, which is a float of the trace; it is computed on ints for other numbers."""
+    on_ints, name = _specializing(function, reflected=reflected), function.__name__
+
+    def computed(one: Extent, other: Any) -> Any:
+        if type(other) not in _FLOATS or name not in FLOAT_FUNCTIONS:
+            return on_ints(one, other)
+        return one.trace.applied(name, *((other, one) if reflected else (one, other)))
+
+    return computed
+
+
+_FLOATS: set[type] = {float, SymbolicFloat}
+"""numpy's floats have rules of their own."""
+
+_ARITHMETIC: dict[Callable[..., Any], tuple[Callable[[Extent, Any], Any], Callable[[Extent, Any], Any]]] = {
+    operator.add: (_sum, _sum),
+    operator.sub: (_difference, _reflected_difference),
+    operator.mul: (_product, _product),
+    operator.floordiv: (_quotient, _reflected_quotient),
+    operator.mod: (_remainder, _reflected_remainder),
+    divmod: (_quotient_and_remainder, _reflected_quotient_and_remainder),
+    operator.truediv: (_fraction, _reflected_fraction),
+}
+"""Operators on extents and ints, plain and reflected."""
+
+for _operator, (_plain, _reflected) in _ARITHMETIC.items():
+    _name = _operator.__name__
+    setattr(Extent, f"__{_name}__", _symbolic(_plain, _with_float(_operator)))
+    setattr(Extent, f"__r{_name}__", _symbolic(_reflected, _with_float(_operator, reflected=True)))
+
+for _operator in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
     _name = _operator.__name__.strip("_")
     setattr(Extent, f"__{_name}__", _specializing(_operator))
     setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
 setattr(Extent, "__invert__", _specializing(operator.invert))  # noqa: B010 - no method of the class
 setattr(Extent, "__rpow__", _specializing(operator.pow, reflected=True))  # noqa: B010
+Extent.__name__ = "int"  # the name in Python's own errors
 
 
-def _with_floats(method: Callable[..., Any], function: Callable[..., Any], *, reflected: bool) -> Callable[..., Any]:
-    """The method of an operator that gives floats of the trace for floats; it is computed on ints for other numbers."""
-    on_ints = _specializing(function, reflected=reflected)
-    name = function.__name__
-
-    def own(self: Extent, other: Any) -> Any:
-        if _is_float(other):
-            if name not in FLOAT_FUNCTIONS:
-                return on_ints(self, other)
-            return self.trace.applied(name, *((other, self) if reflected else (self, other)))
-        return (on_ints if isinstance(other, (float, complex)) else method)(self, other)
-
-    return own
+# --- Comparisons ------------------------------------------------------------------------------------------------------
 
 
-def _quotient_of(*, reflected: bool) -> Callable[..., Any]:
-    """The method of the division of two whole numbers, which is a float."""
-
-    def method(self: Extent, other: Any) -> Any:
-        if _terms_of(other) is None:
-            return NotImplemented
-        return self.trace.applied("truediv", *((other, self) if reflected else (self, other)))
-
-    return method
+def _is_equal(one: Extent, other: Any) -> bool:
+    return one.trace.is_zero(difference(one.terms, _terms_of(other)))
 
 
-for _reflected in (False, True):
-    setattr(Extent, "__rtruediv__" if _reflected else "__truediv__", _quotient_of(reflected=_reflected))
-_WITH_FLOATS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, divmod)
-for _operator in _WITH_FLOATS:
-    for _reflected in (False, True):
-        _name = f"__{'r' * _reflected}{_operator.__name__}__"
-        setattr(Extent, _name, _with_floats(getattr(Extent, _name), _operator, reflected=_reflected))
+def _is_unequal(one: Extent, other: Any) -> bool:
+    return not one.trace.is_zero(difference(one.terms, _terms_of(other)))
 
 
-def _is_float(value: object) -> bool:
-    """Whether a value is a float of Python's or of a trace; numpy's have rules of their own."""
-    return type(value) in _FLOATS
+def _is_at_least(one: Extent, other: Any) -> bool:
+    return one.trace.is_at_least_zero(difference(one.terms, _terms_of(other)))
 
 
-_FLOATS: set[type] = {float, SymbolicFloat}
+def _is_at_most(one: Extent, other: Any) -> bool:
+    return one.trace.is_at_least_zero(difference(_terms_of(other), one.terms))
+
+
+def _is_above(one: Extent, other: Any) -> bool:
+    return not one <= other
+
+
+def _is_below(one: Extent, other: Any) -> bool:
+    return not one >= other
+
+
+def _equals_float(one: Extent, other: float) -> Any:
+    return (other.is_integer() and one == int(other)) if _is_plain_float(other) else NotImplemented
 
 
 def _is_plain_float(value: object) -> bool:
-    return isinstance(value, float) and not _is_symbolic_float(value)
+    """Whether a value is a float, and none of a trace, which compares itself with extents."""
+    return issubclass(type(value), float)
 
 
-def _is_symbolic_float(value: object) -> bool:
-    return type(value) is SymbolicFloat
+def _compared_with_float(function: Callable[[Any, Any], bool]) -> Callable[[Extent, Any], Any]:
+    """The comparison of an extent with a float, by the int next to it."""
+    rounded = math.ceil if function in {operator.ge, operator.lt} else math.floor
+
+    def compared(one: Extent, other: Any) -> Any:
+        if not _is_plain_float(other):
+            return NotImplemented
+        return function(one, rounded(other)) if math.isfinite(other) else function(0, other)
+
+    return compared
 
 
-def _terms_of(number: object) -> Terms | None:
-    """The polynomial of an extent or of a whole number; None for anything else."""
-    if type(number) is Extent:
-        return number.terms
-    return constant(int(number)) if isinstance(number, int) else None
+def _differs_from_float(one: Extent, other: float) -> Any:
+    equal = _equals_float(one, other)
+    return equal if equal is NotImplemented else not equal
 
 
-def _quotient(trace: Recording, dividend: Any, divisor: Any) -> Any:
-    own, by = _terms_of(dividend), _terms_of(divisor)
-    if own is None or by is None:
-        return NotImplemented
-    if divisor == 0:
-        raise ZeroDivisionError("integer division or modulo by zero")
-    return trace.quotient(own, by)
+_equal = _symbolic(_is_equal, _equals_float)
+_differ = _symbolic(_is_unequal, _differs_from_float)
+
+_COMPARISONS: dict[Callable[..., bool], Callable[[Extent, Any], bool]] = {
+    operator.ge: _is_at_least,
+    operator.le: _is_at_most,
+    operator.gt: _is_above,
+    operator.lt: _is_below,
+}
+
+for _comparison, _compared in _COMPARISONS.items():
+    setattr(Extent, f"__{_comparison.__name__}__", _symbolic(_compared, _compared_with_float(_comparison)))
 
 
 def computed(function: Callable[..., int], *arguments: Any) -> Any:

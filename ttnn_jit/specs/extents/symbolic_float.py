@@ -24,16 +24,12 @@ class SymbolicFloat:
     """
 
     __slots__ = ("atom", "hint", "trace")
+    __class__ = float  # type: ignore[assignment]
 
     def __init__(self, trace: Recording, atom: int, hint: float) -> None:
         self.trace = trace
         self.atom = atom
         self.hint = hint
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """The class for `isinstance`."""
-        return float
 
     # --- Arithmetic ---------------------------------------------------------------------------------------------------
 

@@ -1,29 +1,40 @@
-"""A plan for many sizes with the code of its kernels, and the programs that it makes."""
+"""A template: a program for many sizes and numbers, whose plan holds expressions in place of numbers.
+
+The compile of a template is the compile of one size, with extents that record what it depends on
+(specs/extents/trace.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
+kernels know no extents.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import starmap
 from typing import Any
 
+from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.hidden_symbols import is_number, size_of_number, with_values
+from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, is_number, size_of_number, with_values
 from ttnn_jit.compiler.request import Compilation, Request
+from ttnn_jit.compiler.stored_programs import StoredPrograms, notes_of
 from ttnn_jit.compiler.symbols import Sizes, Symbols
 from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.reads import NumberMark, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
+from ttnn_jit.runtime.native.native import host_cpu
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.runtime.plans.spec_json import text_of
 from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.specs.cores.memory_config import BufferType
+from ttnn_jit.specs.extents.extent import specialized
 from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.extents.trace import Specialization
+from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization, Trace
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -78,6 +89,16 @@ class Template:
         plan = PlanTemplate.from_json(fields["places"], example, formulas.whole_atoms)
         uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
         return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)))
+
+
+@lru_cache(maxsize=4096)
+def may_be_dynamic(spec: TensorSpec) -> bool:
+    """Whether templates serve tensors like this one: dense and interleaved, not in L1."""
+    config = spec.memory_config
+    return spec.strides is None and not config.is_sharded() and config.buffer_type in _SERVED
+
+
+_SERVED = (BufferType.DRAM, BufferType.SYSTEM_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -142,6 +163,60 @@ def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
         request.integers,
         tuple([double_bits(number) for number in request.floats]),
     )
+
+
+def without_extents(request: Request) -> Request:
+    """A request with extents and numbers of 1, which stands for all sizes in keys."""
+    specs = (spec.with_(shape=(1,) * len(spec.shape)) for spec in request.inputs)
+    return request.with_inputs(specs, (1,) * len(request.integers), (1.0,) * len(request.floats))
+
+
+def is_eligible(request: Request) -> bool:
+    """Whether templates may serve a request."""
+    if request.target.tile_aligned_only or request.options.extra_pipeline_options:
+        return False
+    return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
+
+
+def compile_template(
+    request: Request, symbols: Symbols, stored: StoredPrograms, seen: Sequence[SeenCall] = ()
+) -> CompiledTemplate | None:
+    """A template of a request, the last of the calls that were `seen`; None if it would serve calls of one size only.
+
+    Raises:
+        ServesOneCallError: Its program would serve one call only.
+    """
+    from ttnn_jit.dialects.writing.editing import discard
+
+    trace = Trace()
+    traced = symbols.traced_symbols(sizes_of(request), trace)
+    hidden = HiddenSymbols(seen, symbols, traced, trace, may_be_dynamic, opens_floats=request.options.opens_floats)
+    with trace.recording(), stored.numba_disk_cache():
+        specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), traced)
+        lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
+        if lowered.opaque is not None:
+            raise ServesOneCallError
+        complete = hidden.completed()
+        paths = *hidden.paths, *hidden.paths_of_numbers
+        is_read = {*paths} <= {read.path for read in lowered.reads}
+        if not complete.count or not is_read:
+            return None
+        structure = map_leaves(lowered.output_structure, specialized)
+        notes = notes_of(lowered)
+        code = driver.scheduled_code(lowered.module, request.options, None)
+        with code.assembled() as images:
+            objects = images()
+        discard(lowered.module)
+    COUNTERS.compiles += 1
+    COUNTERS.templates += 1
+    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.sizes)) or [])
+    assert hints is not None, "a template holds for the size that it was made for"
+    plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
+    template = Template(complete, trace.formulas, plan, tuple(trace.specialized))
+    program = Program(
+        plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
+    )
+    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, paths)
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:
