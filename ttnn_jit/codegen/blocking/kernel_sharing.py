@@ -41,7 +41,7 @@ from ttnn_jit.kernels.llvm.values import MAX_FLOAT32, Block, OrdinaryParameter, 
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.families.elementwise import Implementations
-from ttnn_jit.process.memoized import memoized
+from ttnn_jit.process.memoized import KEYS, memoized
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -66,8 +66,10 @@ def share_kernels(plan: HostPlan) -> HostPlan:
     if plan.isa is None:
         return replace(plan, launches=tuple(replace(each, bound=_with_fixed(each.bound)) for each in plan.launches))
     values: dict[tuple[DataType, Constant], PlanValue] = {}
-    launches = [replace(each, bound=_without_symbolic(each.bound, values, plan.isa)) for each in plan.launches]
-    for group in _groups(launches, plan.isa):
+    launches = [*plan.launches]
+    if KEYS.memos is not None:  # in a trace
+        launches = [replace(each, bound=_without_symbolic(each.bound, values, plan.isa)) for each in launches]
+    for group in _groups(launches, plan.isa) if len(launches) >= LEAST_KERNELS else ():
         first = launches[group[0]].bound
         columns = _varying([launches[index].bound.body for index in group], plan.isa)
         if len(first.kernel.streams) + len(columns) > MANY_STREAMS or _is_looked_up(first, plan.isa):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,6 @@ from ttnn_jit.runtime.tensors.tensor import (
 )
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.mutable_values import frozen
-from ttnn_jit.specs.spec_forms import form_of
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
 from ttnn_jit.ttnn.calling.eager_precision import with_eager_precision
 from ttnn_jit.ttnn.calling.eager_warm_calls import allows_warm_calls, make_warm_call, view_call
@@ -305,25 +304,13 @@ class TtnnOperation(WarmCalls):
 
         options = replace(options, output_tensor=None)  # the program fits any tensor of the same spec
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
-        form = (device.target, bound.operation, options.key, *self._key_without_sizes(bound))
+        form = (device.target, bound.operation, options.key, *bound.key_without_sizes(request.operands))
         compilation, _ = self._templates.compilation(form, request, _no_hidden_inputs, use_disk=True)
         program = compilation.program
         if not compilation.by_template:
             self._count_compiled(bound)
         self._programs.put(key, program, self._forget, warns=not compilation.by_template)
         return program
-
-    @staticmethod
-    def _key_without_sizes(bound: BoundCall) -> Iterator[Hashable]:
-        """The parts of the key without the shapes of tensors, floats, and the ints among the operands."""
-        for parameter, value, part in bound.keys(specs_of(bound.operands)):
-            if isinstance(value, TensorSpec):
-                yield form_of(value)
-            elif type(value) is float or (parameter.is_operand and type(value) is int):
-                cls: Any = type(value)
-                yield cls
-            else:
-                yield part
 
     def _count_compiled(self, bound: BoundCall) -> None:
         """Count the values that were compiled for: a warning suggests a tensor for an operand that keeps changing."""
