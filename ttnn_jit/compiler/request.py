@@ -136,9 +136,13 @@ class FunctionRequest:
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
     @cached_property
+    def _leaves(self) -> Sequence[Any]:
+        return pytrees.leaves([*self.arguments.values()])
+
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
-        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
+        return tuple(leaf for leaf in self._leaves if isinstance(leaf, TensorSpec))
 
     def opening(self, hidden: OpenReads) -> FunctionRequest:
         """The request with numbers of a trace in hidden inputs, and in place of hidden numbers."""
@@ -151,15 +155,15 @@ class FunctionRequest:
         other = _replacing(specs, integers, floats)
         return replace(self, arguments={name: pytrees.map_leaves(own, other) for name, own in self.arguments.items()})
 
-    @property
+    @cached_property
     def integers(self) -> tuple[int, ...]:
         """The ints in the arguments."""
-        return _of_class(int, pytrees.leaves([*self.arguments.values()]))
+        return _of_class(int, self._leaves)
 
-    @property
+    @cached_property
     def floats(self) -> tuple[float, ...]:
         """The floats in the arguments; none if the options leave none open."""
-        return _of_class(float, pytrees.leaves([*self.arguments.values()])) if self.options.opens_floats else ()
+        return _of_class(float, self._leaves) if self.options.opens_floats else ()
 
     @property
     def marked_axes(self) -> Sequence[Collection[int]]:
@@ -293,7 +297,7 @@ class OperationRequest:
 
 def _of_class(cls: type, values: Iterable[Any]) -> tuple[Any, ...]:
     """The values of exactly this class: subclasses have rules of their own."""
-    return tuple(value for value in values if type(value) is cls)
+    return tuple([value for value in values if type(value) is cls])
 
 
 _NONE: Iterator[Any] = iter(())
