@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ttnn_jit.kernels.isa import HostIsa
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.plans.launch_bounds import signature_of
+from ttnn_jit.runtime.plans.launch_bounds import Signature, signature_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Code:
         with self.assembled() as images:
             return images()
 
+    @cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """The signatures of the kernels of the plan's launches, by name."""
+        return {launch.kernel: signature_of(launch, self.plan.operands) for launch in self.plan.each_launch}
+
     @contextmanager
     def assembled(self) -> Iterator[Callable[[], dict[str, bytes]]]:
         """Starts `assemble` in the background; yields a function that waits for its result."""
@@ -49,8 +55,7 @@ class Code:
             return
         from ttnn_jit.codegen.images.kernel_images import KernelImages
 
-        signatures = {launch.kernel: signature_of(launch, self.plan.operands) for launch in self.plan.each_launch}
-        images = KernelImages(self.texts, self.modules, signatures, self.isa)
+        images = KernelImages(self.texts, self.modules, self.signatures, self.isa)
         try:
             yield images.finished
         finally:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
@@ -22,6 +23,7 @@ from ttnn_jit.compiler.l1_requirement import require_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, content_key, notes_of
 from ttnn_jit.process.compile_lock import compiles
+from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.runtime.native.native import host_cpu
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.options import CompileOptions, Environment
@@ -164,7 +166,7 @@ def scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable
     if observer:
         _show(observer, pipeline.FRONTEND, module)
     # The text of a stage contains every kernel, and so does a reproducer.
-    shared = not _is_checked(options, observer) and Environment.read().reproducers is None
+    shared = not _is_checked(options, observer) and _reproducers() is None
     _run_passes(module, pipeline.passes_around_codegen(options, shared=shared)[0], options, observer)
     return backend_for(options.backend).program(module)
 
@@ -198,8 +200,13 @@ def _run_passes(
         passes,
         observer=partial(_show, observer) if observer else None,
         verify_each=_is_checked(options, observer),
-        reproducers=Environment.read().reproducers,
+        reproducers=_reproducers(),
     )
+
+
+def _reproducers() -> Path | None:
+    """The folder for the text before a failing pass; None in a trace, since its numbers have no text."""
+    return Environment.read().reproducers if KEYS.memos is None else None
 
 
 def _is_checked(options: CompileOptions, observer: object) -> bool:

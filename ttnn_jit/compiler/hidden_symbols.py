@@ -105,24 +105,20 @@ class HiddenSymbols:
     Args:
         seen: The earlier calls, and this one without hidden inputs.
         symbols: The symbols of the call's sizes.
-        extents: Their extents.
-        trace: The trace.
+        sizes: The call's sizes.
         opens_floats: Whether floats may be symbols.
+
+    Attributes:
+        trace: The trace of the compile.
+        own: The numbers of the trace for `symbols`.
     """
 
-    def __init__(
-        self,
-        seen: Sequence[SeenCall],
-        symbols: Symbols,
-        extents: Sequence[Any],
-        trace: Trace,
-        *,
-        opens_floats: bool,
-    ) -> None:
+    def __init__(self, seen: Sequence[SeenCall], symbols: Symbols, sizes: Sizes, *, opens_floats: bool) -> None:
+        self.trace = Trace()
+        self.own = symbols.traced_symbols(sizes, self.trace)
         self._seen = seen
         self._symbols = symbols
-        self._extents = [*extents]
-        self._trace = trace
+        self._extents = [*self.own]
         self._opens_floats = opens_floats
         self._specs: dict[Path, TensorSpec] = {}
         self._rows: dict[Path, tuple[int | None, ...]] = {}
@@ -157,19 +153,18 @@ class HiddenSymbols:
             return None
         if not (is_symbol(abs(value)) if type(value) is int else self._opens_floats):
             return None
-        bits = size_of_number(value)
-        self._extents.append(self._trace.symbol(bits) if type(value) is int else self._trace.float_symbol(bits))
+        return self._new_symbol(value)
+
+    def _new_symbol(self, value: float) -> int:
+        """The number of a new symbol with the value of an extent or of a hidden number."""
+        trace, bits = self.trace, size_of_number(value)
+        self._extents.append(trace.float_symbol(bits) if isinstance(value, float) else trace.symbol(bits))
         return len(self._extents) - 1
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The paths of the hidden inputs with symbols."""
-        return tuple(self._rows)
-
-    @property
-    def paths_of_numbers(self) -> tuple[Path, ...]:
-        """The paths of the numbers that are symbols."""
-        return tuple(self._open_numbers)
+        """The paths of the hidden inputs with symbols, and behind them those of the numbers that are symbols."""
+        return *self._rows, *self._open_numbers
 
     @property
     def _open_numbers(self) -> dict[Path, tuple[float, int]]:
@@ -208,10 +203,7 @@ class HiddenSymbols:
         if not varies or not is_symbol(extent):
             return None
         same = self._equal_size(path, axis, extent, earlier)
-        if same is None:
-            self._extents.append(self._trace.symbol(extent))
-            return len(self._extents) - 1
-        return same
+        return self._new_symbol(extent) if same is None else same
 
     def _equal_size(self, path: Path, axis: int, extent: int, earlier: Sequence[SeenCall]) -> int | None:
         """The number of a symbol of the call's sizes that was equal at every call."""
@@ -222,3 +214,34 @@ class HiddenSymbols:
                 if equal and all(seen.sizes[index][place] == seen.hidden[path][axis] for seen in earlier):
                     return number
         return None
+
+
+class ReopenedSymbols(HiddenSymbols):
+    """The symbols of another compile of a template: those that the template has.
+
+    Args:
+        complete: The symbols of the template.
+        paths: Its paths.
+        sizes: The sizes of the call that is compiled now.
+    """
+
+    def __init__(self, complete: Symbols, paths: Sequence[Path], sizes: Sizes) -> None:
+        super().__init__((), complete.first_rows(len(sizes)), sizes, opens_floats=True)
+        self._known = dict(zip(paths, complete.numbers[len(sizes) :], strict=True))
+
+    @property
+    def symbols(self) -> Symbols:
+        """The symbols of the call's sizes."""
+        return self._symbols
+
+    def _numbers(self, path: Path, spec: TensorSpec) -> tuple[int | None, ...]:
+        sizes = sizes_in(spec)
+        known = self._known.get(path, (None,) * len(sizes))
+        return tuple(self._reopened(number, size) for number, size in zip(known, sizes, strict=True))
+
+    def _symbol_of_number(self, path: Path, value: float) -> int | None:
+        (known,) = self._known.get(path, (None,))
+        return self._reopened(known, value)
+
+    def _reopened(self, number: int | None, value: float) -> int | None:
+        return number if number is None or number < len(self._extents) else self._new_symbol(value)

@@ -132,6 +132,11 @@ class Symbols:
             raise ValueError("symbols are numbered from 0")
         return Symbols(numbers, fixed, (len(ranks) - 1,), (len(ranks) - 2,))
 
+    def first_rows(self, count: int) -> Symbols:
+        """The symbols of the first rows."""
+        floats, integers = ([row for row in rows if row < count] for rows in (self.floats, self.integers))
+        return Symbols(self.numbers[:count], self.fixed[:count], tuple(floats), tuple(integers))
+
     def may_be(self, row: int, size: int) -> bool:
         """Whether a symbol of this row may have the value of a size."""
         return row in self.floats or is_symbol(abs(size) if row in self.integers else size)

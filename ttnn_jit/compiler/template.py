@@ -8,6 +8,7 @@ kernels know no extents.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import starmap
 from typing import Any
@@ -22,11 +23,13 @@ from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
+from ttnn_jit.frontend.writing.result import FrontendResult
 from ttnn_jit.guards.reads import NumberMark, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.runtime.native.native import host_cpu
+from ttnn_jit.runtime.plans.launch_bounds import Signature
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.runtime.plans.spec_json import text_of
@@ -34,8 +37,9 @@ from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.extents.extent import specialized
 from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization, Trace
+from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization
 from ttnn_jit.specs.spec_forms import sizes_in, without_sizes
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -197,43 +201,93 @@ def compile_template(
     Raises:
         ServesOneCallError: Its program would serve one call only.
     """
+    hidden = HiddenSymbols(seen, symbols, sizes_of(request), opens_floats=request.options.opens_floats)
+    with stored.numba_disk_cache():
+        traced = trace_template(request, symbols, hidden)
+    if traced is None or not traced.fits_l1(request.target):  # a compile says what does not fit
+        return None
+    COUNTERS.compiles += 1
+    COUNTERS.templates += 1
+    lowered = traced.lowered
+    program = Program(
+        traced.template.plan.example,
+        traced.objects,
+        descriptors=partial(descriptors_of, request),
+        notes=traced.notes,
+        built_for=host_cpu(),
+    )
+    return CompiledTemplate(traced.template, program, lowered.reads, traced.structure, lowered.warnings, hidden.paths)
+
+
+@dataclass(frozen=True)
+class TracedTemplate:
+    """A template, and what its compile made besides.
+
+    Attributes:
+        template: The template.
+        hints: The values of its atoms for the size that it was made for.
+        objects: The images of its kernels.
+        signatures: Their signatures.
+        lowered: The result of the frontend, whose module is discarded.
+        notes: The notes of its program.
+        structure: The structure of the results.
+    """
+
+    template: Template
+    hints: Sequence[int]
+    objects: Mapping[str, bytes]
+    signatures: Mapping[str, Signature]
+    lowered: FrontendResult
+    notes: Mapping[str, Any]
+    structure: Any
+
+    def fits_l1(self, target: SystemDesc) -> bool:
+        """Whether the program of that size fits the L1 of a target."""
+        streamed = self.template.streamed
+        return fits_l1(self.template.plan.example, None if streamed is None else streamed.at(self.hints), target)
+
+
+def trace_template(
+    request: Request, symbols: Symbols, hidden: HiddenSymbols, *, assembles: bool = True
+) -> TracedTemplate | None:
+    """The template of a request with these symbols; None if it would serve calls of one size only.
+
+    Args:
+        request: The request.
+        symbols: The symbols of its sizes.
+        hidden: Those of its hidden inputs.
+        assembles: Whether its kernels are assembled.
+
+    Raises:
+        ServesOneCallError: Its program would serve one call only.
+    """
     from ttnn_jit.dialects.writing.editing import discard
 
-    trace = Trace()
-    traced = symbols.traced_symbols(sizes_of(request), trace)
-    hidden = HiddenSymbols(seen, symbols, traced, trace, opens_floats=request.options.opens_floats)
-    with trace.recording(), stored.numba_disk_cache():
-        specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), traced)
+    trace = hidden.trace
+    with trace.recording():
+        specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), hidden.own)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
         if lowered.opaque is not None:
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()
-        paths = *hidden.paths, *hidden.paths_of_numbers
-        is_read = {*paths} <= {read.path for read in lowered.reads}
+        is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
         if not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
         notes = notes_of(lowered)
         code = driver.scheduled_code(lowered.module, request.options, None)
-        with code.assembled() as images:
+        with code.assembled() if assembles else nullcontext(dict) as images:
             runs_need = code.plan.uses_l1 or request.target.tile_aligned_only
             descriptors = driver.launch_descriptors(lowered.module, code, request.options) if runs_need else None
             streamed = None if descriptors is None else StreamedBytes.of(descriptors)
-            objects = images()
+            objects, signatures = images(), code.signatures
         discard(lowered.module)
     hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.sizes)) or [])
     assert hints is not None, "a template holds for the size that it was made for"
     plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
     template = Template(complete, trace.formulas, plan, tuple(trace.specialized), streamed)
-    if not fits_l1(plan.example, None if streamed is None else streamed.at(hints), request.target):
-        return None  # a compile says what does not fit
-    COUNTERS.compiles += 1
-    COUNTERS.templates += 1
-    program = Program(
-        plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
-    )
-    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, paths)
+    return TracedTemplate(template, hints, objects, signatures, lowered, notes, structure)
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:

@@ -21,7 +21,9 @@ from ttnn_jit.compiler.template import (
     sizes_of,
     without_extents,
 )
+from ttnn_jit.compiler.template_check import check_by_another_compile
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
+from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.values import same_value
@@ -138,6 +140,8 @@ class _Family:
                 self.templates.remove(each)
                 continue
             if found is not None:
+                if not each.is_shared and debugging():
+                    check_by_another_compile(each.compiled, request, found.program.plan)
                 COUNTERS.template_hits += 1
                 each.is_shared = True
                 return found, guard_of(found) if each.compiled.hidden else each.guard

@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 def debugging() -> bool:
-    """Whether ``TTNN_JIT_DEBUG=1``: failing passes write reproducers, and errors keep all their frames.
+    """Whether ``TTNN_JIT_DEBUG=1``: failing passes write reproducers, errors keep all frames, templates are checked.
 
     Raises:
         ArgumentError: The variable has a value that is no switch.

@@ -33,8 +33,8 @@ VARIABLES = (
     Variable("XDG_CACHE_HOME", "where caches lie, if it is an absolute path (XDG)", "`~/.cache`"),
     Variable(
         "TTNN_JIT_DEBUG",
-        "1: errors keep all frames, and a failing pass leaves its input and the command to repeat it in "
-        "`generated/jit/reproducer`",
+        "1: errors keep all frames, a program for many sizes is compiled twice and compared, and a failing pass leaves "
+        "its input and the command to repeat it in `generated/jit/reproducer`",
         "0",
     ),
     Variable("TTNN_JIT_NUM_THREADS", "the threads that a kernel may use, read once", "as torch, else one per CPU"),
