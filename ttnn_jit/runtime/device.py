@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import count
+from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
@@ -16,10 +17,10 @@ from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory
 from ttnn_jit.runtime.memory.l1 import L1Account, MemoryView, in_l1
-from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.checks import check_kind, check_whole_number
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
+from ttnn_jit.specs.meshes.mesh_shape import MeshDeviceView, MeshShape
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec
 
@@ -146,10 +147,31 @@ class Device:
         Raises:
             ArgumentError: There are no such devices.
         """
-        shape, first = MeshShape(submesh_shape).rows_and_columns, tuple(offset or (0, 0))
-        if shape != (1, 1) or any(first):
-            raise ArgumentError(f"{self} has no part of shape {shape} at {first}")
+        shape, first = MeshShape(submesh_shape), tuple(offset or (0, 0))
+        if shape.mesh_size() != 1 or any(first):
+            raise ArgumentError(f"{self} has no part of shape {tuple(shape)} at {first}")
         return self
+
+    def reshape(self, new_shape: MeshShape | Sequence[int]) -> None:
+        """Arrange the devices of the mesh in another shape; one device has one only.
+
+        Raises:
+            ArgumentError: The shape has several devices.
+        """
+        if MeshShape(new_shape).mesh_size() != 1:
+            raise ArgumentError(f"{self} is one device, and {MeshShape(new_shape)} has several")
+
+    def get_view(self) -> MeshDeviceView:
+        """The coordinates of the mesh."""
+        return MeshDeviceView(self.shape)
+
+    def get_device_id(self, coord: Sequence[int]) -> int:
+        """The number of the device at a coordinate.
+
+        Raises:
+            ArgumentError: There is no such device.
+        """
+        return self.device_id + self.shape.number(coord)
 
     def create_submeshes(self, submesh_shape: MeshShape | Sequence[int]) -> list[Device]:
         """All submeshes of one shape, row by row.
@@ -157,12 +179,11 @@ class Device:
         Raises:
             ArgumentError: The mesh cannot be divided into them.
         """
-        shape = MeshShape(submesh_shape).rows_and_columns
-        counts = [extent // part for extent, part in zip(self.shape, shape, strict=True)]
-        if [count * part for count, part in zip(counts, shape, strict=True)] != list(self.shape):
-            raise ArgumentError(f"{self} is not made up of parts of shape {shape}")
-        rows, columns = shape
-        starts = [(row * rows, column * columns) for row in range(counts[0]) for column in range(counts[1])]
+        shape = MeshShape(submesh_shape).with_rows
+        if len(shape) != len(self.shape) or any(own % part for own, part in zip(self.shape, shape, strict=True)):
+            raise ArgumentError(f"{self} is not made up of parts of shape {tuple(shape)}")
+        counts = MeshShape(own // part for own, part in zip(self.shape, shape, strict=True))
+        starts = (tuple(map(mul, at, shape)) for at in counts.coordinates())
         return [self.create_submesh(shape, start) for start in starts]
 
     # --- Parts of a chip, of which a CPU has none -----------------------------------------------------------------

@@ -85,9 +85,8 @@ NAMESPACE_MODULES = (
     NamespaceModule(
         "ttnn.tensors.mesh_mappers",
         "ConcatMesh2dToTensor ConcatMeshToTensor MeshComposerConfig MeshMapperConfig MeshToTensor "
-        "PlacementReplicate PlacementShard ReplicateTensorToMesh ShardTensor2dMesh ShardTensorToMesh TensorToMesh",
+        "ReplicateTensorToMesh ShardTensor2dMesh ShardTensorToMesh TensorToMesh",
     ),
-    NamespaceModule("ttnn.meshes.host_shards", "MeshCoordinate"),
     NamespaceModule(
         "specs.cores.sub_devices",
         "SubDevice SubDeviceId SubDeviceManagerId",

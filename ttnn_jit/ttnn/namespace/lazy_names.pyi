@@ -74,23 +74,17 @@ from ttnn_jit.ttnn.tensors.mesh_mappers import ConcatMeshToTensor as ConcatMeshT
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshComposerConfig as MeshComposerConfig
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshMapperConfig as MeshMapperConfig
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshToTensor as MeshToTensor
-from ttnn_jit.ttnn.tensors.mesh_mappers import PlacementReplicate as PlacementReplicate
-from ttnn_jit.ttnn.tensors.mesh_mappers import PlacementShard as PlacementShard
 from ttnn_jit.ttnn.tensors.mesh_mappers import ReplicateTensorToMesh as ReplicateTensorToMesh
 from ttnn_jit.ttnn.tensors.mesh_mappers import ShardTensor2dMesh as ShardTensor2dMesh
 from ttnn_jit.ttnn.tensors.mesh_mappers import ShardTensorToMesh as ShardTensorToMesh
 from ttnn_jit.ttnn.tensors.mesh_mappers import TensorToMesh as TensorToMesh
+from ttnn_jit.ttnn.tensors.mesh_mappers import compute_distribution_to_mesh_mapping as compute_distribution_to_mesh_mapping
 from ttnn_jit.ttnn.tensors.mesh_mappers import concat_mesh_to_tensor_composer as concat_mesh_to_tensor_composer
 from ttnn_jit.ttnn.tensors.mesh_mappers import create_mesh_composer as create_mesh_composer
 from ttnn_jit.ttnn.tensors.mesh_mappers import create_mesh_mapper as create_mesh_mapper
 from ttnn_jit.ttnn.tensors.mesh_mappers import distribute as distribute
 from ttnn_jit.ttnn.tensors.mesh_mappers import replicate_tensor_to_mesh_mapper as replicate_tensor_to_mesh_mapper
 from ttnn_jit.ttnn.tensors.mesh_mappers import shard_tensor_to_mesh_mapper as shard_tensor_to_mesh_mapper
-from ttnn_jit.ttnn.meshes.host_shards import MeshCoordinate as MeshCoordinate
-from ttnn_jit.ttnn.meshes.host_shards import aggregate_tensor as aggregate_tensor
-from ttnn_jit.ttnn.meshes.host_shards import combine_device_tensors as combine_device_tensors
-from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_tensor
-from ttnn_jit.ttnn.meshes.host_shards import from_host_shards as from_host_shards
 from ttnn_jit.specs.cores.sub_devices import SubDevice as SubDevice
 from ttnn_jit.specs.cores.sub_devices import SubDeviceId as SubDeviceId
 from ttnn_jit.specs.cores.sub_devices import SubDeviceManagerId as SubDeviceManagerId
@@ -278,6 +272,12 @@ from ttnn_jit.ttnn.meshes.collectives import all_gather as all_gather
 from ttnn_jit.ttnn.meshes.collectives import all_reduce as all_reduce
 from ttnn_jit.ttnn.meshes.collectives import mesh_partition as mesh_partition
 from ttnn_jit.ttnn.meshes.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.meshes.host_shards import aggregate_tensor as aggregate_tensor
+from ttnn_jit.ttnn.meshes.host_shards import combine_device_tensors as combine_device_tensors
+from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_tensor
+from ttnn_jit.ttnn.meshes.host_shards import from_host_shards as from_host_shards
+from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_mesh_device as visualize_mesh_device
+from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_tensor as visualize_tensor
 from ttnn_jit.ttnn.observing.comparison import pearson_correlation_coefficient as pearson_correlation_coefficient
 from ttnn_jit.ttnn.observing.hooks import register_post_operation_hook as register_post_operation_hook
 from ttnn_jit.ttnn.observing.hooks import register_pre_operation_hook as register_pre_operation_hook
@@ -412,7 +412,6 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
     "MeshComposerConfig",
-    "MeshCoordinate",
     "MeshEvent",
     "MeshMapperConfig",
     "MeshToTensor",
@@ -424,8 +423,6 @@ __all__ = [
     "Op2DL1FullSliceConfig",
     "Op2DSliceConfig",
     "PaddingMode",
-    "PlacementReplicate",
-    "PlacementShard",
     "QueueId",
     "ReadDeviceProfiler",
     "ReduceType",
@@ -498,6 +495,7 @@ __all__ = [
     "combine_device_tensors",
     "command_queue",
     "complex_tensor",
+    "compute_distribution_to_mesh_mapping",
     "concat_bw",
     "concat_mesh_to_tensor_composer",
     "conj",
@@ -720,6 +718,8 @@ __all__ = [
     "untilize_with_unpadding",
     "upsample",
     "using_distributed_env",
+    "visualize_mesh_device",
+    "visualize_tensor",
     "wait_for_event",
     "where_bw",
     "xlogy_bw",
