@@ -95,6 +95,10 @@ class TensorTopology:
         """The same shards, split as `placements` states."""
         return TensorTopology(self._shape, placements, self._coords)
 
+    def on(self, coords: Sequence[MeshCoordinate]) -> TensorTopology:
+        """The same split, on devices with these coordinates."""
+        return self if self._coords == coords else TensorTopology(self._shape, self._placements, coords)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorTopology) and (
             (self._shape, self._placements, self._coords) == (other._shape, other._placements, other._coords)

@@ -268,9 +268,12 @@ from ttnn_jit.ttnn.functions.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn.functions.resampling_calls import grid_sample as grid_sample
 from ttnn_jit.ttnn.functions.resampling_calls import upsample as upsample
 from ttnn_jit.ttnn.functions.token_sampling import sampling as sampling
+from ttnn_jit.ttnn.meshes.collectives import all_broadcast as all_broadcast
 from ttnn_jit.ttnn.meshes.collectives import all_gather as all_gather
 from ttnn_jit.ttnn.meshes.collectives import all_reduce as all_reduce
+from ttnn_jit.ttnn.meshes.collectives import broadcast as broadcast
 from ttnn_jit.ttnn.meshes.collectives import mesh_partition as mesh_partition
+from ttnn_jit.ttnn.meshes.collectives import point_to_point as point_to_point
 from ttnn_jit.ttnn.meshes.collectives import reduce_scatter as reduce_scatter
 from ttnn_jit.ttnn.meshes.host_shards import aggregate_tensor as aggregate_tensor
 from ttnn_jit.ttnn.meshes.host_shards import combine_device_tensors as combine_device_tensors
@@ -458,6 +461,7 @@ __all__ = [
     "addcdiv_bw",
     "addcmul_bw",
     "aggregate_tensor",
+    "all_broadcast",
     "all_gather",
     "all_reduce",
     "allocate_tensor_on_device",
@@ -484,6 +488,7 @@ __all__ = [
     "binary_le_bw",
     "binary_lt_bw",
     "binary_ne_bw",
+    "broadcast",
     "ceil_bw",
     "celu_bw",
     "clamp_bw",
@@ -635,6 +640,7 @@ __all__ = [
     "pad_to_tile_shape",
     "pearson_correlation_coefficient",
     "plus_one",
+    "point_to_point",
     "polar",
     "polar_bw",
     "polygamma_bw",
