@@ -42,9 +42,10 @@ _DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
 
 
 def _forget_other_threads() -> None:
-    """In a forked child: drop locks that threads of the parent may have held."""
+    """In a forked child: drop locks that threads of the parent may have held; devices of a mesh share one."""
+    orders: dict[int, threading.RLock] = {}
     for device in list(_DEVICES):
-        device.order = threading.RLock()
+        device.order = orders.setdefault(id(device.order), threading.RLock())
         device.first_fit.forget_other_threads()
 
 
@@ -80,10 +81,10 @@ class Device:
         recorder: Records its calls while a trace is captured; None otherwise.
         pool: Memory of the results of operations.
         first_fit: Memory of tensors that users allocate.
-        captured: The memory that its traces use.
+        captured: The memory that its traces use; devices of a mesh share it.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
         order: A lock held by replays of traces and by host reads and writes, so that no thread sees a partial result of
-            either, as in a command queue.
+            either, as in a command queue; devices of a mesh share it.
         shape: The mesh that a single device is: (1, 1).
     """
 

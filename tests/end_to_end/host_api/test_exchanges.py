@@ -316,3 +316,51 @@ def test_the_shape_of_a_mesh_is_part_of_what_a_call_depends_on():
 def test_calls_that_do_not_fit_are_refused_by_name(call, named):
     with pytest.raises((ArgumentError, ShapeError), match=named):
         call(on(opened((1, 2)), distinct(2)))
+
+
+# --- Traces -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_trace_of_a_mesh_exchanges_the_current_elements_at_every_replay():
+    mesh = ttnn.open_mesh_device((2, 4))
+    given = [torch.randn(1, 32, 64) for _ in range(8)]
+    x = on(mesh, given, layout=ttnn.TILE_LAYOUT)
+    buffer = ttnn.from_torch(torch.zeros(1, 32, 512), layout=ttnn.TILE_LAYOUT, device=mesh)
+
+    def run():
+        doubled = ttnn.add(x, x)
+        summed = ttnn.all_reduce(doubled, cluster_axis=1)
+        gathered = ttnn.experimental.all_gather_async(ttnn.neg(summed), buffer, 2, **SEMAPHORES)
+        padded = ttnn.experimental.neighbor_pad_async(doubled, 1, 1, 0, "zeros")
+        return summed, gathered, padded, ttnn.reduce_scatter(ttnn.all_broadcast(gathered)[3], 2, cluster_axis=0)
+
+    trace = ttnn.begin_trace_capture(mesh, cq_id=0)
+    results = run()
+    ttnn.end_trace_capture(mesh, trace, cq_id=0)
+    for _ in range(3):
+        given = [torch.randn(1, 32, 64) for _ in range(8)]
+        parts = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT) for each in given]
+        ttnn.copy_host_to_device_tensor(ttnn.from_host_shards(parts, mesh.shape), x)
+        ttnn.execute_trace(mesh, trace)
+        rows = [tree_sum([each * 2 for each in given[first : first + 4]]) for first in (0, 4)]
+        found = [shards_of(result) for result in results]
+        assert all(torch.equal(own, rows[number // 4]) for number, own in enumerate(found[0]))
+        assert all(torch.equal(own, -torch.cat([rows[0]] * 4 + [rows[1]] * 4, 2)) for own in found[1])
+        assert torch.equal(found[2][5][:, :1], given[4][:, -1:] * 2)
+        assert [torch.equal(own, again) for own, again in zip(found[3], shards_of(run()[3]), strict=True)] == [True] * 8
+    ttnn.release_trace(mesh, trace)
+
+
+def test_a_trace_of_a_part_of_a_mesh_leaves_the_other_devices_alone():
+    mesh = ttnn.open_mesh_device((1, 4))
+    part = mesh.create_submesh(ttnn.MeshShape(1, 2), ttnn.MeshCoordinate(0, 2))
+    data = torch.randn(2, 32, 32)
+    x = ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=part, mesh_mapper=ttnn.ShardTensorToMesh(part, 0))
+    trace = ttnn.begin_trace_capture(part)
+    result = ttnn.all_reduce(x)
+    (own,) = [each for each in mesh.devices if each.device_id == 0]
+    alone = ttnn.exp(ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=own))
+    ttnn.end_trace_capture(part, trace)
+    assert torch.allclose(ttnn.to_torch(alone), data.exp())  # it has run, since its device captures nothing
+    ttnn.execute_trace(part, trace)
+    assert all(torch.equal(each, data[:1] + data[1:]) for each in shards_of(result))

@@ -66,6 +66,8 @@ class MeshDevice(Device):
         super().__init__(first.target, queues=first.queues, trace_region_size=first.trace_region_size)
         self.shape = shape.with_rows
         self.devices = tuple(devices)
+        for device in (self, *devices):
+            device.order, device.captured = first.order, first.captured
         _MESHES.append(weakref.ref(self, _MESHES.remove))
         self._submeshes: list[Device] = []
 
