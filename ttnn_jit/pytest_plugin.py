@@ -115,10 +115,20 @@ def device_params(request: pytest.FixtureRequest) -> dict[str, Any]:
     return dict(getattr(request, "param", {}))
 
 
+_OF_FABRIC = frozenset(
+    {"fabric_config", "fabric_manager", "fabric_router_config", "fabric_tensix_config", "reliability_mode"}
+)
+"""Parameters by which suites for ttnn set up the links between chips before they open a device; without effect."""
+
+
 def _keywords(ttnn: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Keywords of ``ttnn.open_device``; suites for ttnn pass the fields of a dispatch core config separately."""
     parts = {name: params.get(f"dispatch_core_{name}") for name in ("type", "axis")}
-    others = {name: value for name, value in params.items() if name.removeprefix("dispatch_core_") not in parts}
+    others = {
+        name: value
+        for name, value in params.items()
+        if name.removeprefix("dispatch_core_") not in parts and name not in _OF_FABRIC
+    }
     given = {name: value for name, value in parts.items() if value is not None}
     return others | ({"dispatch_core_config": ttnn.DispatchCoreConfig(**given)} if given else {})
 

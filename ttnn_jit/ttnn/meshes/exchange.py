@@ -63,7 +63,7 @@ def exchanged(
         raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
-    shards = dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
+    shards = shards_of(tensor)
     try:
         expansion = collective.expansion(device.shape, tuple(shards), cluster_axis, tuple(tensor.shape), statics)
     except (ArgumentError, ShapeError) as error:
@@ -198,6 +198,16 @@ class _Evaluation:
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
                 return storage.filled(number, spec, device)
+
+
+def shards_of(tensor: Tensor) -> dict[int, Tensor]:
+    """The tensor on each device that has one, by the device's number in its mesh."""
+    return dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
+
+
+def of_each_device(like: Tensor, tensors: Sequence[Tensor]) -> Tensor:
+    """The tensor of a mesh with one tensor for each shard of `like`, and its topology; of one device, that tensor."""
+    return like.of(tensors) if isinstance(like, MeshTensor) else tensors[0]
 
 
 def view_on(device: Device, tensor: Tensor) -> Tensor:

@@ -348,6 +348,8 @@ from ttnn_jit.ttnn.tensors.transfers import to_dtype as to_dtype
 from ttnn_jit.ttnn.tensors.transfers import to_layout as to_layout
 from ttnn_jit.ttnn.tensors.transfers import to_memory_config as to_memory_config
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
+from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_combine as all_to_all_combine
+from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_dispatch as all_to_all_dispatch
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access
@@ -464,6 +466,8 @@ __all__ = [
     "all_broadcast",
     "all_gather",
     "all_reduce",
+    "all_to_all_combine",
+    "all_to_all_dispatch",
     "allocate_tensor_on_device",
     "allocate_tensor_on_host",
     "angle",
