@@ -25,7 +25,7 @@ from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.mesh import MeshTensor
-from ttnn_jit.ttnn.meshes.exchange import exchange, exchanged
+from ttnn_jit.ttnn.meshes.exchange import device_of, exchange, exchanged
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
 from ttnn_jit.ttnn.meshes.topology import ReduceType, Topology, reduction_of
 from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
@@ -179,10 +179,7 @@ def broadcast(
 
 def _number(tensor: Tensor, coordinate: Sequence[int], name: str) -> int:
     """The number of the device at a coordinate, which has a part of the tensor."""
-    device = tensor.device()
-    if device is None:
-        raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
-    number = device.shape.number(coordinate)
+    number = device_of(name, tensor).shape.number(coordinate)
     if isinstance(tensor, MeshTensor) and number not in tensor.numbers:
         raise ArgumentError(f"{name}: the device at {tuple(coordinate)} has no part of the tensor")
     return number

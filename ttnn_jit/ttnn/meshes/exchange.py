@@ -58,9 +58,7 @@ def exchanged(
         ArgumentError: The operand is on the host or on another mesh than the call names, or the mesh has no such axis.
         ShapeError: The attributes do not fit the operand, or `output` does not fit the result.
     """
-    device = tensor.device()
-    if device is None:
-        raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
+    device = device_of(name, tensor)
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
     shards = shards_of(tensor)
@@ -198,6 +196,18 @@ class _Evaluation:
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
                 return storage.filled(number, spec, device)
+
+
+def device_of(name: str, tensor: Tensor) -> Device:
+    """The device or the mesh of an operand of the function `name`.
+
+    Raises:
+        ArgumentError: It is on the host.
+    """
+    device = tensor.device()
+    if device is None:
+        raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
+    return device
 
 
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
