@@ -88,13 +88,13 @@ class HostFunction:
         return own.replace(parameters=[each for one in shown for each in self._unpacked(one)])
 
     def _unpacked(self, parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
-        items = self._items(parameter)
+        items = self.items_of(parameter)
         if not items:
             yield parameter
         for keyword, (text, _) in items.items():
             yield inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
 
-    def _items(self, parameter: inspect.Parameter) -> Mapping[str, tuple[str, str]]:
+    def items_of(self, parameter: inspect.Parameter) -> Mapping[str, tuple[str, str]]:
         """Keyword -> the annotation and its module, for the items of ``**keywords: Unpack[...]``; else empty."""
         name, _, items = _annotation_text(parameter.annotation).removesuffix("]").partition("[")
         if name != "Unpack":
@@ -113,7 +113,7 @@ class HostFunction:
         homes = {
             keyword: home
             for each in inspect.signature(self.function).parameters.values()
-            for keyword, (_, home) in self._items(each).items()
+            for keyword, (_, home) in self.items_of(each).items()
         }
         return tuple(
             HostParameter(

@@ -19,6 +19,7 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, device_of, exchange
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
+from ttnn_jit.ttnn.meshes.topology import Topology
 from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
 from ttnn_jit.ttnn.tensors.transfers import typecast
 
@@ -172,7 +173,7 @@ def llama_all_gather_matmul_async(  # noqa: PLR0913 - ttnn's parameters
     dim: int,
     cluster_axis: int | None,
     mesh_device: Device | None,
-    topology: object,
+    topology: Topology | None,
     multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
     *,
     ag_memory_config: MemoryConfig | None = None,
@@ -211,14 +212,14 @@ def llama_reduce_scatter(  # noqa: PLR0913 - ttnn's parameters
     input_tensor: Tensor,
     intermediate_packet_buffer: Tensor | None,
     dim: int,
-    cross_device_semaphore: object,
+    cross_device_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None,
     subdevice_id: SubDeviceId | None,
     cluster_axis: int,
     mesh_device: Device | None,
     *,
     num_links: int = 1,
     memory_config: MemoryConfig | None = None,
-    topology: object = None,
+    topology: Topology | None = None,
     use_noc1_only: bool = False,
 ) -> Tensor:
     """`reduce_scatter` along an axis (ttnn.experimental.llama_reduce_scatter); packet buffers have no effect.
@@ -248,7 +249,7 @@ def llama_rs_matmul(  # noqa: PLR0913, PLR0917 - ttnn's parameters
     weight_tensor: Tensor,
     intermediate_packet_buffer: Tensor | None,
     dim: int,
-    cross_device_semaphore: object,
+    cross_device_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None,
     cluster_axis: int,
     mesh_device: Device | None,
     num_links: int,
@@ -256,7 +257,7 @@ def llama_rs_matmul(  # noqa: PLR0913, PLR0917 - ttnn's parameters
     *,
     second_weight_tensor: Tensor | None = None,
     rs_tensor: Tensor | None = None,
-    topology: object = None,
+    topology: Topology | None = None,
     memory_config_rs: MemoryConfig | None = None,
     memory_config_mm: MemoryConfig | None = None,
     output_tile: object = None,
@@ -300,11 +301,11 @@ def llama_rs_create_heads(  # noqa: PLR0913 - ttnn's parameters
     input_tensor: Tensor,
     intermediate_packet_buffer: Tensor | None,
     dim: int,
-    cross_device_semaphore: object,
+    cross_device_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None,
     subdevice_id: SubDeviceId | None,
     cluster_axis: int,
     mesh_device: Device | None,
-    topology: object = None,
+    topology: Topology | None = None,
     *,
     num_links: int = 1,
     num_heads: int,
@@ -353,7 +354,7 @@ def ring_attention_all_gather_async(  # noqa: PLR0913 - ttnn's parameters
     cluster_axis: int | None = None,
     mesh_device: Device | None = None,
     memory_config: MemoryConfig | None = None,
-    topology: object = None,
+    topology: Topology | None = None,
     subdevice_id: SubDeviceId | None = None,
 ) -> list[Tensor]:
     """`all_gather` of several tensors along an axis (ttnn.experimental.ring_attention_all_gather_async).
@@ -402,7 +403,7 @@ def all_reduce_create_qkv_heads(  # noqa: PLR0913 - ttnn's parameters
     num_heads: int,
     *,
     memory_config: MemoryConfig | None = None,
-    topology: object = None,
+    topology: Topology | None = None,
     num_links: int | None = None,
     subdevice_id: SubDeviceId | None = None,
     num_kv_heads: int | None = None,
@@ -457,7 +458,7 @@ def all_gather_concat(  # noqa: PLR0913 - ttnn's parameters
     *,
     use_noc1_only: bool = False,
     num_links: int = 1,
-    topology: object = None,
+    topology: Topology | None = None,
     subdevice_id: SubDeviceId | None = None,
 ) -> Tensor:
     """`all_gather` along an axis, and the concatenation of heads by `nlp_concat_heads_decode`.
