@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_exchanges import COLLECTIVES
+from ttnn_jit.ops.language.parameter import DIMENSION, TENSOR, Parameter
+from ttnn_jit.ttnn.meshes.exchange import exchange
 
 MESHES = [((2, 4), None), ((2, 4), 0), ((2, 4), 1), ((1, 3), None), ((3, 2), 0), ((2, 2, 2), 2)]
 SEMAPHORES = {"multi_device_global_semaphore": []}
@@ -92,6 +96,18 @@ def test_every_device_gets_what_the_golden_says(shape, axis, call):
             for found, each in zip(listed, expected if isinstance(expected, list) else [expected], strict=True):
                 assert torch.equal(found[number], each.to(torch.int32))
     assert mesh.num_program_cache_entries() == 1
+
+
+def test_the_collective_of_the_documentation_runs():
+    page = (Path(__file__).parents[3] / "docs" / "adding_an_operation.md").read_text()
+    block = page.partition("## Collective")[2].partition("```python\n")[2].partition("```")[0]
+    names = {"Parameter": Parameter, "TENSOR": TENSOR, "DIMENSION": DIMENSION}
+    exec(block.partition("of_first")[0], names)
+    declared, given = names["WITH_NEXT"], distinct(8)
+    found = shards_of(exchange("with_next", declared, on(opened((2, 4)), given), 2, cluster_axis=1))
+    for group in groups((2, 4), 1):
+        wanted = declared.golden(torch, [given[number] for number in group], 2)
+        assert all(torch.equal(found[number], each) for number, each in zip(group, wanted, strict=True))
 
 
 def test_every_collective_is_tested():
@@ -216,6 +232,8 @@ def test_persistent_buffers_receive_the_result_and_keep_their_addresses():
     assert all(torch.equal(own, torch.cat(given, 1)) for own in shards_of(buffer))
     assert ttnn.experimental.reduce_scatter_minimal_async(x, [buffer, other], 1, **SEMAPHORES) is other
     assert torch.equal(torch.cat(shards_of(other), 1), given[0] + given[1])
+    tiled = on(mesh, [torch.zeros(2, 48, 5).int()] * 2, layout=ttnn.TILE_LAYOUT)
+    assert all(torch.equal(own, torch.cat(given, 1)) for own in shards_of(ttnn.all_gather(x, 1, output_tensor=tiled)))
     with pytest.raises(ShapeError, match=r"all_gather: `output_tensor` is .*, and the result has shape \[2, 48, 5\]"):
         ttnn.all_gather(x, 1, output_tensor=other)
     with pytest.raises(ArgumentError, match="`output_tensor` is on"):

@@ -146,22 +146,20 @@ class _Evaluation:
         return made
 
     def write(self, number: int, result: Source, output: Tensor) -> None:
-        """Writes a result on a device into a tensor there."""
-        device = self._members[number]
-        if isinstance(result, Shard) or id(result) in self._known:
-            storage.write_elements(self.value(result, device), output, "collective")
-        else:
+        """Writes a result on a device into a tensor there, which may have another layout."""
+        device, is_alike = self._members[number], output.layout is self._spec.layout
+        if is_alike and not isinstance(result, Shard) and id(result) not in self._known:
             options = {"memory_config": output.spec.memory_config, "output_tensor": output}
             self._computed(result, device, options)
+        else:
+            storage.write_elements(self.value(result, device), output, "collective")
 
     def check_output(self, name: str, result: Source, spec: TensorSpec) -> None:
-        """Refuse a tensor of `spec` for a result of another shape, element type or layout."""
-        wanted = (shape_of(result, self._shapes), self._spec.dtype, self._spec.layout)
-        if wanted != (tuple(spec.shape), spec.dtype, spec.layout):
-            shape, dtype, layout = wanted
+        """Refuse a tensor of `spec` for a result of another shape or element type."""
+        shape, dtype = shape_of(result, self._shapes), self._spec.dtype
+        if (shape, dtype) != (tuple(spec.shape), spec.dtype):
             raise ShapeError(
-                f"{name}: `output_tensor` is {spec}, and the result has shape {list(shape)}, {dtype.name} in "
-                f"{layout.name}"
+                f"{name}: `output_tensor` is {spec}, and the result has shape {list(shape)} and {dtype.name} elements"
             )
 
     @property
