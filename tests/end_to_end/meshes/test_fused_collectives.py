@@ -92,6 +92,14 @@ def test_several_tensors_are_gathered_by_one_call(mesh):
         pair, None, 2, multi_device_global_semaphore=SEMAPHORES, cluster_axis=1, mesh_device=mesh
     )
     assert all(equal(own, ttnn.all_gather(each, 2)) for own, each in zip(found, pair, strict=True))
+    buffer = on(mesh, torch.full((1, 2, 64, 32), 7.0), None)
+    (kept,) = ttnn.experimental.ring_attention_all_gather_async(pair[:1], [buffer], 2, cluster_axis=1)
+    whole = shards_of(found[0])[0]
+    assert kept is buffer
+    assert torch.equal(shards_of(kept)[0], torch.cat([torch.full((1, 2, 32, 32), 7.0), whole[:, :, 32:]], 2))
+    assert torch.equal(shards_of(kept)[1], torch.cat([whole[:, :, :32], torch.full((1, 2, 32, 32), 7.0)], 2))
+    strided = ttnn.experimental.strided_all_gather_async(pair[0], None, 2, tiles_per_chunk=2, cluster_axis=1)
+    assert equal(strided, found[0])
     with pytest.raises(ArgumentError, match="2 tensors and 1 buffers are given"):
         ttnn.experimental.ring_attention_all_gather_async(pair, pair[:1], 2)
 

@@ -107,6 +107,7 @@ def test_a_call_runs_on_the_devices_that_have_all_operands(mesh):
     assert [own.tolist() for own in shards(both)] == [[0.0, 2.0, 4.0], [15.0, 17.0, 19.0]]
     assert both.tensor_topology().mesh_coords() == coordinates(0, 4)
     other = placed(mesh, ttnn.MeshMapperConfig([ROWS], ttnn.MeshShape(1)), torch.arange(3.0))
+    assert ttnn.to_torch(other).tolist() == [0.0, 1.0, 2.0]
     (last,) = [each for each in ttnn.get_device_tensors(whole) if each.device().id() == 7]
     with pytest.raises(ArgumentError, match=r"mixes a tensor of MeshDevice\(2x4 .*\) with Device\("):
         ttnn.add(other, last)

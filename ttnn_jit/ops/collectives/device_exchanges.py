@@ -57,6 +57,35 @@ ALL_GATHER = Collective(
     replicates=0,
 )
 
+
+def _gathered_from_others(group: Group, shape: Extents, dim: int) -> list[Results]:
+    axis, extent = axis_of(dim, len(shape)), shape[axis_of(dim, len(shape))]
+    shards = _shards(group)
+    kept = [
+        Slice(Shard(device, 1), axis, index * extent, (index + 1) * extent)
+        for index, device in enumerate(group.devices)
+    ]
+    return [(Join(axis, (*shards[:index], kept[index], *shards[index + 1 :])),) for index in range(len(group.devices))]
+
+
+def _gathered_from_others_in_torch(torch: Any, shards: Sequence[Any], buffers: Sequence[Any], dim: int) -> list[Any]:
+    found = []
+    for index, buffer in enumerate(buffers):
+        own = buffer.chunk(len(shards), dim)[index]
+        found.append(torch.cat([*shards[:index], own, *shards[index + 1 :]], dim))
+    return found
+
+
+GATHER_FROM_OTHERS = Collective(
+    name="gather_from_others",
+    parameters=(_X, Parameter("buffer", TENSOR), _DIM),
+    summary="The tensors of the other devices, concatenated along `dim`, in a buffer whose own part stays as it is.",
+    source="ttnn.experimental.ring_attention_all_gather_async",
+    expand=_gathered_from_others,
+    golden=_gathered_from_others_in_torch,
+    replicates=0,
+)
+
 ALL_BROADCAST = Collective(
     name="all_broadcast",
     parameters=(_X,),
@@ -259,6 +288,7 @@ SLICE_RESHARD = Collective(
 
 COLLECTIVES = (
     ALL_GATHER,
+    GATHER_FROM_OTHERS,
     ALL_BROADCAST,
     ALL_REDUCE,
     REDUCE_SCATTER,

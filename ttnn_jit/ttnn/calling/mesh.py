@@ -11,6 +11,7 @@ import functools
 import math
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -271,7 +272,9 @@ class MeshTensor(Tensor):
         return self.of([copy.deepcopy(tensor) for tensor in self.tensors])
 
     def to_torch(self) -> torch.Tensor:
-        """Refuse the conversion: a composer must define how the tensors of the devices are joined."""
+        """The tensor of the one device that has a part; of several a composer must define how they are joined."""
+        if len(self.tensors) == 1:
+            return self.tensors[0].to_torch()
         self.memory("to_torch")
         raise AssertionError
 
@@ -302,10 +305,13 @@ def on_every_device(
             help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
         )
 
+    numbers = common_numbers(mesh, given)
+    is_whole = type(numbers) is range
+
     def on(number: int) -> Any:
         def own(leaf: Any) -> Any:
             if isinstance(leaf, MeshTensor):
-                return leaf.on(number)
+                return leaf.tensors[number] if is_whole else leaf.on(number)
             return mesh.devices[number] if leaf is mesh else leaf
 
         return function(
@@ -313,7 +319,6 @@ def on_every_device(
             **{name: map_leaves(value, own) for name, value in kwargs.items()},
         )
 
-    numbers = common_numbers(mesh, given)
     results = [on(number) for number in numbers]
     gathered = iter([_joined(mesh, numbers, same, given) for same in zip(*map(leaves, results), strict=True)])
     return map_leaves(results[0], lambda _: next(gathered))
@@ -348,22 +353,23 @@ def _joined(
 ) -> Any:
     if not isinstance(same[0], Tensor):
         return same[0]
+    first = same[0]
     for tensor in given:
-        if len(tensor.tensors) == len(same) and all(a is b for a, b in zip(tensor.tensors, same, strict=True)):
+        if tensor.tensors[0] is first and len(tensor.tensors) == len(same) and all(map(is_, tensor.tensors, same)):
             return tensor
     if not given:
         return MeshTensor(mesh, same)
-    coordinates = coordinates_of(mesh, tuple(numbers))
+    coordinates = coordinates_of(mesh, numbers)
     return MeshTensor(mesh, same, topology_of_result(tuple(tensor.topology for tensor in given), coordinates))
 
 
-def coordinates_of(mesh: MeshDevice | HostMesh, numbers: tuple[int, ...]) -> tuple[MeshCoordinate, ...]:
+def coordinates_of(mesh: MeshDevice | HostMesh, numbers: Sequence[int]) -> tuple[MeshCoordinate, ...]:
     """The coordinates of devices of a mesh."""
-    return _coordinates(mesh.shape, numbers)
+    return _coordinates(mesh.shape, numbers if type(numbers) is range else tuple(numbers))
 
 
 @functools.lru_cache(maxsize=256)
-def _coordinates(shape: MeshShape, numbers: tuple[int, ...]) -> tuple[MeshCoordinate, ...]:
+def _coordinates(shape: MeshShape, numbers: Sequence[int]) -> tuple[MeshCoordinate, ...]:
     every = [*shape.coordinates()]
     return tuple(every[number] for number in numbers)
 

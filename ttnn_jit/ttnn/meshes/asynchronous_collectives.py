@@ -21,6 +21,16 @@ from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
 from ttnn_jit.ttnn.tensors.transfers import typecast
 
 
+class _ChunkOptions(FabricOptions, total=False):
+    mm_block_ht: int | None
+    mm_block_wt: int | None
+    mm_cores_y: int | None
+    tiles_per_chunk: int | None
+
+
+_CHUNKS = {NO_LINKS: " ".join(["multi_device_global_semaphore", *_ChunkOptions.__annotations__])}
+
+
 @host_function(name="experimental.all_gather_async")
 def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
     """`all_gather` with the overloads of ttnn.experimental.all_gather_async.
@@ -45,6 +55,35 @@ def all_gather_async_reversed(*args: Any, **keywords: Any) -> Tensor:
         ShapeError: There is no such dimension, or the buffer does not fit the result.
     """
     return _asynchronous("all_gather_async_reversed", ALL_GATHER, (True,), args, keywords)
+
+
+@host_function(name="experimental.strided_all_gather_async", without_effect=_CHUNKS)
+def strided_all_gather_async(
+    input_tensor: Tensor,
+    persistent_output_buffer: Tensor | None,
+    dim: int,
+    multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore] | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    cluster_axis: int | None = None,
+    **_chunk_options: Unpack[_ChunkOptions],
+) -> Tensor:
+    """`all_gather` in another order of transfers (ttnn.experimental.strided_all_gather_async).
+
+    Raises:
+        ArgumentError: There is no such axis, or an argument has the wrong type.
+        ShapeError: There is no such dimension, or the buffer does not fit the result.
+    """
+    return exchange(
+        "strided_all_gather_async",
+        ALL_GATHER,
+        input_tensor,
+        dim,
+        False,
+        cluster_axis=cluster_axis,
+        memory_config=memory_config,
+        output=persistent_output_buffer,
+    )
 
 
 @host_function(name="experimental.reduce_scatter_minimal_async")

@@ -30,7 +30,7 @@ def exchange(name: str, collective: Collective, tensor: Tensor, *statics: Any, *
     return result
 
 
-def exchanged(
+def exchanged(  # noqa: PLR0913 - what all collectives take
     name: str,
     collective: Collective,
     tensor: Tensor,
@@ -40,6 +40,7 @@ def exchanged(
     memory_config: MemoryConfig | None = None,
     output: Tensor | None = None,
     receivers: Sequence[int] | None = None,
+    others: Sequence[Tensor] = (),
 ) -> list[Tensor]:
     """The results of a collective on the devices of the tensor's mesh.
 
@@ -53,6 +54,7 @@ def exchanged(
         memory_config: Memory config of the result; that of `output` or of the operand when omitted.
         output: The tensor that receives the result, and is returned.
         receivers: The devices whose part of `output` is written; None for all.
+        others: The other operands, which are on the devices of the first.
 
     Raises:
         ArgumentError: The operand is on the host or on another mesh than the call names, or the mesh has no such axis.
@@ -67,7 +69,7 @@ def exchanged(
     except (ArgumentError, ShapeError) as error:
         raise type(error)(f"{name}: {error.message}", help=error.help) from None
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
-        evaluation = _Evaluation(device, [shards])
+        evaluation = _Evaluation(device, [shards, *map(shards_of, others)])
         if output is not None:
             return [_into(name, evaluation, expansion, output, receivers)]
         made = [
@@ -80,7 +82,7 @@ def exchanged(
 def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same: Sequence[Tensor]) -> Tensor:
     if not isinstance(tensor, MeshTensor):
         return same[0]
-    coordinates = coordinates_of(tensor.mesh, tuple(tensor.numbers))
+    coordinates = coordinates_of(tensor.mesh, tensor.numbers)
     topology = collective.topology(tensor.topology.on(coordinates), len(tensor.shape), statics)
     return MeshTensor(tensor.mesh, same, topology)
 

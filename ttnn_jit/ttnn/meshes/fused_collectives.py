@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER
+from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_REDUCE, GATHER_FROM_OTHERS, REDUCE_SCATTER
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.cores.sub_devices import SubDeviceId
@@ -359,7 +359,8 @@ def ring_attention_all_gather_async(  # noqa: PLR0913 - ttnn's parameters
 ) -> list[Tensor]:
     """`all_gather` of several tensors along an axis (ttnn.experimental.ring_attention_all_gather_async).
 
-    `persistent_output_buffer` has a tensor for each result, or is None.
+    `persistent_output_buffer` has a tensor for each result, or is None. In a buffer the part of the device itself stays
+    as it is, as in ttnn.
 
     Raises:
         ArgumentError: There is no such axis, the numbers of tensors and buffers differ, or an argument has the wrong
@@ -370,19 +371,12 @@ def ring_attention_all_gather_async(  # noqa: PLR0913 - ttnn's parameters
     buffers = [None] * len(input_tensor) if persistent_output_buffer is None else [*persistent_output_buffer]
     if len(buffers) != len(input_tensor) or not buffers:
         raise ArgumentError(f"{name}: {len(input_tensor)} tensors and {len(buffers)} buffers are given")
+    options = {"cluster_axis": cluster_axis, "mesh_device": mesh_device, "memory_config": memory_config}
     with counted_as_one_program(device_of(name, input_tensor[0]), name, *(each.spec for each in input_tensor), dim):
         return [
-            exchange(
-                name,
-                ALL_GATHER,
-                tensor,
-                dim,
-                False,
-                cluster_axis=cluster_axis,
-                mesh_device=mesh_device,
-                memory_config=memory_config,
-                output=buffer,
-            )
+            exchange(name, ALL_GATHER, tensor, dim, False, **options)
+            if buffer is None
+            else exchange(name, GATHER_FROM_OTHERS, tensor, dim, others=[buffer], output=buffer, **options)
             for tensor, buffer in zip(input_tensor, buffers, strict=True)
         ]
 

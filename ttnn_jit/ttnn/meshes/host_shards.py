@@ -66,7 +66,7 @@ def combine_device_tensors(tensors: Sequence[Tensor]) -> Tensor:
     if mesh is None:
         raise ArgumentError("combine_device_tensors: the devices of the tensors are not of one mesh")
     numbers = [number for number, device in enumerate(mesh.devices) if device in by_device]
-    coordinates = coordinates_of(mesh, tuple(numbers))
+    coordinates = coordinates_of(mesh, numbers)
     topology = TensorTopology((len(numbers),), (PlacementShard(0),), coordinates)
     return MeshTensor(mesh, [by_device[mesh.devices[number]] for number in numbers], topology)
 
