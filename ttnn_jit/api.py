@@ -111,10 +111,9 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
         fp32_dest_acc: On chip targets, keep float32 between the operations of a fused kernel and round only at its
             stores: more exact, but no longer bit-equal to eager calls (docs/numerics.md). DST then holds 4 tiles.
             The ``cpu`` target always computes this way.
-        dynamic: Whether one program serves many sizes of tensors, on the target ``cpu`` (docs/dynamic_shapes.md). True
-            compiles such a program at the first call, None at the second size of an extent or at the first call with a
-            tensor of `mark_dynamic`, False never. On chip targets every size has a program of its own, whatever this
-            is.
+        dynamic: Whether one program serves many sizes of tensors (docs/dynamic_shapes.md). True compiles such a program
+            at the first call, None at the second size of an extent or at the first call with a tensor of
+            `mark_dynamic`, False never.
 
     Returns:
         A `JitFunction`, or a decorator that returns one.
@@ -231,8 +230,8 @@ def mark_dynamic(tensor: Any, dim: int | Sequence[int]) -> None:
     """Say that an extent of a tensor will vary, so that the first call compiles a program for many sizes.
 
     Without it, that is done at the second size of an extent (docs/dynamic_shapes.md), which costs one more compile. The
-    mark belongs to this tensor object and lasts as long as it does. It has no effect on extents of 0 and 1, on
-    functions with ``@jit(dynamic=False)``, and on targets without such programs: all but ``cpu``. As
+    mark belongs to this tensor object and lasts as long as it does. The strides and the shard of the tensor may vary
+    with the extent. It has no effect on extents of 0 and 1, and on functions with ``@jit(dynamic=False)``. As
     `torch._dynamo.mark_dynamic`::
 
         ttnn_jit.mark_dynamic(x, 0)

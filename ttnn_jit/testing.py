@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.golden.distances import index_of_largest
 from ttnn_jit.runtime.tensors.tensor import as_torch
 from ttnn_jit.ttnn.observing.comparison import ulp_distance
 from ttnn_jit.ttnn.observing.session_config import comparison_records
@@ -48,7 +49,7 @@ def assert_allclose(actual: Any, expected: Any, *, max_ulp: float = 0.0, rtol: f
     if bool(close.all()):
         return
     far = torch.where(close, torch.full_like(distance, -1.0), distance)
-    worst = tuple(int(index) for index in torch.unravel_index(far.argmax(), far.shape))
+    worst = index_of_largest(far)
     raise AssertionError(
         f"{int((~close).sum())} of {close.numel()} elements are further than {max_ulp:g} ulp + {rtol:g} * |expected| + "
         f"{atol:g} from the reference; the worst, at {list(worst)}, is {got[worst].item()!r} for "

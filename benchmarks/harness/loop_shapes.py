@@ -102,6 +102,15 @@ def _rows_named(numbers: Any, table: Any) -> Any:
     return ttnn.embedding(ttnn.typecast(ttnn.abs(ttnn.multiply(numbers, 1000.0)), ttnn.uint32), table)
 
 
+def _rows_updated(cache: Any, rows: Any, numbers: Any) -> Any:
+    positions = ttnn.typecast(ttnn.abs(ttnn.multiply(numbers, 100.0)), ttnn.int32)
+    return ttnn.experimental.paged_update_cache(cache, rows, update_idxs_tensor=positions)
+
+
+def _sequence(_: Any) -> Any:
+    return ttnn.arange(0, 1 << 20, 1, dtype=ttnn.float32)
+
+
 def _chain(x: Any) -> Any:
     for _ in range(10):
         x = ttnn.exp(ttnn.sigmoid(ttnn.tanh(ttnn.multiply(x, 0.5))))
@@ -138,8 +147,11 @@ LOOP_SHAPES = (
     LoopShape("copy by twos", lambda x: x[:, ::2], (MATRIX,), "every second element, in registers", BOTH),
     LoopShape("copy by threes", lambda x: x[:, ::3], (MATRIX,), dtypes=BOTH),
     LoopShape("repeating copy", lambda x: ttnn.repeat_interleave(x, 2, 1), ((2048, 1024),), "repeated", BOTH),
+    LoopShape("short rows", lambda x: ttnn.permute(x, (1, 0, 2)), ((512, 1024, 8),), "a vector per row", BOTH),
     LoopShape("heads", lambda x: ttnn.permute(x, (0, 2, 1, 3)), ((4, 512, 16, 64),), dtypes=BOTH),
     LoopShape("rows gathered", _rows_named, ((2048,), (4096, 512)), "rows gathered"),
+    LoopShape("rows updated", _rows_updated, ((8, 16, 512, 128), (1, 8, 16, 128), (8,)), "rows updated", BOTH),
+    LoopShape("sequence", _sequence, ((32, 32),), "sequence"),
     LoopShape("argmax", lambda x: ttnn.argmax(x, -1), (MATRIX,), "argument reduction", BOTH),
     LoopShape("routine", lambda x: ttnn.cumsum(x, -1), (MATRIX,), "compiled by numba"),
 )

@@ -86,11 +86,17 @@ class Microkernel:
             with b.loop("tile", *self._named(start)) as tile:
                 limit = b.smin(b.add(tile.values[-1], self.rounds), steps)
                 *summed, left_next, right_next, step = self._steps(math, tile.values, limit, along)
-                rounded = [math.round_bfloat16(each, Numerics.IEEE) for each in summed]
+                rounded = self._rounded(math, summed)
                 tile.again_if(b.compare("slt", step, steps), *rounded, left_next, right_next, step)
             return rounded
 
         self._continued(b, results, is_first, parts)
+
+    def _rounded(self, b: LlvmVector, totals: Chains) -> Chains:
+        """The accumulators rounded to bfloat16; those of pairs of products are not subnormal."""
+        if not (self.in_pairs and self.isa.avx512_bf16):
+            return [b.round_bfloat16(each, Numerics.IEEE) for each in totals]
+        return [each for k in range(0, len(totals), 2) for each in b.rounded_normals(totals[k : k + 2])]
 
     def _continued(self, b: Builder, results: Value, is_first: Value, parts: Callable[[Chains], Chains]) -> None:
         """Load the accumulators, apply `parts`, and store them."""

@@ -36,7 +36,7 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
     is_dense = b.bit_and(b.compare("eq", across, 1), b.compare("eq", step, 1), "is.dense")
     in_chunks = b.select(is_dense, b.bit_and(width, -_CHUNK), 0, "chunked")
     with b.outer_loops(streams, innermost=2) as (indices, table, result):
-        number = _number(b, index, b.load(given, indices, hint="given"))
+        number = row_number(b, index, b.load(given, indices, hint="given"))
         first = b.select(b.compare("slt", number, 0), 0, number)
         nearest = b.select(b.compare("sgt", first, last), last, first, "row.number")
         source = b.element(table, kind, b.mul(nearest, rows), "source")
@@ -53,8 +53,8 @@ def gathering_text(name: str, index: DataType, element: DataType, rank: int, mod
     return b.build()
 
 
-def _number(b: KernelFunction, index: DataType, given: Value) -> Value:
-    """Convert an element to an i64 index."""
+def row_number(b: KernelFunction, index: DataType, given: Value) -> Value:
+    """An element of an index tensor as i64."""
     if index.is_upper_half:
         return b.intrinsic(I64, "llvm.fptosi.sat.i64.f32", widened(b, given), hint="number")
     return b.convert("sext" if index.compute.is_signed else "zext", given, I64, "number")

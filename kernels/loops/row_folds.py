@@ -5,14 +5,16 @@ Bound: a load of every element, and the latency of `combine` over `CHAINS` accum
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.function import FunctionBuilder, Parameter
 from ttnn_jit.kernels.llvm.llvm_module import Functions, ModuleText
-from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR
-from ttnn_jit.kernels.llvm.values import Value, integer, zero
+from ttnn_jit.kernels.llvm.types import FLOAT, I16, I64, PTR, Type
+from ttnn_jit.kernels.llvm.values import Value, integer, real, zero
+from ttnn_jit.kernels.loops.bfloat16_extrema import Bfloat16Extremum
 from ttnn_jit.kernels.loops.chunk_folds import fold_halves
 from ttnn_jit.kernels.loops.pairwise_folds import finish, push
 from ttnn_jit.kernels.loops.tail_copies import TailCopies
@@ -46,7 +48,8 @@ class RowFold:
         name: Symbol of the first function; prefix of the others.
         combine: ``combine(b, x, y)`` over ops/language/emit.py.
         identity: The initial value of accumulators.
-        in_any_order: Whether the order does not affect the result; more accumulators may be used then.
+        in_any_order: Whether the order does not affect the result; more accumulators may be used then. If moreover the
+            identity is infinite, the reduction is the maximum or the minimum.
         reads_bf16: Whether elements are bfloat16, not float32.
         isa: The instruction set, which determines the lanes of a vector.
         module: Receives the declarations.
@@ -66,47 +69,67 @@ class RowFold:
         last = finish(self.name, numbers, self.module, lambda f, address: f.load(FLOAT, address))
         return self._fold(), push(self.name, numbers, self.module), last
 
-    @property
-    def _vectors(self) -> int:
-        own = CHAINS // self.isa.lanes
-        return max(own, _CHAINS_AT_ONCE) if self.in_any_order else own
-
     def _fold(self) -> str:
-        vectors, element = self._vectors, I16 if self.reads_bf16 else FLOAT
-        vector, step = element.times(self.isa.lanes), vectors * self.isa.lanes
+        is_extremum = self.reads_bf16 and self.in_any_order and math.isinf(self.identity)
+        terms = Bfloat16Extremum(self.identity, 2 * self.isa.lanes) if is_extremum else _Floats(self)
+        vector, step = terms.vector, terms.vectors * terms.vector.lanes
         parameters = Parameter("terms", PTR), Parameter("n", I64)
         f = FunctionBuilder(self.name, self.module, parameters, FLOAT, is_internal=True)
-        terms, n = f.parameters
-        start = LlvmVector(self.isa, self.module, f.body).const(self.identity)
-        chains = [("chain", start)] * vectors
-        scratch = f.alloca(element, step, 64, "scratch")
+        address, n = f.parameters
+        chains = [("chain", start) for start in terms.start(f)]
+        scratch = f.alloca(vector.scalar, step, 64, "scratch")
         main = f.bit_and(n, -step, "main")
         with f.when(f.compare("ne", main, 0, "some"), "chunks", *chains) as whole:
             with f.count("at", main, *chains, step=step) as chunk:
-                chunk.carry(*self._combined(f, f.element(terms, element, chunk.index), chunk.values))
+                chunk.carry(*terms.combined(f, f.element(address, vector.scalar, chunk.index), chunk.values))
             whole.yield_values(*chunk.values)
         rest = f.sub(n, main, "rest")
-        with f.when(f.compare("sgt", rest, 0, "has.rest"), "tail", *(("all", sums) for sums in whole.values)) as tail:
-            copies = TailCopies(vector, vectors, self.isa.avx512)
-            copies.gather(f, rest, f.element(terms, element, main), scratch, self._filling(start))
-            tail.yield_values(*self._combined(f, scratch, whole.values))
-        builder = LlvmVector(self.isa, self.module, f.body)
-        return f.build(f.extract(fold_halves(builder, self.combine, tail.values), 0, "result"))
+        with f.when(f.compare("sgt", rest, 0, "has.rest"), "tail", *(("all", each) for each in whole.values)) as tail:
+            copies = TailCopies(vector, terms.vectors, self.isa.avx512)
+            copies.gather(f, rest, f.element(address, vector.scalar, main), scratch, self._filling(vector))
+            tail.yield_values(*terms.combined(f, scratch, whole.values))
+        return f.build(terms.result(f, tail.values))
 
-    def _filling(self, start: Value) -> Value:
+    def _filling(self, vector: Type) -> Value:
         """A vector of identities."""
-        if not self.reads_bf16:
-            return start
-        return integer(float_bits(self.identity) >> 16, I16.times(self.isa.lanes))
+        bits = float_bits(self.identity)
+        return integer(bits >> 16, vector) if self.reads_bf16 else real(self.identity, vector)
 
-    def _combined(self, f: FunctionBuilder, source: Value, chains: Sequence[Value]) -> list[Value]:
+
+@dataclass(frozen=True)
+class _Floats:
+    """Vectors of float32 accumulators, each combined with a vector of terms."""
+
+    fold: RowFold
+
+    @property
+    def vector(self) -> Type:
+        """The type of a vector of terms."""
+        return (I16 if self.fold.reads_bf16 else FLOAT).times(self.fold.isa.lanes)
+
+    @property
+    def vectors(self) -> int:
+        """Vectors of a chunk."""
+        own = CHAINS // self.fold.isa.lanes
+        return max(own, _CHAINS_AT_ONCE) if self.fold.in_any_order else own
+
+    def start(self, f: FunctionBuilder) -> list[Value]:
+        """The accumulators before the first term."""
+        return [self._builder(f).const(self.fold.identity)] * self.vectors
+
+    def combined(self, f: FunctionBuilder, source: Value, chains: Sequence[Value]) -> list[Value]:
         """The accumulators, each combined with a vector at `source`."""
-        builder = LlvmVector(self.isa, self.module, f.body)
-        element = I16 if self.reads_bf16 else FLOAT
-        vector = element.times(self.isa.lanes)
-        loaded = [f.load(vector, f.element(source, vector, k), element.nbytes) for k, _ in enumerate(chains)]
-        values = [builder.load_bf16(bits) for bits in loaded] if self.reads_bf16 else loaded
-        return [self.combine(builder, chain, value) for chain, value in zip(chains, values, strict=True)]
+        builder, vector = self._builder(f), self.vector
+        values = [f.load(vector, f.element(source, vector, k), vector.bits // 8) for k, _ in enumerate(chains)]
+        values = [builder.load_bf16(bits) for bits in values] if self.fold.reads_bf16 else values
+        return [self.fold.combine(builder, chain, value) for chain, value in zip(chains, values, strict=True)]
+
+    def result(self, f: FunctionBuilder, chains: Sequence[Value]) -> Value:
+        """The accumulators folded to one number."""
+        return f.extract(fold_halves(self._builder(f), self.fold.combine, chains), 0, "result")
+
+    def _builder(self, f: FunctionBuilder) -> LlvmVector:
+        return LlvmVector(self.fold.isa, self.fold.module, f.body)
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,16 @@ class LlvmVector(LlvmFloat):
         any_denormal = denormal[0] if len(values) == 1 else self.either(*denormal)
         return self._if_any_lane(any_denormal, bits, keep_denormals)
 
+    def rounded_normals(self, values: Sequence[Value]) -> list[Value]:
+        """One or two values rounded to bfloat16 by the instructions of avx512_bf16; none is subnormal.
+
+        Two values take one conversion and a shuffle each, a quarter of the instructions of `round_bfloat16`.
+        """
+        bits = self._converted(values)
+        if len(values) == 1:
+            return [self.load_bf16(bits)]
+        return [self.from_upper_halves(bits, start) for start in (0, self.isa.lanes)]
+
     def _converted(self, values: Sequence[Value]) -> Value:
         count = len(values) * self.isa.lanes
         name = "llvm.x86.avx512bf16.cvtneps2bf16.512" if len(values) == 1 else "llvm.x86.avx512bf16.cvtne2ps2bf16.512"

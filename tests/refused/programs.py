@@ -259,6 +259,12 @@ def an_attribute_that_tensors_lack(x):
 #          help: it has `shape`, `dtype`, `layout`, `memory_config`; the operation is written `ttnn.exp(...)`
 
 
+def a_conversion_of_torchs(x):
+    return ttnn.exp(x.float())
+#                   ^^^^^^^ a tensor has no attribute `float` while a function is compiled
+#                   help: write `ttnn.typecast(x, ttnn.float32)`
+
+
 # --- Returning ------------------------------------------------------------------------------------------------------
 
 def a_missing_return(in0):

@@ -24,6 +24,7 @@ from ttnn_jit.dispatch.arguments import Arguments, tensor_proxies
 from ttnn_jit.dispatch.lru_programs import Key
 from ttnn_jit.dispatch.placement import Placement, check_devices, placement
 from ttnn_jit.dispatch.warm_calls import WarmCalls
+from ttnn_jit.foreign.container_items import PYTHONS_CONTAINERS
 from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.cached_property import cached_property
@@ -189,8 +190,9 @@ class JitFunction(WarmCalls):
         kwargs: dict[str, Any],
     ) -> None:
         """Remember `warm`, which takes tensors of `library`, for calls like this one."""
-        if library is TTNN and self._signature.has_fixed_defaults(arguments):
-            self._remember_call(lambda: warm, args, kwargs, len(arguments.tensors))
+        has_containers = any(type(value) in PYTHONS_CONTAINERS for value in (*args, *kwargs.values()))
+        if library is TTNN and not has_containers and self._signature.has_fixed_defaults(arguments):
+            self._remember_call(lambda: warm, args, kwargs, arguments.tensors)
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:
         """Remember `call` for calls of the method on instances of `kind`."""

@@ -25,6 +25,7 @@ from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.runtime.native.native import host_cpu
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.specs.options import CompileOptions, Environment
+from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import check_target_rules
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
     from ttnn_jit.compiler.backend import Code
+    from ttnn_jit.frontend import FrontendResult
 
 StageObserver = Callable[[str, str], None]
 """Called with a stage's name and its resulting text."""
@@ -85,8 +87,7 @@ def compile_anew(
     import ttnn_jit.dialects  # noqa: F401
 
     lowered = request.lower()
-    for name, spec in lowered.kernel_operands:
-        check_target_rules(name, spec, request.target)
+    check_kernel_operands(lowered, request.target)
     notes = notes_of(lowered)
     content = content_key(request, lowered, notes)
     known = stored.find_content(content, lowered.reads)
@@ -96,6 +97,16 @@ def compile_anew(
             program = _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
     stored.keep(lowered, content, program, is_new=known is None)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
+
+
+def check_kernel_operands(lowered: FrontendResult, target: SystemDesc) -> None:
+    """Checks the arguments that kernels read.
+
+    Raises:
+        ArgumentError: The target's rules refuse one.
+    """
+    for name, spec in lowered.kernel_operands:
+        check_target_rules(name, spec, target)
 
 
 def _compiled(
@@ -121,7 +132,7 @@ def _compiled(
     watching = seen if keep_texts or observer else None
     code = scheduled_code(module, options, watching)
     with code.assembled() as images:
-        descriptors = _host_program(module, code, options, watching)
+        descriptors = launch_descriptors(module, code, options, watching)
         require_l1(code.plan, descriptors, module)
         if keep_texts:
             texts[ASSEMBLY] = code.assembly()
@@ -139,7 +150,7 @@ def run_stages(
 ) -> tuple[Code, Sequence[Mapping[str, Any]]]:
     """Runs the stages after the frontend on `module`, in place; its code, and the descriptors of its launches."""
     code = scheduled_code(module, options, observer)
-    return code, _host_program(module, code, options, observer)
+    return code, launch_descriptors(module, code, options, observer)
 
 
 def scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable[[str, Text], None] | None) -> Code:
@@ -158,8 +169,8 @@ def scheduled_code(module: ModuleOp, options: CompileOptions, observer: Callable
     return backend_for(options.backend).program(module)
 
 
-def _host_program(
-    module: ModuleOp, code: Code, options: CompileOptions, observer: Callable[[str, Text], None] | None
+def launch_descriptors(
+    module: ModuleOp, code: Code, options: CompileOptions, observer: Callable[[str, Text], None] | None = None
 ) -> Sequence[Mapping[str, Any]]:
     """Runs the passes after codegen, which make the host program of the module; the descriptors of its launches."""
     from ttnn_jit.codegen.host.host_text import host_text

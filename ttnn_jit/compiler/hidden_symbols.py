@@ -16,16 +16,17 @@ from ttnn_jit.guards.reads import STATE_STEP, Path, Read
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import LibraryMark, mark_of
 from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
+from ttnn_jit.specs.spec_forms import sizes_in, with_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
-Shapes = Mapping[Path, tuple[int, ...]]
-"""The shapes of the hidden inputs of one call, by path."""
+HiddenSizes = Mapping[Path, tuple[int, ...]]
+"""The sizes of the hidden inputs of one call (specs/spec_forms.py), by path."""
 
 
-def shapes_of_reads(reads: Sequence[Read]) -> dict[Path, tuple[int, ...]]:
-    """The shapes of the hidden inputs among the reads of a compile."""
+def sizes_of_reads(reads: Sequence[Read]) -> dict[Path, tuple[int, ...]]:
+    """The sizes of the hidden inputs among the reads of a compile."""
     marked = (read for read in reads if is_a(read.value, LibraryMark) and read.path[0][0] != STATE_STEP)
-    return {read.path: tuple(read.value.spec.shape) for read in marked}
+    return {read.path: sizes_in(read.value.spec) for read in marked}
 
 
 def with_forms(reads: Sequence[Read], paths: Sequence[Path]) -> tuple[Read, ...]:
@@ -44,11 +45,11 @@ class SeenCall:
 
     Attributes:
         sizes: Its sizes.
-        hidden: The shapes of its hidden inputs.
+        hidden: The sizes of its hidden inputs.
     """
 
     sizes: Sizes
-    hidden: Shapes
+    hidden: HiddenSizes
 
 
 class HiddenSymbols:
@@ -59,34 +60,30 @@ class HiddenSymbols:
         symbols: The symbols of the call's sizes.
         extents: Their extents.
         trace: The trace.
-        served: Whether templates serve tensors of a spec.
     """
 
-    def __init__(
-        self, seen: Sequence[SeenCall], symbols: Symbols, extents: Sequence[Any], trace: Trace, served: Any
-    ) -> None:
+    def __init__(self, seen: Sequence[SeenCall], symbols: Symbols, extents: Sequence[Any], trace: Trace) -> None:
         self._seen = seen
         self._symbols = symbols
         self._extents = [*extents]
         self._trace = trace
-        self._served = served
         self._specs: dict[Path, TensorSpec] = {}
         self._rows: dict[Path, tuple[int | None, ...]] = {}
-        self._shapes: dict[Path, tuple[int, ...]] = {}
+        self._sizes: dict[Path, tuple[int, ...]] = {}
 
     def spec(self, path: Path, spec: TensorSpec) -> TensorSpec:
         """The spec of the hidden input at `path`, with an extent of the trace for each that has varied."""
         if path not in self._specs:
-            numbers = self._numbers(path, spec) if self._served(spec) else ()
+            numbers = self._numbers(path, spec)
             self._specs[path] = spec
             if any(number is not None for number in numbers):
-                self._rows[path], self._shapes[path] = numbers, tuple(spec.shape)
-                self._specs[path] = spec.with_(shape=self._with_extents(spec.shape, numbers))
+                self._rows[path], self._sizes[path] = numbers, sizes_in(spec)
+                self._specs[path] = with_sizes(spec, self._with_extents(sizes_in(spec), numbers))
         return self._specs[path]
 
-    def _with_extents(self, shape: Sequence[int], numbers: Sequence[int | None]) -> list[Any]:
+    def _with_extents(self, sizes: Sequence[int], numbers: Sequence[int | None]) -> list[Any]:
         return [
-            extent if number is None else self._extents[number] for extent, number in zip(shape, numbers, strict=True)
+            extent if number is None else self._extents[number] for extent, number in zip(sizes, numbers, strict=True)
         ]
 
     @property
@@ -95,22 +92,23 @@ class HiddenSymbols:
         return tuple(self._rows)
 
     @property
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Their shapes in this call."""
-        return tuple(self._shapes.values())
+    def sizes(self) -> tuple[tuple[int, ...], ...]:
+        """Their sizes in this call."""
+        return tuple(self._sizes.values())
 
     def completed(self) -> Symbols:
         """The symbols of the call's sizes, and behind them those of the hidden inputs with symbols."""
         numbers = tuple(self._rows.values())
         fixed = tuple(
-            tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
-            for shape, own in zip(self.shapes, numbers, strict=True)
+            tuple(extent if number is None else None for extent, number in zip(sizes, own, strict=True))
+            for sizes, own in zip(self.sizes, numbers, strict=True)
         )
         return Symbols((*self._symbols.numbers, *numbers), (*self._symbols.fixed, *fixed))
 
     def _numbers(self, path: Path, spec: TensorSpec) -> tuple[int | None, ...]:
-        earlier = [seen for seen in self._seen if len(seen.hidden.get(path, ())) == len(spec.shape)]
-        return tuple(self._number(path, axis, extent, earlier) for axis, extent in enumerate(spec.shape))
+        sizes = sizes_in(spec)
+        earlier = [seen for seen in self._seen if len(seen.hidden.get(path, ())) == len(sizes)]
+        return tuple(self._number(path, axis, extent, earlier) for axis, extent in enumerate(sizes))
 
     def _number(self, path: Path, axis: int, extent: int, earlier: Sequence[SeenCall]) -> int | None:
         varies = any(seen.hidden[path][axis] != extent for seen in earlier)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -56,7 +57,9 @@ def stage_text(request: Request, stage: str) -> str:
     """
     names = driver.stages()
     if stage not in names:
-        raise ArgumentError(f"no stage is named {stage!r}", help=f"the stages are {', '.join(names)}")
+        near = difflib.get_close_matches(stage, names, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise ArgumentError(f"no stage is named {stage!r}", help=f"{meant}the stages are {', '.join(names)}")
     module = request.lower().module
     if stage in names[: names.index(driver.HOST)]:
         return _module_text(module, request.options, stage)

@@ -215,8 +215,6 @@ class OperationRequest:
 
     location: ClassVar[str] = ""
     """An operation has no file."""
-    integers: ClassVar[tuple[int, ...]] = ()
-    """The attributes of an operation are fixed."""
     marked_axes: ClassVar[Sequence[Collection[int]]] = ()
     """It has no tensors, only specs."""
     library: ClassVar[None] = None
@@ -251,16 +249,22 @@ class OperationRequest:
         """The request itself: an operation has no hidden inputs."""
         return self
 
-    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:  # noqa: ARG002
-        """The request for tensors of other specs, in order."""
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The sizes of the requested memory config; the attributes of an operation are fixed."""
+        return self.result.sizes
+
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:
+        """The request for tensors of other specs, and other sizes of the memory config, in order."""
         given = iter(specs)
         operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)
-        return replace(self, operands=tuple(operands))
+        return replace(self, operands=tuple(operands), result=self.result.with_sizes(tuple(integers)))
 
     @property
     def names_of_sizes(self) -> SizeNames:
         """The names of the operands by position."""
-        return names_of_sizes({f"operand {index}": spec for index, spec in enumerate(self.inputs)})
+        *of_tensors, _ = names_of_sizes({f"operand {index}": spec for index, spec in enumerate(self.inputs)})
+        return [*of_tensors, [f"memory_config.shard_shape[{axis}]" for axis in range(len(self.integers))]]
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""

@@ -10,7 +10,6 @@ from ttnn_jit.compiler.template import (
     CompiledTemplate,
     Template,
     is_eligible,
-    may_be_dynamic,
     sizes_of,
     without_extents,
 )
@@ -54,7 +53,7 @@ def template_of(found: StoredTemplate, request: Request) -> CompiledTemplate | N
     program, inputs = found.compilation.program, request.inputs
     example, count = program.plan, len(inputs)
     forms = [*map(form_of, example.inputs[:count])]
-    if forms != [*map(form_of, inputs)] or not all(map(may_be_dynamic, example.inputs[:count])):
+    if forms != [*map(form_of, inputs)]:
         return None
     if example.inputs[count:] != found.hidden:
         return None

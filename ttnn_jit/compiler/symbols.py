@@ -10,16 +10,17 @@ from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
+from ttnn_jit.specs.spec_forms import names_of_sizes_in, sizes_in, with_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Sizes = Sequence[tuple[int, ...]]
-"""The shapes of the tensors of a call, and behind them its ints."""
+"""The sizes of the tensors of a call (specs/spec_forms.py), and behind them its ints."""
 
 SizeNames = Sequence[Sequence[str]]
-"""The names of the sizes of a call: per tensor those of its extents, such as ``x.shape[0]``, then those of its ints."""
+"""The names of the sizes of a call: per tensor those of its sizes, such as ``x.shape[0]``, then those of its ints."""
 
 Place = tuple[int, int]
-"""A tensor of a call and its axis; behind the tensors, the place of an int."""
+"""A tensor of a call and the number of its size; behind the tensors, the place of an int."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Symbols:
 
         *of_tensors, of_integers = self.numbers
         made = (
-            TensorSpec(of(spec.shape, own), spec.dtype, spec.layout, spec.memory_config) if _has_symbols(own) else spec
+            with_sizes(spec, of(sizes_in(spec), own)) if _has_symbols(own) else spec
             for spec, own in zip(specs, of_tensors, strict=True)
         )
         return tuple(made), of(integers, of_integers)
@@ -145,8 +146,8 @@ def names_of_sizes(arguments: Mapping[str, Any]) -> SizeNames:
     """The names of the sizes of arguments, which have specs in place of tensors."""
     found = [leaf for name, value in arguments.items() for leaf in _leaves(value, name)]
     tensors = [(name, leaf) for name, leaf in found if isinstance(leaf, TensorSpec)]
-    extents = [[f"{name}.shape[{axis}]" for axis in range(len(spec.shape))] for name, spec in tensors]
-    return [*extents, [name for name, leaf in found if type(leaf) is int]]
+    sizes = [names_of_sizes_in(spec, name) for name, spec in tensors]
+    return [*sizes, [name for name, leaf in found if type(leaf) is int]]
 
 
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:

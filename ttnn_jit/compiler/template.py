@@ -8,16 +8,17 @@ kernels know no extents.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import starmap
 from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, with_metadata
+from ttnn_jit.compiler.l1_requirement import StreamedBytes, fits_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, notes_of
-from ttnn_jit.compiler.symbols import Sizes, Symbols
+from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
@@ -30,10 +31,9 @@ from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.runtime.plans.spec_json import text_of
 from ttnn_jit.runtime.programs.program import Program
-from ttnn_jit.specs.cores.memory_config import BufferType
 from ttnn_jit.specs.extents.extent import ServesOneCallError, Specialization, Trace, specialized
 from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.spec_forms import form_of
+from ttnn_jit.specs.spec_forms import form_of, sizes_in, without_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -46,25 +46,36 @@ class Template:
         formulas: The numbers of the plan, and the guards.
         plan: The plan.
         specialized: The uses that fixed an extent.
+        streamed: The bytes of a core that its circular buffers take; None if a run need not know them.
     """
 
     symbols: Symbols
     formulas: Formulas
     plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
+    streamed: StreamedBytes | None = None
 
     def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
         """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
-        symbols = self.symbols.values([tuple(spec.shape) for spec in inputs] if sizes is None else sizes)
+        found = self.instance(inputs, [*map(sizes_in, inputs)] if sizes is None else sizes)
+        return None if found is None else found[0]
+
+    def instance(self, inputs: Sequence[TensorSpec], sizes: Sizes) -> tuple[ProgramPlan, int | None] | None:
+        """The plan for the sizes of a call, and the bytes of a core that its circular buffers take.
+
+        None if the template does not hold.
+        """
+        symbols = self.symbols.values(sizes)
         if symbols is None:
             return None
         atoms = self.formulas.values(symbols)
         if atoms is None:
             return None
         try:
-            return self.plan.plan_for(inputs, atoms)
+            plan = self.plan.plan_for(inputs, atoms)
         except ShapeError:
             return None  # a tensor would be too large: a compile says which
+        return plan, None if self.streamed is None else self.streamed.at(atoms)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, besides those of the plan of one size."""
@@ -73,6 +84,7 @@ class Template:
             "formulas": self.formulas.to_json(),
             "places": self.plan.to_json(),
             "specialized": [[each.expression, each.value, each.use] for each in self.specialized],
+            "streamed": self.streamed and self.streamed.to_json(),
         }
 
     @staticmethod
@@ -87,17 +99,8 @@ class Template:
             raise ValueError("the formulas have other symbols")
         plan = PlanTemplate.from_json(fields["places"], example, len(formulas.atoms))
         uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
-        return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)))
-
-
-@lru_cache(maxsize=4096)
-def may_be_dynamic(spec: TensorSpec) -> bool:
-    """Whether templates serve tensors like this one: dense and interleaved, not in L1."""
-    config = spec.memory_config
-    return spec.strides is None and not config.is_sharded() and config.buffer_type in _SERVED
-
-
-_SERVED = (BufferType.DRAM, BufferType.SYSTEM_MEMORY)
+        streamed = StreamedBytes.from_json(fields["streamed"], len(formulas.atoms))
+        return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)), streamed)
 
 
 @dataclass(frozen=True)
@@ -136,11 +139,12 @@ class CompiledTemplate:
             tensors = self.by_path(found)
             reads = with_metadata(reads, {path: tensors[path] for path in self.hidden})
             specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
-            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(tuple(specs[path].shape) for path in self.hidden))
-        plan = self.template.plan_for(inputs, sizes)
-        if plan is None:
+            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(sizes_in(specs[path]) for path in self.hidden))
+        made = self.template.instance(inputs, sizes)
+        if made is None or not fits_l1(*made, request.target):  # a compile says what does not fit
             return None
-        program = self.program.resized(plan, partial(descriptors_of, request))
+        plan, streamed = made
+        program = self.program.resized(plan, partial(descriptors_of, request), streamed)
         return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
 
     def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
@@ -150,21 +154,30 @@ class CompiledTemplate:
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The shapes of a request's tensors, and behind them its ints."""
-    return (*(tuple(spec.shape) for spec in request.inputs), request.integers)
+    """The sizes of a request's tensors, and behind them its ints."""
+    return (*map(sizes_in, request.inputs), request.integers)
+
+
+def marked_places(request: Request) -> set[Place]:
+    """The sizes that the user marked as open: extents, and with them the strides and the shard of their tensor."""
+    each = enumerate(zip(request.marked_axes, request.inputs, strict=False))
+    return {
+        (index, place)
+        for index, (axes, spec) in each
+        if axes
+        for place in (*axes, *range(len(spec.shape), len(sizes_in(spec))))
+    }
 
 
 def without_extents(request: Request) -> Request:
-    """A request with extents and ints of 1, which stands for all sizes in keys."""
-    specs = (spec.with_(shape=(1,) * len(spec.shape)) for spec in request.inputs)
+    """A request with sizes of 1, and strides of 0, which stands for all sizes in keys."""
+    specs = (without_sizes(spec) for spec in request.inputs)
     return request.with_inputs(specs, (1,) * len(request.integers))
 
 
 def is_eligible(request: Request) -> bool:
     """Whether templates may serve a request."""
-    if request.target.tile_aligned_only or request.options.extra_pipeline_options:
-        return False
-    return bool(request.inputs) and all(map(may_be_dynamic, request.inputs))
+    return bool(request.inputs) and not request.options.extra_pipeline_options
 
 
 def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
@@ -189,12 +202,13 @@ def compile_template(
 
     trace = Trace()
     extents = symbols.extents(sizes_of(request), trace)
-    hidden = HiddenSymbols(seen, symbols, extents, trace, may_be_dynamic)
+    hidden = HiddenSymbols(seen, symbols, extents, trace)
     with trace.recording(), stored.numba_disk_cache():
         specs, integers = symbols.traced(request.inputs, request.integers, extents)
         lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
         if lowered.opaque is not None:
             raise ServesOneCallError
+        driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()
         is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
         if not complete.count or not is_read:
@@ -203,14 +217,19 @@ def compile_template(
         notes = notes_of(lowered)
         code = driver.scheduled_code(lowered.module, request.options, None)
         with code.assembled() as images:
+            runs_need = code.plan.uses_l1 or request.target.tile_aligned_only
+            descriptors = driver.launch_descriptors(lowered.module, code, request.options) if runs_need else None
+            streamed = None if descriptors is None else StreamedBytes.of(descriptors)
             objects = images()
         discard(lowered.module)
-    COUNTERS.compiles += 1
-    COUNTERS.templates += 1
-    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.shapes)) or [])
+    hints = trace.formulas.values(complete.values((*sizes_of(request), *hidden.sizes)) or [])
     assert hints is not None, "a template holds for the size that it was made for"
     plan = PlanTemplate.of(code.plan, hints)  # which may fix numbers, so that `trace.formulas` follows
-    template = Template(complete, trace.formulas, plan, tuple(trace.specialized))
+    template = Template(complete, trace.formulas, plan, tuple(trace.specialized), streamed)
+    if not fits_l1(plan.example, None if streamed is None else streamed.at(hints), request.target):
+        return None  # a compile says what does not fit
+    COUNTERS.compiles += 1
+    COUNTERS.templates += 1
     program = Program(
         plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
     )

@@ -8,12 +8,19 @@ from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.hidden_symbols import SeenCall, shapes_of_reads, with_forms
+from ttnn_jit.compiler.hidden_symbols import SeenCall, sizes_of_reads, with_forms
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.stored_templates import read_template, stored_form
 from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
-from ttnn_jit.compiler.template import CompiledTemplate, compile_template, is_eligible, sizes_of, without_extents
+from ttnn_jit.compiler.template import (
+    CompiledTemplate,
+    compile_template,
+    is_eligible,
+    marked_places,
+    sizes_of,
+    without_extents,
+)
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
@@ -21,6 +28,7 @@ from ttnn_jit.guards.reads import Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.specs.extents.extent import ServesOneCallError
+from ttnn_jit.specs.spec_forms import sizes_in
 
 
 class GuardedReads(Protocol):
@@ -175,7 +183,7 @@ class Templates:
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
             return compilation, self._guard_of(compilation)
-        family.marked |= {(index, axis) for index, axes in enumerate(request.marked_axes) for axis in axes}
+        family.marked |= marked_places(request)
         seen = SeenCall(sizes_of(request), {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
         made = None
@@ -184,7 +192,7 @@ class Templates:
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
             made = compilation, self._guard_of(compilation)
-        seen.hidden = shapes_of_reads(made[0].reads)
+        seen.hidden = sizes_of_reads(made[0].reads)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -255,7 +263,7 @@ class Templates:
         if found is None:
             return SizedTemplate(own.symbols, own.formulas, own.specialized, None, names)
         tensors = compiled.by_path(found)
-        shapes = [tuple(mark_of(tensors[path]).spec.shape) for path in compiled.hidden]
+        shapes = [sizes_in(mark_of(tensors[path]).spec) for path in compiled.hidden]
         names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-1]
         sizes = (*sizes_of(request), *shapes)
         return SizedTemplate(own.symbols, own.formulas, own.specialized, sizes, names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, LocationAttr, TensorType, f32, i64
@@ -26,6 +25,7 @@ from ttnn_jit.dialects.properties import read_precision
 from ttnn_jit.dialects.ttcore import BareKeywordAttr, KeywordAttr, TileType
 from ttnn_jit.dialects.writing.creation import QuickOperation
 from ttnn_jit.dialects.writing.direct_access import op_definition
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.product_precision import names_fidelity
 
 REDUCE_DIMS = ("R", "C")
@@ -216,5 +216,6 @@ fill_value = cache(FillValueAttr)
 """``#d2m<fill_value ...>``, made once."""
 
 
-def _shape(extents: Sequence[int]) -> ArrayAttr[IntegerAttr]:
+@memoized(maxsize=1024)
+def _shape(extents: tuple[int, ...]) -> ArrayAttr[IntegerAttr]:
     return ArrayAttr([IntegerAttr(extent, i64) for extent in extents])

@@ -24,7 +24,6 @@ from ttnn_jit.dialects.ttcore import ELEMENT_TYPES, GridAttr, TileType, grid_att
 from ttnn_jit.dialects.ttnn_attributes import CoreRangeAttr, ShapeAttr, TTNNLayoutAttr, buffer_type_attr, shape_attr
 from ttnn_jit.process.memoized import KEYS, memoized
 from ttnn_jit.specs.cores.sharding import folded_2d
-from ttnn_jit.specs.extents.extent import is_symbolic
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import (
     CoreRange,
@@ -35,6 +34,7 @@ from ttnn_jit.specs.tensor_spec import (
     NdShardSpec,
     ShardOrientation,
     ShardSpec,
+    SymbolicTensorSpec,
     TensorMemoryLayout,
     TensorSpec,
 )
@@ -47,7 +47,8 @@ def tensor_type(spec: TensorSpec) -> TensorType[Attribute]:
     """``tensor<32x32xbf16, #ttnn_layout>`` of `spec`."""
     type_: TensorType[Attribute] = TensorType(ELEMENT_TYPES[spec.dtype], spec.shape, layout_attribute(spec))
     known = _spec_of(type_)
-    table = _KNOWN if KEYS.memos is None or not is_symbolic(spec.shape) else KEYS.memos.setdefault(spec_of, {})
+    in_trace = KEYS.memos is not None and isinstance(spec, SymbolicTensorSpec)
+    table = KEYS.memos.setdefault(spec_of, {}) if KEYS.memos is not None and in_trace else _KNOWN
     table[id(type_)] = type_, known
     return type_
 

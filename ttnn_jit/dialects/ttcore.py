@@ -27,6 +27,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import DTypeError
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.dtypes import ALL_DTYPES
 from ttnn_jit.specs.stored_formats import FORMATS, StoredFormat
 from ttnn_jit.specs.target import PRESETS, TILE_HEIGHT, TILE_WIDTH, Numerics, SystemDesc
@@ -286,7 +287,7 @@ iterator_type = cache(IteratorTypeAttr)
 """``#ttcore.iterator_type<name>``, made once."""
 
 
-@cache
+@memoized
 def grid_attr(*extents: int) -> GridAttr:
     """``#ttcore.grid<rowsxcolumns>``."""
     return GridAttr(extents)

@@ -17,13 +17,13 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames
 from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
-from ttnn_jit.foreign.values import atom_key, is_scalar_class
+from ttnn_jit.foreign.values import atom_key, is_atom
 from ttnn_jit.runtime.libraries import WarmCall
 from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
 
-def always_miss(*_: object) -> Any:
+def always_miss(*_: object, **__: object) -> Any:
     """The `WarmCall` that never applies."""
     return MISS
 
@@ -74,7 +74,7 @@ class WarmCalls(ABC):
                     run = self._warm[device.open_target, *map(_SPEC, args)]
             except (LookupError, AttributeError):  # another kind of argument, or a call that is not remembered
                 run = self._warm.get(call_key(args, kwargs), always_miss)
-            result = run(*args)
+            result = run(*args, **kwargs) if kwargs else run(*args)
             if result is not MISS:
                 return result
             return self._slow_path(args, kwargs)
@@ -87,17 +87,17 @@ class WarmCalls(ABC):
         """Run a call that is not remembered, or whose remembered program does not apply."""
 
     def _remember_call(
-        self, make_warm: Callable[[], WarmCall], args: Sequence[Any], kwargs: Mapping[str, Any], tensors: int
+        self, make_warm: Callable[[], WarmCall], args: Sequence[Any], kwargs: Mapping[str, Any], tensors: Sequence[Any]
     ) -> None:
         """Remember the function that `make_warm` makes for calls of the same key.
 
-        The function takes the `tensors` tensors of the call; if some are not in `args`, nothing is remembered.
+        The function takes the `tensors` of the call; if some are not among its arguments, nothing is remembered.
         """
-        indices = tuple(index for index, value in enumerate(args) if type(value) is Tensor)
-        key = call_key(args, kwargs)
-        if key is not None and len(indices) == tensors:
+        key, places = call_key(args, kwargs), _places_of(tensors, args, kwargs)
+        if key is not None and places is not None:
+            is_plain = not kwargs and len(tensors) == len(args)
             self._remember_key(
-                key, make_warm() if tensors == len(args) else _passing_arguments(len(args), indices)(make_warm())
+                key, make_warm() if is_plain else _passing_tensors(len(args), tuple(kwargs), places)(make_warm())
             )
 
     def _remember_key(self, key: tuple[object, ...], call: WarmCall) -> None:
@@ -111,27 +111,55 @@ class WarmCalls(ABC):
 
 
 def call_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """The key of a call: all that determines its program; None if an argument is neither a ttnn tensor nor a scalar."""
+    """The key of a call: all that determines its program.
+
+    None if an argument is neither a ttnn tensor, nor an atom, nor a list of atoms, whose key are its present items.
+    """
     parts: list[object] = [None]
     for value in args:
-        kind = type(value)
-        if kind is Tensor:
-            parts.append(value.spec)
+        part = value.spec if type(value) is Tensor else _key_of_constant(value)
+        if part is None:
+            return None
+        if type(value) is Tensor:
             parts[0] = value._device and value._device.open_target
-        elif kind in PYTHONS_SCALARS or is_scalar_class(kind):
-            parts.append(atom_key(value))
-        else:
-            return None
+        parts.append(part)
     for name, value in kwargs.items():
-        kind = type(value)
-        if not (kind in PYTHONS_SCALARS or is_scalar_class(kind)):
+        part = value.spec if type(value) is Tensor else _key_of_constant(value)
+        if part is None:
             return None
-        parts += name, atom_key(value)
+        parts += name, part
     return tuple(parts)
 
 
+def _key_of_constant(value: Any) -> tuple[type, object] | None:
+    kind = type(value)
+    if kind in PYTHONS_SCALARS or is_atom(value):
+        return atom_key(value)
+    return (kind, atom_key(tuple(value))) if kind is list and is_atom(tuple(value)) else None
+
+
+def _places_of(tensors: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int | str, ...] | None:
+    """The index or the name of each of `tensors` in a call; None if some are not its arguments, or none is positional.
+
+    A tensor that is given twice has no place of its own, unless all of them are positional and in order.
+    """
+    indices = tuple(index for index, value in enumerate(args) if type(value) is Tensor)
+    names = tuple(name for name, value in kwargs.items() if type(value) is Tensor)
+    if not indices or len(indices) + len(names) != len(tensors):
+        return None
+    if not names:
+        return indices
+    places: dict[int, int | str] = {id(args[index]): index for index in indices}
+    places.update((id(kwargs[name]), name) for name in names)
+    found = [places.get(id(tensor)) for tensor in tensors]
+    return None if None in found or len(places) != len(tensors) else tuple(found)  # type: ignore[arg-type]  # checked
+
+
 @cache
-def _passing_arguments(count: int, indices: tuple[int, ...]) -> Callable[[WarmCall], WarmCall]:
-    """From a `WarmCall` to one of `count` arguments, of which it passes on those at `indices`."""
-    given, taken = (", ".join(f"a{i}" for i in numbers) for numbers in (range(count), indices))
-    return define("bind", ["def bind(warm):", f" return lambda {given}: warm({taken})"], {})
+def _passing_tensors(
+    count: int, names: tuple[str, ...], places: tuple[int | str, ...]
+) -> Callable[[WarmCall], WarmCall]:
+    """From a `WarmCall` to one of `count` arguments and of keywords, of which it passes on those at `places`."""
+    given = ", ".join([*(f"_{i}" for i in range(count)), "/", *names])
+    taken = ", ".join(f"_{place}" if isinstance(place, int) else place for place in places)
+    return define("bind", ["def bind(_warm):", f" return lambda {given}: _warm({taken})"], {})

@@ -44,6 +44,15 @@ def _centred_correlation(a: torch.Tensor, b: torch.Tensor) -> float:
     return min(1.0, float((a / lengths[0]).dot(b / lengths[1])))
 
 
+def index_of_largest(values: torch.Tensor) -> tuple[int, ...]:
+    """The index of the first largest element. `torch.unravel_index` imports sympy: a second of each process."""
+    place, index = int(values.argmax()), []
+    for extent in reversed(values.shape):
+        place, along = divmod(place, extent)
+        index.append(along)
+    return tuple(reversed(index))
+
+
 def unit_in_last_place(reference: torch.Tensor, mantissa_bits: int) -> torch.Tensor:
     """Per element of a float64 tensor, the spacing of numbers with `mantissa_bits` and the exponents of float32."""
     import torch

@@ -17,6 +17,7 @@ from ttnn_jit.golden.distances import (
     OVERFLOW,
     as_integers,
     correlation,
+    index_of_largest,
     is_close_by_torch,
     unit_in_last_place,
     unit_of_block,
@@ -241,7 +242,7 @@ def _reason_by_element(pair: _Comparison, tolerance: Tolerance, underflow: float
     outside = pair.exceeds(allowed)
     if not bool(outside.any()):
         return ""
-    worst = _index_of_largest(
+    worst = index_of_largest(
         (pair.distance / allowed).nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(~outside, 0.0)
     )
     return (
@@ -258,7 +259,7 @@ def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, no
     infinite = bool(pair.distance.isinf().any())
     if off <= allowed and not infinite:
         return ""
-    worst = _index_of_largest(pair.distance)
+    worst = index_of_largest(pair.distance)
     return (
         f"it is off by {math.inf if infinite else off:.6g} (root mean square) beside elements of {size:.6g}, where "
         f"{allowed:.6g} is allowed; the worst at {list(worst)}: {_described(pair, worst)}"
@@ -267,12 +268,6 @@ def _reason_by_rms(pair: _Comparison, tolerance: Tolerance, underflow: float, no
 
 def _described(pair: _Comparison, index: tuple[int, ...]) -> str:
     return f"{pair.result[index].item():.9g}, and {pair.exact[index].item():.9g} is right"
-
-
-def _index_of_largest(compare: torch.Tensor) -> tuple[int, ...]:
-    import torch
-
-    return tuple(int(index) for index in torch.unravel_index(compare.argmax(), compare.shape))
 
 
 def root_mean_square(values: torch.Tensor) -> torch.Tensor:

@@ -29,6 +29,7 @@ from ttnn_jit.ops.language.parameter import (
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import shown
 from ttnn_jit.specs.cores.memory_config import TensorMemoryLayout
+from ttnn_jit.specs.spec_forms import config_form, with_shard_shape
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, MemoryConfig, TensorSpec, checked
 
 RESULT_PARAMETERS = (
@@ -167,6 +168,23 @@ class ResultOptions:
     def key(self) -> Hashable:
         """The options' part of a cache key; None where they change nothing."""
         return None if self.change_nothing else (self.memory_config, *self.parts.values())
+
+    @property
+    def key_without_sizes(self) -> Hashable:
+        """The key with the form of `memory_config` (specs/spec_forms.py), whose sizes a template may leave open."""
+        config = None if self.memory_config is None else config_form(self.memory_config)
+        return None if self.change_nothing else (config, *self.parts.values())
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of `memory_config`."""
+        return () if self.memory_config is None else self.memory_config.shard_shape
+
+    def with_sizes(self, sizes: Sequence[int]) -> ResultOptions:
+        """The options with other sizes of `memory_config`."""
+        if self.memory_config is None or not sizes:
+            return self
+        return replace(self, memory_config=with_shard_shape(self.memory_config, sizes))
 
     @property
     def parts(self) -> dict[str, Hashable]:

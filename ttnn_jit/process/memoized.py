@@ -16,8 +16,8 @@ class Keys(threading.local):
     """How extents of a trace (specs/extents/extent.py) are hashed and compared.
 
     Attributes:
-        memos: The results of memoized functions for keys with extents, by function; None without a trace. Guards that
-            such a result depends on are in the trace already.
+        memos: The results of memoized functions in this trace, by function; None without a trace. Guards that a result
+            for extents depends on are in the trace already.
         as_expressions: Extents are equal if their expressions are, which records no guard. Nothing but what is kept
             may depend on it.
         have_extents: An extent was hashed so.
@@ -89,28 +89,43 @@ def _memoized(function: Callable[..., Any], maxsize: int | None, *, typed: bool)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return kept(*args, **kwargs) if KEYS.memos is None else _in_trace(function, kept, args, kwargs)
+        return kept(*args, **kwargs) if KEYS.memos is None else _in_trace(function, kept, args, kwargs, typed=typed)
 
     call.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
     return call
 
 
-def _in_trace(function: Any, kept: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    assert KEYS.memos is not None
-    own = KEYS.memos.setdefault(function, {})
-    key = (args, *kwargs.items())
-    with keys_as_expressions():
-        KEYS.have_extents = False
-        found = own.get(key, own)
-        have_extents = KEYS.have_extents
-    if not have_extents:
-        memos, KEYS.memos = KEYS.memos, None
+_UNKNOWN = object()
+
+
+def _in_trace(function: Any, kept: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *, typed: bool) -> Any:
+    """The result of a memoized function, from the trace's own if that has it; without extents, from all calls."""
+    memos = KEYS.memos
+    assert memos is not None
+    own = memos.get(function)
+    if own is None:
+        own = memos[function] = {}
+    key = (args, *kwargs.items()) if kwargs else args
+    if typed:
+        key = key, *map(type, args), *map(type, kwargs.values())
+    KEYS.as_expressions, KEYS.have_extents = True, False  # as `keys_as_expressions`, in less time
+    try:
+        found = own.get(key, _UNKNOWN)
+    finally:
+        KEYS.as_expressions = False
+    if found is not _UNKNOWN:
+        return found
+    if KEYS.have_extents:
+        found = function(*args, **kwargs)
+    else:
+        KEYS.memos = None
         try:
-            return kept(*args, **kwargs)
+            found = kept(*args, **kwargs)
         finally:
             KEYS.memos = memos
-    if found is own:
-        found = function(*args, **kwargs)
-        with keys_as_expressions():
-            own[key] = found
+    KEYS.as_expressions = True
+    try:
+        own[key] = found
+    finally:
+        KEYS.as_expressions = False
     return found

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.diagnostics.origin import type_name
+from ttnn_jit.specs.extents.extent import is_extent
 
 _MAX_LISTED = 12
 """The most members of an enumeration that an error lists."""
@@ -41,7 +42,7 @@ def members_of(kind: type) -> str | None:
 
 
 def whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
-    """`values` as ints, numpy integers included; errors call them `what`.
+    """`values` as ints, numpy integers included, or extents of a trace; errors call them `what`.
 
     Raises:
         GridError: One is no whole number.
@@ -50,7 +51,7 @@ def whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
         raise GridError(f"{what} is a tuple of whole numbers, got {values!r}")
     given = list(values)
     try:
-        return tuple(map(operator.index, given))  # type: ignore[arg-type]  # what has no index raises
+        return tuple(each if is_extent(each) else operator.index(each) for each in given)  # type: ignore[arg-type, misc]  # what has no index raises
     except TypeError:
         raise GridError(f"{what} is of whole numbers, got {given}") from None
 

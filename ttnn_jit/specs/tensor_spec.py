@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
-from ttnn_jit.process.memoized import KEYS
+from ttnn_jit.process.memoized import KEYS, keys_as_expressions
 from ttnn_jit.specs.checks import check_kind
 from ttnn_jit.specs.cores.cores import CoreCoord, CoreGrid, CoreRange, CoreRangeSet
 from ttnn_jit.specs.cores.memory_config import (
@@ -169,7 +169,7 @@ class TensorSpec:
     memory_config: MemoryConfig
     strides: tuple[int, ...] | None
 
-    def __new__(  # noqa: C901 - checks, one after the other
+    def __new__(
         cls,
         shape: Iterable[int],
         dtype: DataType,
@@ -198,8 +198,8 @@ class TensorSpec:
         if strides is not None and strides == dense_strides(shape):
             strides = None
         key = (shape, dtype, layout, memory_config, strides)
-        symbolic = symbolic or is_symbolic(strides or ())
-        if not symbolic and (found := cls._interned.get(key)) is not None:
+        symbolic = symbolic or _are_symbolic(strides, memory_config)
+        if (found := _of_trace(key) if symbolic else cls._interned.get(key)) is not None:
             return found
         check_kind(dtype, DataType, "`dtype`")
         check_kind(layout, Layout, "`layout`")
@@ -211,9 +211,8 @@ class TensorSpec:
         spec = super().__new__(SymbolicTensorSpec if symbolic else cls)
         spec.shape, spec.dtype, spec.layout = shape, dtype, layout
         spec.memory_config, spec.strides = memory_config, strides
-        if symbolic:
-            return spec
-        return cls._interned.setdefault((shape, dtype, layout, memory_config, strides), spec)
+        key = (shape, dtype, layout, memory_config, strides)
+        return _kept_in_trace(key, spec) if symbolic else cls._interned.setdefault(key, spec)
 
     def with_(
         self,
@@ -342,9 +341,35 @@ class SymbolicTensorSpec(TensorSpec):
 
     def __hash__(self) -> int:
         if KEYS.as_expressions:
-            return hash((self.shape, self.dtype, self.layout, self.memory_config, self.strides))
+            KEYS.have_extents = True
+            return self._hash_of_expressions
         shape, strides = map(int, self.shape), self.strides and tuple(map(int, self.strides))
         return hash(TensorSpec(shape, self.dtype, self.layout, self.memory_config, strides=strides))
+
+    @cached_property
+    def _hash_of_expressions(self) -> int:
+        return hash((self.shape, self.dtype, self.layout, self.memory_config, self.strides))
+
+
+def _are_symbolic(strides: tuple[int, ...] | None, config: MemoryConfig) -> bool:
+    """Whether a stride, or an extent of a shard, is an extent of a trace."""
+    return (strides is not None or config.is_sharded()) and is_symbolic((*(strides or ()), *config.shard_shape))
+
+
+def _of_trace(key: tuple[object, ...]) -> TensorSpec | None:
+    """The spec with extents that this thread's trace has of these fields; None if there is none."""
+    if KEYS.memos is None:
+        return None
+    with keys_as_expressions():
+        found: TensorSpec | None = KEYS.memos.setdefault(TensorSpec, {}).get(key)
+    return found
+
+
+def _kept_in_trace(key: tuple[object, ...], spec: TensorSpec) -> TensorSpec:
+    if KEYS.memos is not None:
+        with keys_as_expressions():
+            KEYS.memos[TensorSpec][key] = spec
+    return spec
 
 
 _INT = frozenset({int})

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ttnn_jit.specs.cores.sharding import folded_to
+from ttnn_jit.specs.extents.divisors import share_of
+from ttnn_jit.specs.extents.extent import computed, is_extent
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+
+def tiles_of_core(tiles: int, cores: int) -> int:
+    """The most of so many tiles, at least one, that one of the cores has."""
+    return computed(share_of, tiles, cores) if is_extent(cores) else -(-tiles // cores)
 
 
 def tile_extents(shape: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -142,12 +142,24 @@ def passes_around_codegen(
         options: Options of the compile.
         shared: Whether equal kernels are lowered once; only for compiles that show no stage after fusion.
     """
+    if options.extra_pipeline_options:
+        return _passes_around_codegen(options, shared)
+    return _own_passes_around_codegen(options, shared)
+
+
+def _passes_around_codegen(
+    options: CompileOptions, shared: bool
+) -> tuple[tuple[ModulePass, ...], tuple[ModulePass, ...]]:
     every, to_schedule = passes_between(options), passes_between(options, until=SCHEDULED)
     behind = every[len(to_schedule) :]
     if shared:
         fused = passes_between(options, until=D2MGenericFusion.name)
         to_schedule = (*fused, ShareEqualKernels(), *to_schedule[len(fused) :])
     return to_schedule, behind
+
+
+_own_passes_around_codegen = memoized(maxsize=64)(_passes_around_codegen)
+"""These passes are frozen, so that compiles share them; a user's pass is made anew for each."""
 
 
 def run_passes(

@@ -41,6 +41,7 @@ from ttnn_jit.ttnn.functions.convolutions_3d import prepare_conv3d_weights as pr
 from ttnn_jit.ttnn.meshes.asynchronous_collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
 from ttnn_jit.ttnn.meshes.fused_collectives import ring_attention_all_gather_async as ring_attention_all_gather_async
 from ttnn_jit.ttnn.meshes.neighbour_collectives import slice_reshard_async as slice_reshard_async
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import strided_all_gather_async as strided_all_gather_async
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
 from ttnn_jit.ttnn.calling.eager_functions import view as view
 
@@ -87,6 +88,7 @@ __all__ = [
     "rotary_embedding_llama_fused_qk",
     "slice_reshard_async",
     "split_query_key_value_and_split_heads",
+    "strided_all_gather_async",
     "typecast",
     "view",
 ]

@@ -34,6 +34,7 @@ SCALE = 2.0
 
 
 def scaled(x, row):
+    row = row if x.shape[0] < 10_000 else row + 0.0  # which needs a second template
     return ttnn.exp(x + row) * SCALE, ttnn.sum(x, dim=-1)
 
 

@@ -141,7 +141,7 @@ class Walk(NamedTuple):
     orders: tuple[str, ...] = ("forward", "reversed", "shuffled")
 
 
-WALKS = {"sample": Walk(192, ("rdiv_bw", "split"), ("forward", "reversed")), "fuzz": Walk(1)}
+WALKS = {"sample": Walk(768, ("rdiv_bw", "split"), ("forward", "reversed")), "fuzz": Walk(1)}
 """By profile. That what has one key is one program is asked of all calls in every profile, without a process."""
 
 

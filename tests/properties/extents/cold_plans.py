@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -12,27 +13,98 @@ import torch
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.l1_requirement import StreamedBytes
 from ttnn_jit.compiler.request import OperationRequest
-from ttnn_jit.compiler.symbols import Symbols
+from ttnn_jit.compiler.symbols import Place, Symbols
 from ttnn_jit.compiler.template import Template, sizes_of
 from ttnn_jit.dialects.writing.editing import discard
 from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.runtime.memory.l1 import circular_buffer_bytes
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
+from ttnn_jit.specs.cores.sharding import dense_strides, folded_2d, round_up
 from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Trace
 from ttnn_jit.specs.target import PRESETS
-from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
+from ttnn_jit.specs.tensor_spec import (
+    DRAM_MEMORY_CONFIG,
+    BufferType,
+    CoreRange,
+    CoreRangeSet,
+    DataType,
+    Layout,
+    MemoryConfig,
+    NdShardSpec,
+    ShardSpec,
+    TensorMemoryLayout,
+    TensorSpec,
+)
 
-CPU = PRESETS["cpu"]
 SMALL = (2, 3, 5, 16, 31, 32, 33, 64, 65, 100, 127, 128, 255, 500, 1024)
 ELEMENTS = (4096, 65_536)
 """Numbers of elements that sizes cross."""
 DTYPES = (DataType.FLOAT32, DataType.BFLOAT16, DataType.INT32, DataType.UINT32)
 
+TILED = (32, 64, 96, 192, 320, 512, 1056, 6208)
+"""Sizes that are whole tiles; the last is a symbol wherever it is not fixed."""
+
 Shape = tuple[int, ...]
 Dimensions = tuple[tuple[int, int], ...]
 """Dimensions of tensors: the number of the tensor, and its axis."""
+
+
+@dataclass(frozen=True)
+class World:
+    """Where the tensors of calls lie.
+
+    Attributes:
+        target: The name of the target.
+        place: From a shape and an element type to the spec of a tensor.
+    """
+
+    target: str
+    place: Callable[[Shape, DataType], TensorSpec]
+
+
+def dense(
+    target: str = "cpu", layout: Layout = Layout.ROW_MAJOR, memory_config: MemoryConfig = DRAM_MEMORY_CONFIG
+) -> World:
+    """The world of dense tensors with this memory config."""
+    return World(target, lambda shape, dtype: TensorSpec(shape, dtype, layout, memory_config))
+
+
+def strided(target: str = "cpu") -> World:
+    """The world of parts of rows, in reverse order of dimensions."""
+
+    def place(shape: Shape, dtype: DataType) -> TensorSpec:
+        wide = dense_strides((*shape[::-1][:-1], 3 * math.prod(shape[:1])))
+        return TensorSpec(shape, dtype, strides=wide[::-1])
+
+    return World(target, place)
+
+
+def sharded(target: str, strategy: TensorMemoryLayout) -> World:
+    """The world of tensors with shards of whole tiles over the same 16 cores."""
+    rows, columns = {"HEIGHT": (16, 1), "WIDTH": (1, 16)}.get(strategy.name.removesuffix("_SHARDED"), (4, 4))
+    cores = CoreRangeSet(CoreRange((0, 0), (3, 3)))
+
+    def place(shape: Shape, dtype: DataType) -> TensorSpec:
+        height, width = folded_2d(TensorSpec(shape, dtype, Layout.TILE).padded_shape)
+        shard = round_up(max(height, 1), 32 * rows) // rows, round_up(max(width, 1), 32 * columns) // columns
+        if strategy is TensorMemoryLayout.HEIGHT_SHARDED:
+            shard = shard[0], max(width, 32)
+        if strategy is TensorMemoryLayout.WIDTH_SHARDED:
+            shard = max(height, 32), shard[1]
+        if strategy is TensorMemoryLayout.ND_SHARDED:
+            config = MemoryConfig(BufferType.L1, NdShardSpec(shard, cores))
+        else:
+            config = MemoryConfig(strategy, BufferType.L1, ShardSpec(cores, shard))
+        return TensorSpec(shape, dtype, Layout.TILE, config)
+
+    return World(target, place)
+
+
+ON_CPU = dense()
 
 
 @dataclass(frozen=True)
@@ -45,6 +117,7 @@ class Case:
         statics: Its attributes.
         varying: The dimensions.
         dtype: The element type of the operands that take it; others have the first one that they take.
+        world: Where the tensors lie.
     """
 
     operation: Operation
@@ -52,6 +125,7 @@ class Case:
     statics: tuple[Any, ...]
     varying: Dimensions
     dtype: DataType = DataType.FLOAT32
+    world: World = ON_CPU
 
     @property
     def dtypes(self) -> list[DataType]:
@@ -71,21 +145,23 @@ class Case:
     def at(self, size: int) -> OperationRequest:
         """The call with that size."""
         specs = tuple(
-            None if shape is None else TensorSpec(shape, dtype, Layout.ROW_MAJOR)
+            None if shape is None else self.world.place(shape, dtype)
             for shape, dtype in zip(self.shapes_at(size), self.dtypes, strict=True)
         )
-        return OperationRequest(self.operation, specs, self.statics, CPU)
+        return OperationRequest(self.operation, specs, self.statics, PRESETS[self.world.target])
 
-    @property
+    @cached_property
     def symbols(self) -> Symbols:
-        """One symbol for the varying dimensions."""
-        given = [(index, shape) for index, shape in enumerate(self.shapes) if shape is not None]
-        numbers = [[0 if (index, axis) in self.varying else None for axis, _ in enumerate(own)] for index, own in given]
-        fixed = [
-            tuple(extent if number is None else None for extent, number in zip(shape, own, strict=True))
-            for (_, shape), own in zip(given, numbers, strict=True)
-        ]
-        return Symbols((*map(tuple, numbers), ()), (*fixed, ()))  # a call has no ints
+        """A symbol for the varying dimensions, and for each other size that changes with them."""
+        every = [sizes_of(self.at(size)) for size in (*self.sizes, *TILED)]
+
+        def values(place: Place) -> list[int]:
+            return [sizes[place[0]][place[1]] for sizes in every]
+
+        def varies(place: Place) -> bool:
+            return len({*values(place)}) > 1
+
+        return Symbols.of(every[-1], varies, lambda one, other: values(one) == values(other))
 
     @property
     def sizes(self) -> list[int]:
@@ -146,16 +222,40 @@ def cold_plan(request: OperationRequest) -> ProgramPlan:
     return plan
 
 
+def cold_instance(request: OperationRequest) -> tuple[ProgramPlan, int]:
+    """The plan that a compile makes, and the bytes of a core that its circular buffers take."""
+    plan, descriptors = _compiled(request)
+    return plan, max(map(circular_buffer_bytes, descriptors), default=0)
+
+
+def _compiled(request: OperationRequest) -> tuple[ProgramPlan, Sequence[Mapping[str, Any]]]:
+    module = request.lower().module
+    code = driver.scheduled_code(module, request.options, None)
+    descriptors = driver.launch_descriptors(module, code, request.options)
+    discard(module)
+    return code.plan, descriptors
+
+
 def template_of(case: Case, size: int) -> Template:
     """The template that the compile for a size makes, without code."""
     trace, request = Trace(), case.at(size)
     extents = case.symbols.extents(sizes_of(request), trace)
     with trace.recording():
-        plan = cold_plan(request.with_inputs(*case.symbols.traced(request.inputs, request.integers, extents)))
-    hints = trace.formulas.values([size])
+        plan, descriptors = _compiled(
+            request.with_inputs(*case.symbols.traced(request.inputs, request.integers, extents))
+        )
+    values = case.symbols.values(sizes_of(request))
+    assert values is not None
+    hints = trace.formulas.values(values)
     assert hints is not None
     example = PlanTemplate.of(plan, hints)
-    return Template(case.symbols, trace.formulas, example, tuple(trace.specialized))
+    return Template(case.symbols, trace.formulas, example, tuple(trace.specialized), StreamedBytes.of(descriptors))
+
+
+def instance_at(template: Template, case: Case, size: int) -> tuple[ProgramPlan, int | None] | None:
+    """The plan of a template for a size, and its bytes of circular buffers; None if it does not hold for it."""
+    request = case.at(size)
+    return template.instance(request.inputs, sizes_of(request))
 
 
 def plan_at(template: Template, case: Case, size: int) -> ProgramPlan | None:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 import torch
 
 from tests.properties.extents.cold_plans import (
+    TILED,
     Case,
     cases_of,
+    cold_instance,
     cold_plan,
+    dense,
+    instance_at,
     plan_at,
+    sharded,
+    strided,
     template_of,
     without_shared_buffers,
 )
@@ -24,7 +31,8 @@ from ttnn_jit.compiler.template import compile_template
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import GRADIENTS, OPERATIONS, Elementwise, declared_in
 from ttnn_jit.runtime.plans.plan import ProgramPlan
-from ttnn_jit.specs.tensor_spec import DataType
+from ttnn_jit.specs.cores.memory_config import L1_MEMORY_CONFIG
+from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorMemoryLayout
 
 CASES = defaultdict(list)
 for _operation in (*OPERATIONS, *declared_in(GRADIENTS)):
@@ -33,6 +41,8 @@ for _cases in CASES.values():
     random.Random(len(_cases)).shuffle(_cases)
 FAMILIES = pytest.mark.parametrize("family", sorted(family for family, cases in CASES.items() if cases))
 LEAST_SERVED = 0.6
+LEAST_SERVED_OF_FEW = 0.3
+"""Of a few sizes, the first of which has a template that is made for it."""
 SEVERAL = 6
 """Sizes of which templates may serve most."""
 MOST_RUN_ELEMENTS = 1 << 16
@@ -70,6 +80,49 @@ def test_a_template_has_the_plan_of_a_compile_and_serves_most_sizes(family, monk
             pairs += len(plans)
             served += reused
     assert served >= LEAST_SERVED * pairs > 0, (served, pairs)
+
+
+WORLDS = {
+    "a chip's DRAM": dense("wormhole_b0", Layout.TILE),
+    "a chip's L1": dense("blackhole", Layout.TILE, L1_MEMORY_CONFIG),
+    "the L1 of a cpu": dense("cpu", memory_config=L1_MEMORY_CONFIG),
+    "strided": strided(),
+    **{each.name: sharded("wormhole_b0", each) for each in TensorMemoryLayout if each.name.endswith("SHARDED")},
+    "shards of a cpu": sharded("cpu", TensorMemoryLayout.BLOCK_SHARDED),
+}
+
+NAMED = {operation.name: operation for operation in OPERATIONS}
+OF_WHOLE_TILES = (
+    Case(NAMED["exp"], ((64, 320),), (), ((0, 0),)),
+    Case(NAMED["add"], ((2, 64, 320), (2, 1, 320)), (), ((0, 2), (1, 2))),
+    Case(NAMED["softmax"], ((64, 320),), (-1, False), ((0, 0),)),
+    Case(NAMED["matmul"], ((64, 320), (320, 96)), (False, False, None, None), ((0, 0),)),
+)
+"""On chips, these are shared by several cores, whose number depends on the varying size."""
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_template_has_the_plan_of_a_compile_wherever_the_tensors_are(world, monkeypatch):
+    """The plan, and the bytes of circular buffers, from which a device decides whether a program fits into its L1."""
+    without_shared_buffers(monkeypatch)
+    pairs = served = 0
+    chosen = random.Random(len(world))
+    drawn_cases = [case for family in sorted(CASES) for case in CASES[family][: max(1, drawn(6) // 6)]]
+    for each in [*drawn_cases, *OF_WHOLE_TILES]:
+        case, templates = replace(each, world=WORLDS[world]), {}
+        for size in (*chosen.sample(TILED, 5), *chosen.sample(case.sizes, 2)):
+            try:
+                cold, streamed = cold_instance(case.at(size))
+            except TtnnJitError:
+                continue
+            pairs += 1
+            found = next(filter(None, (instance_at(each, case, size) for each in templates.values())), None)
+            served += found is not None
+            if found is None:
+                templates[size] = template_of(case, size)
+                found = instance_at(templates[size], case, size)
+            assert (found[0].text(), found[1]) == (cold.text(), streamed), (case, size, [*templates])
+    assert served >= LEAST_SERVED_OF_FEW * pairs > 0, (served, pairs)
 
 
 def divides_by_an_extent(template):

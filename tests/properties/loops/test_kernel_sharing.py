@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sampling import drawn
 from tests.unit.codegen.blocking.test_kernel_sharing import any_bits, unshared
 from tests.unit.codegen.programs import assert_same_bits, host_isa, objects_of, run_plan, scheduled
 from ttnn_jit.codegen.host.host_program import generate
@@ -63,7 +64,7 @@ def programs(draw):
 def test_random_layers_have_the_bits_of_a_kernel_for_each_and_of_the_interpreter(monkeypatch):
     shared = [0, 0]
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=drawn(120), deadline=None)  # pytest does not collect it, hence nothing else scales it
     @given(programs(), st.integers(0, 2**32 - 1))
     def run(program, seed):
         specs, calls, results, target = program

@@ -130,12 +130,21 @@ def test_on_a_chip_tensors_are_created_in_device_memory_by_the_host_program(grap
     assert '"ttnn.full"' in function.ir(tensor, stage="convert-d2m-to-ttnn")
 
 
+KINDS = {torch.float32: ttnn.float32, torch.bfloat16: ttnn.bfloat16, torch.int32: ttnn.int32}
+
+
 @settings(max_examples=8, deadline=None)
-@given(st.integers(-40, 40), st.integers(-40, 40), st.integers(-9, 9).filter(bool), st.sampled_from(["f32", "si32"]))
-def test_sequences_of_any_ends_and_steps_are_pythons(start, end, step, kind):
-    dtype = {"f32": ttnn.float32, "si32": ttnn.int32}[kind]
-    function = jit()(lambda _: ttnn.arange(start, end, step, dtype=dtype))
-    assert function(torch.ones(1)).tolist() == [*range(start, end, step)]
+@given(
+    st.sampled_from([-(2**25), -40, 0, 7, 2**24]), st.integers(-40, 40), st.integers(-9, 9).filter(bool),
+    st.sampled_from([*KINDS]),
+)  # fmt: skip
+def test_sequences_of_any_ends_and_steps_are_pythons(start, extent, step, dtype):
+    function = jit()(lambda _: ttnn.arange(start, start + extent, step, dtype=KINDS[dtype]))
+    x = torch.ones(1)
+    found, wanted = function(x), torch.tensor([*range(start, start + extent, step)]).to(dtype)
+    assert found.dtype is dtype
+    assert torch.equal(found, wanted)
+    assert "compiled by numba" not in function.ir(x, stage="host")
 
 
 @pytest.mark.parametrize("graph_capture", [False, True])

@@ -147,6 +147,44 @@ def test_only_the_row_moves_if_a_cache_may_be_overwritten():
     assert "writes argument 0 where it lies" in str(report)
 
 
+def of_any_bits(dtype, *shape):
+    """Random bits, and NaN, infinities, zeros and subnormals."""
+    bits = {torch.float32: torch.int32, torch.bfloat16: torch.int16}[dtype]
+    x = torch.randint(torch.iinfo(bits).min, torch.iinfo(bits).max, shape).to(bits).view(dtype)
+    x.view(-1)[:5] = torch.tensor([torch.nan, -torch.inf, -0.0, 1e-39, -1e-39]).to(dtype)
+    return x
+
+
+@TARGETS
+@pytest.mark.parametrize("width", [5, 37, 64])
+@pytest.mark.parametrize(
+    ("kept", "given"), [("bfloat16", "float32"), ("float32", "bfloat16"), ("bfloat16", "bfloat16")]
+)
+def test_rows_of_any_bits_and_strides_are_written_as_numba_writes_them(target, width, kept, given):
+    torch.manual_seed(width)
+    cache, token = of_any_bits(getattr(torch, kept), 3, 2, 4, width), of_any_bits(getattr(torch, given), 1, 3, width, 2)
+
+    def write(cache, token, index):
+        return UPDATE(cache, ttnn.permute(token, (0, 1, 3, 2)), update_idxs_tensor=index)
+
+    with ttnn.manage_device(0, target=target) as device:
+        index = ttnn.from_torch(torch.tensor([3, -1, 0], dtype=torch.int32), device=device)
+        x = ttnn.from_torch(token, layout=ttnn.TILE_LAYOUT, device=device)
+        found = []
+        for function in (jit()(write), jit(backend="numba")(write)):
+            on_device = ttnn.from_torch(cache, layout=ttnn.TILE_LAYOUT, device=device)
+            found.append(ttnn.to_torch(function(on_device, x, index)))
+    assert torch.equal(*(each.isnan() for each in found))
+    assert torch.equal(*(torch.where(each.isnan(), 7.0, each).view(torch.uint8) for each in found))
+
+
+def test_rows_of_floats_are_written_without_numba():
+    write = jit()(lambda cache, token, index: UPDATE(cache, token, update_idxs_tensor=index))
+    for dtype in (torch.float32, torch.bfloat16):
+        given = numbers(2, 1, 8, 5).to(dtype), numbers(1, 2, 1, 5).to(dtype), torch.zeros(2, dtype=torch.int32)
+        assert "rows updated" in write.ir(*given, stage="host")
+
+
 def test_the_interpreter_and_numba_write_the_same():
     cache, token, table = numbers(6, 2, 4, 5), numbers(1, 3, 2, 5), torch.randperm(6, dtype=torch.int32).reshape(3, 2)
     index = torch.tensor([0, 7, -1], dtype=torch.int32)

@@ -123,6 +123,38 @@ def test_extremes_are_exact(case, name, dtype, seed):
     assert_bits(ttnn_jit.jit()(reduced(name, dims, keepdim))(x), gold(name, x, dims, keepdim).to(dtype))
 
 
+def row_of_any_bits(width, generator, kind):
+    """Random bits of bfloat16: without NaN, of one sign, zeros, or with a NaN of one sign at the end."""
+    row = torch.randint(-0x8000, 0x8000, (width,), generator=generator).to(torch.int16)
+    row[row.view(torch.bfloat16).isnan()] &= 0x3FFF
+    if kind in {"positive", "negative"}:
+        row = row & 0x7FFF if kind == "positive" else row | -0x8000
+    if kind == "zeros":
+        row &= -0x8000
+    if kind in {"nan", "-nan"}:
+        row = row & 0x7FFF if kind == "-nan" else row | -0x8000
+        row[-1] = {"nan": 0x7F81, "-nan": -0x7F}[kind]
+    return row.view(torch.bfloat16)
+
+
+def extremum_of_bits(name, x):
+    """The extremum of each row, -0 below +0; NaN if one is there."""
+    keys = bits(x) ^ ((bits(x) >> 15) & 0x7FFF)
+    found = getattr(torch, f"a{name}")(keys, -1)
+    return torch.where(x.isnan().any(-1), torch.nan, (found ^ ((found >> 15) & 0x7FFF)).view(torch.bfloat16))
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("width", [1, 31, 130, BLOCK + 33])
+def test_extremes_of_any_bits_of_bfloat16_are_exact(name, width):
+    generator = torch.Generator().manual_seed(width)
+    kinds = ["any", "positive", "negative", "zeros", "nan", "-nan"]
+    x = torch.stack([row_of_any_bits(width, generator, kind) for kind in kinds])
+    got, want = ttnn_jit.jit()(reduced(name, -1, False))(x), extremum_of_bits(name, x)
+    assert torch.equal(got.isnan(), want.isnan())
+    assert_bits(got.nan_to_num(), want.nan_to_num())
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("special", [math.nan, math.inf, -math.inf])
 def test_special_values_propagate_as_in_torch(name, special):

@@ -200,6 +200,18 @@ def test_the_bf16_instruction_changes_no_bit() -> None:
     np.testing.assert_array_equal(with_it, without)
 
 
+@pytest.mark.parametrize(("count", "number"), [(1, 0), (2, 0), (2, 1)])
+def test_the_bf16_instructions_round_one_or_two_vectors_to_nearest_even(count: int, number: int) -> None:
+    host = host_isa()
+    if not host.avx512_bf16:
+        return  # nothing to compare: the host has no such instruction
+    x, y = (
+        np.where(np.abs(each) < np.finfo(np.float32).tiny, np.float32(-0.0), each) for each in map(arguments, (9, 10))
+    )
+    found = native(lambda b, values: b.rounded_normals(values[:count])[number], 2, host)(x, y)
+    assert_same_bits(found, NumpyVector().round_bfloat16((x, y)[number], Numerics.IEEE), x)
+
+
 def test_no_mixin_overrides_another_s_functions() -> None:
     mixins = [mixin for mixin in VectorMath.__mro__ if mixin.__module__.startswith("ttnn_jit.kernels.")]
     defined = Counter(name for mixin in mixins for name in vars(mixin) if not name.startswith("__"))

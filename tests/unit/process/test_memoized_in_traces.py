@@ -92,3 +92,21 @@ def test_a_trace_is_of_its_thread():
         assert KEYS.memos is not None
     assert found == [None]
     assert KEYS.memos is None
+
+
+def test_results_by_type_are_kept_apart_in_a_trace():
+    @memoized(maxsize=8, typed=True)
+    def text_of(number, extent):
+        return f"{number!r} of {int(extent > 32)}"
+
+    with (trace := Trace()).recording():
+        for extent in (40, trace.symbol(40)):
+            assert [text_of(number, extent) for number in (1, 1.0, True)] == ["1 of 1", "1.0 of 1", "True of 1"]
+
+
+def test_specs_with_extents_are_one_object_in_a_trace():
+    with (trace := Trace()).recording():
+        rows, users = trace.symbol(40), trace.symbol(40)
+        spec = TensorSpec((rows, 64), DataType.FLOAT32)
+        assert TensorSpec((rows + 0, 64), DataType.FLOAT32) is spec
+        assert TensorSpec((users, 64), DataType.FLOAT32) is not spec

@@ -84,6 +84,10 @@ MOVED = {
     "by twos": (lambda x: x[:, ::2], lambda x: x[:, ::2]),
     "by threes": (lambda x: x[:, ::3], lambda x: x[:, ::3]),
     "repeated": (lambda x: ttnn.repeat_interleave(x, 2, 1), lambda x: x.repeat_interleave(2, 1)),
+    "short rows": (
+        lambda x: ttnn.permute(ttnn.reshape(x[:, : x.shape[1] // 2 * 2], (x.shape[0], x.shape[1] // 2, 2)), (1, 0, 2)),
+        lambda x: x[:, : x.shape[1] // 2 * 2].reshape(x.shape[0], -1, 2).permute(1, 0, 2),
+    ),
 }
 
 
@@ -95,6 +99,7 @@ def test_every_kind_of_move_in_registers_is_tested_with_cuts():
     assert {type(kernel.move) for kernel in kernels if isinstance(kernel, Copy)} == {*get_args(Move)} - {Repack}
 
 
+@pytest.mark.filterwarnings("ignore:.* compiles every size by itself")
 @pytest.mark.usefixtures("shares_everything")
 @pytest.mark.parametrize("name", MOVED)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)

@@ -64,3 +64,14 @@ def test_a_comparison_does_not_depend_on_positive_factors():
         assert users != 4 * users * size
     assert trace.formulas.values([3, 9]) is not None
     assert trace.formulas.values([3, 8]) is None
+
+
+def test_equal_polynomials_are_one_object_in_a_trace():
+    trace = Trace()
+    users, size = trace.symbol(8), trace.symbol(96)
+    assert (size + users) * 2 is 2 * users + size * 2
+    assert size + 1 is size - -1
+    assert size + True is size + 1
+    assert size - size == 0
+    assert trace.symbol(8) is not users
+    assert trace.formulas.values([9, 97, 9]) is not None

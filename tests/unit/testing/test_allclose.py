@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from ttnn_jit import ttnn
+from ttnn_jit.golden.distances import index_of_largest
 from ttnn_jit.testing import assert_allclose, ulp_distance
 
 
@@ -51,6 +52,12 @@ def test_the_worst_element_is_named():
         AssertionError, match=r"2 of 6 elements .* at \[1, 2\], is 1.0 for 1.0000005960464478: 5.000 ulp"
     ):
         assert_allclose(actual, expected, max_ulp=1)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3, 2, 4)])
+def test_the_index_of_the_largest_element_is_torchs(shape):
+    values = torch.rand(shape)
+    assert index_of_largest(values) == tuple(map(int, torch.unravel_index(values.argmax(), shape)))
 
 
 def test_bounds_add_up():

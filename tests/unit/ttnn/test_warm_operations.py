@@ -52,6 +52,8 @@ def test_a_warm_call_looks_up_neither_a_declaration_nor_a_key(device, monkeypatc
         lambda x: ttnn.clamp(x, min=0.0, max=1.0),
         lambda x: ttnn.add(x, x, dtype=ttnn.bfloat16, memory_config=ttnn.L1_MEMORY_CONFIG),
         lambda x: ttnn.exp(x, queue_id=0),
+        lambda x: ttnn.permute(x, (1, 0)),
+        lambda x: ttnn.exp(x, activations=[ttnn.UnaryWithParam(ttnn.UnaryOpType.RELU)]),
     ],
 )
 def test_a_warm_call_with_numbers_or_keywords_looks_up_no_declaration(device, call, monkeypatch):
@@ -71,7 +73,40 @@ def test_numbers_of_warm_calls_are_distinguished_by_type_and_bits(device):
         assert math.isnan(quotients[2])
 
 
-def test_keywords_outside_the_key_and_tensors_among_keywords_take_the_slow_path(device):
+def test_a_warm_call_with_tensors_among_keywords_looks_up_no_declaration_and_keeps_their_places(device, monkeypatch):
+    x, *rows = on(device, 32, 32), *(on(device, 1, 32) for _ in range(3))
+    calls = [
+        lambda weight, bias: ttnn.layer_norm(x, weight=weight, bias=bias),
+        lambda weight, bias: ttnn.layer_norm(x, bias=bias, weight=weight),
+        lambda weight, bias: ttnn.layer_norm(x, epsilon=0.5, weight=weight, bias=bias),
+    ]
+    wanted = [[call(*pair).to_torch() for pair in itertools.permutations(rows, 2)] for call in calls]
+    assert torch.equal(*map(torch.stack, wanted[:2]))
+    assert not torch.equal(wanted[0][0], wanted[0][1])
+    monkeypatch.setattr("ttnn_jit.ttnn.calling.eager_operation.bind", None)
+    for call, expected in zip(calls, wanted, strict=True):
+        for pair, result in zip(itertools.permutations(rows, 2), expected, strict=True):
+            assert torch.equal(call(*pair).to_torch(), result)
+
+
+def test_a_tensor_that_is_given_twice_takes_no_other_s_place(device):
+    x, row, other = on(device, 32, 32), on(device, 1, 32), on(device, 1, 32)
+    expected = ttnn.layer_norm(x, bias=row, weight=other).to_torch()
+    ttnn.layer_norm.clear()
+    for _ in range(3):
+        ttnn.layer_norm(x, bias=row, weight=row)
+    for _ in range(3):
+        assert torch.equal(ttnn.layer_norm(x, bias=row, weight=other).to_torch(), expected)
+
+
+def test_a_list_that_changes_between_warm_calls_is_noticed(device):
+    x, activations = on(device, 32, 32), ["abs"]
+    warmed(lambda x: ttnn.neg(x, activations=activations), x)
+    activations.append("neg")
+    assert torch.equal(ttnn.neg(x, activations=activations).to_torch(), -x.to_torch().abs())
+
+
+def test_keywords_outside_the_key_and_tensors_among_keywords_have_their_effect(device):
     x, y = on(device, 32, 32), on(device, 32, 32)
     difference = x.to_torch() - y.to_torch()
     for _ in range(4):

@@ -30,6 +30,8 @@ from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.host_costs import last_cache_bytes
+from ttnn_jit.specs.extents.divisors import greatest_of, least_of
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -53,8 +55,9 @@ def _rows_per_block(scores: _Scores) -> int | None:
     bytes_of_row = sum(each.spec.padded_shape[-1] * each.spec.dtype.itemsize for each in scores.kept)
     if scores.count * bytes_of_row < least_bytes():
         return None
-    size = max(BLOCK_BYTES // bytes_of_row, -(-scores.count // MOST_BLOCKS), 1)
-    return min(scores.rows, -(-size // _ROWS) * _ROWS)
+    size = computed(greatest_of, BLOCK_BYTES // bytes_of_row, -(-scores.count // MOST_BLOCKS), 1)
+    rows: int = computed(least_of, scores.rows, -(-size // _ROWS) * _ROWS)
+    return rows
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ _LEAST_NORMAL = 2.0**-126
 
 def share_kernels(plan: HostPlan) -> HostPlan:
     """The plan with kernels that are equal but for constants replaced by one that loads them."""
-    if plan.isa is None:
+    if plan.isa is None or len(plan.launches) < LEAST_KERNELS:
         return plan
     launches = list(plan.launches)
     values: dict[tuple[DataType, Constant], PlanValue] = {}
@@ -73,21 +73,34 @@ def share_kernels(plan: HostPlan) -> HostPlan:
 
 def _groups(launches: Sequence[HostLaunch], isa: HostIsa) -> Iterator[list[int]]:
     """The launches, by index, whose kernels are equal but for constants that may become operands."""
+    for group in _alike(launches):
+        bodies = [launches[index].bound.body for index in group]
+        sharing: dict[KernelBody, dict[int, KernelBody]] = {}
+        places = _places(bodies[0], isa)
+        for index, body in zip(group, bodies, strict=True):
+            sharing.setdefault(_with(body, dict.fromkeys(places, _ANY)), {})[index] = body
+        yield from ([*own] for own in sharing.values() if len({*own.values()}) >= LEAST_KERNELS)
+
+
+def _alike(launches: Sequence[HostLaunch]) -> Iterator[list[int]]:
+    """The launches, by index, of one size class whose kernels are equal but for ordinary constants, which differ."""
+
+    def differ(group: Sequence[int]) -> bool:
+        return len({launches[index].bound.body for index in group}) >= LEAST_KERNELS
+
     alike: dict[object, list[int]] = {}
     for index, launch in enumerate(launches):
         kernel = launch.bound.kernel
         if isinstance(kernel, LoopNest | Contract) and (places := _ordinary_constants(kernel.body)):
             others = _with(kernel.body, dict.fromkeys(places, _ANY)), getattr(kernel, "contracted", None)
             alike.setdefault(others, []).append(index)
-    for group in alike.values():
-        bodies = [launches[index].bound.body for index in group]
-        if len({*bodies}) < LEAST_KERNELS:
-            continue  # most programs are done here, and no operation is emitted for them
-        sharing: dict[KernelBody, dict[int, KernelBody]] = {}
-        places = _places(bodies[0], isa)
-        for index, body in zip(group, bodies, strict=True):
-            sharing.setdefault(_with(body, dict.fromkeys(places, _ANY)), {})[index] = body
-        yield from ([*own] for own in sharing.values() if len({*own.values()}) >= LEAST_KERNELS)
+    # Most programs have no such kernels, and depend neither on the sizes of launches nor on emitted operations.
+    several = {index: others for others, group in alike.items() if differ(group) for index in group}
+    of_a_class: dict[object, list[int]] = {}
+    for index in sorted(several):
+        own = several[index], SizeClass.of(launches[index].bound.elements)
+        of_a_class.setdefault(own, []).append(index)
+    return filter(differ, of_a_class.values())
 
 
 def is_ordinary(constant: Constant, dtype: DataType) -> bool:
@@ -187,8 +200,9 @@ def _varying(bodies: Sequence[KernelBody], isa: HostIsa) -> list[tuple[DataType,
 def _is_looked_up(bound: BoundKernel, isa: HostIsa) -> bool:
     """Whether a table of the kernel's results is profitable; it holds those of one constant."""
     body = bound.body
-    has_table = isinstance(bound.kernel, LoopNest) and body.reduced is None and body.size_class is SizeClass.LARGE
-    return has_table and best_lookup(body, isa) is not None
+    if not isinstance(bound.kernel, LoopNest) or body.reduced is not None:
+        return False
+    return SizeClass.of(bound.elements) is SizeClass.LARGE and best_lookup(body, isa) is not None
 
 
 def _loading(

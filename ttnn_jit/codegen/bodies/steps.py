@@ -12,6 +12,7 @@ from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
+from ttnn_jit.specs.extents.partial_comparisons import interval_of
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import DataType
@@ -141,14 +142,14 @@ class SizeClass(enum.Enum):
     LARGE = "large"
 
     @staticmethod
-    def of(count: int) -> SizeClass:
-        """The class of `count` elements."""
-        if count >= ENTRIES:
-            return SizeClass.LARGE
-        return SizeClass.MEDIUM if count > _MAX_SMALL_ELEMENTS else SizeClass.SMALL
+    def of(count: int, chosen: Callable[[SizeClass], object] = lambda own: own) -> SizeClass:
+        """The class of `count` elements, which may be an extent: classes of equal results of `chosen` are then one."""
+        classes = tuple(SizeClass)
+        return classes[interval_of(count, LEAST_OF_CLASSES, lambda index: chosen(classes[index]))]
 
 
-_MAX_SMALL_ELEMENTS = 4 * 32 * 32
+LEAST_OF_CLASSES = (4 * 32 * 32 + 1, ENTRIES)
+"""The least number of elements of each class but the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class KernelBody:
         steps: In execution order. An int operand is the index of the step that computes it; `slot` is the DST slot
             that the step writes, None if it writes none.
         numerics: The rounding of results.
-        size_class: The size class of its launches.
+        size_class: The size class of its launches, once it was chosen (codegen/host/host_steps.py).
         is_fused: Whether loop fusion made it from several of the target's kernels.
         reduced: The loop that `Accumulate` reduces; None if there is none.
         has_tails: With more than `MANY_STREAMS`: whether rows are not whole chunks of two vectors.

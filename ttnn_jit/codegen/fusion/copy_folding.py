@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.reading.packing import repacking
-from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, with_loops_of_copy
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, LaunchIndices, Readers, launch_indices
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.schedules.launch import View
@@ -97,17 +97,20 @@ def _reading_through(copy: HostLaunch, reader: HostLaunch) -> HostLaunch | None:
     bound, source, value = reader.bound, copy.bound.inputs[0], copy.bound.outputs[0].value
     inputs = tuple(source.through(each.access) if each.value is value else each for each in bound.inputs)
     found = _changed(bound, inputs, bound.outputs)
-    if found is None or _is_cut_short(found, bound, copy.bound):
+    if found is None:
         return None
-    if not _keeps_locality(found, bound, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
+    walked, before = with_loops_of_copy(found), with_loops_of_copy(bound)
+    if _is_cut_short(walked, before, copy.bound):
+        return None
+    if not _keeps_locality(walked, before, [k for k, each in enumerate(inputs) if each != bound.inputs[k]]):
         return None
     return HostLaunch((*copy.ops, *reader.ops), found)
 
 
 def _is_cut_short(bound: BoundKernel, before: BoundKernel, copy: BoundKernel) -> bool:
     """Whether reading through a small copy with repeated elements shortens the runs of the innermost loop."""
-    run, small = bound.loops.extents[-1], math.prod(copy.loops.extents) * _FEW <= math.prod(before.loops.extents)
-    return small and run < SHORT_RUN <= before.loops.extents[-1]
+    run, longest = bound.loops.extents[-1], before.loops.extents[-1]
+    return run < longest and run < SHORT_RUN <= longest and copy.elements * _FEW <= before.elements
 
 
 def _keeps_locality(bound: BoundKernel, before: BoundKernel, streams: Sequence[int]) -> bool:
@@ -173,6 +176,10 @@ def _writing_for(copy: HostLaunch, writer: HostLaunch, readers: Readers) -> Host
         return None
     view = View(target.view.spec, reshape_access(new, old))
     found = _changed(writer.bound, writer.bound.inputs, (Operand(target.value, view),))
-    if found is None or found.kernel.streams[-1].access is not writer.bound.kernel.streams[-1].access:
+    if found is None or _written_access(found) is not _written_access(writer.bound):
         return None
     return HostLaunch((*writer.ops, *copy.ops), found)
+
+
+def _written_access(bound: BoundKernel) -> InnerAccess:
+    return with_loops_of_copy(bound).kernel.streams[-1].access

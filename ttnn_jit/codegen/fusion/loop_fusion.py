@@ -126,9 +126,8 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
     body = bound.body
     if body.reduced is None:
         return body.live_tiles <= _MAX_LIVE_TILES
-    if bound.loops.extents[-1] < min(
-        SHORT_RUN, *(each.loops.extents[-1] for each in loop.kernels if each.axis is not None)
-    ):
+    run = bound.loops.extents[-1]
+    if all(run < each.loops.extents[-1] for each in loop.kernels if each.axis is not None) and run < SHORT_RUN:
         return False  # fusion would split its columns into short runs
     strided = any(stream.access is InnerAccess.STRIDED for stream in body.streams)
     return not strided and fits_stack(body, body.reduced)
@@ -209,10 +208,10 @@ def _with_last_producer(reader: _FusedLoop, writers: _Writers) -> tuple[_FusedLo
     None if there is none, if another loop depends on it in between, or if their iteration spaces differ.
     """
     last = max(reader.producers, key=lambda loop: loop.number, default=None)
-    if last is None or last.readers or not _are_fusible(last, reader):
+    if last is None or last.readers:
         return None
     of_last = [operand for operand in reader.reads if writers.loop_of(operand.value) is last]
-    if not all(map(writers.is_read_as_written, of_last)):
+    if not all(map(writers.is_read_as_written, of_last)) or not _are_fusible(last, reader):
         return None
     reads = (*last.reads, *(operand for operand in reader.reads if operand not in of_last))
     producers = (last.producers | reader.producers) - {last}

@@ -1,4 +1,4 @@
-"""Copies by vector shuffles: transposes, reversed rows, every second element, repeated elements."""
+"""Copies of vectors: transposes, reversed rows, every second element, repeated elements, short rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, exceeds_last_cache, is_far_transpose
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
-from ttnn_jit.codegen.schedules.kernel import Copy, Kernel, LoopNest, Move, Repeated, Stepped, Transposed
+from ttnn_jit.codegen.schedules.kernel import Copy, Kernel, LoopNest, Move, Repeated, ShortRows, Stepped, Transposed
 from ttnn_jit.codegen.schedules.launch import LEAST_TRANSPOSED, LaunchLoops
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.nest.limits import LINE, STEPS
@@ -37,6 +37,8 @@ def _moving(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     repeats = nest.rank >= 1 and read[-2:] == (0, 1) and written[-2:] == (1, nest.extents[-2])
     if repeats and nest.extents[-2] <= MOST_REPEATED and nest.extents[-1] >= LEAST_TRANSPOSED:
         return _repeating(launch, isa)
+    if nest.rank >= 1 and read[-1] == written[-1] == 1 and _fills_a_vector(launch, isa):
+        return _moved(launch, ShortRows(nest.extents[-1]), replace(nest, whole=(0,)), nontemporal=False)
     return _stepping(launch, isa) if written[-1] == 1 and read[-1] in STEPS and nest.extents[-1] > 1 else launch
 
 
@@ -99,6 +101,12 @@ def _repeating(launch: HostLaunch, isa: HostIsa) -> HostLaunch:
     bound, nest = launch.bound, launch.bound.loops
     lanes = _power_below(nest.extents[-1], 4 * isa.lanes // bound.kernel.streams[1].dtype.itemsize)
     return _moved(launch, Repeated(lanes, nest.extents[-2]), replace(nest, whole=_BLOCK))
+
+
+def _fills_a_vector(launch: HostLaunch, isa: HostIsa) -> bool:
+    """Whether a row is a whole vector, of at most the host's width."""
+    row, itemsize = launch.bound.loops.extents[-1], launch.bound.kernel.streams[1].dtype.itemsize
+    return 1 < row == _power_below(row, 4 * isa.lanes // itemsize)
 
 
 def _specs(bound: BoundKernel) -> tuple[TensorSpec, TensorSpec]:

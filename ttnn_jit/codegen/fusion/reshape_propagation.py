@@ -65,7 +65,7 @@ def _in_shape_of_readers(launch: HostLaunch, readers: Sequence[HostLaunch]) -> H
         return launch
     (output,) = launch.bound.outputs
     access, shape = _read_as(output.value, readers), output.view.shape
-    if access is None or access.extents == tuple(shape) or not _adds_or_drops_ones(access, shape):
+    if access is None or not _adds_or_drops_ones(access, shape) or access.extents == tuple(shape):
         return launch
     inputs = tuple(_through(access, each, shape) for each in launch.bound.inputs)
     return _changed(launch, inputs, (output.viewed(access),))
@@ -81,6 +81,9 @@ def _read_as(value: PlanValue, readers: Sequence[HostLaunch]) -> Access | None:
 
 def _adds_or_drops_ones(access: Access, shape: Sequence[int]) -> bool:
     """Whether an access is a reshape that only adds or drops dimensions of extent 1."""
+    read = [expr.position for expr in access.coordinates if isinstance(expr, Dim)]
+    if len(read) + access.coordinates.count(Const(0)) < len(access.coordinates) or read != sorted(read):
+        return False  # whatever the extents
     longer, shorter = ([extent for extent in extents if extent != 1] for extents in (access.extents, shape))
     return longer == shorter and access == reshape_access(shape, access.extents)
 

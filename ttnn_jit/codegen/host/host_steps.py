@@ -15,6 +15,7 @@ from ttnn_jit.codegen.blocking.copy_blocks import block_copies
 from ttnn_jit.codegen.blocking.fission import fission_of, requires_pair_order
 from ttnn_jit.codegen.blocking.kernel_sharing import share_kernels
 from ttnn_jit.codegen.blocking.lookup import best_lookup, looking_up
+from ttnn_jit.codegen.blocking.size_classes import decisions_of
 from ttnn_jit.codegen.blocking.storage_formats import unpack_in_products
 from ttnn_jit.codegen.blocking.tiers import tier_of
 from ttnn_jit.codegen.bodies.steps import KernelBody, SizeClass
@@ -25,8 +26,9 @@ from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
 from ttnn_jit.codegen.fusion.sweeps import split_into_sweeps
 from ttnn_jit.codegen.reading.contracting import epilogue
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, with_loops_of_copy
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
-from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Kernel, LoopNest, Loops, Table
+from ttnn_jit.codegen.schedules.kernel import Contract, ContractedLoops, Copy, Kernel, LoopNest, Loops, Table
 from ttnn_jit.codegen.schedules.nest_stage import NestStage
 from ttnn_jit.codegen.schedules.stages import Stage
 from ttnn_jit.codegen.schedules.sweep import Sweep
@@ -35,6 +37,7 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops.families.reduction import CHAINS
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.runtime.plans.host_costs import HOST_COSTS
+from ttnn_jit.specs.extents.partial_comparisons import hint_of
 
 HostStep = Callable[[HostPlan], HostPlan]
 
@@ -118,6 +121,41 @@ def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
     return LoopNest.over_elements(kernel.body, replace(direct, tier=tier, constants=constants))
 
 
+def choose_loops_of_copies(plan: HostPlan) -> HostPlan:
+    """The plan with the loops of copies blocked or interchanged, where that suits them."""
+    return replace(plan, launches=tuple(replace(each, bound=with_loops_of_copy(each.bound)) for each in plan.launches))
+
+
+def choose_size_classes(plan: HostPlan) -> HostPlan:
+    """The plan with the size class of every body; a template's holds for all classes that give a kernel the same text.
+
+    Conversions of block floats write other loops of a body later, so that classes are then exact.
+    """
+    isa = plan.isa
+    if isa is None:
+        return plan
+    kernels = [launch.bound.kernel for launch in plan.launches]
+    exact = any(isinstance(kernel, Copy) and kernel.repacks for kernel in kernels)
+    chosen = (replace(launch, bound=_with_size_class(launch.bound, isa, exact=exact)) for launch in plan.launches)
+    return replace(plan, launches=tuple(chosen))
+
+
+def _with_size_class(bound: BoundKernel, isa: HostIsa, *, exact: bool) -> BoundKernel:
+    kernel = bound.kernel
+    if not isinstance(kernel, LoopNest | Contract) or kernel.body.reduced is not None:
+        return bound
+
+    def sized(own: SizeClass) -> LoopNest | Contract:
+        return replace(kernel, body=replace(kernel.body, size_class=own))
+
+    def decisions(own: SizeClass) -> object:
+        made = choose_loops(sized(SizeClass.of(hint_of(bound.elements))), isa)
+        assert isinstance(made, LoopNest | Contract), "choosing loops keeps the kind of a kernel"
+        return own if exact else decisions_of(made, own, isa)
+
+    return replace(bound, kernel=sized(SizeClass.of(bound.elements, decisions)))
+
+
 KernelStep = Callable[[Kernel, HostIsa | None], Kernel]
 KERNEL_STEPS: tuple[KernelStep, ...] = (choose_loops, tabulate, split_loops, choose_tier)
 
@@ -134,7 +172,9 @@ HOST_STEPS: tuple[HostStep, ...] = (
     read_without_padding,
     block_copies,
     unpack_in_products,
+    choose_loops_of_copies,
     share_kernels,
+    choose_size_classes,
     *map(_on_each, KERNEL_STEPS),
     move_in_registers,
     convert_in_loops,
@@ -153,5 +193,5 @@ def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:
 
 def forget_loops() -> None:
     """Drop cached schedules after a measurement changed the costs that they depend on."""
-    for memo in (_loop_nest, _product, tabulate, split_loops, choose_tier):
+    for memo in (_loop_nest, _product, tabulate, split_loops, choose_tier, decisions_of):
         memo.cache_clear()

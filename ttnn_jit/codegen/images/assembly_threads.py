@@ -33,11 +33,11 @@ class AssemblyThreads:
 
     def __init__(self, modules: Mapping[str, LlvmModule], isa: HostIsa) -> None:
         ordered = sorted(modules.items(), key=lambda item: -len(item[1].text))
-        with interrupts_postponed():
-            self._jobs = [_Job(symbol, module, isa) for symbol, module in ordered]
-        self._waiting = [*reversed(self._jobs)]
         length = sum(len(module.text) for module in modules.values())
-        count = min(thread_count() - 1, len(self._jobs) - 1) if length >= SHARED_CHARACTERS else 0
+        count = min(thread_count() - 1, len(ordered) - 1) if length >= SHARED_CHARACTERS else 0
+        with interrupts_postponed():
+            self._jobs = [_Job(symbol, module, isa, alone=count == 0) for symbol, module in ordered]
+        self._waiting = [*reversed(self._jobs)]
         self._isa = isa
         self._threads = [threading.Thread(target=self._work, args=(_machines(isa, i + 1),)) for i in range(count)]
         for thread in self._threads:
@@ -85,14 +85,22 @@ class AssemblyThreads:
 
 
 class _Job:
-    """The assembly of one module: its object file in LLVM's memory, then its image."""
+    """The assembly of one module: its object file in LLVM's memory, then its image.
 
-    def __init__(self, symbol: str, module: LlvmModule, isa: HostIsa) -> None:
+    Args:
+        symbol: The symbol.
+        module: The module.
+        isa: The instruction set.
+        alone: Whether no other thread assembles at the same time, so that the module needs no context of its own.
+    """
+
+    def __init__(self, symbol: str, module: LlvmModule, isa: HostIsa, *, alone: bool) -> None:
         self.symbol = symbol
         self.is_read = False
         self._fast_isel = module.fast_isel
-        context = llvm.create_context()
-        self._module, self._context = _own(parsed(module, isa, context)), _own(context)
+        context = _shared_context() if alone else llvm.create_context()
+        self._module = _own(parsed(module, isa, context))
+        self._context = None if alone else _own(context)
         self._object: int | None = None
         self._error = ctypes.c_char_p()
 
@@ -104,7 +112,8 @@ class _Job:
     def free(self) -> None:
         """Free the module's LLVM objects."""
         ffi.lib.LLVMPY_DisposeModule(self._module)
-        ffi.lib.LLVMPY_ContextDispose(self._context)
+        if self._context is not None:
+            ffi.lib.LLVMPY_ContextDispose(self._context)
 
     def image(self, signature: Any) -> bytes:
         """The image; may be called once."""
@@ -126,6 +135,16 @@ class _Job:
 def _machines(isa: HostIsa, thread: int) -> Mapping[bool, Any]:  # noqa: ARG001 - each thread has its own
     """Target machines by whether fast instruction selection is used."""
     return {fast_isel: new_target_machine(isa, fast_isel=fast_isel) for fast_isel in (False, True)}
+
+
+@memoized
+def _shared_context() -> Any:
+    """The context of all modules that the compiling thread assembles alone: a new one costs more than a small module.
+
+    It is not the one that llvmlite's users share, which may be in use by another thread. It keeps constants and types,
+    less than a kilobyte a kernel.
+    """
+    return llvm.create_context()
 
 
 def _own(llvm_object: Any) -> Any:

@@ -10,7 +10,7 @@ from ttnn_jit.codegen.reading.reader_values import Accumulation, BufferAccess, I
 from ttnn_jit.dialects.d2m import GenericOp
 from ttnn_jit.dialects.region_loops import refusal
 from ttnn_jit.specs.tensor_spec import TensorSpec
-from ttnn_jit.specs.tiles import tile_extents
+from ttnn_jit.specs.tiles import tile_extents, tiles_of_core
 
 LoopsOf = dict[int, tuple[Index, Index]]
 """From a dimension of a kernel to the block loop along it and the loop within the block."""
@@ -55,8 +55,9 @@ def check_shards(generic: GenericOp, windows: Sequence[Window], specs: Sequence[
         results = generic.indexing_maps.data[operand].data.results
         tiles = tile_extents(spec.shape, len(results))
         for result, extent, wanted in zip(results, window.sizes, tiles, strict=True):
-            held = extent * cores.get(result.position, 1) if isinstance(result, AffineDimExpr) else extent
-            if held < wanted:
+            sharing = cores.get(result.position, 1) if isinstance(result, AffineDimExpr) else 1
+            if extent < tiles_of_core(wanted, sharing):
+                held = extent * sharing
                 raise refusal(generic, f"operand {operand} has {wanted} tiles where its shards hold {held}")
 
 

@@ -68,7 +68,7 @@ def read_kernels(module: ModuleOp) -> tuple[KernelBody, ...]:
         CompileError: A generic is not scheduled, or its loops, slots or accesses do not make one pass over the tiles.
     """
     reader = ModuleReader(system_desc_of(module).numerics)
-    return tuple(launches_of(op, reader)[-1][1].body for op in module.walk() if isinstance(op, GenericOp))
+    return tuple(launches_of(op, reader)[-1][1].sized_body for op in module.walk() if isinstance(op, GenericOp))
 
 
 def launches_of(generic: GenericOp, reader: ModuleReader) -> list[tuple[Operation, BoundKernel]]:

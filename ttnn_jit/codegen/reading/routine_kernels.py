@@ -58,7 +58,8 @@ def routine_kernels(op: RoutineOp, reader: ModuleReader) -> list[BoundKernel]:
 def _routine(op: RoutineOp, loops: RoutineLoops, streams: tuple[Stream, ...], numerics: Numerics) -> Routine:
     operation, constants = op.operation, tuple(map(_constant, op.operation.constants(*op.statics)))
     short = all(extent <= SHORT_ROW for extent in loops.extents[-loops.inner :])
-    own = loops.inner, _moves(loops), constants, short, operation.native, operation.writes_rows, operation.load_operand
+    native = operation.native if operation.native and operation.native.takes(streams[-1].dtype) else None
+    own = loops.inner, _moves(loops), constants, short, native, operation.writes_rows, operation.load_operand
     return Routine(streams, len(loops.extents) - 1, numerics, operation.ttir_name, *own)
 
 

@@ -128,6 +128,11 @@ class BoundKernel:
         return broadcast_shape(each.view.shape for each in self.operands)
 
     @property
+    def elements(self) -> int:
+        """The number of elements that its loops visit."""
+        return math.prod(self.loops.extents)
+
+    @property
     def is_map(self) -> bool:
         """Whether every output element depends on one element of each input."""
         kernel = self.kernel
@@ -145,6 +150,11 @@ class BoundKernel:
         """The steps of a loop nest, or of a product."""
         assert isinstance(self.kernel, LoopNest | Contract), "it has steps"
         return self.kernel.body
+
+    @property
+    def sized_body(self) -> KernelBody:
+        """The body with the size class of its loops."""
+        return replace(self.body, size_class=SizeClass.of(self.elements))
 
     @property
     def product(self) -> Contract:
@@ -187,11 +197,10 @@ def kernel_over(
         loops, steps = _loops_and_steps(inputs, outputs, steps, axis)
     if axis is not None and not loops.reduced:  # the results have no elements
         return kernel_over(inputs, outputs, steps_of_empty_results(inputs, outputs), numerics, loops=loops)
-    only_moves = all(isinstance(step, Load | Store) for step in steps)
-    streams = streams_of(inputs, outputs, loops, walks_memory=(loops.rank == 0 or only_moves) and not loops.reduced)
+    walks_memory = (loops.rank == 0 or _only_move(steps)) and not loops.reduced
+    streams = streams_of(inputs, outputs, loops, walks_memory=walks_memory)
     has_tails = loops.rank > 0 and len(streams) > MANY_STREAMS and loops.extents[-1] % TWO_VECTORS != 0
-    size_class = SizeClass.of(math.prod(loops.extents))
-    body = KernelBody(streams, loops.rank, tuple(steps), numerics, size_class, is_fused, has_tails=has_tails)
+    body = KernelBody(streams, loops.rank, tuple(steps), numerics, is_fused=is_fused, has_tails=has_tails)
     if any(isinstance(step, Product) for step in steps):
         return BoundKernel(Contract(body, _contracted(loops, steps)), inputs, outputs, loops, axis)
     if axis is not None:
@@ -206,14 +215,29 @@ def _loops_and_steps(
     views = tuple(each.view for each in inputs), tuple(each.view for each in outputs)
     if axis is None:
         loops = launch_loops_of(*views)
-        if all(isinstance(step, Load | Store) for step in steps):
-            return _copying(loops, inputs, outputs), steps
-        return blocked(loops), steps
+        return (loops if _only_move(steps) else blocked(loops)), steps
     every = (*views[0], *views[1])
     shape = broadcast_shape(view.shape for view in every)
     if any(isinstance(step, Product) for step in steps):
         return _contraction(every, shape, steps)
     return reduction_loops_of(every, shape, axis), steps
+
+
+def with_loops_of_copy(bound: BoundKernel) -> BoundKernel:
+    """A copy with the loops that suit it: blocked, or interchanged; any other launch unchanged.
+
+    They are chosen when all copies that others can read through are gone.
+    """
+    if not isinstance(bound.kernel, LoopNest) or not bound.body.only_moves:
+        return bound
+    loops, body = _copying(bound.loops, bound.inputs, bound.outputs), bound.body
+    if loops is bound.loops:
+        return bound
+    return kernel_over(bound.inputs, bound.outputs, body.steps, body.numerics, is_fused=body.is_fused, loops=loops)
+
+
+def _only_move(steps: Sequence[Step]) -> bool:
+    return all(isinstance(step, Load | Store) for step in steps)
 
 
 def _copying(nest: LaunchLoops, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> LaunchLoops:

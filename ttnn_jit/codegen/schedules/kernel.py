@@ -272,7 +272,19 @@ class Repeated:
     remark = "repeated in registers"
 
 
-Move = Repack | Transposed | Stepped | Repeated
+@dataclass(frozen=True)
+class ShortRows:
+    """Contiguous rows of one vector each.
+
+    Attributes:
+        lanes: Elements of a row.
+    """
+
+    lanes: int
+    remark = "a vector per row"
+
+
+Move = Repack | Transposed | Stepped | Repeated | ShortRows
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def vector_loop(
         return vector_loop(body, isa, 2, fences=fences, prefetches=prefetches) if two else one
     module = ModuleText()
     emitter = BodyEmitter(body, LlvmVector(isa, module), unroll)
-    early = unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
+    early = pipelines_loads(body, isa, unroll)
     region = emitter.region()
     loop = TileLoop(
         body.streams,
@@ -117,6 +117,11 @@ def vector_loop(
         isa.avx512,
     )
     return VectorLoop(loop, usual_instructions(loop.code), emitter.instructions, module)
+
+
+def pipelines_loads(body: KernelBody, isa: HostIsa, unroll: int) -> bool:
+    """Whether a loop loads the next chunk early."""
+    return unroll == 1 and isa.registers >= REGISTERS_TO_SPARE and body.size_class is not SizeClass.SMALL
 
 
 def _folds(body: KernelBody, isa: HostIsa, module: ModuleText) -> dict[int, ChunkFold]:

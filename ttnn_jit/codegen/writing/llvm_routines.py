@@ -12,6 +12,8 @@ from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import KERNEL, KernelModules, ModuleText
 from ttnn_jit.kernels.loops.argument_reduction import ArgumentReduction
 from ttnn_jit.kernels.loops.gathered_rows import gathering_text
+from ttnn_jit.kernels.loops.integer_sequences import sequence_text
+from ttnn_jit.kernels.loops.updated_rows import row_update_text
 from ttnn_jit.nest.streams import InnerAccess
 from ttnn_jit.ops.families.routine import NativeLoop
 
@@ -32,13 +34,14 @@ def routine_kernel(routine: Routine, isa: HostIsa) -> tuple[str, KernelModules, 
     return name, KernelModules.of(numba_module(name, PythonSource(source))), _ROUTINE_PICOSECONDS
 
 
-_NATIVE_PICOSECONDS = {NativeLoop.ROW_GATHER: _ROUTINE_PICOSECONDS, NativeLoop.ARGUMENT_REDUCTION: 60}
+_NATIVE_PICOSECONDS = dict.fromkeys(NativeLoop, _ROUTINE_PICOSECONDS) | {NativeLoop.ARGUMENT_REDUCTION: 60}
 """Predicted per index of routines' native loops."""
 
 
 def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module: ModuleText) -> Sequence[str]:
     """The LLVM functions of a routine's native loop."""
-    first, *others = (stream.dtype for stream in routine.streams)
+    dtypes = tuple(stream.dtype for stream in routine.streams)
+    first, *others = dtypes
     given = KERNEL, first
     match native:
         case NativeLoop.ROW_GATHER:
@@ -47,3 +50,8 @@ def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module
             (largest,) = routine.constants
             is_dense = routine.streams[0].access is InnerAccess.CONTIGUOUS
             return ArgumentReduction(*given, routine.rank, largest == str(True), is_dense, isa, module).definitions()
+        case NativeLoop.ROW_UPDATE:
+            return [row_update_text(KERNEL, dtypes, routine.rank, routine.numerics, isa, module)]
+        case NativeLoop.SEQUENCE:
+            begin, step = map(int, routine.constants)
+            return [sequence_text(*given, begin, step, routine.numerics, isa, module)]

@@ -21,6 +21,8 @@ from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.frontend.plain_numbers import SymbolicSize, of_same_class, plain
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, TensorArgument
+from ttnn_jit.specs.cores.memory_config import NdShardSpec, ShardSpec
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
 from ttnn_jit.specs.extents.extent import Extent, Trace, is_extent
 from ttnn_jit.specs.tensor_spec import Shape
 
@@ -53,6 +55,8 @@ _KEEPING_METHODS = frozenset(method.__name__ for method in (
 ))  # fmt: skip
 """Such methods of lists, tuples, deques, dicts and generators."""
 _KEEPING_MODULES = frozenset({Shape.__module__, SymbolicSize.__module__})
+_MAKING_SHARDS = frozenset({create_sharded_memory_config, ShardSpec, NdShardSpec})
+"""Functions that keep extents in keywords too: the sizes of a shard are extents, its cores are ints."""
 
 _OPERANDS = frozenset({Extent, int, bool, list, tuple, Shape, SymbolicSize, ProgramTensor, type(None)})
 _COMPARED = _OPERANDS | {float, str}
@@ -71,9 +75,9 @@ def arguments_for(
         return [*args[:1], *_key_of(args), *args[2:]], kwargs
     if function is operator.contains:
         return args if is_a(args[0], list, tuple) else [args[0], *map(plain, args[1:])], kwargs
-    if _keeps(function, args):
-        return args, {name: plain(value) for name, value in kwargs.items()}
-    return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
+    if function not in _MAKING_SHARDS:
+        kwargs = {name: plain(value) for name, value in kwargs.items()}
+    return args if _keeps(function, args) else [*map(plain, args)], kwargs
 
 
 def _key_of(args: Sequence[Any]) -> Sequence[Any]:
@@ -86,7 +90,9 @@ def _keeps(function: Callable[..., Any], args: Sequence[Any]) -> bool:
         return all(type(value) in known or is_a(value, ProgramTensor) for value in args)
     if function in _WHOLE:
         return len(args) == 1
-    return function in _KEEPING or getattr(function, "__module__", None) in _KEEPING_MODULES
+    return (
+        function in _KEEPING or function in _MAKING_SHARDS or getattr(function, "__module__", None) in _KEEPING_MODULES
+    )
 
 
 def _unchanged(value: Any) -> Any:

@@ -307,6 +307,12 @@ def _refused(message: str, help_text: str) -> Callable[..., NoReturn]:
     return method
 
 
+_CONVERSIONS = {
+    "float": "ttnn.float32", "bfloat16": "ttnn.bfloat16", "int": "ttnn.int32", "astype": "dtype", "type": "dtype",
+}  # fmt: skip
+"""Per method of torch's and numpy's tensors that converts elements, the element type."""
+
+
 def _attribute_help(name: str) -> str:
     """The help text for a method or attribute that tensors lack; ``add_`` is looked up as ``add``."""
     meant = name.rstrip("_")
@@ -314,6 +320,8 @@ def _attribute_help(name: str) -> str:
         return ABSENT[meant]
     if meant in _METHODS_THAT_READ_ELEMENTS:
         return "elements are not known before the call: read them before it or after it, and pass them as arguments"
+    if meant in _CONVERSIONS:
+        return f"write `ttnn.typecast(x, {_CONVERSIONS[meant]})`"
     operation = ALIASES.get(meant, meant)
     written = f"; the operation is written `ttnn.{operation}(...)`" if operation in OVERLOADS else ""
     return f"it has {_KNOWN_ATTRIBUTES}{written}"

@@ -108,7 +108,7 @@ def frontend_result(
         results.structure,
         opaque=recorder.opaque,
         warnings=(*emitter.warnings, *recorder.warnings),
-        kernel_operands=tuple(emitter.builder.kernel_operands),
+        kernel_operands=emitter.builder.kernel_operands,
     )
 
 

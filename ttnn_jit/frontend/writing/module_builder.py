@@ -58,7 +58,6 @@ class ModuleBuilder(FunctionBuilder):
 
     Attributes:
         target: The target.
-        kernel_operands: Under such rules, the arguments that kernels read: their names and their specs.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class ModuleBuilder(FunctionBuilder):
         self._has_rules = jitted and target.tile_aligned_only
         self._last_core = last_core or (target.grid[1] - 1, target.grid[0] - 1)
         self._names: dict[SSAValue, str] = {}
-        self.kernel_operands: dict[tuple[str, TensorSpec], None] = {}
+        self._kernel_operands: dict[SSAValue, tuple[str, TensorSpec]] = {}
         self._count = 0
 
     @classmethod
@@ -238,6 +237,11 @@ class ModuleBuilder(FunctionBuilder):
         append(self.block, (op,))
         return op.results[0]
 
+    @property
+    def kernel_operands(self) -> tuple[tuple[str, TensorSpec], ...]:
+        """Under such rules, the arguments that kernels read: their names and their specs."""
+        return tuple(self._kernel_operands.values())
+
     def check(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         """Refuses dtypes that the operation does not take, and operands that no kernel of the target takes."""
         super().check(operation, tensors, location)
@@ -253,7 +257,7 @@ class ModuleBuilder(FunctionBuilder):
     def _check_kernel(self, operation: Operation, tensors: Sequence[TensorOperand], location: Location | None) -> None:
         for value, spec in tensors:
             if value in self._names:
-                self.kernel_operands[self._names[value], spec] = None
+                self._kernel_operands[value] = self._names[value], spec
         sharded = [spec for _, spec in tensors if spec.memory_config.is_sharded()]
         for spec in sharded[1:]:
             if not spec.has_layout_of(sharded[0]):

@@ -32,8 +32,9 @@ def _common_type(operands: Sequence[Operand]) -> DataType | None:
     specs = [each[1] for each in operands if isinstance(each, tuple)]
     dtypes = dict.fromkeys(spec.dtype for spec in specs)
     beside_float = any(type(each) is float for each in operands)
-    are_foreign = any(spec.dtype.is_foreign for spec in specs) or all(_is_on_host(spec) for spec in specs)
-    if len(dtypes) + beside_float < 2 or not are_foreign:
+    if len(dtypes) + beside_float < 2:
+        return None
+    if not (any(spec.dtype.is_foreign for spec in specs) or all(map(_is_on_host, specs))):
         return None
     found: DataType | None = next(iter(dtypes))
     for dtype in dtypes:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
-from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.ops.language.parameter import EXTENTS, TENSOR, Parameter
 from ttnn_jit.specs.access.index_expressions import Const, Dim, times, total
 from ttnn_jit.specs.dtypes import FLOATS, INDICES
@@ -89,6 +89,7 @@ UPDATE_ROWS = Routine(
     operand_dtypes=(FLOATS, FLOATS, INDICES),
     updates=True,
     writes_rows=True,
+    native=NativeLoop.ROW_UPDATE,
     golden=updated_rows_in_torch,
 )
 

@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, OperandDTypeError, Operan
 from ttnn_jit.ops.language.operation import Example, OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import TENSOR, Parameter
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.access.access import Access, Part
 from ttnn_jit.specs.dtypes import MOVABLE
 from ttnn_jit.specs.target import FACE
@@ -59,11 +60,7 @@ class Movement(Operation):
 
     def parts(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> tuple[Part, ...]:
         """Per operand, its block of the result, for canonical attributes."""
-        if self.operand_blocks is not None:
-            return self.operand_blocks(tuple(shapes), *statics)
-        assert self.access is not None, "a movement has `access` or `joined`"
-        access = self.access(*shapes, *statics)
-        return (Part((0,) * len(access.extents), access),)
+        return _parts(self, tuple(shapes), tuple(statics))
 
     def background(self, shapes: Sequence[Extents], statics: Sequence[Any]) -> BackgroundFill | None:
         """The fill around those blocks, for canonical attributes; None if they cover the result."""
@@ -131,6 +128,16 @@ class Movement(Operation):
     def rules(self) -> str:
         """Sentences for docstrings that hold for every operation of the family."""
         return "The result has the operand's dtype and layout, and every element its bits."
+
+
+@memoized(maxsize=1024)
+def _parts(operation: Movement, shapes: tuple[Extents, ...], statics: tuple[Any, ...]) -> tuple[Part, ...]:
+    """See `Movement.parts`; every stage of a compile asks for them."""
+    if operation.operand_blocks is not None:
+        return operation.operand_blocks(shapes, *statics)
+    assert operation.access is not None, "a movement has `access` or `joined`"
+    access = operation.access(*shapes, *statics)
+    return (Part((0,) * len(access.extents), access),)
 
 
 def _tensors(specs: Sequence[OperandSpec]) -> list[TensorSpec]:

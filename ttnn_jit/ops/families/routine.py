@@ -21,6 +21,12 @@ class NativeLoop(enum.Enum):
 
     ROW_GATHER = "rows gathered"  # copies the row of the second operand whose index is in the first
     ARGUMENT_REDUCTION = "argument reduction"  # argmax or argmin, the first of equal ones; one constant: is it argmax
+    ROW_UPDATE = "rows updated"  # writes rows to the positions in the second operand
+    SEQUENCE = "sequence"  # integers; two constants: the first one and the step
+
+    def takes(self, result: DataType) -> bool:
+        """Whether it writes elements of `result`: one by one, unlike those of block floats."""
+        return not result.is_block_float or self in {NativeLoop.ROW_GATHER, NativeLoop.ARGUMENT_REDUCTION}
 
 
 @dataclass(frozen=True)

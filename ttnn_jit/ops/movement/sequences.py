@@ -6,7 +6,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.movement import OPERAND, CanonicalCall, Extents, Movement
-from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.families.routine import NativeLoop, Routine, RoutineLoops
 from ttnn_jit.ops.language.parameter import DIMENSION, ELEMENT_TYPE, LAYOUT, Parameter
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.interval import Interval
@@ -46,6 +46,7 @@ ARANGE = Routine(
     result=_arange_result,
     operand_dtypes=(),
     constants=lambda start, _end, step, *_: (start, step),
+    native=NativeLoop.SEQUENCE,
     golden=lambda torch, start, end, step, *_: torch.arange(start, end, step),
 )
 

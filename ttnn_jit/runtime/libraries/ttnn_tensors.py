@@ -103,7 +103,7 @@ class TtnnTensors(TensorLibrary):
         owned = [i for i in range(len(plan.inputs), len(plan.buffers)) if i not in plan.made_in_place]
         yield from (f" l{i} = device.l1.lease(S{i})" for i in owned if in_l1(plan.buffers[i]))
         yield from (f" e{i} = device.l1.lease(E{i})" for i in range(len(plan.elided)))
-        if any(map(in_l1, (*plan.buffers, *plan.elided))):
+        if plan.uses_l1:
             yield f" device.l1.require({program.circular_buffer_bytes}, CIRCULAR_BUFFERS)"
 
     def is_leased(self, spec: TensorSpec) -> bool:

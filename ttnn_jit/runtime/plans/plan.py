@@ -211,6 +211,11 @@ class ProgramPlan:
         return tuple(dict.fromkeys(launch.kernel for launch in self.each_launch))
 
     @cached_property
+    def uses_l1(self) -> bool:
+        """Whether a run is charged to the account of L1, with its circular buffers."""
+        return any(spec.memory_config.is_l1() for spec in (*self.buffers, *self.elided))
+
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the plan. Kernel names are content hashes, so equal programs have equal hashes on any host."""
         return hashlib.sha256(self.text().encode()).hexdigest()

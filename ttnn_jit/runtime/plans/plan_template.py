@@ -17,6 +17,7 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.specs.extents.extent import is_extent, is_symbolic, specialized
 from ttnn_jit.specs.extents.polynomials import Terms, terms_from_json, terms_to_json, value_of
+from ttnn_jit.specs.spec_forms import form_of, sizes_in, with_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Places: TypeAlias = tuple["int | None", ...]
@@ -39,9 +40,9 @@ class PlanTemplate:
     Attributes:
         example: The plan of one size.
         numbers: The polynomials of the numbers that depend on sizes.
-        inputs: Per input the places of its shape. The specs of a call give these numbers; they are here because other
-            specs may equal them.
-        specs: Per group of other specs, and per spec: the places of its shape.
+        inputs: Per input the places of its sizes (specs/spec_forms.py). The specs of a call give these numbers; the
+            places are here because other specs may equal them.
+        specs: Per group of other specs, and per spec: the places of its sizes.
         launches: The places of every launch and repeat.
     """
 
@@ -75,7 +76,7 @@ class PlanTemplate:
             return own if any(own) else ()
 
         def of_spec(spec: TensorSpec) -> Places:
-            return places(spec.shape if spec.strides is None else [*map(specialized, (*spec.shape, *spec.strides))])
+            return places(sizes_in(spec))
 
         inputs = tuple(map(of_spec, plan.inputs))
         specs = tuple(tuple(map(of_spec, getattr(plan, group))) for group in _SPECS)
@@ -132,7 +133,7 @@ class _Reader:
         self._count = count
 
     def of_specs(self, values: Any, specs: Sequence[TensorSpec]) -> tuple[Places, ...]:
-        return tuple(map(self._places, *_of_one_length(values, [spec.shape for spec in specs])))
+        return tuple(map(self._places, *_of_one_length(values, [*map(sizes_in, specs)])))
 
     def of_launch(self, value: Any, each: Launch | Repeat) -> LaunchPlaces:
         if not value:
@@ -172,10 +173,8 @@ def _valued(plan: ProgramPlan, atoms: Sequence[int]) -> ProgramPlan:
         return tuple(map(number, values))
 
     def spec_of(spec: TensorSpec) -> TensorSpec:
-        if not is_symbolic((*spec.shape, *(spec.strides or ()))):
-            return spec
-        strides = None if spec.strides is None else numbers(spec.strides)
-        return TensorSpec(numbers(spec.shape), spec.dtype, spec.layout, spec.memory_config, strides=strides)
+        sizes = sizes_in(spec)
+        return with_sizes(spec, numbers(sizes)) if is_symbolic(sizes) else spec
 
     def launch_of(each: Launch | Repeat) -> Launch | Repeat:
         if isinstance(each, Repeat):
@@ -206,10 +205,10 @@ class _Maker:
         self._fixed: dict[int, int] = {}
         self._rows: dict[tuple[int, ...], int] = {}
         self._inputs = {
-            (self._row(spec.shape, own), spec.dtype, spec.layout, spec.memory_config): index
+            (self._row(sizes_in(spec), own), form_of(spec)): index
             for index, (spec, own) in reversed([*enumerate(zip(example.inputs, template.inputs, strict=True))])
         }
-        self._made: dict[Any, int] = {}  # specs that equal no input, in order
+        self._made: dict[Any, tuple[int, TensorSpec]] = {}  # specs that equal no input, in order
         self._specs = [
             [self._spec(spec, own) for spec, own in zip(getattr(example, group), places, strict=True)]
             for group, places in zip(_SPECS, template.specs, strict=True)
@@ -229,9 +228,9 @@ class _Maker:
         """A fixed spec; or whether it is one of the inputs, and its number among those or among the others."""
         if not any(place is not None for place in places):
             return spec
-        key = self._row(spec.shape, places), spec.dtype, spec.layout, spec.memory_config
+        key = self._row(sizes_in(spec), places), form_of(spec)
         found = self._inputs.get(key)
-        return (False, self._made.setdefault(key, len(self._made))) if found is None else (True, found)
+        return (False, self._made.setdefault(key, (len(self._made), spec))[0]) if found is None else (True, found)
 
     def _launch(self, each: Launch | Repeat, places: LaunchPlaces) -> Any:
         """A launch without such numbers; or what makes it of the tuples of a plan."""
@@ -252,7 +251,7 @@ class _Maker:
         numbers = [*evaluated, *self._fixed]
         rows = [take(numbers) for take in self._take]
         inputs = (*given, *self._example.inputs[len(given) :])
-        others = [TensorSpec(rows[row], *form) for row, *form in self._made]
+        others = [with_sizes(spec, rows[row]) for (row, _), (_, spec) in self._made.items()]
 
         def specs_of(group: Sequence[Any]) -> tuple[TensorSpec, ...]:
             return tuple(

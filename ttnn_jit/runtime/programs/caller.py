@@ -79,7 +79,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
     leases = {i: device.l1.lease(spec) for i, spec in specs_in_l1.items()}
     _elided = [device.l1.lease(spec) for spec in plan.elided]
-    if any(map(in_l1, (*plan.buffers, *plan.elided))):
+    if plan.uses_l1:
         device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
     made = {i: Tensor(spec, device, device.memory_for(spec)) for i, spec in owned.items()}
     for i, lease in leases.items():

@@ -235,8 +235,18 @@ class Program:
         """The signature of every launch."""
         return [signature_of(launch, self.plan.operands) for launch in self.plan.each_launch]
 
-    def resized(self, plan: ProgramPlan, descriptors: Callable[[], Sequence[Mapping[str, Any]]]) -> Program:
+    def resized(
+        self,
+        plan: ProgramPlan,
+        descriptors: Callable[[], Sequence[Mapping[str, Any]]],
+        circular_buffer_bytes: int | None = None,
+    ) -> Program:
         """The program with this one's code for a plan that differs from its own in sizes alone.
+
+        Args:
+            plan: The plan.
+            descriptors: Makes the descriptors.
+            circular_buffer_bytes: The property of that name, if it is known.
 
         Raises:
             InternalError: A kernel was not made for its launch.
@@ -252,6 +262,8 @@ class Program:
             _ran=False,
             _in_panels={},
         )
+        if circular_buffer_bytes is not None:
+            vars(program)["circular_buffer_bytes"] = circular_buffer_bytes
         # Operands have the types that they have here, so that the params of a launch decide.
         pairs = zip(plan.each_launch, self._signatures, strict=True)
         for launch, signature in {(each.kernel, each.params): (each, own) for each, own in pairs}.values():

@@ -15,7 +15,9 @@ from ttnn_jit.specs.configs.conv_configs import Conv2dConfig
 from ttnn_jit.specs.cores.core_sets import num_cores_to_corerangeset
 from ttnn_jit.specs.cores.cores import CoreCoord, CoreRange, CoreRangeSet
 from ttnn_jit.specs.cores.memory_config import BufferType, MemoryConfig, ShardOrientation, ShardSpec, TensorMemoryLayout
-from ttnn_jit.specs.cores.sharding import largest_divisor, round_up
+from ttnn_jit.specs.cores.sharding import round_up
+from ttnn_jit.specs.extents.divisors import largest_divisor
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 _HEIGHT, _WIDTH, _BLOCK = (
@@ -149,7 +151,7 @@ class ConvolutionShards:
     def _parts_across(self, most: int, *, is_chosen: bool) -> int:
         if not self.is_product:
             return max_parts(self._channel_tiles, most)
-        return most if is_chosen else largest_divisor(self._channel_tiles, most)
+        return most if is_chosen else computed(largest_divisor, self._channel_tiles, most)
 
     def _shard_rows(self, parts: int) -> int:
         return round_up(self.rows, parts * TILE_HEIGHT) // parts

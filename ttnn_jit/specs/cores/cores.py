@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, GridError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind, whole_numbers
+from ttnn_jit.specs.extents.extent import specialized
 
 MAX_COORDINATE = 255
 """The largest coordinate of a core; it bounds the enumeration of the cores of a range."""
@@ -34,7 +35,7 @@ class CoreGrid:
     """A grid of x columns by y rows of cores. Keyword only, as in ttnn."""
 
     def __init__(self, *, x: int, y: int) -> None:
-        x, y = whole_numbers((x, y), "a core grid")
+        x, y = map(specialized, whole_numbers((x, y), "a core grid"))
         if x < 1 or y < 1:
             raise GridError(f"a core grid needs at least one core, got x={x}, y={y}")
         object.__setattr__(self, "x", x)
@@ -80,7 +81,7 @@ def core_coord(value: CoreCoord | Sequence[int]) -> CoreCoord:
     Raises:
         GridError: It is none.
     """
-    pair = whole_numbers((value.x, value.y) if isinstance(value, CoreCoord) else value, "a core")
+    pair = [*map(specialized, whole_numbers((value.x, value.y) if isinstance(value, CoreCoord) else value, "a core"))]
     if len(pair) != 2:
         raise GridError(f"a core has a column and a row, got {list(pair)}")
     core = CoreCoord(*pair)

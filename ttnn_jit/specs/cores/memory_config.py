@@ -83,14 +83,14 @@ class _Spec(MutableValue):
 
 def _height_and_width(value: Any) -> tuple[int, ...]:
     extents = whole_numbers(value, "a shard")
-    if len(extents) != 2 or min(extents) < 1:
+    if len(extents) != 2 or any(extent < 1 for extent in extents):
         raise GridError(f"a shard has a height and a width of at least 1, got {list(extents)}")
     return extents
 
 
 def _extents(value: Any) -> tuple[int, ...]:
     extents = whole_numbers(value, "a shard")
-    if not extents or min(extents) < 1:
+    if not extents or any(extent < 1 for extent in extents):
         raise GridError(f"an ND shard needs extents of at least 1, got {list(extents)}")
     return extents
 

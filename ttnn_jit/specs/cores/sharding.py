@@ -22,7 +22,8 @@ from ttnn_jit.specs.cores.memory_config import (
     ShardStrategy,
     TensorMemoryLayout,
 )
-from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.extents.divisors import largest_divisor
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
@@ -50,13 +51,6 @@ def folded_2d(shape: Iterable[int]) -> tuple[int, int]:
     """(H, W): all leading dimensions folded into the rows."""
     extents = (1, 1, *shape)
     return math.prod(extents[:-1]), extents[-1]
-
-
-def largest_divisor(value: int, bound: int) -> int:
-    """The largest divisor of `value` that is not above `bound` (at least 1); of an extent of a trace 1."""
-    if is_extent(value):
-        return 1
-    return next((d for d in range(min(value, bound), 0, -1) if value % d == 0), 1)
 
 
 # --- Making configs -------------------------------------------------------------------------------------------------
@@ -133,7 +127,9 @@ def maximal_block_sharding_grid(shape: Iterable[int], max_grid: tuple[int, int])
     height, width = folded_2d(shape)
     tile_rows = -(-height // TILE_HEIGHT)
     tile_columns = -(-width // TILE_WIDTH)
-    return largest_divisor(tile_columns, max_grid[0] + 1), largest_divisor(tile_rows, max_grid[1] + 1)
+    sides = (tile_columns, max_grid[0] + 1), (tile_rows, max_grid[1] + 1)
+    columns, rows = (computed(largest_divisor, tiles, most) for tiles, most in sides)
+    return columns, rows
 
 
 def get_maximal_block_sharding_grid(shape: Iterable[int], core_grid: tuple[int, int]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.extents.divisors import LEAST, WITHIN_LAST
 from ttnn_jit.specs.extents.formulas import Formulas, Guard
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
@@ -124,6 +125,13 @@ class Comparisons:
             own.excluded |= {wanted}
         return False
 
+    def is_known_to_be_zero(self, terms: Terms) -> bool:
+        """Whether a polynomial is 0 wherever the guards so far hold."""
+        varying, factor, number = split(terms)
+        if not varying or number % factor:
+            return not varying and number == 0
+        return self._is_known_to_be(varying, -number // factor) is True
+
     def _is_known_to_be(self, varying: Terms, number: int) -> bool | None:
         """Whether the guards say that a polynomial is a number, or that it is not; None if they do not say."""
         least, greatest = self._bounds(varying)
@@ -145,7 +153,8 @@ class Comparisons:
         least, greatest = (None, None) if own is None else (own.least, own.greatest)
         atom = self._atoms[number]
         if isinstance(atom, Call):
-            return _max(least, 0), greatest
+            bound = constant_of(atom.arguments[-1]) if atom.function in WITHIN_LAST else None
+            return _max(least, LEAST[atom.function]), _min(greatest, bound)
         divisor = None if atom is None else constant_of(atom.divisor)
         if atom is None or divisor is None or divisor < 0:
             return least, greatest

@@ -81,11 +81,12 @@ class Trace(Comparisons):
         super().__init__()
         self.specialized: list[Specialization] = []
         self.located = located
+        self._extents: dict[Terms, Any] = {}
         self._quotients: dict[tuple[Terms, Terms], Any] = {}
 
     def symbol(self, hint: int) -> Any:
         """A new symbol, whose value in this compile is `hint`, at least `LEAST_SYMBOL`."""
-        return Extent(self, self._new_symbol(hint, LEAST_SYMBOL, GREATEST_SYMBOL), hint)
+        return self.extent(self._new_symbol(hint, LEAST_SYMBOL, GREATEST_SYMBOL))
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -98,8 +99,12 @@ class Trace(Comparisons):
 
     def extent(self, terms: Terms) -> Any:
         """The number of a polynomial: an int if it is constant."""
-        number = constant_of(terms)
-        return Extent(self, terms, value_of(terms, self._hints)) if number is None else number
+        found = self._extents.get(terms)
+        if found is None:
+            number = constant_of(terms)
+            found = Extent(self, terms, value_of(terms, self._hints)) if number is None else number
+            self._extents[terms] = found
+        return found
 
     def quotient(self, dividend: Terms, divisor: Terms) -> Any:
         """The quotient of two numbers, rounded down."""
@@ -141,75 +146,32 @@ class Trace(Comparisons):
 
 
 class Extent:
-    """A number of a trace. Its class is `int` for `isinstance` and in patterns, but not for C code."""
+    """A number of a trace. Its class is `int` for `isinstance` and in patterns, but not for C code.
 
-    __slots__ = ("hint", "terms", "trace")
+    A trace has one object for each polynomial, with the results of the operators that were applied to it.
+    """
+
+    __slots__ = ("hash", "hint", "key", "results", "terms", "trace")
+    __class__ = int  # type: ignore[assignment]
 
     def __init__(self, trace: Trace, terms: Terms, hint: int) -> None:
         self.trace = trace
         self.terms = terms
         self.hint = hint
+        self.hash = hash(terms)
+        self.key = object()  # stands for the extent in `results`, for its own hash specializes
+        self.results: dict[tuple[Any, object], Any] = {}
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """The class for `isinstance`."""
-        return int
-
-    # --- Arithmetic ---------------------------------------------------------------------------------------------------
-
-    def __add__(self, other: Any) -> Any:
-        if type(other) is int:
-            return Extent(self.trace, plus(self.terms, other), self.hint + other)
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.extent(sum_of((*self.terms, *terms)))
-
-    def __sub__(self, other: Any) -> Any:
-        if type(other) is int:
-            return Extent(self.trace, plus(self.terms, -other), self.hint - other)
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.extent(difference(self.terms, terms))
-
-    def __mul__(self, other: Any) -> Any:
-        if type(other) is int:
-            return Extent(self.trace, scaled(self.terms, other), self.hint * other) if other else 0
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.extent(product_of(self.terms, terms))
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
+    # --- Operators; the others are set below --------------------------------------------------------------------------
 
     def __neg__(self) -> Any:
-        return Extent(self.trace, scaled(self.terms, -1), -self.hint)
+        return operator.mul(self, -1)
 
     def __pos__(self) -> Any:
         return self
 
-    def __floordiv__(self, other: Any) -> Any:
-        return _quotient(self.trace, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return _quotient(self.trace, other, self)
-
-    def __divmod__(self, other: Any) -> Any:
-        quotient = _quotient(self.trace, self, other)
-        return quotient if quotient is NotImplemented else (quotient, self - other * quotient)
-
-    def __rdivmod__(self, other: Any) -> Any:
-        quotient = _quotient(self.trace, other, self)
-        return quotient if quotient is NotImplemented else (quotient, other - self * quotient)
-
-    def __mod__(self, other: Any) -> Any:
-        both = self.__divmod__(other)
-        return both if both is NotImplemented else both[1]
-
-    def __rmod__(self, other: Any) -> Any:
-        both = self.__rdivmod__(other)
-        return both if both is NotImplemented else both[1]
-
     def __abs__(self) -> Any:
-        return self if self >= 0 else -self
+        return self if operator.ge(self, 0) else -self
 
     def __pow__(self, power: Any, modulus: Any = None) -> Any:
         if type(power) is int and 0 <= power <= MOST_FACTORS and modulus is None:
@@ -224,52 +186,18 @@ class Extent:
 
     __floor__ = __ceil__ = __trunc__
 
-    # --- Comparisons --------------------------------------------------------------------------------------------------
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is int and not KEYS.as_expressions:
-            return self.trace.is_zero(plus(self.terms, -other))
-        terms = _terms_of(other)
+    def __eq__(self, other: object) -> Any:
+        if self is other:
+            return True
         if KEYS.as_expressions:
-            return self.terms == terms
-        if terms is not None:
-            return self.trace.is_zero(difference(self.terms, terms))
-        return other.is_integer() and self == int(other) if isinstance(other, float) else NotImplemented
+            return type(other) is Extent and self.terms == other.terms
+        return _equal(self, other)
 
-    def __ne__(self, other: object) -> bool:
-        equal = self.__eq__(other)
-        return equal if equal is NotImplemented else not equal
-
-    def __ge__(self, other: Any) -> bool:
-        if isinstance(other, float):
-            return self >= math.ceil(other) if math.isfinite(other) else other == -math.inf
-        if type(other) is int:
-            return self.trace.is_at_least_zero(plus(self.terms, -other))
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(self.terms, terms))
-
-    def __le__(self, other: Any) -> bool:
-        if isinstance(other, float):
-            return self <= math.floor(other) if math.isfinite(other) else other == math.inf
-        if type(other) is int:
-            return self.trace.is_at_least_zero(plus(scaled(self.terms, -1), other))
-        terms = _terms_of(other)
-        return NotImplemented if terms is None else self.trace.is_at_least_zero(difference(terms, self.terms))
-
-    def __gt__(self, other: Any) -> bool:
-        if isinstance(other, float):
-            return not (self <= other or math.isnan(other))
-        less = self.__le__(other)
-        return less if less is NotImplemented else not less
-
-    def __lt__(self, other: Any) -> bool:
-        if isinstance(other, float):
-            return not (self >= other or math.isnan(other))
-        more = self.__ge__(other)
-        return more if more is NotImplemented else not more
+    def __ne__(self, other: object) -> Any:
+        return not self == other if KEYS.as_expressions else _differ(self, other)
 
     def __bool__(self) -> bool:
-        return self != 0
+        return operator.ne(self, 0)  # type: ignore[no-any-return]
 
     # --- Uses that specialize -----------------------------------------------------------------------------------------
 
@@ -285,7 +213,7 @@ class Extent:
     def __hash__(self) -> int:
         if KEYS.as_expressions:
             KEYS.have_extents = True
-            return hash(self.terms)
+            return self.hash
         return hash(self.trace.specialize(self, "a key"))
 
     def __format__(self, spec: str) -> str:
@@ -313,48 +241,164 @@ def _specializing(function: Callable[..., Any], *, reflected: bool = False) -> C
     return method
 
 
-_OPERATORS = (operator.truediv, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift)
-Extent.__name__ = "int"  # the name in Python's own errors
-for _operator in _OPERATORS:
+def _symbolic(
+    function: Callable[[Extent, Any], Any], with_float: Callable[[Extent, Any], Any]
+) -> Callable[[Extent, object], Any]:
+    """The method of an operator that is computed once for each extent or int that is its other operand.
+
+    Args:
+        function: The operator on an extent, and an extent or int.
+        with_float: The operator on an extent, and a float or complex number.
+    """
+
+    def method(self: Extent, other: object) -> Any:
+        if type(other) is int:
+            key: tuple[object, object] = function, other
+        elif type(other) is Extent:
+            key = function, other.key
+        elif isinstance(other, int):  # a bool, or a member of an IntEnum
+            return method(self, int(other))
+        else:
+            return with_float(self, other) if isinstance(other, (float, complex)) else NotImplemented
+        found = self.results.get(key)
+        if found is None:
+            found = self.results[key] = function(self, other)
+        return found
+
+    return method
+
+
+# --- Arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def _sum(one: Extent, other: Any) -> Any:
+    return one.trace.extent(sum_of((*one.terms, *terms_of(other))))
+
+
+def _difference(one: Extent, other: Any) -> Any:
+    return one.trace.extent(difference(one.terms, terms_of(other)))
+
+
+def _reflected_difference(one: Extent, other: Any) -> Any:
+    return one.trace.extent(difference(terms_of(other), one.terms))
+
+
+def _product(one: Extent, other: Any) -> Any:
+    return one.trace.extent(product_of(one.terms, terms_of(other)))
+
+
+def _quotient(one: Extent, other: Any) -> Any:
+    if other == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return one.trace.quotient(one.terms, terms_of(other))
+
+
+def _reflected_quotient(one: Extent, other: Any) -> Any:
+    if one == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return one.trace.quotient(terms_of(other), one.terms)
+
+
+def _remainder(one: Extent, other: Any) -> Any:
+    return one - other * (one // other)
+
+
+def _reflected_remainder(one: Extent, other: Any) -> Any:
+    return other - one * (other // one)
+
+
+def _quotient_and_remainder(one: Extent, other: Any) -> Any:
+    return one // other, one % other
+
+
+def _reflected_quotient_and_remainder(one: Extent, other: Any) -> Any:
+    return other // one, other % one
+
+
+_ARITHMETIC: dict[Callable[..., Any], tuple[Callable[[Extent, Any], Any], Callable[[Extent, Any], Any]]] = {
+    operator.add: (_sum, _sum),
+    operator.sub: (_difference, _reflected_difference),
+    operator.mul: (_product, _product),
+    operator.floordiv: (_quotient, _reflected_quotient),
+    operator.mod: (_remainder, _reflected_remainder),
+    divmod: (_quotient_and_remainder, _reflected_quotient_and_remainder),
+}
+"""Operators on extents and ints, plain and reflected; with floats and complex numbers they are computed on ints."""
+
+for _operator, (_plain, _reflected) in _ARITHMETIC.items():
+    _name = _operator.__name__
+    setattr(Extent, f"__{_name}__", _symbolic(_plain, _specializing(_operator)))
+    setattr(Extent, f"__r{_name}__", _symbolic(_reflected, _specializing(_operator, reflected=True)))
+
+for _operator in (operator.truediv, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
     _name = _operator.__name__.strip("_")
     setattr(Extent, f"__{_name}__", _specializing(_operator))
     setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
 setattr(Extent, "__invert__", _specializing(operator.invert))  # noqa: B010 - no method of the class
 setattr(Extent, "__rpow__", _specializing(operator.pow, reflected=True))  # noqa: B010
+Extent.__name__ = "int"  # the name in Python's own errors
 
 
-def _specializing_for_floats(
-    method: Callable[..., Any], function: Callable[..., Any], *, reflected: bool = False
-) -> Callable[..., Any]:
-    """The method of an operator that is computed on extents and ints, and on ints for floats and complex numbers."""
-    on_ints = _specializing(function, reflected=reflected)
-
-    def own(self: Extent, other: Any) -> Any:
-        return (on_ints if isinstance(other, (float, complex)) else method)(self, other)
-
-    return own
+# --- Comparisons ------------------------------------------------------------------------------------------------------
 
 
-for _operator in (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, divmod):
-    for _way in ("", "r"):
-        _name = f"__{_way}{_operator.__name__}__"
-        setattr(Extent, _name, _specializing_for_floats(getattr(Extent, _name), _operator, reflected=bool(_way)))
+def _is_equal(one: Extent, other: Any) -> bool:
+    return one.trace.is_zero(difference(one.terms, terms_of(other)))
 
 
-def _terms_of(number: object) -> Terms | None:
-    """The polynomial of an extent or of a whole number; None for anything else."""
-    if type(number) is Extent:
-        return number.terms
-    return constant(int(number)) if isinstance(number, int) else None
+def _is_unequal(one: Extent, other: Any) -> bool:
+    return not one.trace.is_zero(difference(one.terms, terms_of(other)))
 
 
-def _quotient(trace: Trace, dividend: Any, divisor: Any) -> Any:
-    own, by = _terms_of(dividend), _terms_of(divisor)
-    if own is None or by is None:
-        return NotImplemented
-    if divisor == 0:
-        raise ZeroDivisionError("integer division or modulo by zero")
-    return trace.quotient(own, by)
+def _is_at_least(one: Extent, other: Any) -> bool:
+    return one.trace.is_at_least_zero(difference(one.terms, terms_of(other)))
+
+
+def _is_at_most(one: Extent, other: Any) -> bool:
+    return one.trace.is_at_least_zero(difference(terms_of(other), one.terms))
+
+
+def _is_above(one: Extent, other: Any) -> bool:
+    return not one <= other
+
+
+def _is_below(one: Extent, other: Any) -> bool:
+    return not one >= other
+
+
+def _equals_float(one: Extent, other: float) -> Any:
+    return (other.is_integer() and one == int(other)) if isinstance(other, float) else NotImplemented
+
+
+def _compared_with_float(function: Callable[[Any, Any], bool]) -> Callable[[Extent, Any], Any]:
+    """The comparison of an extent with a float, by the int next to it."""
+    rounded = math.ceil if function in {operator.ge, operator.lt} else math.floor
+
+    def compared(one: Extent, other: Any) -> Any:
+        if not isinstance(other, float):
+            return NotImplemented
+        return function(one, rounded(other)) if math.isfinite(other) else function(0, other)
+
+    return compared
+
+
+def _differs_from_float(one: Extent, other: float) -> Any:
+    equal = _equals_float(one, other)
+    return equal if equal is NotImplemented else not equal
+
+
+_equal = _symbolic(_is_equal, _equals_float)
+_differ = _symbolic(_is_unequal, _differs_from_float)
+
+_COMPARISONS: dict[Callable[..., bool], Callable[[Extent, Any], bool]] = {
+    operator.ge: _is_at_least,
+    operator.le: _is_at_most,
+    operator.gt: _is_above,
+    operator.lt: _is_below,
+}
+
+for _comparison, _compared in _COMPARISONS.items():
+    setattr(Extent, f"__{_comparison.__name__}__", _symbolic(_compared, _compared_with_float(_comparison)))
 
 
 def computed(function: Callable[..., int], *arguments: Any) -> Any:
@@ -362,9 +406,12 @@ def computed(function: Callable[..., int], *arguments: Any) -> Any:
     trace = next((each.trace for each in arguments if type(each) is Extent), None)
     if trace is None:
         return function(*arguments)
-    return trace.call(
-        function.__name__, tuple(each.terms if type(each) is Extent else constant(each) for each in arguments)
-    )
+    return trace.call(function.__name__, tuple(map(terms_of, arguments)))
+
+
+def terms_of(number: Any) -> Terms:
+    """The polynomial of a whole number, or of an extent."""
+    return number.terms if type(number) is Extent else constant(number)
 
 
 def is_extent(value: object) -> bool:

@@ -256,8 +256,8 @@ def atom_from_json(value: Any) -> Atom:
     first, *rest = value
     if not isinstance(first, str):
         return Quotient(*map(terms_from_json, value))
-    if first not in FUNCTIONS:
-        raise ValueError(f"there is no function {first!r}")
+    if first not in FUNCTIONS or len(rest) != FUNCTIONS[first].__code__.co_argcount:
+        raise ValueError(f"there is no function {first!r} of {len(rest)} numbers")
     return Call(first, tuple(map(terms_from_json, rest)))
 
 

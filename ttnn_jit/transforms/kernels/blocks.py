@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ttnn_jit.specs.cores.sharding import largest_divisor
+from ttnn_jit.specs.extents.divisors import largest_divisor
+from ttnn_jit.specs.extents.extent import is_symbolic
 
 
 def block_tiles(shard_tiles: Sequence[int], capacity: int, *, unary_chain: bool) -> tuple[int, ...]:
-    """Extents of one block in tiles; its leading batch dimensions have extent 1.
+    """Extents of one block in tiles; its leading batch dimensions have extent 1, and all in a trace.
 
     Args:
         shard_tiles: Extents in tiles of one core's shard.
@@ -16,7 +17,7 @@ def block_tiles(shard_tiles: Sequence[int], capacity: int, *, unary_chain: bool)
         unary_chain: Whether one slot per tile is enough; otherwise a block is one tile.
     """
     *batch, rows, columns = shard_tiles
-    if not unary_chain:
+    if not unary_chain or is_symbolic(shard_tiles):
         return (1,) * len(shard_tiles)
     block_columns = largest_divisor(columns, capacity)
     return (*(1 for _ in batch), largest_divisor(rows, capacity // block_columns), block_columns)

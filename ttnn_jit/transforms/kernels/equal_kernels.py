@@ -31,9 +31,12 @@ class ShareEqualKernels(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Marks the kernels of the module `op`."""
+        every = [*generics(op)]
+        if len(every) < 2:
+            return
         contents = _Contents()
         first_of: dict[Hashable, d2m.GenericOp] = {}
-        for generic in generics(op):
+        for generic in every:
             first = first_of.setdefault(contents.of(generic), generic)
             if first is not generic:
                 generic.set_canonical_kernel(first)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
-from ttnn_jit.specs.cores.sharding import maximal_block_sharding_grid
-from ttnn_jit.specs.extents.extent import is_symbolic
+from ttnn_jit.specs.cores.sharding import folded_2d
+from ttnn_jit.specs.extents.divisors import cores_along
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 
 
@@ -71,8 +72,7 @@ def iteration_space(
 def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[int, int]) -> tuple[int, ...]:
     """The maximal grid of a kernel whose operands are not sharded, one extent per dimension of its space.
 
-    A shape that is not made of whole tiles has one core, and so has one with extents of a trace. Leading batch
-    dimensions are not distributed.
+    A shape that is not made of whole tiles has one core. Leading batch dimensions are not distributed.
 
     Args:
         result_shape: Logical extents of the result.
@@ -80,9 +80,10 @@ def core_grid(result_shape: tuple[int, ...], dimensions: int, last_core: tuple[i
         last_core: Coordinate (x, y) of the last core that may be used.
     """
     shape = padded(result_shape, 2)
-    if is_symbolic(shape[-2:]) or shape[-2] % TILE_HEIGHT or shape[-1] % TILE_WIDTH:
-        return (1,) * dimensions
-    columns, rows = maximal_block_sharding_grid(shape if dimensions == 2 else shape[-2:], last_core)
+    padding = shape[-2] % TILE_HEIGHT + shape[-1] % TILE_WIDTH
+    height, width = folded_2d(shape if dimensions == 2 else shape[-2:])
+    rows = computed(cores_along, height // TILE_HEIGHT, padding, last_core[1] + 1)
+    columns = computed(cores_along, width // TILE_WIDTH, padding, last_core[0] + 1)
     return (*(1 for _ in range(dimensions - 2)), rows, columns)
 
 

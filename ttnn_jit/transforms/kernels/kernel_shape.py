@@ -8,6 +8,7 @@ from ttnn_jit.dialects.layout import layout_attribute
 from ttnn_jit.dialects.ttcore import GridAttr, grid_attr
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tiles import tiles_of_core
 from ttnn_jit.transforms.kernels.iteration_space import IterationSpace, TileAccess, core_grid, iteration_space
 from ttnn_jit.transforms.kernels.kernel_ops import KernelShape, OperandLoops, index_map
 
@@ -59,6 +60,6 @@ def _follows(access: TileAccess) -> OperandLoops:
 def _shard(access: TileAccess, grid: GridAttr) -> tuple[int, ...]:
     """One core's shard in tiles; a broadcast dimension is whole on every core."""
     return tuple(
-        -(-tiles // cores) if follows else tiles
+        tiles_of_core(tiles, cores) if follows else tiles
         for tiles, cores, follows in zip(access.tiles, grid.data, access.varies, strict=True)
     )

@@ -12,6 +12,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.target import TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.specs.tiles import tiles_of_core
 from ttnn_jit.transforms.kernels.iteration_space import core_grid, padded, tiles_of
 from ttnn_jit.transforms.kernels.kernel_ops import IteratorTypes, KernelShape, OperandLoops, index_map
 
@@ -69,5 +70,5 @@ def _grid(operands: tuple[LoopOperand, ...], last_core: tuple[int, int]) -> Grid
 
 def _buffer(operand: LoopOperand, tiles: Mapping[int, int], cores: Mapping[int, int]) -> CBType:
     """One core's shard: whole along loops that are not distributed."""
-    extents = (1 if loop is None else -(-tiles[loop] // cores.get(loop, 1)) for loop in operand.follows)
+    extents = (1 if loop is None else tiles_of_core(tiles[loop], cores.get(loop, 1)) for loop in operand.follows)
     return cb_type(tile_memref(tuple(extents), operand.spec.dtype, "l1"))

@@ -33,6 +33,8 @@ from ttnn_jit.dialects.writing.creation import SEGMENTS, counterpart, create
 from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.cores.sharding import shard_cores
+from ttnn_jit.specs.extents.divisors import least_of
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.product_precision import ProductPrecision
 from ttnn_jit.specs.tensor_spec import BufferType, CoreCoord, MathFidelity
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
@@ -228,7 +230,7 @@ def _buffer_descriptor(buffer: d2m.CBType, streamed: int | None) -> DictionaryAt
         {
             "access": BufferAccessAttr("alias" if streamed is None else "stream"),
             "dtype": data_type_attr(tile.dtype),
-            "num_pages": IntegerAttr(part if streamed is None else min(part, streamed), i64),
+            "num_pages": IntegerAttr(part if streamed is None else computed(least_of, part, streamed), i64),
             "page_size": IntegerAttr(tile.nbytes, i64),
         }
     )

@@ -22,6 +22,7 @@ from ttnn_jit.dialects.writing.editing import append, erase, ops_of
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.extents.partial_comparisons import are_known_to_be_equal
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, Layout, Shape, TensorSpec
 from ttnn_jit.transforms.function_bodies import ValueMap, rebuild
@@ -76,6 +77,10 @@ class _Conversion:
     fuses_movement: bool
     not_to_fold: Sequence[Shape]
 
+    def may_fold(self, shape: Shape) -> bool:
+        """Whether the leading dimensions of a result may fold into its rows."""
+        return not any(are_known_to_be_equal(shape, each) for each in self.not_to_fold)
+
     def rewrite(self, op: Operation, values: ValueMap) -> Iterable[Operation] | None:
         if isinstance(op, ttir.MovementOp) and self.fuses_movement:
             return self._moved(op, values) if op.is_view else self._through_views(op, values)
@@ -88,7 +93,7 @@ class _Conversion:
         if isinstance(op, TypecastOp) and any(map(is_packed, (op.operands[0], op.results[0]))):
             return None
         output = spec_of(op.results[0].type)
-        shape = kernel_shape(_input_specs(op), output, self.last_core, fold=output.shape not in self.not_to_fold)
+        shape = kernel_shape(_input_specs(op), output, self.last_core, fold=self.may_fold(output.shape))
         empty = d2m.EmptyOp.make(op.results[0].type, op.location)
         body = _tile_block(op, operation, shape, in_float32=self.in_float32)
         generic = kernel_op(values.operands(op), empty.results[0], shape, body, op.location)
@@ -131,7 +136,7 @@ class _Conversion:
     def _copy(self, source: SSAValue, result: Attribute, op: Operation) -> tuple[Operation, d2m.GenericOp]:
         """A kernel that copies its input."""
         read, written = spec_of(source.type), spec_of(result)
-        shape = kernel_shape((read,), written, self.last_core, fold=written.shape not in self.not_to_fold)
+        shape = kernel_shape((read,), written, self.last_core, fold=self.may_fold(written.shape))
         empty = d2m.EmptyOp.make(result, op.location)
         body = empty_block(shape.tiles)
         append(body, (linalg_yield((body.args[0],), op.location),))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ttnn_jit.dialects.ttir import FullOp
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.dialects.writing.editing import erase, ops_of, replace_uses
 from ttnn_jit.specs.target import SystemDesc
@@ -29,14 +31,15 @@ class CSE(FunctionPass):
         eliminate_common_subexpressions(block, keep_tagged=not target.fuses_multi_user_values)
 
 
-_Operands = tuple[type[Operation], tuple[SSAValue, ...]]
+_Operands = tuple[type[Operation], tuple[SSAValue, ...], FloatAttr | None]
 _Attributes = tuple[tuple[tuple[str, Attribute], ...], tuple[Attribute, ...]]
 
 
 def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
     """Replaces each op of `block` that equals an earlier one by that one.
 
-    Attributes, which are slow to hash, are compared only for ops of one class with equal operands.
+    Attributes, which are slow to hash, are compared only for ops of one class with equal operands, and with one number
+    if they are constants.
     """
     first_of: dict[_Operands, Operation] = {}
     others_of: dict[_Operands, list[tuple[_Attributes, Operation]]] = {}
@@ -47,7 +50,7 @@ def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
             continue
         if not returned.isdisjoint(op.results):
             continue
-        operands = type(op), tuple(op.operands)
+        operands = type(op), tuple(op.operands), _number(op)
         other = first_of.setdefault(operands, op)
         if other is op:
             continue
@@ -60,6 +63,12 @@ def eliminate_common_subexpressions(block: Block, *, keep_tagged: bool) -> None:
             for old, new in zip(op.results, first.results, strict=True):
                 replace_uses(old, new)
             erase(op)
+
+
+def _number(op: Operation) -> FloatAttr | None:
+    """The number of a constant."""
+    number = op.properties["fill_value"] if isinstance(op, FullOp) else None
+    return number if isinstance(number, FloatAttr) else None
 
 
 def _attributes(op: Operation) -> _Attributes:

@@ -72,7 +72,7 @@ def fusion_nodes(kernels: Sequence[d2m.GenericOp]) -> list[FusionNode]:
 def _fusion_node(kernel: d2m.GenericOp, number_of: dict[SSAValue, int]) -> FusionNode:
     grid = kernel.grid.data
     spaces = tuple(
-        (grid, buffer.underlying.shape, indexing_map)
+        (indexing_map, grid, buffer.underlying.shape)  # what may depend on sizes comes last
         for buffer, indexing_map in zip(kernel.buffers, kernel.indexing_maps.data, strict=True)
     )
     body = linalg_of(kernel).body.block

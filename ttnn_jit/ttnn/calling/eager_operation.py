@@ -227,14 +227,14 @@ class TtnnOperation(WarmCalls):
         tensors = _tensors_of(bound)
         if options.change_nothing and bound.operation.is_view and (view := self._view(key, bound)):
             (tensor,) = tensors
-            self._remember_call(partial(view_call, tensor.spec, view, device.target), args, kwargs, 1)
+            self._remember_call(partial(view_call, tensor.spec, view, device.target), args, kwargs, tensors)
             return Tensor(view, device, tensor.memory(self.__name__))
         runs_now = device.recorder is None  # otherwise elements are known only at replay
         program = self._programs.get(key)
         output = None if options.in_place else options.output_tensor
         if program is not None and runs_now and output is None and allows_warm_calls(program, bound.operation, options):
             write = partial(make_warm_call, bound.operation, program, device.target)
-            self._remember_call(write, args, kwargs, len(tensors))
+            self._remember_call(write, args, kwargs, tensors)
         if options.output_tensor is not None:
             self._check_output(options.output_tensor, program, bound, options)
         program = program or self._compile(key, bound, device, options)  # refuses unsupported dtypes
@@ -305,7 +305,9 @@ class TtnnOperation(WarmCalls):
 
         options = replace(options, output_tensor=None)  # the program fits any tensor of the same spec
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
-        compilation, _ = self._templates.compilation(without_shapes(key), request, _no_hidden_inputs, use_disk=True)
+        parts = (device.target, bound.operation, *bound.key(request.operands))
+        family = (options.key_without_sizes, *without_shapes(parts))
+        compilation, _ = self._templates.compilation(family, request, _no_hidden_inputs, use_disk=True)
         program = compilation.program
         self._count_compiled(bound)
         self._programs.put(key, program, self._forget)

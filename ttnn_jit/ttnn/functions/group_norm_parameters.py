@@ -9,7 +9,9 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor
-from ttnn_jit.specs.cores.sharding import create_sharded_memory_config, largest_divisor
+from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
+from ttnn_jit.specs.extents.divisors import largest_divisor
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
 from ttnn_jit.specs.tensor_spec import (
     CoreGrid,
@@ -152,7 +154,7 @@ def determine_expected_group_norm_sharded_config_and_grid_size(
     size = device.compute_with_storage_grid_size()
     along_rows, along_channels = (size.y, size.x) if is_row_major else (size.x, size.y)
     tiles = -(-input_nhw // TILE_HEIGHT)
-    row_cores = largest_divisor(tiles, size.x * size.y if is_height_sharded else along_rows)
+    row_cores = computed(largest_divisor, tiles, size.x * size.y if is_height_sharded else along_rows)
     channel_cores = 1 if is_height_sharded else _channel_cores(num_channels, num_groups, along_channels)
     shard = tiles // row_cores * TILE_HEIGHT, num_channels // channel_cores
     if is_height_sharded:

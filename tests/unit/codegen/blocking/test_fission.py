@@ -198,7 +198,7 @@ def test_stages_forward_even_and_odd_elements_of_bfloat16_separately():
 def test_stages_give_the_bits_of_the_whole(target, rows, monkeypatch):
     monkeypatch.setattr("ttnn_jit.codegen.schedules.bound_kernel.exceeds_last_cache", lambda *_: True)
     monkeypatch.setattr("ttnn_jit.codegen.schedules.bound_kernel.POOLED_RESULT_BYTES", 0)
-    monkeypatch.setattr("ttnn_jit.codegen.bodies.steps.ENTRIES", 0)
+    monkeypatch.setattr("ttnn_jit.codegen.bodies.steps.LEAST_OF_CLASSES", (0, 0))
     monkeypatch.setattr("ttnn_jit.codegen.blocking.lookup.lookup_candidates", lambda _: ())
     shape = (rows, 32)
     specs = [*tile_specs(11, shape=shape), TensorSpec((1, 1), BF16, Layout.TILE)]
@@ -223,7 +223,7 @@ def cut_from(instructions):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fission, "MAX_STAGE_INSTRUCTIONS", {1: instructions, 2: instructions})
         patch.setattr(fission, "MIN_INSTRUCTIONS_PER_CUT", 0)
-        patch.setattr(steps, "ENTRIES", 0)
+        patch.setattr(steps, "LEAST_OF_CLASSES", (0, 0))
         patch.setattr(lookup, "lookup_candidates", lambda _: ())
         host_steps.forget_loops()
         yield

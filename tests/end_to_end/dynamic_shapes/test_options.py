@@ -43,14 +43,6 @@ def test_the_option_takes_a_bool_or_none(value):
         ttnn_jit.jit(dynamic=value)
 
 
-def test_on_a_chip_target_every_size_has_a_program_of_its_own():
-    function = ttnn_jit.jit(enable_cache=False, dynamic=True, target="wormhole_b0")(scaled)
-    before = COUNTERS.compiles
-    for rows in (32, 64, 96):
-        function(torch.randn(rows, 32))
-    assert COUNTERS.compiles - before == 3
-
-
 @pytest.mark.parametrize("dim", [0, -2, [0], (0, -2)])
 def test_a_marked_extent_is_a_symbol_from_the_first_call_on(dim):
     first = torch.randn(5, 16)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import ttnn_jit
-from tests.end_to_end.calls import dynamic_model
+from tests.end_to_end.dynamic_shapes import dynamic_model
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.templates import MAX_TEMPLATES, MAX_UNSHARED
 

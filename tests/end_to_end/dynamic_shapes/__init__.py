@@ -1,0 +1,1 @@
+"""Calls whose sizes and numbers change."""

@@ -1,0 +1,69 @@
+"""What the compile of a template costs beside the compile of one size: counted, not timed."""
+
+import sys
+
+import pytest
+
+from ttnn_jit import ttnn
+from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.request import FunctionRequest
+from ttnn_jit.compiler.stored_programs import StoredPrograms
+from ttnn_jit.compiler.symbols import Symbols
+from ttnn_jit.compiler.template import compile_template, sizes_of
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
+
+
+def elementwise(x, y):
+    return ttnn.multiply(ttnn.add(ttnn.exp(x), y), ttnn.tanh(ttnn.subtract(x, y)))
+
+
+def attention(x, y):
+    """Two heads of 32, over the rows of `x`."""
+    rows = x.shape[0]
+    query, key, value = (ttnn.permute(ttnn.reshape(each, (rows, 2, 32)), (1, 0, 2)) for each in (x, y, ttnn.add(x, y)))
+    scores = ttnn.softmax(ttnn.matmul(query, ttnn.permute(key, (0, 2, 1))), -1)
+    return ttnn.reshape(ttnn.permute(ttnn.matmul(scores, value), (1, 0, 2)), (rows, 64))
+
+
+def request_of(function, rows):
+    spec = TensorSpec((rows, 64), DataType.FLOAT32)
+    return FunctionRequest(function, {"x": spec, "y": spec}, PRESETS["cpu"], CompileOptions())
+
+
+def compiled(function, rows):
+    request = request_of(function, rows)
+    return driver.compile_anew(request, StoredPrograms.none(request))
+
+
+def template(function, rows):
+    request = request_of(function, rows)
+    symbols = Symbols.of(sizes_of(request), lambda place: place[1] == 0, lambda *_: True)
+    made = compile_template(request, symbols, StoredPrograms.none(request))
+    assert made is not None
+
+
+def calls_of(compile_, function, rows):
+    """The calls of Python functions by a compile of a size that no earlier compile had."""
+    count = 0
+
+    def count_call(_frame, event, _argument):
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count_call)
+    try:
+        compile_(function, rows)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("function", [elementwise, attention])
+def test_a_template_costs_at_most_a_quarter_more_than_a_program_of_one_size(function):
+    for compile_, rows in ((compiled, 40), (template, 41)):  # one-time work of a process is done now
+        compile_(function, rows)
+    concrete, traced = (calls_of(compile_, function, rows) for compile_, rows in ((compiled, 42), (template, 43)))
+    assert traced <= 1.25 * concrete, f"{traced} and {concrete} calls"
