@@ -71,7 +71,8 @@ NAMESPACE_MODULES = (
         "num_cores_to_corerangeset_in_subcoregrids split_work_to_cores",
     ),
     NamespaceModule("ttnn.observing.session_config", "CONFIG CONFIG_OVERRIDES CONFIG_PATH Config", SETTINGS_EFFECT),
-    NamespaceModule("ttnn.meshes.topology", "ReduceType Topology", NO_LINKS),
+    NamespaceModule("ttnn.meshes.topology", "ReduceType"),
+    NamespaceModule("ttnn.meshes.topology", "Topology", NO_LINKS),
     NamespaceModule(
         "ttnn.fabric",
         "FabricConfig FabricManagerMode FabricReliabilityMode FabricRouterConfig FabricTensixConfig FabricUDMMode",
