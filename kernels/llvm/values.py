@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 
 from ttnn_jit.kernels.llvm.types import I1, I32, I64, PTR, Type
 from ttnn_jit.ops.language.kinds import as_float32
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
 
 class Value(str):
@@ -34,6 +35,51 @@ class Literal(Value):
 
     __slots__ = ("is_zero", "number")
     is_zero: bool
+
+
+class OrdinaryNumber(Value):
+    """A number that is not known before the call: see `Stream.is_ordinary`."""
+
+    __slots__ = ()
+
+
+class OrdinaryParameter:
+    """A parameter of an operation that is an `OrdinaryNumber`: only a constant of it may be made, in `const`.
+
+    Comparisons with numbers that it cannot be are decided. All else is a TypeError, as it depends on its value.
+    """
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: OrdinaryNumber) -> None:
+        self.number = number
+
+    def __eq__(self, other: object) -> bool:
+        if other in _SPECIAL:
+            return False
+        raise TypeError(f"whether a number is {other} depends on it")
+
+    def __hash__(self) -> int:
+        raise TypeError("a number that is not known is no key")
+
+    def __le__(self, other: float) -> bool:
+        if abs(other) < MAX_FLOAT32:
+            raise TypeError(f"whether a number is at most {other} depends on it")
+        return other > 0
+
+    def __ge__(self, other: float) -> bool:
+        return not self <= other
+
+
+MAX_FLOAT32 = float(COMPUTE_TYPE.traits.largest)
+_SPECIAL = {0.0, 1.0, -1.0, MAX_FLOAT32, -MAX_FLOAT32}
+
+
+def ordinary(value: Value) -> OrdinaryNumber:
+    """The same value as an ordinary number."""
+    made = OrdinaryNumber(value)
+    made.type = value.type
+    return made
 
 
 def operand(text: str, type_: Type) -> Value:

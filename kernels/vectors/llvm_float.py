@@ -14,6 +14,8 @@ from ttnn_jit.kernels.llvm.values import (
     Body,
     InstructionCost,
     Literal,
+    OrdinaryNumber,
+    OrdinaryParameter,
     Value,
     i32,
     integer,
@@ -51,7 +53,9 @@ class LlvmFloat(Builder, VectorMath):
 
     # float32
 
-    def const(self, value: float) -> Value:
+    def const(self, value: float | OrdinaryParameter) -> Value:
+        if isinstance(value, OrdinaryParameter):
+            return value.number
         return real(value, self._float)
 
     fma = _calls("llvm.fma.{}")
@@ -68,12 +72,20 @@ class LlvmFloat(Builder, VectorMath):
         return self._extremum("llvm.maximum.{}", 5, a, b)
 
     def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:
+        number, other = (b, a) if isinstance(b, OrdinaryNumber) else (a, b)
+        if isinstance(number, OrdinaryNumber) and not self.isa.neon:
+            return self._extremum_of_number(function, number, other)
         constant = isinstance(a, Literal) or isinstance(b, Literal)
         if constant or not self.isa.avx512:  # one instruction suffices if an operand is a constant
             return self.intrinsic(self._float, function, a, b)
         # vrangeps (4: minimum, 5: maximum, signs unchanged) orders -0 below +0, but prefers numbers to NaN.
         number = self._unmasked("range", a, b, i32(kind))
         return self.select(self.compare("uno", a, b), self.add(a, b), number)
+
+    def _extremum_of_number(self, function: str, number: Value, other: Value) -> Value:
+        """The extremum of an ordinary number and another one: x86's instruction returns its last operand for NaN."""
+        chosen = self.compare("ogt" if "maximum" in function else "olt", number, other)
+        return self.select(chosen, number, other)
 
     def _unmasked(self, instruction: str, *operands: Value) -> Value:
         """An AVX-512 instruction on all lanes, with the current rounding mode (4)."""

@@ -179,7 +179,8 @@ class JitFunction(WarmCalls):
         return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
 
     def _key_without_sizes(self, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()) -> Key:
-        return (id(where.target), same, *arguments.key_without_sizes())
+        open_classes = {int, float} if self._settings.options.opens_floats else {int}
+        return (id(where.target), same, *arguments.key_without_sizes(open_classes=open_classes))
 
     def _remember(
         self,

@@ -108,7 +108,7 @@ class Variants:
         if not variant.by_template:
             self._count(arguments)
         variants = (variant, *(self._by_key.get(key) or ()))[:VARIANTS_PER_KEY]
-        self._by_key.put(key, variants, forget_calls)
+        self._by_key.put(key, variants, forget_calls, warns=not variant.by_template)
 
     def _count(self, arguments: Arguments) -> None:
         """Count the values that a program was compiled for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -26,10 +26,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
     from ttnn_jit.frontend import FrontendResult, ResultLayout
-
-
-OpenHiddenInput = Callable[[Path, TensorSpec], TensorSpec]
-"""From the path and the spec of a hidden input to its spec in a trace."""
+    from ttnn_jit.frontend.writing.frontend_request import OpenReads
 
 
 class Request(Protocol):
@@ -56,12 +53,16 @@ class Request(Protocol):
         """The ints of its arguments in order, which a template may leave open."""
 
     @property
+    def floats(self) -> tuple[float, ...]:
+        """The floats of its arguments in order, likewise."""
+
+    @property
     def marked_axes(self) -> Sequence[Collection[int]]:
         """Per tensor the axes of extents that the user marked as dynamic."""
 
     @property
     def names_of_sizes(self) -> SizeNames:
-        """The names of the extents of `inputs`, and those of `integers`."""
+        """The names of the extents of `inputs`, those of `integers`, and those of `floats`."""
 
     @property
     def library(self) -> TensorLibrary | None:
@@ -75,11 +76,11 @@ class Request(Protocol):
     def target(self) -> SystemDesc:
         """The target of the compile."""
 
-    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> Self:
-        """The request for tensors of other specs, and for other ints, in order."""
+    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]) -> Self:
+        """The request for tensors of other specs, and for other ints and floats, in order."""
 
-    def opening(self, hidden: OpenHiddenInput) -> Self:
-        """The request whose hidden inputs have extents of a trace, by path and spec."""
+    def opening(self, hidden: OpenReads) -> Self:
+        """The request whose hidden inputs and hidden numbers are those of a trace."""
 
     def value_at(self, path: Path) -> Any:
         """The current value at a path that a compile read.
@@ -104,7 +105,7 @@ class FunctionRequest:
         same: Per tensor argument, the first one with the same memory; () if there are no aliases, or if the function
             updates no argument.
         tensors: The tensors of the call in order, for programs that test their identity; () if all are distinct.
-        hidden: Puts extents of a trace into the specs of hidden inputs.
+        hidden: Opens the hidden inputs and hidden numbers.
     """
 
     function: types.FunctionType
@@ -114,7 +115,7 @@ class FunctionRequest:
     library: TensorLibrary | None = None
     same: tuple[int, ...] = ()
     tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
-    hidden: OpenHiddenInput | None = field(default=None, repr=False, compare=False)
+    hidden: OpenReads | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -135,27 +136,34 @@ class FunctionRequest:
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
 
     @cached_property
+    def _leaves(self) -> Sequence[Any]:
+        return pytrees.leaves([*self.arguments.values()])
+
+    @cached_property
     def inputs(self) -> tuple[TensorSpec, ...]:
         """The specs in the arguments."""
-        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if isinstance(leaf, TensorSpec))
+        return tuple(leaf for leaf in self._leaves if isinstance(leaf, TensorSpec))
 
-    def opening(self, hidden: OpenHiddenInput) -> FunctionRequest:
-        """The request with extents of a trace in hidden inputs."""
+    def opening(self, hidden: OpenReads) -> FunctionRequest:
+        """The request with numbers of a trace in hidden inputs, and in place of hidden numbers."""
         return replace(self, hidden=hidden)
 
-    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> FunctionRequest:
-        """The request for tensors of other specs, and for other ints, in order."""
-        tensors, numbers = iter(specs), iter(integers)
-
-        def other(leaf: Any) -> Any:
-            return next(tensors) if isinstance(leaf, TensorSpec) else next(numbers) if type(leaf) is int else leaf
-
+    def with_inputs(
+        self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]
+    ) -> FunctionRequest:
+        """The request for tensors of other specs, and for other ints and floats, in order."""
+        other = _replacing(specs, integers, floats)
         return replace(self, arguments={name: pytrees.map_leaves(own, other) for name, own in self.arguments.items()})
 
-    @property
+    @cached_property
     def integers(self) -> tuple[int, ...]:
         """The ints in the arguments."""
-        return tuple(leaf for leaf in pytrees.leaves([*self.arguments.values()]) if type(leaf) is int)
+        return _of_class(int, self._leaves)
+
+    @cached_property
+    def floats(self) -> tuple[float, ...]:
+        """The floats in the arguments; none if the options leave none open."""
+        return _of_class(float, self._leaves) if self.options.opens_floats else ()
 
     @property
     def marked_axes(self) -> Sequence[Collection[int]]:
@@ -165,7 +173,8 @@ class FunctionRequest:
     @property
     def names_of_sizes(self) -> SizeNames:
         """The names in the function, such as ``x.shape[0]``."""
-        return names_of_sizes(self.arguments)
+        *others, floats = names_of_sizes(self.arguments)
+        return [*others, floats if self.floats else []]
 
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
@@ -245,26 +254,48 @@ class OperationRequest:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
-    def opening(self, hidden: OpenHiddenInput) -> OperationRequest:  # noqa: ARG002
+    def opening(self, hidden: OpenReads) -> OperationRequest:  # noqa: ARG002
         """The request itself: an operation has no hidden inputs."""
         return self
 
     @property
-    def integers(self) -> tuple[int, ...]:
-        """The sizes of the requested memory config; the attributes of an operation are fixed."""
-        return self.result.sizes
+    def _own_integers(self) -> tuple[int, ...]:
+        return _of_class(int, self.operands)
 
-    def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[int]) -> OperationRequest:
-        """The request for tensors of other specs, and other sizes of the memory config, in order."""
-        given = iter(specs)
-        operands = (next(given) if isinstance(operand, TensorSpec) else operand for operand in self.operands)
-        return replace(self, operands=tuple(operands), result=self.result.with_sizes(tuple(integers)))
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The operands that are ints, then the sizes of the requested memory config.
+
+        Attributes that are ints, such as dimensions, are fixed.
+        """
+        return (*self._own_integers, *self.result.sizes)
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """The operands, then the attributes, that are floats."""
+        return _of_class(float, (*self.operands, *self.attributes))
+
+    def with_inputs(
+        self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]
+    ) -> OperationRequest:
+        """The request for tensors of other specs, and for other numbers in their places, in order."""
+        given: tuple[Any, ...] = tuple(integers)
+        count = len(self._own_integers)
+        other = _replacing(specs, given[:count], floats)
+        operands = tuple(map(other, self.operands))
+        attributes = tuple(other(each) if type(each) is float else each for each in self.attributes)
+        return replace(self, operands=operands, attributes=attributes, result=self.result.with_sizes(given[count:]))
 
     @property
     def names_of_sizes(self) -> SizeNames:
-        """The names of the operands by position."""
-        *of_tensors, _ = names_of_sizes({f"operand {index}": spec for index, spec in enumerate(self.inputs)})
-        return [*of_tensors, [f"memory_config.shard_shape[{axis}]" for axis in range(len(self.integers))]]
+        """The names of the operands and attributes by position."""
+        operands, attributes = (enumerate(each) for each in (self.operands, self.attributes))
+        floats = {f"attribute {index}": each for index, each in attributes if type(each) is float}
+        *of_tensors, integers, of_floats = names_of_sizes(
+            {f"operand {index}": each for index, each in operands} | floats
+        )
+        shard = [f"memory_config.shard_shape[{axis}]" for axis in range(len(self.result.sizes))]
+        return [*of_tensors, [*integers, *shard], of_floats]
 
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""
@@ -275,6 +306,24 @@ class OperationRequest:
         from ttnn_jit.frontend import lower_operation
 
         return lower_operation(self.operation, self.operands, self.attributes, self.target, self.result)
+
+
+def _of_class(cls: type, values: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of exactly this class: subclasses have rules of their own."""
+    return tuple([value for value in values if type(value) is cls])
+
+
+_NONE: Iterator[Any] = iter(())
+
+
+def _replacing(specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]) -> Callable[[Any], Any]:
+    """A function that returns the next of these in place of each spec, int and float, as long as there are any."""
+    of_kinds = {TensorSpec: iter(specs), int: iter(integers), float: iter(floats)}
+
+    def other(leaf: Any) -> Any:
+        return next(of_kinds.get(type(leaf), _NONE), leaf)
+
+    return other
 
 
 def _result_layout(options: CompileOptions, target: SystemDesc) -> ResultLayout | None:

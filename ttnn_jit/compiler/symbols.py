@@ -1,4 +1,4 @@
-"""Which sizes of a call, extents of its tensors and ints, are symbols of a template, and which are fixed."""
+"""Which sizes of a call are symbols of a template, and which are fixed: extents of its tensors, ints, and floats."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import Any
 from ttnn_jit.foreign.container_items import is_record, names_and_items
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
+from ttnn_jit.specs.extents.trace import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
 from ttnn_jit.specs.spec_forms import names_of_sizes_in, sizes_in, with_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 Sizes = Sequence[tuple[int, ...]]
-"""The sizes of the tensors of a call (specs/spec_forms.py), and behind them its ints."""
+"""The sizes of the tensors of a call (specs/spec_forms.py), behind them its ints, and then the bits of its floats."""
 
 SizeNames = Sequence[Sequence[str]]
-"""The names of the sizes of a call: per tensor those of its sizes, such as ``x.shape[0]``, then those of its ints."""
+"""The names of the sizes of a call: per tensor those of its sizes, such as ``x.shape[0]``, then those of its ints and
+of its floats."""
 
 Place = tuple[int, int]
-"""A tensor of a call and the number of its size; behind the tensors, the place of an int."""
+"""A tensor of a call and the number of its size; behind the tensors, the row of ints or that of floats, and a place
+there."""
 
 
 @dataclass(frozen=True)
@@ -30,24 +32,38 @@ class Symbols:
     Attributes:
         numbers: Per place the number of the symbol, or None for a size that is fixed.
         fixed: Per place the size that is fixed, or None.
+        floats: The rows of floats: that of the call, and behind the hidden inputs those of hidden numbers.
+        integers: The rows of ints, likewise, which may be negative.
     """
 
     numbers: tuple[tuple[int | None, ...], ...]
     fixed: tuple[tuple[int | None, ...], ...]
+    floats: tuple[int, ...]
+    integers: tuple[int, ...]
 
     @staticmethod
     def of(sizes: Sizes, dynamic: Callable[[Place], bool], are_equal: Callable[[Place, Place], bool]) -> Symbols:
-        """A symbol for each size that is `dynamic` and may be one; sizes that `are_equal` share one."""
+        """A symbol for each size that is `dynamic` and may be one; sizes that `are_equal` share one.
+
+        There are no hidden inputs yet.
+        """
         found: list[Place] = []
+        integers, floats = len(sizes) - 2, len(sizes) - 1
         numbers: list[tuple[int | None, ...]] = []
         for index, shape in enumerate(sizes):
             own: list[int | None] = []
             for axis, size in enumerate(shape):
                 here = index, axis
-                if not LEAST_SYMBOL <= size <= GREATEST_SYMBOL or not dynamic(here):
+                may_vary = index == floats or is_symbol(abs(size) if index == integers else size)
+                if not may_vary or not dynamic(here):
                     own.append(None)
                     continue
-                same = next((number for number, other in enumerate(found) if are_equal(here, other)), len(found))
+                alike = (
+                    number
+                    for number, other in enumerate(found)
+                    if (other[0] == floats) == (index == floats) and are_equal(here, other)
+                )
+                same = next(alike, len(found))
                 if same == len(found):
                     found.append(here)
                 own.append(same)
@@ -56,7 +72,7 @@ class Symbols:
             tuple(size if number is None else None for size, number in zip(shape, own, strict=True))
             for shape, own in zip(sizes, numbers, strict=True)
         )
-        return Symbols(tuple(numbers), tuple(fixed))
+        return Symbols(tuple(numbers), tuple(fixed), (floats,), (integers,))
 
     @cached_property
     def _fixed_shapes(self) -> list[tuple[int, tuple[int | None, ...]]]:
@@ -76,7 +92,7 @@ class Symbols:
         return 1 + max((number for own in self.numbers for number in own if number is not None), default=-1)
 
     def values(self, sizes: Sizes) -> list[int] | None:
-        """The values of the symbols for a call's sizes.
+        """The values of the symbols for a call's sizes, for floats their bits.
 
         Returns:
             None if a fixed size differs, two of one symbol do, or one is too small or too large for a symbol.
@@ -89,7 +105,7 @@ class Symbols:
                 if number is None:
                     if size != wanted:
                         return None
-                elif values.setdefault(number, size) != size or not LEAST_SYMBOL <= size <= GREATEST_SYMBOL:
+                elif values.setdefault(number, size) != size or not self.may_be(index, size):
                     return None
         return [values[number] for number in range(len(values))]
 
@@ -114,28 +130,41 @@ class Symbols:
         used = sorted({number for number, _ in pairs if number is not None})
         if used != [*range(len(used))]:
             raise ValueError("symbols are numbered from 0")
-        return Symbols(numbers, fixed)
+        return Symbols(numbers, fixed, (len(ranks) - 1,), (len(ranks) - 2,))
 
-    def extents(self, sizes: Sizes, trace: Trace) -> list[Any]:
-        """The symbols as extents of a trace that begins with a call's sizes."""
+    def may_be(self, row: int, size: int) -> bool:
+        """Whether a symbol of this row may have the value of a size."""
+        return row in self.floats or is_symbol(abs(size) if row in self.integers else size)
+
+    def traced_symbols(self, sizes: Sizes, trace: Trace) -> list[Any]:
+        """The symbols as extents and floats of a trace that begins with a call's sizes."""
         hints = self.values(sizes)
         assert hints is not None, "a trace begins with the sizes of its symbols"
-        return [trace.symbol(hint) for hint in hints]
+        of_floats = {number for row in self.floats for number in self.numbers[row]}
+        made = []
+        for number, hint in enumerate(hints):
+            made.append(trace.float_symbol(hint) if number in of_floats else trace.symbol(hint))
+        return made
 
     def traced(
-        self, specs: Sequence[TensorSpec], integers: Sequence[int], symbols: Sequence[Any]
-    ) -> tuple[tuple[TensorSpec, ...], tuple[int, ...]]:
-        """The specs and the ints of a call, with extents in place of the symbols."""
+        self, specs: Sequence[TensorSpec], numbers: Sequence[Sequence[float]], symbols: Sequence[Any]
+    ) -> tuple[tuple[TensorSpec, ...], list[Sequence[float]]]:
+        """The specs of a call, and its ints and floats, with numbers of a trace in place of the symbols."""
 
-        def of(sizes: Sequence[int], own: Sequence[int | None]) -> tuple[int, ...]:
+        def of(sizes: Sequence[Any], own: Sequence[int | None]) -> tuple[Any, ...]:
             return tuple(size if number is None else symbols[number] for size, number in zip(sizes, own, strict=True))
 
-        *of_tensors, of_integers = self.numbers
+        *of_tensors, of_integers, of_floats = self.numbers
         made = (
             with_sizes(spec, of(sizes_in(spec), own)) if _has_symbols(own) else spec
             for spec, own in zip(specs, of_tensors, strict=True)
         )
-        return tuple(made), of(integers, of_integers)
+        return tuple(made), [*map(of, numbers, (of_integers, of_floats))]
+
+
+def is_symbol(size: int) -> bool:
+    """Whether a symbol may have the value of an extent, or the magnitude of an int."""
+    return LEAST_SYMBOL <= size <= GREATEST_SYMBOL
 
 
 def _has_symbols(numbers: Sequence[int | None]) -> bool:
@@ -147,7 +176,7 @@ def names_of_sizes(arguments: Mapping[str, Any]) -> SizeNames:
     found = [leaf for name, value in arguments.items() for leaf in _leaves(value, name)]
     tensors = [(name, leaf) for name, leaf in found if isinstance(leaf, TensorSpec)]
     sizes = [names_of_sizes_in(spec, name) for name, spec in tensors]
-    return [*sizes, [name for name, leaf in found if type(leaf) is int]]
+    return [*sizes, *([name for name, leaf in found if type(leaf) is kind] for kind in (int, float))]
 
 
 def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:

@@ -1,20 +1,20 @@
-"""A template: a program for many sizes, whose plan holds expressions in place of numbers.
+"""A template: a program for many sizes and numbers, whose plan holds expressions in place of numbers.
 
 The compile of a template is the compile of one size, with extents that record what it depends on
-(specs/extents/extent.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
+(specs/extents/trace.py). For another size the guards are evaluated, then the numbers of the plan. The code is shared:
 kernels know no extents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import starmap
 from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, with_metadata
+from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, is_number, size_of_number, with_values
 from ttnn_jit.compiler.l1_requirement import StreamedBytes, fits_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, notes_of
@@ -22,7 +22,7 @@ from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
-from ttnn_jit.guards.reads import Path, Read
+from ttnn_jit.guards.reads import NumberMark, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
@@ -31,9 +31,11 @@ from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.runtime.plans.spec_json import text_of
 from ttnn_jit.runtime.programs.program import Program
-from ttnn_jit.specs.extents.extent import ServesOneCallError, Specialization, Trace, specialized
+from ttnn_jit.specs.extents.extent import specialized
+from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.spec_forms import form_of, sizes_in, without_sizes
+from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization, Trace
+from ttnn_jit.specs.spec_forms import sizes_in, without_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -89,7 +91,7 @@ class Template:
 
     @staticmethod
     def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int]) -> Template:
-        """The inverse of `to_json`, for calls with sizes of these ranks: of the tensors, then the count of ints.
+        """The inverse of `to_json`, for calls with sizes of these ranks.
 
         Raises:
             LookupError, TypeError, ValueError: The fields do not describe a template of the example.
@@ -97,7 +99,7 @@ class Template:
         symbols, formulas = Symbols.from_json(fields["symbols"], ranks), Formulas.from_json(fields["formulas"])
         if symbols.count != formulas.atoms.count(None):
             raise ValueError("the formulas have other symbols")
-        plan = PlanTemplate.from_json(fields["places"], example, len(formulas.atoms))
+        plan = PlanTemplate.from_json(fields["places"], example, formulas.whole_atoms)
         uses = ((text_of(expression), value, text_of(use)) for expression, value, use in fields["specialized"])
         streamed = StreamedBytes.from_json(fields["streamed"], len(formulas.atoms))
         return Template(symbols, formulas, plan, tuple(starmap(Specialization, uses)), streamed)
@@ -113,8 +115,8 @@ class CompiledTemplate:
         reads: See `Compilation`.
         structure: See `Compilation`.
         warnings: See `Compilation`.
-        hidden: The paths of the hidden inputs whose extents may vary. The symbols have rows for these, behind those of
-            a request's sizes.
+        hidden: The paths of the hidden inputs whose extents may vary, and of the numbers that may vary. The symbols
+            have rows for these, behind those of a request's sizes.
     """
 
     template: Template
@@ -136,10 +138,10 @@ class CompiledTemplate:
         """
         inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
         if self.hidden:
-            tensors = self.by_path(found)
-            reads = with_metadata(reads, {path: tensors[path] for path in self.hidden})
-            specs = {path: mark_of(tensor).spec for path, tensor in tensors.items()}
-            inputs, sizes = (*inputs, *specs.values()), (*sizes, *(sizes_in(specs[path]) for path in self.hidden))
+            values = self.by_path(found)
+            reads = with_values(reads, {path: values[path] for path in self.hidden})
+            inputs = (*inputs, *(mark_of(each).spec for each in values.values() if not is_number(each)))
+            sizes = (*sizes, *self.hidden_sizes(values))
         made = self.template.instance(inputs, sizes)
         if made is None or not fits_l1(*made, request.target):  # a compile says what does not fit
             return None
@@ -148,14 +150,21 @@ class CompiledTemplate:
         return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
 
     def by_path(self, found: Sequence[Any]) -> dict[Path, Any]:
-        """The hidden inputs of a call by path."""
-        paths = [read.path for read in self.reads if is_a(read.value, TensorMark)]
+        """The hidden inputs and open numbers of a call by path."""
+        paths = [read.path for read in self.reads if is_a(read.value, TensorMark, NumberMark)]
         return dict(zip(paths, found, strict=True))
+
+    def hidden_sizes(self, values: Mapping[Path, Any]) -> Iterator[tuple[int, ...]]:
+        """The rows of a call's sizes for the hidden inputs and numbers that may vary."""
+        for path in self.hidden:
+            value = values[path]
+            yield (size_of_number(value),) if is_number(value) else sizes_in(mark_of(value).spec)
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
-    """The sizes of a request's tensors, and behind them its ints."""
-    return (*map(sizes_in, request.inputs), request.integers)
+    """The sizes of a request's tensors, behind them its ints, and then the bits of its floats."""
+    floats = tuple([double_bits(number) for number in request.floats])
+    return (*map(sizes_in, request.inputs), request.integers, floats)
 
 
 def marked_places(request: Request) -> set[Place]:
@@ -170,24 +179,14 @@ def marked_places(request: Request) -> set[Place]:
 
 
 def without_extents(request: Request) -> Request:
-    """A request with sizes of 1, and strides of 0, which stands for all sizes in keys."""
+    """A request with sizes and numbers of 1, and strides of 0, which stands for all sizes in keys."""
     specs = (without_sizes(spec) for spec in request.inputs)
-    return request.with_inputs(specs, (1,) * len(request.integers))
+    return request.with_inputs(specs, (1,) * len(request.integers), (1.0,) * len(request.floats))
 
 
 def is_eligible(request: Request) -> bool:
     """Whether templates may serve a request."""
     return bool(request.inputs) and not request.options.extra_pipeline_options
-
-
-def without_shapes(key: tuple[Any, ...]) -> tuple[Hashable, ...]:
-    """A key with the forms of specs in their place."""
-    return tuple(
-        [
-            form_of(part) if type(part) is TensorSpec else without_shapes(part) if type(part) is tuple else part
-            for part in key
-        ]
-    )
 
 
 def compile_template(
@@ -201,16 +200,17 @@ def compile_template(
     from ttnn_jit.dialects.writing.editing import discard
 
     trace = Trace()
-    extents = symbols.extents(sizes_of(request), trace)
-    hidden = HiddenSymbols(seen, symbols, extents, trace)
+    traced = symbols.traced_symbols(sizes_of(request), trace)
+    hidden = HiddenSymbols(seen, symbols, traced, trace, opens_floats=request.options.opens_floats)
     with trace.recording(), stored.numba_disk_cache():
-        specs, integers = symbols.traced(request.inputs, request.integers, extents)
-        lowered = request.with_inputs(specs, integers).opening(hidden.spec).lower()
+        specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), traced)
+        lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
         if lowered.opaque is not None:
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()
-        is_read = {*hidden.paths} <= {read.path for read in lowered.reads}
+        paths = *hidden.paths, *hidden.paths_of_numbers
+        is_read = {*paths} <= {read.path for read in lowered.reads}
         if not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
@@ -233,7 +233,7 @@ def compile_template(
     program = Program(
         plan.example, objects, descriptors=partial(descriptors_of, request), notes=notes, built_for=host_cpu()
     )
-    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, hidden.paths)
+    return CompiledTemplate(template, program, lowered.reads, structure, lowered.warnings, paths)
 
 
 def descriptors_of(request: Request) -> Sequence[Mapping[str, Any]]:

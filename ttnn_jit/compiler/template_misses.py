@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import Any
 
 from ttnn_jit.compiler.symbols import SizeNames, Sizes, Symbols
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Specialization
-from ttnn_jit.specs.extents.formulas import Formulas
-from ttnn_jit.specs.extents.polynomials import text_of, value_of
+from ttnn_jit.specs.extents.float_functions import COMPARISONS, double
+from ttnn_jit.specs.extents.formulas import Formulas, Guard
+from ttnn_jit.specs.extents.polynomials import Applied, Atom, text_of, value_of
+from ttnn_jit.specs.extents.trace import LEAST_SYMBOL, Specialization
 
 SHOWN = 3
 """The number of conditions that the warning of too many templates names."""
@@ -25,28 +27,45 @@ def _failing(symbols: Symbols, formulas: Formulas, sizes: Sizes, names: SizeName
     if atoms is None:
         return ["a divisor is 0"]
     of_symbols = _names_of_symbols(symbols, names)
+    floats = {number for row in symbols.floats for number in symbols.numbers[row]}
     return [
-        f"{guard.text(formulas.atoms, of_symbols)}: "
-        f"{text_of(guard.terms, formulas.atoms, of_symbols)} is {value_of(guard.terms, atoms)}"
+        _condition(guard, formulas.atoms, atoms, of_symbols, floats)
         for guard in formulas.guards
         if not guard.holds(atoms)
     ]
+
+
+def _condition(
+    guard: Guard, atoms: Sequence[Atom], values: Sequence[Any], names: Sequence[str], floats: Container[int | None]
+) -> str:
+    """A condition that does not hold; of floats their values are shown, not their bits."""
+    name, value = text_of(guard.terms, atoms, names), value_of(guard.terms, values)
+    number = guard.terms[0][0][0]
+    match atoms[number]:
+        case Applied(function) if function in COMPARISONS:
+            return f"not {name}" if value else name
+        case Applied("double_bits"):
+            return f"{name} == {double(guard.least or 0)!r}: {name} is {double(value)!r}"
+        case None if number in floats:
+            return f"{name} == {double(guard.least or 0)!r}: {name} is {double(value)!r}"
+    return f"{guard.text(atoms, names)}: {name} is {value}"
 
 
 def _mismatches(symbols: Symbols, sizes: Sizes, names: SizeNames) -> Iterator[str]:
     """The sizes that differ from those that a template fixes, or from another that shares its symbol."""
     first: dict[int, tuple[str, int]] = {}
     for index, (shape, own, fixed) in enumerate(zip(sizes, symbols.numbers, symbols.fixed, strict=True)):
+        shown: Callable[[int], float] = double if index in symbols.floats else int
         for axis, (size, number, wanted) in enumerate(zip(shape, own, fixed, strict=True)):
             name = names[index][axis]
             if number is None:
-                if size != wanted:
-                    yield f"{name} == {wanted}: it is {size}"
+                if wanted is not None and size != wanted:
+                    yield f"{name} == {shown(wanted)}: it is {shown(size)}"
                 continue
             other, expected = first.setdefault(number, (name, size))
             if size != expected:
-                yield f"{name} == {other}, as in the calls before: they are {size} and {expected}"
-            elif not LEAST_SYMBOL <= size <= GREATEST_SYMBOL:
+                yield f"{name} == {other}, as in the calls before: they are {shown(size)} and {shown(expected)}"
+            elif not symbols.may_be(index, size):
                 yield f"{name} >= {LEAST_SYMBOL}: it is {size}"
 
 

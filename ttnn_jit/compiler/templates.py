@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.hidden_symbols import SeenCall, sizes_of_reads, with_forms
+from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, sizes_of_reads, with_forms
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.stored_templates import read_template, stored_form
@@ -24,11 +24,11 @@ from ttnn_jit.compiler.template import (
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
-from ttnn_jit.guards.reads import Read, path_text
+from ttnn_jit.foreign.values import same_value
+from ttnn_jit.guards.reads import Path, Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
-from ttnn_jit.specs.extents.extent import ServesOneCallError
-from ttnn_jit.specs.spec_forms import sizes_in
+from ttnn_jit.specs.extents.trace import ServesOneCallError
 
 
 class GuardedReads(Protocol):
@@ -70,6 +70,13 @@ class _Guarded:
         return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
 
 
+def _is_other_number(number: float, path: Path, value_at: Callable[[Path], Any]) -> bool:
+    try:
+        return not same_value(value_at(path), number)
+    except Exception:  # noqa: BLE001 - objects of the user's are read, and the compile reads them again
+        return False
+
+
 @dataclass
 class _Family:
     """The calls of a function that differ in sizes alone.
@@ -108,6 +115,11 @@ class _Family:
         """Whether the last call had the sizes of an earlier one, with hidden inputs."""
         *earlier, last = self.seen
         return any(seen.hidden and seen.sizes == last.sizes for seen in earlier)
+
+    def has_other_numbers(self, value_at: Callable[[Path], Any]) -> bool:
+        """Whether a number that an earlier call read has another value now."""
+        found = {path: number for seen in self.seen for path, number in seen.numbers.items()}
+        return any(_is_other_number(number, path, value_at) for path, number in found.items())
 
     def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> tuple[Compilation, Any] | None:
         """The compilation of a request by a template whose guard holds, and the guard; None if there is none.
@@ -184,7 +196,7 @@ class Templates:
             compilation = compilation or driver.compile_anew(request, stored)
             return compilation, self._guard_of(compilation)
         family.marked |= marked_places(request)
-        seen = SeenCall(sizes_of(request), {})
+        seen = SeenCall(sizes_of(request), {}, {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
         made = None
         if compilation is None:
@@ -192,7 +204,7 @@ class Templates:
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
             made = compilation, self._guard_of(compilation)
-        seen.hidden = sizes_of_reads(made[0].reads)
+        seen.hidden, seen.numbers = sizes_of_reads(made[0].reads), numbers_of_reads(made[0].reads)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -220,7 +232,8 @@ class Templates:
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
-        if not (symbols.count or family.has_other_hidden_inputs):
+        opens = symbols.count or family.has_other_hidden_inputs
+        if not opens and not (request.options.opens_floats and family.has_other_numbers(request.value_at)):
             return None
         try:
             made = compile_template(request, symbols, stored, family.seen)
@@ -262,10 +275,12 @@ class Templates:
         own = compiled.template
         if found is None:
             return SizedTemplate(own.symbols, own.formulas, own.specialized, None, names)
-        tensors = compiled.by_path(found)
-        shapes = [sizes_in(mark_of(tensors[path]).spec) for path in compiled.hidden]
-        names += names_of_sizes({path_text(path): mark_of(tensors[path]).spec for path in compiled.hidden})[:-1]
-        sizes = (*sizes_of(request), *shapes)
+        values = compiled.by_path(found)
+        for path in compiled.hidden:
+            name = path_text(path)
+            is_open = is_number(values[path])
+            names += [[name]] if is_open else names_of_sizes({name: mark_of(values[path]).spec})[:-2]
+        sizes = (*sizes_of(request), *compiled.hidden_sizes(values))
         return SizedTemplate(own.symbols, own.formulas, own.specialized, sizes, names)
 
     def _warn_of_too_many(self, family: _Family, request: Request, fetch: FetchHidden) -> None:

@@ -30,12 +30,14 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ttnn_jit.dialects.affine import INDEX
-from ttnn_jit.dialects.symbolic import number_array
+from ttnn_jit.dialects.symbolic import number_array, symbolic_float_attr
 from ttnn_jit.dialects.ttcore import memory_space, tile_type
 from ttnn_jit.dialects.writing.creation import SEGMENTS, create, empty_block, region_of, segments
 from ttnn_jit.dialects.writing.direct_access import read_directly
 from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.process.memoized import memoized
+from ttnn_jit.specs.extents.extent import is_of_trace
 from ttnn_jit.specs.tensor_spec import DataType
 
 for _foreign in (ForOp, scf.ForOp, arith.ConstantOp, memref.SubviewOp, LinalgGenericOp, FuncOp, ModuleOp):
@@ -73,12 +75,14 @@ def constant_index(value: int, location: LocationAttr | None = None) -> arith.Co
 
 def f32_attr(value: float) -> FloatAttr:
     """``value : f32``; cached, for every stage rewrites the few numbers of a program."""
+    if is_of_trace(value):
+        return symbolic_float_attr(as_float32(value))
     return _f32_attr(struct.pack("d", value))  # keyed by bits: 0.0 == -0.0, and NaN equals nothing
 
 
 @lru_cache(maxsize=4096)
 def _f32_attr(bits: bytes) -> FloatAttr:
-    return FloatAttr(struct.unpack("d", bits)[0], f32)
+    return FloatAttr(as_float32(struct.unpack("d", bits)[0]), f32)
 
 
 def number_attr(value: float) -> FloatAttr | IntegerAttr:

@@ -1,12 +1,13 @@
-"""Attributes of numbers that may be extents of a trace (specs/extents.py)."""
+"""Attributes of numbers that may belong to a trace (specs/extents/trace.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import BytesAttr, DenseArrayBase, IntegerType
+from xdsl.dialects.builtin import BytesAttr, DenseArrayBase, FloatAttr, IntegerType, f32
 
+from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.extents.extent import is_symbolic
 
 
@@ -46,6 +47,37 @@ class UnpackedNumbers:
 
     def __hash__(self) -> int:
         return hash(self.numbers)
+
+
+class SymbolicFloatData:
+    """The data of an attribute that is a float of a trace, equal to one of the same expression."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: float) -> None:
+        self.data = data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SymbolicFloatData) and other.expression == self.expression
+
+    def __hash__(self) -> int:
+        KEYS.have_extents = True
+        return hash((SymbolicFloatData, self.expression))
+
+    @property
+    def expression(self) -> int:
+        """The atom of the float."""
+        number: Any = self.data
+        atom: int = number.atom
+        return atom
+
+
+def symbolic_float_attr(value: float) -> FloatAttr[Any]:
+    """``value : f32`` of a float of a trace that is a float32."""
+    made = FloatAttr.__new__(FloatAttr)
+    for name, own in (("value", SymbolicFloatData(value)), ("type", f32)):
+        object.__setattr__(made, name, own)
+    return made
 
 
 def _bytes(data: Any) -> BytesAttr:

@@ -82,11 +82,11 @@ class Arguments:
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         return (*structures, *map(_leaf_key, self.leaves, self.libraries, self.specs))
 
-    def key_without_sizes(self) -> tuple[object, ...]:
-        """The key without the shapes of tensors and the values of ints, which templates leave open."""
+    def key_without_sizes(self, *, open_classes: Collection[type]) -> tuple[object, ...]:
+        """The key without what templates leave open: the shapes of tensors, and numbers of these classes."""
         structures = [_structure_key(tree.treedef) for tree in self.trees.values()]
         leaves = zip(self.leaves, self.libraries, self.specs, strict=True)
-        return (*structures, *(_leaf_key_without_size(*each) for each in leaves))
+        return (*structures, *(_leaf_key_without_size(*each, open_classes) for each in leaves))
 
     def keys_by_parameter(self) -> dict[str, tuple[object, ...]]:
         """The parts of the key, by parameter."""
@@ -164,10 +164,12 @@ def _attributes_key(value: Any, fields: Collection[str] = ()) -> tuple[object, .
     return Arguments({"": flatten(own)}, frozenset()).key() if own else ()
 
 
-def _leaf_key_without_size(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:
+def _leaf_key_without_size(
+    leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None, open_classes: Collection[type]
+) -> object:
     if spec is not None:
         return library, form_of(spec)
-    return int if type(leaf) is int else _leaf_key(leaf, library, spec)
+    return type(leaf) if type(leaf) in open_classes else _leaf_key(leaf, library, spec)
 
 
 def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each

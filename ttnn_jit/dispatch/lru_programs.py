@@ -52,17 +52,20 @@ class LruPrograms(Generic[T]):
                 self._used.add(key)
         return found
 
-    def put(self, key: Key, value: T, forget_calls: Callable[[], None]) -> None:
+    def put(self, key: Key, value: T, forget_calls: Callable[[], None], *, warns: bool = True) -> None:
         """Insert `value`, and evict others if the cache is full.
 
         Args:
             key: The key.
             value: The value.
             forget_calls: Clears the remembered calls.
+            warns: Whether the user is warned of evictions: a value that a template makes is soon made again.
         """
         kept = self._of.setdefault(key[0], OrderedDict())
         while key not in kept and len(kept) >= MAX_PROGRAMS:
             self._evict_oldest(kept, forget_calls)
+            if warns:
+                self._changing.warn_of_eviction(MAX_PROGRAMS)
         kept[key] = value
         if self._used is not None:
             self._used.add(key)
@@ -78,4 +81,3 @@ class LruPrograms(Generic[T]):
             forget_calls()
             self._used = set()
         del kept[oldest]
-        self._changing.warn_of_eviction(MAX_PROGRAMS)

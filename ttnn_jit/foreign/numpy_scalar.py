@@ -7,7 +7,7 @@ from functools import partial
 from operator import is_
 from typing import Any
 
-from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.extents.extent import is_of_trace
 
 
 def is_numpy_scalar(value: object) -> bool:
@@ -37,7 +37,7 @@ def is_numpy_function(value: Any) -> bool:
 
 def python_number(value: Any) -> Any:
     """The Python number of a numpy scalar or of an instance of a subclass of int or float; other values unchanged."""
-    if type(value) in {int, float, bool} or is_extent(value):
+    if type(value) in {int, float, bool} or is_of_trace(value):
         return value
     if issubclass(type(value), (int, float)):  # numpy's float64 is a float
         return int.__int__(value) if issubclass(type(value), int) else float.__float__(value)

@@ -26,6 +26,7 @@ from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.foreign.numpy_scalar import is_numpy_function, is_numpy_scalar_class
 from ttnn_jit.process.dataclass import is_frozen
 from ttnn_jit.specs.extents.extent import Extent, specialized
+from ttnn_jit.specs.extents.symbolic_float import SymbolicFloat
 
 
 class _Absent(enum.Enum):
@@ -49,7 +50,8 @@ class NoStableIdentityError(TypeError):
 _HEAP_TYPE_FLAG = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
 
 _SCALARS = frozenset(
-    {bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range, Extent}
+    {bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range}
+    | {Extent, SymbolicFloat}
 )
 _FROZEN_CONTAINERS = frozenset({tuple, frozenset})
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
@@ -101,8 +103,9 @@ def atom_key(atom: Any) -> tuple[type, object]:
     """A hashable key, equal only for atoms of equal type and bits: 1, True, 1.0, 0.0 and -0.0 differ, NaN is NaN.
 
     It is the key of scalars in every cache in memory. The key of a value that is not an atom is its type and itself.
-    The key of an extent of a trace is that of the int to which this use fixes it.
+    The key of a number of a trace is that of the int or float to which this use fixes it.
     """
+    atom = specialized(atom)
     kind = type(atom)
     if kind in _EQUAL_BY_BITS:
         return kind, atom
@@ -114,12 +117,10 @@ def atom_key(atom: Any) -> tuple[type, object]:
         return kind, kind(map(atom_key, atom))
     if kind is slice or kind is range:
         return kind, atom_key((atom.start, atom.stop, atom.step))
-    if kind is Extent:
-        kind, atom = int, specialized(atom)
     return kind, atom.tobytes() if is_numpy_scalar_class(kind) else atom
 
 
-_EQUAL_BY_BITS = set(_SCALARS - {float, complex, range, Extent})
+_EQUAL_BY_BITS = set(_SCALARS - {float, complex, range, Extent, SymbolicFloat})
 """Classes of scalars that are equal only if their bits are. Classes of this package are added at their first use.
 
 Ranges are excluded: they are equal if they yield the same numbers.

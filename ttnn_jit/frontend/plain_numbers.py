@@ -13,7 +13,7 @@ from typing import Any, SupportsIndex
 from ttnn_jit.foreign.container_items import rebuilt
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.process.memoized import KEYS
-from ttnn_jit.specs.extents.extent import is_extent, specialized
+from ttnn_jit.specs.extents.extent import is_of_trace, specialized
 
 
 class SymbolicSize(tuple[int, ...]):
@@ -63,13 +63,13 @@ def plain(value: Any) -> Any:
 
 def _plain(value: Any, seen: dict[int, Any]) -> Any:
     match value:
-        case _ if is_extent(value):
+        case _ if is_of_trace(value):
             return specialized(value)
         case _ if type(value) is SymbolicSize:
             return value.specialized()
         case _ if type(value) is slice:
             parts = value.start, value.stop, value.step
-            return slice(*(_plain(part, seen) for part in parts)) if any(map(is_extent, parts)) else value
+            return slice(*(_plain(part, seen) for part in parts)) if any(map(is_of_trace, parts)) else value
         case _ if is_a(value, tuple, list, dict) and id(value) not in seen:
             seen[id(value)] = value
             return _plain_tuple(value, seen) if is_a(value, tuple) else _with_plain_items(value, seen)
@@ -98,4 +98,4 @@ def of_same_class(value: Any) -> Any:
     """A value of the class that an extent or a shape has without a trace; any other value unchanged."""
     if type(value) is SymbolicSize:
         return value.__class__()
-    return value.hint if is_extent(value) else value
+    return value.hint if is_of_trace(value) else value

@@ -103,6 +103,17 @@ class Read:
 
 
 @dataclass(frozen=True)
+class NumberMark:
+    """The value of a read of a number that a template leaves open: its class. Guards return the current number.
+
+    Attributes:
+        kind: int or float.
+    """
+
+    kind: type
+
+
+@dataclass(frozen=True)
 class Opaque:
     """A value that a compile read and no guard can check.
 
@@ -282,7 +293,7 @@ class GuardText:
         conditions: Python expressions that are all true while the reads hold, to be evaluated in this order.
         constants: The values of the names ``c<number>`` in the conditions. Conditions assign to names ``t<number>``.
         arguments: The numbers of the call's tensors whose identity the conditions check, by names ``a<number>``.
-        tensors: The names to which the conditions assign the hidden inputs, in order.
+        tensors: The names to which the conditions assign the hidden inputs and open numbers, in order.
     """
 
     conditions: tuple[str, ...]
@@ -387,8 +398,8 @@ class _GuardWriter:
         if read.is_in_key:
             self._walked[read.path] = self._constant(read.value)
             return ""
-        if is_a(read.value, TensorMark):
-            return self._tensor(read.path, read.value)
+        if is_a(read.value, TensorMark, NumberMark):
+            return self._fetched(read.path, read.value)
         *prefix, (kind, name) = read.path
         base = self._walk(tuple(prefix))
         if kind == CONTENTS_STEP:
@@ -404,9 +415,11 @@ class _GuardWriter:
         again = self._step(tuple(prefix), self._walk(tuple(prefix)), step)
         return f"({found} is {constant} or {self._constant(same_value)}({again}, {constant}))"
 
-    def _tensor(self, path: Path, mark: TensorMark) -> str:
+    def _fetched(self, path: Path, mark: TensorMark | NumberMark) -> str:
         found = self._walk(path)
         self.tensors.append(variable_of(found))
+        if isinstance(mark, NumberMark):
+            return f"type({found}) is {mark.kind.__name__}"
         return f"{self._constant(mark)}.holds({found})" if self._compares_tensors else f"{found} is not None"
 
     def _walk(self, path: Path) -> str:

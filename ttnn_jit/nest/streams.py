@@ -30,6 +30,8 @@ class Stream:
             store faults. Code generators ignore it on aarch64 unless two stores make a pair.
         forwarded: Scratch memory between two stages that holds registers unchanged: both sides use chunks of the same
             size, and lanes keep the body's order. Only for a contiguous stream.
+        is_ordinary: Whether it is one number that is neither 0, 1, -1, infinite, NaN, denormal, nor the largest float32
+            or its negative, so that an operation need not treat these.
     """
 
     dtype: DataType
@@ -37,3 +39,4 @@ class Stream:
     written: bool = False
     nontemporal: bool = False
     forwarded: bool = False
+    is_ordinary: bool = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import math
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +12,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import memoized
+from ttnn_jit.specs.extents.extent import applied, is_extent
+from ttnn_jit.specs.extents.float_functions import short_float
 
 NO_DTYPE = "no element type of that name is implemented"
 """The message for ttnn's other element types."""
@@ -278,7 +279,7 @@ class DataType(ElementFormat, metaclass=_DataTypes):
         """
         if not isinstance(value, int):
             raise ArgumentError(f"{what} is {value!r}, and {self.name} holds integers", help="give an int")
-        if value not in self.values:
+        if not self.values[0] <= value <= self.values[-1]:
             raise ArgumentError(
                 f"{what} is {value}, and {self.name} holds {self.values[0]} to {self.values[-1]}",
                 help="give a number in between, or cast the tensors to a type that holds it",
@@ -288,22 +289,18 @@ class DataType(ElementFormat, metaclass=_DataTypes):
                 f"{what} is {value}, and programs hold numbers of 32 bits",
                 help="pass a tensor that holds it",
             )
-        return int(value)
+        return value if is_extent(value) else int(value)
 
     def rounded(self, value: float) -> float:
         """The float32 `value` rounded to this type, to nearest, ties to even; NaN stays NaN.
 
         For block floats, the value in a group of equal elements: never infinite, and zero if it is denormal.
         """
-        if not (self.is_upper_half or self.is_block_float) or not math.isfinite(value):
+        if not (self.is_upper_half or self.is_block_float):
             return value
-        bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
         lost = 24 - (self.traits.magnitude_bits or 8)
-        nearest = (bits + (1 << lost - 1) - 1 + (bits >> lost & 1)) >> lost << lost
-        if self.is_block_float:
-            has_carried = nearest >> 23 != bits >> 23
-            nearest = 0 if not bits >> 23 & 0xFF else nearest - (1 << lost) if has_carried else nearest
-        return float(struct.unpack("<f", struct.pack("<I", nearest))[0])
+        nearest: float = applied(short_float, value, lost, int(self.is_block_float))
+        return nearest
 
     def decoded(self, element: bytes) -> float:
         """The number that the bytes of one element encode."""

@@ -66,6 +66,11 @@ class CompileOptions:
     fp32_dest_acc: bool = False
     extra_pipeline_options: str = ""
 
+    @property
+    def opens_floats(self) -> bool:
+        """Whether templates leave floats open: a traced function runs with plain floats."""
+        return not self.graph_capture
+
 
 @dataclass(frozen=True)
 class Environment:

@@ -179,7 +179,7 @@ def test_an_ignored_keyword_warns_once(device):
 
 
 def test_a_scalar_that_keeps_changing_warns_and_is_named():
-    scale = ttnn_jit.jit(enable_cache=False)(lambda x, step: x * step)
+    scale = ttnn_jit.jit(enable_cache=False, dynamic=False)(lambda x, step: x * step)
     x = torch.ones(1)
     for number in range(15):
         scale(x, float(number))
@@ -205,13 +205,12 @@ def test_an_eager_number_that_keeps_changing_warns_and_is_named():
     device = ttnn.open_device(device_id=0)
     x = ttnn.ones((32, 32), ttnn.float32, ttnn.TILE_LAYOUT, device)
     ttnn.multiply.clear()
-    for number in range(15):
-        ttnn.multiply(x, 0.5 + number)
-        ttnn.clamp(x, 0.0, 0.5 + number)  # a bound can be no tensor
-    ttnn.clamp(x, 0.0, 15.5)
+    for number in range(40):
+        ttnn.multiply(x, 0.5 + number)  # one program serves all of these
+        ttnn.addcmul(x, x, x, value=0.5 + number)  # `value` can be no tensor
     with pytest.warns(UserWarning, match=r"ttnn.multiply was compiled for 16 values of `input_tensor_b`"):
-        ttnn.multiply(x, 15.5)
-    ttnn.multiply(x, 16.5)
+        for number in range(2, 40):
+            ttnn.multiply(x, 1e-40 * number)  # a denormal is a constant of its program
 
 
 def test_an_allocation_that_exceeds_host_memory_names_the_tensor_and_the_largest_ones(device, monkeypatch):

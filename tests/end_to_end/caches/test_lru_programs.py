@@ -35,8 +35,8 @@ def compiles():
     return ttnn_jit.cache_info().compiles
 
 
-def scaled():
-    @ttnn_jit.jit(enable_cache=False)
+def scaled(dynamic=None):
+    @ttnn_jit.jit(enable_cache=False, dynamic=dynamic)
     def scaled(x, factor):
         return x * factor
 
@@ -119,7 +119,7 @@ def test_the_first_eviction_warns_once_and_names_the_argument_that_keeps_changin
 @pytest.mark.slow
 def test_a_changing_number_warns_after_sixteen_changes_and_at_evictions(monkeypatch):
     monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", MAX_PROGRAMS)
-    function = scaled()
+    function = scaled(dynamic=False)
     told = []
     for number in range(MAX_PROGRAMS + 20):
         with warnings.catch_warnings(record=True) as caught:
@@ -132,6 +132,15 @@ def test_a_changing_number_warns_after_sixteen_changes_and_at_evictions(monkeypa
     ]
     assert f"`factor` keeps changing: it had {MAX_PROGRAMS} and more values" in told[1]
     assert function.num_entries == MAX_PROGRAMS
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_changing_number_that_a_template_leaves_open_is_evicted_without_a_warning():
+    function, before = scaled(), compiles()
+    for number in range(4 * LIMIT):
+        assert torch.equal(function(X, number + 0.5), X * (number + 0.5))
+    assert function.num_entries == LIMIT
+    assert compiles() - before == 2
 
 
 def test_tensors_in_the_place_of_a_number_are_not_counted_as_changing_numbers(cpu_device, monkeypatch):

@@ -197,17 +197,27 @@ DAMAGES = {
     "a template of another kind": lambda header: header["notes"].update({TEMPLATE: 3}),
     "another size": lambda header: header["plan"].update(name=3),
     "symbols of other ranks": with_template("symbols", lambda symbols: {**symbols, "numbers": symbols["numbers"][:1]}),
-    "no symbols": with_template("symbols", lambda _: {"numbers": [[None] * 2, [None]], "fixed": [[40, 9], [9]]}),
-    "symbols of another kind": with_template("symbols", lambda symbols: {**symbols, "numbers": [[0.0, None], [None]]}),
+    "no symbols": with_template(
+        "symbols", lambda _: {"numbers": [[None] * 2, [None], [], []], "fixed": [[40, 9], [9], [], []]}
+    ),
+    "symbols of another kind": with_template(
+        "symbols", lambda symbols: {**symbols, "numbers": [[0.0, None], [None], [], []]}
+    ),
     "an atom too many": with_template("formulas", lambda own: {**own, "atoms": [None, *own["atoms"]]}),
     "an atom that is nothing": with_template("formulas", lambda own: with_atom(own, [])),
     "an atom of itself": with_template("formulas", lambda own: with_atom(own, [[[1, len(own["atoms"])]], [[2]]])),
+    "a float without an operand": with_template("formulas", lambda own: with_atom(own, ["mul", [[1, 0]]])),
+    "the bits of a float's bits": with_template("formulas", lambda own: with_atom(own, ["double", "0"])),
+    "an integer of a float": with_template(
+        "formulas", lambda own: with_atom(with_atom(own, ["sqrt", [[1, 0]]]), ["sqrt", [[1, len(own["atoms"])]]])
+    ),
     "a guard of another kind": with_template("formulas", lambda own: {**own, "guards": [[[[1, 0]], 2.0, None, []]]}),
     "numbers of unknown atoms": with_places("numbers", lambda numbers: [[[1, 7]], *numbers[1:]]),
     "fractions of atoms": with_places("numbers", lambda numbers: [[[0.5, 0]], *numbers[1:]]),
     "places of unknown numbers": with_places("launches", lambda each: [[[99, *own[0][1:]], *own[1:]] for own in each]),
     "places of fewer launches": with_places("launches", lambda each: each[1:]),
     "places of other lengths": with_places("specs", lambda each: [[[0]], *each[1:]]),
+    "places of constants": with_places("constants", lambda _: [0]),
     "larger loops": with_places("numbers", lambda numbers: [[*own, [1]] if own else own for own in numbers]),
 }
 
@@ -216,7 +226,12 @@ DAMAGES = {
 def test_a_damaged_template_is_compiled_anew(damage, stored):
     function, store, _, template = stored
     header, blobs = program_format.unpack(store.get(template))
-    assert header["notes"][TEMPLATE]["symbols"]["numbers"] == [[0, None], [None], []]  # behind the tensors, the ints
+    assert header["notes"][TEMPLATE]["symbols"]["numbers"] == [
+        [0, None],
+        [None],
+        [],
+        [],
+    ]  # behind the tensors, ints and floats
     DAMAGES[damage](header)
     store.set(template, program_format.pack(header, blobs))
     assert counted(runs_correctly, function, 42) == (1, 0)

@@ -33,11 +33,12 @@ KEEPING = {
     "a write into a part": "written(x)",
     "an exception that is caught": "(lambda: guarded(x.shape[0], x))()",
     "a pattern": "matched(x)",
-}  # fmt: skip
-FIXING = {
     "a mean": "x * (1.0 / x.shape[0])",
     "a product with a float": "x * (x.shape[0] * 1.5 + 2.5 * x.shape[0] - x.shape[0] // 2.0 + x.shape[0] % 1.5)",
     "a number": "x * x.shape[0]",
+    "roots and powers": "x * (math.sqrt(x.shape[0]) + float(x.shape[0]) ** 2 / math.exp(-1 / x.shape[0]))",
+}  # fmt: skip
+FIXING = {
     "a text": 'x * float(len(f"{x.shape[0]:04d}{x.shape}{x.shape[0]!r}")) * float("%d" % x.shape[0])',
     "a key": "x * {x.shape[0]: 2.0, (x.shape[1], 1): 1.0}[x.shape[0]]",
     "a set": "x * float(len({x.shape[0], x.shape[1], 32}))",

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from ttnn_jit import ttnn
+from ttnn_jit.codegen.blocking import kernel_sharing
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.l1_requirement import StreamedBytes
@@ -24,7 +25,7 @@ from ttnn_jit.runtime.memory.l1 import circular_buffer_bytes
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.specs.cores.sharding import dense_strides, folded_2d, round_up
-from ttnn_jit.specs.extents.extent import LEAST_SYMBOL, Trace
+from ttnn_jit.specs.extents.trace import LEAST_SYMBOL, Trace
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -214,6 +215,11 @@ def without_shared_buffers(monkeypatch: Any) -> None:
     monkeypatch.setattr(host_program, "buffer_of", lambda _, specs: {value: value for value in specs})
 
 
+def with_fixed_numbers(monkeypatch: Any) -> None:
+    """Numbers that are made of extents are constants of kernels, as in a compile, and no operands."""
+    monkeypatch.setattr(kernel_sharing, "_without_symbolic", lambda bound, *_: kernel_sharing._with_fixed(bound))
+
+
 def cold_plan(request: OperationRequest) -> ProgramPlan:
     """The plan that a compile makes, without code."""
     module = request.lower().module
@@ -239,11 +245,10 @@ def _compiled(request: OperationRequest) -> tuple[ProgramPlan, Sequence[Mapping[
 def template_of(case: Case, size: int) -> Template:
     """The template that the compile for a size makes, without code."""
     trace, request = Trace(), case.at(size)
-    extents = case.symbols.extents(sizes_of(request), trace)
+    traced = case.symbols.traced_symbols(sizes_of(request), trace)
     with trace.recording():
-        plan, descriptors = _compiled(
-            request.with_inputs(*case.symbols.traced(request.inputs, request.integers, extents))
-        )
+        specs, numbers = case.symbols.traced(request.inputs, (request.integers, request.floats), traced)
+        plan, descriptors = _compiled(request.with_inputs(specs, *numbers))
     values = case.symbols.values(sizes_of(request))
     assert values is not None
     hints = trace.formulas.values(values)

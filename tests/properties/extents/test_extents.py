@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_jit.specs.extents.extent import GREATEST_SYMBOL, LEAST_SYMBOL, Trace, is_extent
+from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.extents.polynomials import value_of
+from ttnn_jit.specs.extents.trace import GREATEST_SYMBOL, LEAST_SYMBOL, Trace
 
 BINARY = (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, divmod, max, min)
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)

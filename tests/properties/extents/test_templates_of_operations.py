@@ -21,10 +21,12 @@ from tests.properties.extents.cold_plans import (
     sharded,
     strided,
     template_of,
+    with_fixed_numbers,
     without_shared_buffers,
 )
 from tests.sampling import drawn
 from ttnn_jit import ttnn
+from ttnn_jit.codegen.bodies.steps import CONSTANT_OF_A_KERNEL
 from ttnn_jit.compiler.driver import compile_program
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.template import compile_template
@@ -64,6 +66,7 @@ def plans_of(case: Case) -> dict[int, ProgramPlan]:
 @FAMILIES
 def test_a_template_has_the_plan_of_a_compile_and_serves_most_sizes(family, monkeypatch):
     without_shared_buffers(monkeypatch)
+    with_fixed_numbers(monkeypatch)
     pairs = served = 0
     for case in CASES[family][: drawn(48)]:
         plans, templates, reused = plans_of(case), {}, 0
@@ -127,7 +130,7 @@ def test_a_template_has_the_plan_of_a_compile_wherever_the_tensors_are(world, mo
 
 def divides_by_an_extent(template):
     """Whether a number of the program is made of an extent, as in the mean along it: each size is then compiled."""
-    return any(each.use == "a float" for each in template.specialized)
+    return any(each.use == CONSTANT_OF_A_KERNEL for each in template.specialized)
 
 
 def holds(template, case, size):
@@ -137,6 +140,7 @@ def holds(template, case, size):
 @FAMILIES
 def test_templates_made_from_two_sizes_have_equal_plans_where_both_hold(family, monkeypatch):
     without_shared_buffers(monkeypatch)
+    with_fixed_numbers(monkeypatch)
     compared = 0
     for number, case in enumerate(CASES[family][-drawn(24) :]):
         sizes = [*plans_of(case)]
@@ -195,6 +199,7 @@ def listed(results):
 def test_an_element_type_changes_no_template(monkeypatch):
     """Kernels of other types are as independent of extents."""
     without_shared_buffers(monkeypatch)
+    with_fixed_numbers(monkeypatch)
     for family in sorted(CASES):
         for case in CASES[family][: drawn(6)]:
             for dtype in {DataType.BFLOAT16, DataType.INT32} & case.operation.dtypes:

@@ -9,7 +9,7 @@ from tests.properties.extents.sizes_attack import LIBRARIES, run
 from tests.properties.extents.user_programs import program_of
 from tests.sampling import drawn
 from ttnn_jit.compiler.symbols import Symbols
-from ttnn_jit.specs.extents.extent import Trace
+from ttnn_jit.specs.extents.trace import Trace
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
+from contextlib import suppress
 
 import pytest
 import torch
@@ -24,8 +26,10 @@ from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
 from ttnn_jit.runtime.plans.plan_template import PlanTemplate
 from ttnn_jit.specs.dtypes import DataType
-from ttnn_jit.specs.extents.extent import Trace
+from ttnn_jit.specs.extents.extent import applied, is_of_trace
+from ttnn_jit.specs.extents.float_functions import double_bits
 from ttnn_jit.specs.extents.formulas import Formulas
+from ttnn_jit.specs.extents.trace import Trace
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
 
@@ -33,8 +37,13 @@ def spec(*shape):
     return TensorSpec(shape, DataType.FLOAT32, Layout.ROW_MAJOR, HOST_MEMORY_CONFIG)
 
 
+def sizes(*shapes, ints=(), floats=()):
+    """The sizes of a call with tensors of these shapes."""
+    return [*shapes, ints, tuple(map(double_bits, floats))]
+
+
 def symbols_of(*calls):
-    """The symbols after calls with these shapes, the last of which makes a template."""
+    """The symbols after calls with these sizes, the last of which makes a template."""
 
     def varies(here):
         return len({shapes[here[0]][here[1]] for shapes in calls}) > 1
@@ -49,28 +58,40 @@ def symbols_of(*calls):
 
 
 def test_an_extent_that_varied_is_a_symbol():
-    symbols = symbols_of([(4, 8)], [(5, 8)])
-    assert (symbols.numbers, symbols.fixed, symbols.count) == (((0, None),), ((None, 8),), 1)
+    symbols = symbols_of(sizes((4, 8)), sizes((5, 8)))
+    assert (symbols.numbers[0], symbols.fixed[0], symbols.count) == ((0, None), (None, 8), 1)
 
 
 def test_extents_that_were_always_equal_share_a_symbol():
-    assert symbols_of([(4, 4), (4, 7)], [(5, 5), (5, 9)]).numbers == ((0, 0), (0, 1))
+    assert symbols_of(sizes((4, 4), (4, 7)), sizes((5, 5), (5, 9))).numbers[:2] == ((0, 0), (0, 1))
 
 
 @pytest.mark.parametrize("extent", [0, 1])
 def test_extents_of_0_and_1_are_fixed(extent):
-    assert symbols_of([(4, 8)], [(extent, 8)]).count == 0
+    assert symbols_of(sizes((4, 8)), sizes((extent, 8))).count == 0
+
+
+@pytest.mark.parametrize(("number", "count"), [(-1, 0), (0, 0), (1, 0), (2, 1), (-2, 1), (1 << 40, 0)])
+def test_an_int_is_a_symbol_by_its_magnitude(number, count):
+    assert symbols_of(sizes(ints=(9,)), sizes(ints=(number,))).count == count
+
+
+@pytest.mark.parametrize("number", [0.0, -1.5, math.nan, math.inf])
+def test_any_float_that_varied_is_a_symbol_but_none_of_an_int(number):
+    symbols = symbols_of(sizes(ints=(7,), floats=(0.5,)), sizes(ints=(7,), floats=(number,)))
+    assert symbols.numbers == ((None,), (0,))
+    assert symbols.values(sizes(ints=(7,), floats=(-0.0,))) == [1 << 63]
 
 
 def test_the_values_of_symbols_fit_all_their_extents_and_the_fixed_ones():
-    symbols = symbols_of([(4, 8), (4,), (3,)], [(5, 8), (5,), (3,)])
-    assert symbols.values([(6, 8), (6,), (3,)]) == [6]
-    assert symbols.values([(6, 8), (7,), (3,)]) is None
-    assert symbols.values([(6, 9), (6,), (3,)]) is None
-    assert symbols.values([(6, 8), (6,), (4,)]) is None
+    symbols = symbols_of(sizes((4, 8), (4,), (3,)), sizes((5, 8), (5,), (3,)))
+    assert symbols.values(sizes((6, 8), (6,), (3,))) == [6]
+    assert symbols.values(sizes((6, 8), (7,), (3,))) is None
+    assert symbols.values(sizes((6, 9), (6,), (3,))) is None
+    assert symbols.values(sizes((6, 8), (6,), (4,))) is None
 
 
-SHAPES = st.lists(st.lists(st.integers(0, 5), max_size=3).map(tuple), min_size=1, max_size=4)
+SHAPES = st.lists(st.lists(st.integers(0, 5), max_size=3).map(tuple), min_size=2, max_size=5)
 
 
 @given(SHAPES, st.randoms(use_true_random=False))
@@ -83,20 +104,20 @@ def test_symbols_as_json_are_the_same_symbols(shapes, draw):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"numbers": [[0]], "fixed": [[None]]},
-        {"numbers": [[0, None]], "fixed": [[None, None]]},
-        {"numbers": [[0, 1]], "fixed": [[None, 8]]},
-        {"numbers": [[1, None]], "fixed": [[None, 8]]},
-        {"numbers": [[1 << 62, None]], "fixed": [[None, 8]]},
-        {"numbers": [[0, None]], "fixed": [[None, 8.0]]},
-        {"numbers": [[False, None]], "fixed": [[None, 8]]},
+        {"numbers": [[0], [], []], "fixed": [[None], [], []]},
+        {"numbers": [[0, None], [], []], "fixed": [[None, None], [], []]},
+        {"numbers": [[0, 1], [], []], "fixed": [[None, 8], [], []]},
+        {"numbers": [[1, None], [], []], "fixed": [[None, 8], [], []]},
+        {"numbers": [[1 << 62, None], [], []], "fixed": [[None, 8], [], []]},
+        {"numbers": [[0, None], [], []], "fixed": [[None, 8.0], [], []]},
+        {"numbers": [[False, None], [], []], "fixed": [[None, 8], [], []]},
         {"numbers": [[0, None]] * 2, "fixed": [[None, 8]]},
         {"numbers": 3, "fixed": [[None, 8]]},
     ],
 )
 def test_other_json_values_are_no_symbols(fields):
     with pytest.raises((TypeError, ValueError)):
-        Symbols.from_json(fields, [2])
+        Symbols.from_json(fields, [2, 0, 0])
 
 
 # --- Formulas -------------------------------------------------------------------------------------------------------
@@ -109,21 +130,29 @@ OPERATORS = {
     "%": operator.mod,
     "<": operator.lt,
     "==": operator.eq,
+    "/": operator.truediv,
+    "**": operator.pow,
+    "root": lambda one, _: applied(math.sqrt, abs(one)),
 }
+OF_INTS = {"//", "%"}
+"""The operators whose second operand is an int."""
+
+
 STEPS = st.lists(
     st.tuples(st.sampled_from([*OPERATORS]), st.integers(0, 9), st.integers(0, 9), st.integers(1, 40)), max_size=12
 )
 
 
 def traced_formulas(steps, hints):
-    """The formulas of a trace that computes and compares by random steps."""
+    """The formulas of a trace that computes and compares by random steps, with a float as third symbol."""
     trace = Trace()
-    numbers = [trace.symbol(hint) for hint in hints]
+    numbers = [*(trace.symbol(hint) for hint in hints), trace.float_symbol(double_bits(1.25))]
     for name, one, other, number in steps:
-        second = number if name in ("//", "%") else numbers[other % len(numbers)]
-        result = OPERATORS[name](numbers[one % len(numbers)], second)
-        if type(result) is not bool:
-            numbers.append(result)
+        second = number if name in OF_INTS else numbers[other % len(numbers)]
+        with suppress(ArithmeticError):
+            result = OPERATORS[name](numbers[one % len(numbers)], second)
+            if is_of_trace(result):
+                numbers.append(result)
     return trace.formulas
 
 
@@ -132,8 +161,10 @@ def test_formulas_as_json_are_the_same_formulas(steps, hints, sizes):
     formulas = traced_formulas(steps, hints)
     read = Formulas.from_json(json.loads(json.dumps(formulas.to_json())))
     assert read == formulas
-    assert read.values(hints) is not None
-    assert read.values(sizes) == formulas.values(sizes)
+    assert read.values([*hints, double_bits(1.25)]) is not None
+    for number in (1.25, -0.0, math.nan):
+        one, other = (each.values([*sizes, double_bits(number)]) for each in (read, formulas))
+        assert repr(one) == repr(other)
 
 
 @given(STEPS, st.randoms(use_true_random=False))
@@ -144,7 +175,7 @@ def test_damaged_formulas_are_refused_or_can_be_evaluated(steps, draw):
     except (LookupError, TypeError, ValueError):
         return
     values = read.values([6, 8, 10, 12][: read.atoms.count(None)])
-    assert values is None or {*map(type, values)} <= {int}
+    assert values is None or {*map(type, values)} <= {int, float}
 
 
 # --- Plans ----------------------------------------------------------------------------------------------------------
@@ -202,9 +233,9 @@ def test_every_plan_of_a_template_is_checked(traced):
 def test_a_plan_template_as_json_is_the_same_template(traced):
     template, formulas = traced
     fields = json.loads(json.dumps(template.to_json()))
-    assert PlanTemplate.from_json(fields, template.example, len(formulas.atoms)) == template
+    assert PlanTemplate.from_json(fields, template.example, formulas.whole_atoms) == template
     with pytest.raises(ValueError, match="atom"):
-        PlanTemplate.from_json(fields, template.example, 0)
+        PlanTemplate.from_json(fields, template.example, ())
 
 
 # --- Templates of functions -----------------------------------------------------------------------------------------
@@ -248,21 +279,21 @@ def test_the_plan_of_a_template_is_that_of_a_cold_compile(named_template):
 
 def test_a_template_as_json_makes_the_same_plans(named_template):
     name, compiled = named_template
-    template, sizes = compiled.template, sizes_of(request_of(name, 43))
-    ranks = [*map(len, sizes)]
+    template, own = compiled.template, sizes_of(request_of(name, 43))
+    ranks = [*map(len, own)]
     read = Template.from_json(json.loads(json.dumps(template.to_json())), template.plan.example, ranks)
     assert read == template
     specs = FUNCTIONS[name][1](43)
-    assert read.plan_for(specs, sizes) == template.plan_for(specs, sizes) is not None
+    assert read.plan_for(specs, own) == template.plan_for(specs, own) is not None
 
 
 def test_a_size_that_no_tensor_has_is_left_to_the_compile(traced):
     template, formulas = traced
-    whole = Template(symbols_of([(5, 8)], [(6, 8)]), formulas, template)
+    whole = Template(symbols_of(sizes((5, 8)), sizes((6, 8))), formulas, template)
     numbers = tuple(tuple((own * 40, factor) for own, factor in terms) for terms in template.numbers)
-    huge = PlanTemplate(template.example, numbers, ((),), template.specs, template.launches)
-    assert whole.plan_for([spec(7, 8)]) is not None
-    assert Template(whole.symbols, formulas, huge).plan_for([spec(7, 8)]) is None
+    huge = PlanTemplate(template.example, numbers, ((),), template.specs, template.launches, ())
+    assert whole.plan_for([spec(7, 8)], sizes((7, 8))) is not None
+    assert Template(whole.symbols, formulas, huge).plan_for([spec(7, 8)], sizes((7, 8))) is None
 
 
 def test_templates_are_forgotten():

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from ttnn_jit.process.memoized import KEYS, hash_of, keys_as_expressions, memoized
-from ttnn_jit.specs.extents.extent import Trace
+from ttnn_jit.specs.extents.trace import Trace
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 

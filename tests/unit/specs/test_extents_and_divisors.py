@@ -7,9 +7,10 @@ import json
 import pytest
 
 from ttnn_jit.specs.extents.divisors import block_of, divisor_within
-from ttnn_jit.specs.extents.extent import Trace, computed
+from ttnn_jit.specs.extents.extent import computed
 from ttnn_jit.specs.extents.formulas import Formulas
 from ttnn_jit.specs.extents.polynomials import value_of
+from ttnn_jit.specs.extents.trace import Trace
 
 
 def test_a_divisor_is_the_greatest_one_in_the_range_and_0_if_there_is_none():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ttnn_jit.specs.extents.extent import Trace
 from ttnn_jit.specs.extents.partial_comparisons import are_known_to_be_equal, hint_of, interval_of
+from ttnn_jit.specs.extents.trace import Trace
 
 BOUNDS = (10, 20)
 

@@ -55,7 +55,7 @@ def _rows_per_block(scores: _Scores) -> int | None:
     bytes_of_row = sum(each.spec.padded_shape[-1] * each.spec.dtype.itemsize for each in scores.kept)
     if scores.count * bytes_of_row < least_bytes():
         return None
-    size = computed(greatest_of, BLOCK_BYTES // bytes_of_row, -(-scores.count // MOST_BLOCKS), 1)
+    size = computed(greatest_of, BLOCK_BYTES // bytes_of_row, -(-scores.count // MOST_BLOCKS))
     rows: int = computed(least_of, scores.rows, -(-size // _ROWS) * _ROWS)
     return rows
 

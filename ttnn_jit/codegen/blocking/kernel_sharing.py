@@ -1,5 +1,7 @@
 """Kernel sharing: launches whose kernels differ only in constants run one kernel, which loads these as operands.
 
+Constants that are numbers of a trace become operands too: programs for other numbers then share the kernel.
+
 A model of many layers with a number of its own in each would otherwise compile a kernel for each layer. A constant that
 is the same in all of these launches stays in the text, so that programs without such kernels do not change.
 
@@ -9,9 +11,10 @@ the operation's body nor of LLVM's simplifications of it (`is_ordinary`). Bound:
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ttnn_jit.codegen.blocking.lookup import best_lookup
 from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
@@ -24,6 +27,7 @@ from ttnn_jit.codegen.bodies.steps import (
     SizeClass,
     Step,
     Store,
+    SymbolicConstant,
     with_operands,
 )
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
@@ -33,11 +37,11 @@ from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm.values import Block, Value, operand
+from ttnn_jit.kernels.llvm.values import MAX_FLOAT32, Block, OrdinaryParameter, Value, operand, ordinary
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.ops.families.elementwise import Elementwise, Implementations
-from ttnn_jit.process.memoized import memoized
+from ttnn_jit.ops.families.elementwise import Implementations
+from ttnn_jit.process.memoized import KEYS, memoized
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -46,21 +50,26 @@ LEAST_KERNELS = 2
 little (benchmarks/kernels/choices.py: `kernel sharing`)."""
 
 Place = tuple[int, int]
-"""A step and the number of its operand."""
+"""A step and the number of its operand; behind these, its parameters."""
 
 _ANY = Constant(-1)
 """Stands for a constant in a comparison of kernels; no constant has these bits."""
+
+_THREE = Constant.of(3.0)
+"""Stands for an ordinary parameter."""
 
 _LEAST_NORMAL = 2.0**-126
 
 
 def share_kernels(plan: HostPlan) -> HostPlan:
     """The plan with kernels that are equal but for constants replaced by one that loads them."""
-    if plan.isa is None or len(plan.launches) < LEAST_KERNELS:
-        return plan
-    launches = list(plan.launches)
+    if plan.isa is None:
+        return replace(plan, launches=tuple(replace(each, bound=_with_fixed(each.bound)) for each in plan.launches))
     values: dict[tuple[DataType, Constant], PlanValue] = {}
-    for group in _groups(plan.launches, plan.isa):
+    launches = [*plan.launches]
+    if KEYS.memos is not None:  # in a trace
+        launches = [replace(each, bound=_without_symbolic(each.bound, values, plan.isa)) for each in launches]
+    for group in _groups(launches, plan.isa) if len(launches) >= LEAST_KERNELS else ():
         first = launches[group[0]].bound
         columns = _varying([launches[index].bound.body for index in group], plan.isa)
         if len(first.kernel.streams) + len(columns) > MANY_STREAMS or _is_looked_up(first, plan.isa):
@@ -69,6 +78,45 @@ def share_kernels(plan: HostPlan) -> HostPlan:
             launches[index] = replace(launches[index], bound=_loading(launches[index].bound, columns, values))
     constants = {value: constant for (_, constant), value in values.items()}
     return replace(plan, launches=tuple(launches), constants=constants) if constants else plan
+
+
+def _without_symbolic(
+    bound: BoundKernel, values: dict[tuple[DataType, Constant], PlanValue], isa: HostIsa
+) -> BoundKernel:
+    """The launch with operands for constants that are numbers of a trace.
+
+    Constants that choose instructions, or that are more than a kernel takes as operands, are fixed.
+    """
+    if not isinstance(bound.kernel, LoopNest | Contract) or not _has_symbolic(bound.body):
+        return bound
+    columns: dict[tuple[DataType, Constant], list[Place]] = {}
+    for place in _places(bound.body, isa):
+        constant = _constant(bound.body, place)
+        if isinstance(constant, SymbolicConstant):
+            columns.setdefault((_dtype_at(bound.body, place), constant), []).append(place)
+    room = MANY_STREAMS - len(bound.kernel.streams)
+    taken = [(dtype, places) for (dtype, _), places in itertools.islice(columns.items(), max(room, 0))]
+    return _with_fixed(_loading(bound, taken, values) if taken else bound)
+
+
+def _has_symbolic(body: KernelBody) -> bool:
+    constants = (each for step in body.steps if isinstance(step, Apply) for each in step.values)
+    return any(isinstance(each, SymbolicConstant) for each in constants)
+
+
+def _with_fixed(bound: BoundKernel) -> BoundKernel:
+    """The launch with the constants of this compile in place of numbers of a trace."""
+    kernel = bound.kernel
+    if not isinstance(kernel, LoopNest | Contract) or not _has_symbolic(kernel.body):
+        return bound
+
+    def fixed(values: Sequence[int | Constant]) -> list[int | Constant]:
+        return [each.fixed if isinstance(each, SymbolicConstant) else each for each in values]
+
+    steps = tuple(
+        step.with_values(fixed(step.values)) if isinstance(step, Apply) else step for step in kernel.body.steps
+    )
+    return replace(bound, kernel=replace(kernel, body=replace(kernel.body, steps=steps)))
 
 
 def _groups(launches: Sequence[HostLaunch], isa: HostIsa) -> Iterator[list[int]]:
@@ -106,12 +154,12 @@ def _alike(launches: Sequence[HostLaunch]) -> Iterator[list[int]]:
 def is_ordinary(constant: Constant, dtype: DataType) -> bool:
     """Whether arithmetic with a number is not simplified by its value, in a way that changes even bits of a NaN.
 
-    Zeros, ones, infinities, NaN and denormal numbers are simplified so.
+    Zeros, ones, infinities, NaN and denormal numbers are simplified so. The largest number is no bound of a clamp.
     """
     if dtype.is_integer:
         return True
     magnitude = abs(constant.value)
-    return _LEAST_NORMAL <= magnitude < math.inf and magnitude != 1.0
+    return _LEAST_NORMAL <= magnitude < MAX_FLOAT32 and magnitude != 1.0
 
 
 def _ordinary_constants(body: KernelBody) -> list[Place]:
@@ -120,8 +168,9 @@ def _ordinary_constants(body: KernelBody) -> list[Place]:
         (index, number)
         for index, step in enumerate(body.steps)
         if isinstance(step, Apply)
-        for number, each in enumerate(step.operands)
+        for number, each in enumerate(step.values)
         if isinstance(each, Constant) and (dtype := _DTYPES.get(step.dtype.compute)) and is_ordinary(each, dtype)
+        if number < len(step.operands) or not dtype.is_integer  # parameters are float32
     ]
 
 
@@ -130,7 +179,8 @@ def _places(body: KernelBody, isa: HostIsa) -> list[Place]:
     found = []
     for index, number in _ordinary_constants(body):
         step = _apply(body, index)
-        if takes_any_number(replace(step, operands=(0,) * len(step.operands), slot=None), number, isa):
+        others = tuple(_THREE if isinstance(each, Constant) else each for each in step.numbers)
+        if takes_any_number(replace(step, operands=(0,) * len(step.operands), numbers=others, slot=None), number, isa):
             found.append((index, number))
     return found
 
@@ -141,8 +191,13 @@ def _apply(body: KernelBody, index: int) -> Apply:
     return step
 
 
+def _dtype_at(body: KernelBody, place: Place) -> DataType:
+    """The element type of an operand for the constant at `place`."""
+    return _DTYPES[_apply(body, place[0]).dtype.compute]
+
+
 def _constant(body: KernelBody, place: Place) -> Constant:
-    each = _apply(body, place[0]).operands[place[1]]
+    each = _apply(body, place[0]).values[place[1]]
     assert isinstance(each, Constant), "it is a place of a constant"
     return each
 
@@ -155,20 +210,40 @@ _DTYPES = {dtype.compute: dtype for dtype in (COMPUTE_TYPE, *INTEGERS) if dtype.
 def takes_any_number(step: Apply, number: int, isa: HostIsa) -> bool:
     """Whether an operation, of any operands, has the same instructions if the operand `number` is not known."""
     operation = OPERATION_OF_TILE.get(step.tile_name)
-    if operation is None or operation.implementations != Implementations():
+    if operation is None:
         return False
-    return _emitted(step, operation, number, isa, known=True) == _emitted(step, operation, number, isa, known=False)
+    emits = [operation.emit]
+    if operation.implementations.bfloat16 is not None and number >= len(step.operands):  # which keeps the choice
+        emits.append(operation.implementations.bfloat16)
+    elif operation.implementations != Implementations():
+        return False
+    try:
+        unknown = [_emitted(step, emit, number, isa, known=False) for emit in emits]
+    except TypeError:
+        return False  # it computes with a parameter, or decides by it
+    return [_emitted(step, emit, number, isa, known=True) for emit in emits] == unknown
 
 
-def _emitted(step: Apply, operation: Elementwise, number: int, isa: HostIsa, *, known: bool) -> list[object]:
+class _OneExtremum(LlvmVector):
+    """Writes the minimum and maximum of any operands as the same instruction, since their results are the same."""
+
+    def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:  # noqa: ARG002 - as there
+        return self.intrinsic(self._float, function, a, b)
+
+
+def _emitted(step: Apply, emit: Callable[..., Any], number: int, isa: HostIsa, *, known: bool) -> list[object]:
     """The instructions of an operation, whose operand `number` is a constant if it is `known`."""
-    builder = LlvmVector(isa, ModuleText())
+    builder = _OneExtremum(isa, ModuleText())
     arithmetic = builder.arithmetic(step.dtype.compute)
     constant: Value = arithmetic.const(3)
+    unknown = ordinary(operand("%number", constant.type))
     operands = [operand(f"%operand{k}", constant.type) for k, _ in enumerate(step.operands)]
-    if known:
-        operands[number] = constant
-    operation.emit(arithmetic, *operands, *(each.value for each in step.numbers))
+    numbers: list[Any] = [3.0 if isinstance(each, int) else each.value for each in step.numbers]
+    if number < len(operands):
+        operands[number] = constant if known else unknown
+    elif not known:
+        numbers[number - len(operands)] = OrdinaryParameter(unknown)
+    emit(arithmetic, *operands, *numbers)
     return [len(item.arguments) if isinstance(item, Block) else item[1] for item in builder.body.code]
 
 
@@ -178,8 +253,7 @@ def _with(body: KernelBody, constants: Mapping[Place, Constant]) -> KernelBody:
     for (index, number), constant in constants.items():
         step = steps[index]
         assert isinstance(step, Apply), "constants are operands of operations"
-        operands = (*step.operands[:number], constant, *step.operands[number + 1 :])
-        steps[index] = replace(step, operands=operands)
+        steps[index] = step.with_values((*step.values[:number], constant, *step.values[number + 1 :]))
     return replace(body, steps=tuple(steps))
 
 
@@ -192,8 +266,7 @@ def _varying(bodies: Sequence[KernelBody], isa: HostIsa) -> list[tuple[DataType,
     for place in _places(bodies[0], isa):
         column = tuple(_constant(body, place) for body in bodies)
         if len({*column}) > 1:
-            dtype = _DTYPES[_apply(bodies[0], place[0]).dtype.compute]
-            found.setdefault((dtype, column), []).append(place)
+            found.setdefault((_dtype_at(bodies[0], place), column), []).append(place)
     return [(dtype, own) for (dtype, _), own in found.items()]
 
 
@@ -218,7 +291,7 @@ def _loading(
         operands.append(Operand(value, View(value.spec)))
     added = len(operands)
     streams = [*body.streams]
-    streams[count:count] = [Stream(dtype, InnerAccess.SCALAR) for dtype, _ in columns]
+    streams[count:count] = [Stream(dtype, InnerAccess.SCALAR, is_ordinary=not dtype.is_integer) for dtype, _ in columns]
     reduced = body.reduced
     if reduced is not None:
         moving = (*reduced.moving[:count], *(False,) * added, *reduced.moving[count:])
@@ -248,7 +321,7 @@ def _loading_steps(steps: Sequence[Step], stream_of: Mapping[Place, int], inputs
         if isinstance(own, Store):
             own = replace(own, stream=own.stream + added if own.stream >= inputs else own.stream)
         if isinstance(own, Apply):
-            operands = list(own.operands)
+            operands = list(own.values)
             for number, _ in enumerate(operands):
                 stream = stream_of.get((index, number))
                 if stream is None:
@@ -257,7 +330,7 @@ def _loading_steps(steps: Sequence[Step], stream_of: Mapping[Place, int], inputs
                     loads[stream] = len(made)
                     made.append(Load(stream, None))
                 operands[number] = loads[stream]
-            own = replace(own, operands=tuple(operands))
+            own = own.with_values(operands)
         renamed[index] = len(made)
         made.append(own)
     return tuple(made)

@@ -129,7 +129,7 @@ class ValueRanges:
 
         if isinstance(step, Cast):
             return rounded
-        operation, numbers = operation_of_tile(step.tile_name), [each.value for each in step.numbers]
+        operation, numbers = operation_of_tile(step.tile_name), step.constant_numbers
         if not operation.algebra.monotone:
             return None
 

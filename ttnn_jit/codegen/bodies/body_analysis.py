@@ -80,7 +80,9 @@ def between_bfloat16(body: KernelBody) -> set[int]:
     return {
         index
         for index, step in enumerate(body.steps)
-        if isinstance(step, Apply) and is_rounded(index, step) and all(map(is_bfloat16, operands_of(step)))
+        if isinstance(step, Apply)
+        and is_rounded(index, step)
+        and all(is_bfloat16(each) for each in step.operands if isinstance(each, int))
     }
 
 

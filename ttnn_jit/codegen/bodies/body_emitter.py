@@ -29,8 +29,8 @@ from ttnn_jit.codegen.bodies.steps import (
 )
 from ttnn_jit.kernels.llvm.blocks import Region
 from ttnn_jit.kernels.llvm.elements import computed
+from ttnn_jit.kernels.llvm.values import OrdinaryNumber, OrdinaryParameter, ordinary, usual_instructions
 from ttnn_jit.kernels.llvm.values import Value as LlvmValue
-from ttnn_jit.kernels.llvm.values import usual_instructions
 from ttnn_jit.kernels.loops.tile_loop import Chunk, chunk_types
 from ttnn_jit.kernels.vectors.bfloat16_conversions import Bfloat16Conversions, Vectors
 from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
@@ -70,7 +70,8 @@ class BodyEmitter:
     def _parameters(self, stream: Stream) -> Chunk:
         types = chunk_types(stream, self._builder.isa.lanes, self._unroll)
         if stream.access is InnerAccess.SCALAR:
-            return [self._builder.new(types[0], "scalar")] * self._unroll
+            scalar = self._builder.new(types[0], "scalar")
+            return [ordinary(scalar) if stream.is_ordinary else scalar] * self._unroll
         return [self._builder.new(type_, "element") for type_ in types]
 
     def _with_one_nan_check(self, inputs: Sequence[Chunk]) -> LlvmValue:
@@ -167,7 +168,7 @@ class BodyEmitter:
         if power is not None:
             (operand,) = operands_of(step)
             return {index: self._conversions.power(values[operand], power, step.tile_name, operation.emit)}
-        emit, numbers = operation.emit, [number.value for number in step.numbers]
+        emit, numbers = operation.emit, [self._parameter(number, values) for number in step.numbers]
         if operation.implementations.bfloat16 is not None and index in self._between_bfloat16:
             emit = operation.implementations.bfloat16
         compute = step.dtype.compute
@@ -179,6 +180,14 @@ class BodyEmitter:
             for operand in step.operands
         ]
         return {index: tuple(emit(arithmetic, *vectors, *numbers) for vectors in zip(*operands, strict=True))}
+
+    @staticmethod
+    def _parameter(number: int | Constant, values: Mapping[int, Vectors]) -> float | OrdinaryParameter:
+        if isinstance(number, Constant):
+            return number.value
+        loaded = values[number][0]
+        assert isinstance(loaded, OrdinaryNumber), "parameters that are loaded are ordinary"
+        return OrdinaryParameter(loaded)
 
     def _needs_no_rounding(self, index: int, step: Apply) -> bool:
         """Whether the result is exact in bfloat16: computed on bits, or selected from operands that are."""

@@ -75,4 +75,4 @@ def _applied(step: Apply, values: Sequence[str], builder: PythonScalar) -> Any:
         arithmetic.const(operand.in_type(step.dtype.compute)) if isinstance(operand, Constant) else values[operand]
         for operand in step.operands
     ]
-    return operation.emit(arithmetic, *operands, *(number.value for number in step.numbers))
+    return operation.emit(arithmetic, *operands, *step.constant_numbers)

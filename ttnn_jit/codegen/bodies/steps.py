@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import enum
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ttnn_jit.nest.limits import ENTRIES
 from ttnn_jit.nest.streams import InnerAccess, Stream
 from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, ComputeType
+from ttnn_jit.specs.extents.extent import applied, is_of_trace
+from ttnn_jit.specs.extents.float_functions import float32_bits, int32_bits
 from ttnn_jit.specs.extents.partial_comparisons import interval_of
 from ttnn_jit.specs.product_precision import Multiplication
 from ttnn_jit.specs.target import Numerics
@@ -28,8 +32,10 @@ class Constant:
     def of(value: float) -> Constant:
         """The float32 nearest to `value`, an infinity beyond its range; an int's low 32 bits."""
         if isinstance(value, int):
-            return Constant(value % (1 << 32))
-        return Constant(int.from_bytes(struct.pack("<f", as_float32(value)), "little"))
+            bits = applied(int32_bits, value)
+            return SymbolicConstant(bits, None) if is_of_trace(bits) else Constant(bits)
+        bits = applied(float32_bits, value)
+        return SymbolicConstant(bits, as_float32(value)) if is_of_trace(bits) else Constant(bits)
 
     @property
     def value(self) -> float:
@@ -44,6 +50,53 @@ class Constant:
         return int.from_bytes(self.bits.to_bytes(4, "little"), "little", signed=compute.is_signed)
 
 
+CONSTANT_OF_A_KERNEL = "a constant of a kernel"
+"""The use that fixes a number of a trace that cannot be an operand."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SymbolicConstant(Constant):
+    """A constant that is a number of a trace, equal to one of the same expression.
+
+    Attributes:
+        number: The float32; None for an integer.
+    """
+
+    number: Any
+
+    @property
+    def value(self) -> float:
+        """The number of a float32."""
+        own: float = self.number
+        return own
+
+    @property
+    def expression(self) -> Hashable:
+        """The expression of its bits."""
+        bits: Any = self.bits
+        terms: Hashable = bits.terms
+        return terms
+
+    @property
+    def fixed(self) -> Constant:
+        """The constant of this compile, to which this use fixes it."""
+        traced: Any = self.bits if self.number is None else self.number
+        if self.number is None:
+            return Constant(traced.trace.specialize(traced, CONSTANT_OF_A_KERNEL))
+        return Constant.of(traced.trace.specialize_float(traced, CONSTANT_OF_A_KERNEL))
+
+    def in_type(self, compute: ComputeType) -> float:
+        """The number of `compute` that has these bits, to which this use fixes it."""
+        return self.fixed.in_type(compute)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SymbolicConstant) and other.expression == self.expression
+
+    def __hash__(self) -> int:
+        KEYS.have_extents = True
+        return hash(self.expression)
+
+
 @dataclass(frozen=True, slots=True)
 class Load:
     """The tile of input `stream`."""
@@ -54,13 +107,31 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A tile op: ``d2m.<tile_name>`` of earlier steps' tiles and constants, rounded once to `dtype`."""
+    """A tile op: ``d2m.<tile_name>`` of earlier steps' tiles and constants, rounded once to `dtype`.
+
+    Its parameters, `numbers`, are constants, or numbers that earlier steps load.
+    """
 
     tile_name: str
     operands: tuple[int | Constant, ...]
-    numbers: tuple[Constant, ...]
+    numbers: tuple[int | Constant, ...]
     dtype: DataType
     slot: int | None
+
+    @property
+    def values(self) -> tuple[int | Constant, ...]:
+        """Its operands, and behind them its parameters."""
+        return (*self.operands, *self.numbers)
+
+    @property
+    def constant_numbers(self) -> list[float]:
+        """Its parameters, none of which is loaded."""
+        return [each.value for each in self.numbers if isinstance(each, Constant)]
+
+    def with_values(self, values: Sequence[int | Constant]) -> Apply:
+        """The op with other operands and parameters."""
+        count = len(self.operands)
+        return replace(self, operands=tuple(values[:count]), numbers=tuple(values[count:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +333,7 @@ def operands_of(step: Step) -> tuple[int, ...]:
         case Load():
             return ()
         case Apply():
-            return tuple(operand for operand in step.operands if isinstance(operand, int))
+            return tuple(operand for operand in step.values if isinstance(operand, int))
         case Product():
             return step.left, step.right
         case Cast() | LookUp() | Accumulate() | Store():
@@ -275,8 +346,7 @@ def with_operands(step: Step, renamed: Callable[[int], int]) -> Step:
         case Load():
             return step
         case Apply():
-            operands = (renamed(operand) if isinstance(operand, int) else operand for operand in step.operands)
-            return replace(step, operands=tuple(operands))
+            return step.with_values([renamed(each) if isinstance(each, int) else each for each in step.values])
         case Product():
             return replace(step, left=renamed(step.left), right=renamed(step.right))
         case Cast() | LookUp() | Accumulate() | Store():

@@ -30,6 +30,5 @@ def _value(step: Load | Cast | LookUp | Accumulate | Product | Apply, numbers: S
             how = f", {step.multiplication}" if step.multiplication else ""
             return f"t{step.left} times t{step.right}, added up along the reduced loop{how}"
         case Apply():
-            operands = [f"{each.value:g}" if isinstance(each, Constant) else f"t{each}" for each in step.operands]
-            values = ", ".join([*operands, *(f"{number.value:g}" for number in step.numbers)])
+            values = ", ".join(f"{each.value:g}" if isinstance(each, Constant) else f"t{each}" for each in step.values)
             return f"{step.tile_name} {values} : {step.dtype.mlir}"

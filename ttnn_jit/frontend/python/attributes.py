@@ -41,14 +41,14 @@ from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.unsupported import unsupported_function
 from ttnn_jit.guards.reads import ATTRIBUTE_STEP, ITEM_STEP, MEMBER_STEP, OWN_STEP, TYPE_STEP, Path, Step
 from ttnn_jit.runtime.libraries import is_library_tensor
-from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.extents.extent import is_of_trace
 
 
 def evaluate_attribute(interpreter: Interpreter, node: ast.Attribute) -> Any:
     """The value of ``base.name``; only the last value of a chain ``a.b.c`` is recorded as read."""
     value, path = _follow_chain(interpreter, node)
     interpreter.recorder.use(value, path)
-    return value
+    return interpreter.opened(value, path)
 
 
 def _follow_chain(interpreter: Interpreter, node: ast.expr) -> tuple[Any, Path | None]:
@@ -77,7 +77,7 @@ def attribute_value(interpreter: Interpreter, base: Any, name: str) -> Any:
     """The attribute `name` of any value, recorded as read; see `read_attribute`."""
     value, path = read_attribute(interpreter, base, interpreter.recorder.path_of(base), name)
     interpreter.recorder.use(value, path)
-    return value
+    return interpreter.opened(value, path)
 
 
 def attribute_by_name(interpreter: Interpreter, base: Any, name: Any, *default: Any) -> Any:
@@ -135,7 +135,7 @@ def read_attribute(interpreter: Interpreter, base: Any, path: Path | None, name:
     Raises:
         CompileError: There is no such attribute.
     """
-    if is_extent(base) or (type(base) is SymbolicSize and not hasattr(SymbolicSize, name)):
+    if is_of_trace(base) or (type(base) is SymbolicSize and not hasattr(SymbolicSize, name)):
         base = plain(base)
     if is_library_tensor(base):
         if path is not None:

@@ -179,8 +179,7 @@ def get_native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     except CompileError:
         interpreter.recorder.record_contents(container)  # the program may catch the IndexError
         raise
-    interpreter.recorder.record_item(container, key, value)
-    return value
+    return interpreter.opened(value, interpreter.recorder.record_item(container, key, value))
 
 
 def _as_index(interpreter: Interpreter, container: Any, key: Any) -> Any:
@@ -216,8 +215,7 @@ def _native_item(interpreter: Interpreter, container: Any, key: Any) -> Any:
     if type(key) is ProxyTensor and interpreter.recorder.is_foreign(container):
         key = object_of(interpreter, key)
     value = interpreter.natively(native_item, container, key)
-    interpreter.recorder.record_item(container, key, value)
-    return value
+    return interpreter.opened(value, interpreter.recorder.record_item(container, key, value))
 
 
 def _item_of_class(interpreter: Interpreter, cls: type, key: Any) -> Any:

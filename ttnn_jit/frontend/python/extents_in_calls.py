@@ -1,7 +1,7 @@
-"""Extents of a trace in calls: which functions of Python keep their expressions, and which get plain ints.
+"""Numbers of a trace in calls: which functions of Python keep their expressions, and which get plain numbers.
 
-A function that Python computes gets plain ints in place of extents, unless it is listed here. The int is that of this
-compile, which a guard records.
+A function that Python computes gets plain ints and floats in their place, unless it is listed here. The number is that
+of this compile, which a guard records.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import operator
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import GeneratorType
 from typing import Any
 
@@ -23,19 +24,27 @@ from ttnn_jit.frontend.plain_numbers import SymbolicSize, of_same_class, plain
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, TensorArgument
 from ttnn_jit.specs.cores.memory_config import NdShardSpec, ShardSpec
 from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
-from ttnn_jit.specs.extents.extent import Extent, Trace, is_extent
+from ttnn_jit.specs.extents.extent import Extent, applied, is_extent, is_of_trace
+from ttnn_jit.specs.extents.float_functions import MATH_FUNCTIONS
+from ttnn_jit.specs.extents.symbolic_float import SymbolicFloat
+from ttnn_jit.specs.extents.trace import Trace
 from ttnn_jit.specs.tensor_spec import Shape
 
 # --- Functions that keep extents ------------------------------------------------------------------------------------
 
-_IN_PLACE = (operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod, operator.ipow)
+_IN_PLACE = (
+    operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
+)  # fmt: skip
 _ARITHMETIC = frozenset({
-    operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow, operator.neg, operator.pos,
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.neg, operator.pos,
     operator.abs, abs, divmod, pow, round, math.floor, math.ceil, math.trunc, *_IN_PLACE,
 })  # fmt: skip
 _COMPARISONS = frozenset({operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge})
 _WHOLE = frozenset({int, operator.index})
 """Functions that return an int unchanged."""
+_OF_FLOATS = frozenset({float, *MATH_FUNCTIONS})
+"""Functions of one number with a float as result, which the trace computes."""
 _OF_CLASSES = frozenset({type, callable})
 """Functions whose result depends on the class alone."""
 _ITEMS = frozenset({operator.getitem, operator.setitem, operator.delitem})
@@ -43,7 +52,7 @@ _IDENTITY = frozenset({operator.is_, operator.is_not})
 _KEEPING = frozenset({
     bool, operator.truth, operator.not_, isinstance, getattr, hasattr, setattr, list, tuple, dict, slice, len, sum, min,
     max, any, all, sorted, math.prod, zip, enumerate, map, filter, reversed, iter, next, functools.reduce,
-    functools.partial, itertools.accumulate, itertools.chain, itertools.combinations, itertools.compress,
+    partial, itertools.accumulate, itertools.chain, itertools.combinations, itertools.compress,
     itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.islice, itertools.pairwise,
     itertools.permutations, itertools.product, itertools.starmap, itertools.takewhile, itertools.zip_longest,
 })  # fmt: skip
@@ -58,8 +67,10 @@ _KEEPING_MODULES = frozenset({Shape.__module__, SymbolicSize.__module__})
 _MAKING_SHARDS = frozenset({create_sharded_memory_config, ShardSpec, NdShardSpec})
 """Functions that keep extents in keywords too: the sizes of a shard are extents, its cores are ints."""
 
-_OPERANDS = frozenset({Extent, int, bool, list, tuple, Shape, SymbolicSize, ProgramTensor, type(None)})
-_COMPARED = _OPERANDS | {float, str}
+_OPERANDS = frozenset(
+    {Extent, SymbolicFloat, int, float, bool, list, tuple, Shape, SymbolicSize, ProgramTensor, type(None)}
+)
+_COMPARED = _OPERANDS | {str}
 
 
 def arguments_for(
@@ -67,8 +78,8 @@ def arguments_for(
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """The arguments with which `function`, a part of Python, is computed: extents where it keeps them, else ints."""
     if function in _IDENTITY:
-        both_ints = all(isinstance(value, int) for value in args) and args[0] is not args[1]
-        return [*map(plain, args)] if both_ints else args, kwargs
+        both_numbers = all(isinstance(value, (int, float)) for value in args) and args[0] is not args[1]
+        return [*map(plain, args)] if both_numbers else args, kwargs
     if function in _OF_CLASSES:
         return [*map(of_same_class, args)], kwargs
     if function in _ITEMS:
@@ -89,7 +100,9 @@ def _keeps(function: Callable[..., Any], args: Sequence[Any]) -> bool:
         known = _COMPARED if function in _COMPARISONS else _OPERANDS
         return all(type(value) in known or is_a(value, ProgramTensor) for value in args)
     if function in _WHOLE:
-        return len(args) == 1
+        return len(args) == 1 and not isinstance(args[0], float)
+    if function in _OF_FLOATS:
+        return len(args) == 1 and is_of_trace(args[0])
     return (
         function in _KEEPING or function in _MAKING_SHARDS or getattr(function, "__module__", None) in _KEEPING_MODULES
     )
@@ -103,6 +116,8 @@ def implementation_of(function: Callable[..., Any], args: Sequence[Any]) -> Call
     """`function`, or its equivalent for these arguments where C's would need an int."""
     if function in _WHOLE and len(args) == 1 and is_extent(args[0]):
         return _unchanged
+    if function in _OF_FLOATS and len(args) == 1 and is_of_trace(args[0]):
+        return partial(applied, function)
     return type(args[0]).__len__ if function is len and args and is_a(args[0], ProgramTensor) else function
 
 
@@ -141,7 +156,7 @@ def _trace_of(arguments: Mapping[str, Any]) -> Trace | None:
         extent
         for leaf in given
         for extent in (leaf.spec.shape if isinstance(leaf, TensorArgument) else (leaf,))
-        if is_extent(extent)
+        if is_of_trace(extent)
     )
     found = next(extents, None)
     return None if found is None else found.trace

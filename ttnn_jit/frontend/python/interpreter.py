@@ -31,7 +31,7 @@ from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.guards.reads import TENSOR_STEP, Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import is_library_tensor
-from ttnn_jit.specs.extents.extent import ServesOneCallError
+from ttnn_jit.specs.extents.trace import ServesOneCallError
 
 MAX_ITERATIONS = 65_536  # total of all loops of one compile
 MAX_RECURSION = 24  # nested calls of one function, which use Python's own stack

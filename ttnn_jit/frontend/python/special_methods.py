@@ -29,7 +29,7 @@ from ttnn_jit.frontend.python.interpreter import Interpreter
 from ttnn_jit.frontend.python.tensor_identities import is_same_object
 from ttnn_jit.frontend.reads.function_source import is_within_the_language
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
-from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.extents.extent import is_of_trace
 
 NATIVE: Any = object()
 """The result of a handler that leaves the call to C."""
@@ -301,8 +301,8 @@ def same(interpreter: Interpreter, left: Any, right: Any) -> bool:
     """``left is right``, recorded as read for two objects of the user's world."""
     if type(left) is ProxyTensor or type(right) is ProxyTensor:
         return is_same_object(interpreter, left, right)
-    if is_extent(left) or is_extent(right):
-        return left is right  # one extent, or an extent and a value that is no int
+    if is_of_trace(left) or is_of_trace(right):
+        return left is right  # one number, or one and a value of another class
     interpreter.recorder.record_identity(left, right)
     return left is right
 

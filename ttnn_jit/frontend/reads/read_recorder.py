@@ -249,16 +249,20 @@ class ReadRecorder:
         for steps, item in items_by_path(container):
             self.record_alias(item, (*path, *steps))
 
-    def record_item(self, container: Any, key: Any, value: Any) -> None:
-        """Record that the look-up of `key` in a native container gave `value`, or ABSENT."""
+    def record_item(self, container: Any, key: Any, value: Any) -> Path | None:
+        """Record that the look-up of `key` in a native container gave `value`, or ABSENT.
+
+        Returns:
+            The path of the item; None if guards find it in another way.
+        """
         path = self._paths.get(id(container))
         if path is None:
-            return
+            return None
         if type(key) not in _PLAIN_KEYS:
             self.record_contents(container)  # no path can contain such a key
             for other in () if is_atom(key) else container:
                 self.record_identity(key, other)
-            return
+            return None
         self.record_class(container, path)
         plain = value is not ABSENT and type(container) in {list, tuple, dict}
         at = (*path, (ITEM_STEP if plain else NATIVE_ITEM_STEP, key))
@@ -266,6 +270,7 @@ class ReadRecorder:
             self._record(at, ABSENT)
         else:
             self.use(value, at)
+        return at
 
     def can_call(self, function: Any, operands: Iterable[Any]) -> bool:
         """Whether a guard can call Python's `function` again on `operands`."""

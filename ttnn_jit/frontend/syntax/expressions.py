@@ -50,6 +50,7 @@ def _name(interpreter: Interpreter, node: ast.Name) -> Any:
     value, path = interpreter.lookup(node)
     if interpreter.frame.owner_of(node.id) is None:
         interpreter.recorder.use(value, path)
+        value = interpreter.opened(value, path)
     return value
 
 

@@ -55,7 +55,7 @@ class HiddenInputs:
         if known is None:
             mark = mark_of(tensor) if path[0][0] == STATE_STEP else self._mark(tensor, path_text(path), location)
             self._recorder.record_tensor(tensor, mark)
-            spec = mark.spec if self._open is None else self._open(path, mark.spec)
+            spec = mark.spec if self._open is None else self._open.spec(path, mark.spec)
             known = self._inputs[path] = argument(spec, path_text(path))
             self._recorder.bind_proxy(known, path, tensor)
         return known
@@ -64,6 +64,12 @@ class HiddenInputs:
         """The proxy of a tensor that this package keeps under `name` (guards/package_state.py)."""
         self._recorder.bind_path(tensor, ((STATE_STEP, name),))
         return self.input(tensor, argument, location)
+
+    def number(self, value: Any, path: Path | None) -> Any:
+        """A value that was read at `path`: a number of a trace in place of an int or float that is open."""
+        if self._open is None or path is None or type(value) not in {int, float}:
+            return value
+        return self._open.number(path, value)
 
     def register_arguments(self) -> None:
         """Use the proxies of the call's tensors wherever these tensors are found."""

@@ -17,6 +17,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, TensorOperand
+from ttnn_jit.guards.reads import Path
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.movement.view_rules import Strides
@@ -255,6 +256,10 @@ class AbstractEmitter(ABC):
         tensor, name = state(part, library), name_of(part, library)
         found: ProgramTensor = self._hidden.state_input(tensor, name, self._hidden_input, self.location)
         return found
+
+    def opened(self, value: Any, path: Path | None) -> Any:
+        """A value that was read at `path`: a number of a trace in place of an int or float that is open."""
+        return self._hidden.number(value, path)
 
     def is_input(self, value: Any) -> bool:
         """Whether `value` is a tensor of the user's world that is already a hidden input."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from ttnn_jit.diagnostics.source import Location, start_of
 from ttnn_jit.frontend.writing.result_layout import ResultLayout
@@ -13,6 +13,16 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+class OpenReads(Protocol):
+    """Puts numbers of a trace in place of what a compile reads."""
+
+    def spec(self, path: Path, spec: TensorSpec) -> TensorSpec:
+        """The spec of the hidden input at `path`, with extents of the trace."""
+
+    def number(self, path: Path, value: float) -> float:
+        """The number at `path`; one of the trace if it is open."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,7 @@ class FrontendRequest:
         layout: The layout of results; None keeps that of each result's first operand.
         library: The library of the call's tensors, which hidden inputs must share; None: any.
         last_core: The last core (x, y) that may be used; None: the target's.
-        hidden: Puts extents of a trace into the specs of hidden inputs, by path; None: they have none.
+        hidden: Opens hidden inputs and hidden numbers; None: they are fixed.
     """
 
     function: types.FunctionType
@@ -38,7 +48,7 @@ class FrontendRequest:
     layout: ResultLayout | None = None
     library: TensorLibrary | None = None
     last_core: tuple[int, int] | None = None
-    hidden: Callable[[Path, TensorSpec], TensorSpec] | None = None
+    hidden: OpenReads | None = None
 
     @property
     def definition(self) -> Location:

@@ -31,7 +31,7 @@ def _common_type(operands: Sequence[Operand]) -> DataType | None:
     """The element type for tensors of torch's or numpy's of several types, or of integers beside a float; else None."""
     specs = [each[1] for each in operands if isinstance(each, tuple)]
     dtypes = dict.fromkeys(spec.dtype for spec in specs)
-    beside_float = any(type(each) is float for each in operands)
+    beside_float = any(isinstance(each, float) for each in operands)
     if len(dtypes) + beside_float < 2:
         return None
     if not (any(spec.dtype.is_foreign for spec in specs) or all(map(_is_on_host, specs))):
@@ -54,7 +54,7 @@ def _masks(masks: Sequence[Operand], chosen: Sequence[Operand], cast: Cast) -> S
 
     If only Python numbers are chosen, masks keep their dtype, except that foreign ones become float for chosen floats.
     """
-    beside_float = any(type(each) is float for each in chosen)
+    beside_float = any(isinstance(each, float) for each in chosen)
     dtype = next((each[1].dtype for each in chosen if isinstance(each, tuple)), None)
     if dtype is None and not beside_float:
         return masks

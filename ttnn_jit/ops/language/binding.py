@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.ops.language.kinds import TensorsKind
+from ttnn_jit.ops.language.kinds import TensorsKind, as_float
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import BOOLS, DataType
+from ttnn_jit.specs.spec_forms import form_of
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,15 @@ class BoundCall:
     def key(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
         """The parts of a cache key beside the operation, one per parameter; `specs` are those of the operands."""
         return (key for _, _, key in self.keys(specs))
+
+    def key_without_sizes(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
+        """As `key`, without what templates leave open: shapes of tensors, floats, and ints among the operands."""
+        for parameter, value, part in self.keys(specs):
+            if isinstance(value, TensorSpec):
+                yield form_of(value)
+            else:
+                kind: Any = type(value)
+                yield kind if kind is float or (parameter.is_operand and kind is int) else part
 
     def keys(self, specs: Sequence[OperandSpec]) -> Iterator[tuple[Parameter, Any, Hashable]]:
         """As `key`, each part after its parameter and its value or spec."""
@@ -140,7 +151,7 @@ class _Operand(NamedTuple):
                 f"{self.what} is {value!r} beside a tensor of bools, which torch would compute in int64",
                 help="cast the tensor first: `ttnn.typecast(x, ttnn.int32)`",
             )
-        return beside.checked_integer(value, self.what) if exact else float(value)
+        return beside.checked_integer(value, self.what) if exact else as_float(value)
 
 
 def _tensors_of(operand: Parameter, value: Any, what: str) -> Iterator[tuple[Any, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import math
-import struct
 from collections.abc import Hashable
 from typing import Any, ClassVar
 
@@ -14,7 +13,8 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.foreign.values import atom_key
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind
-from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.extents.extent import applied, is_extent, specialized
+from ttnn_jit.specs.extents.float_functions import float32
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 
 Number = bool | int | float
@@ -138,7 +138,7 @@ class FloatKind(Kind):
         value = python_number(value)
         if not isinstance(value, Number):
             raise ArgumentError(f"{what} must be {self.wanted}, got {type_name(value)}")
-        return as_float32(float(value))
+        return as_float32(as_float(value))
 
     def key(self, value: float) -> Hashable:
         """Its bits: 0.0 and -0.0 differ, and NaN equals NaN."""
@@ -187,8 +187,9 @@ class IntKind(FloatKind):
 
     def bind(self, value: Any, dtype: DataType | None, what: str) -> float:
         """The integer, as a float."""
+        value = specialized(python_number(value))
         bound = super().bind(value, dtype, what)
-        if python_number(value) not in self.values:
+        if value not in self.values:
             raise ArgumentError(f"{what} must be {self.wanted}, got {value}")
         return bound
 
@@ -441,9 +442,17 @@ class ElementTypeKind(Kind):
         return value.name
 
 
+def as_float(value: float) -> float:
+    """A number as a float; that of a trace keeps its expression.
+
+    Raises:
+        OverflowError: An int is beyond the range of floats.
+    """
+    number: float = applied(float, value)
+    return number
+
+
 def as_float32(value: float) -> float:
     """`value` rounded to float32; an infinity of its sign beyond the range of float32."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
+    nearest: float = applied(float32, value)
+    return nearest

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import OperandDTypeError
 from ttnn_jit.ops.language.config_kinds import PrecisionKind
-from ttnn_jit.ops.language.kinds import NumberKind, TensorsKind, as_float32
+from ttnn_jit.ops.language.kinds import NumberKind, TensorsKind, as_float, as_float32
 from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
@@ -172,7 +172,7 @@ class Declaration:
 
 def _number(dtype: DataType, value: float, what: str) -> float:
     if not dtype.is_integer:
-        return dtype.rounded(as_float32(float(value)))
+        return dtype.rounded(as_float32(as_float(value)))
     return dtype.checked_integer(int(value) if isinstance(value, float) and value.is_integer() else value, what)
 
 

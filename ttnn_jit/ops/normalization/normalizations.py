@@ -9,6 +9,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.decomposition import Composite, Ops
+from ttnn_jit.ops.language.kinds import as_float
 from ttnn_jit.ops.language.operation import Example
 from ttnn_jit.ops.language.parameter import FLOAT, IGNORED, OPTIONAL_TENSOR, TENSOR, Parameter
 from ttnn_jit.ops.reduction.moments import minus, moments
@@ -184,7 +185,7 @@ def _means(ops: Ops, x: Any, stats: Any, count: int) -> list[Any]:
     devices = stats.shape[-1] // (count * TILE_WIDTH)
     rows = (*stats.shape[:-1], devices, count * TILE_WIDTH)
     blocks = ops.reshaped(stats, rows)
-    elements = float(x.shape[-1] * devices)
+    elements = as_float(x.shape[-1] * devices)
     found = []
     for start in range(0, count * TILE_WIDTH, TILE_WIDTH):
         begins, ends = (*[0] * (len(rows) - 1), start), (*rows[:-1], start + 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Composite, Ops
 from ttnn_jit.ops.language.axes import axes_of, without_axes
+from ttnn_jit.ops.language.kinds import as_float
 from ttnn_jit.ops.language.parameter import FLAG, REDUCED, Parameter
 from ttnn_jit.ops.reduction.reductions import SUM
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
@@ -16,7 +17,7 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 def _mean(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool) -> Any:
     total = ops.sum(x, axes, keepdim) if axes else x
-    return total / float(math.prod(x.shape[axis] for axis in axes))
+    return total / as_float(math.prod(x.shape[axis] for axis in axes))
 
 
 def _canonical_axes(shape: Sequence[int], dims: Sequence[int], *others: Any) -> tuple[Any, ...]:
@@ -75,8 +76,8 @@ def _variance(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, correction: 
     squares = ops.sum(ops.square(difference), axes, keepdim)
     if x.spec.dtype is COMPUTE_TYPE:  # as in `moments`
         left = ops.sum(difference, axes, keepdim)
-        squares = ops.maximum(squares - ops.square(left) / float(count), 0.0)
-    return squares / float(max(count - correction, 0))
+        squares = ops.maximum(squares - ops.square(left) / as_float(count), 0.0)
+    return squares / as_float(max(count - correction, 0))
 
 
 def _dispersion(name: str, description: str, decompose: Callable[..., Any]) -> Composite:

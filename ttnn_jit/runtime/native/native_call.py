@@ -37,7 +37,7 @@ class NativeCall:
         is_parallel: Whether a launch has chunks for helper threads.
         releases_gil: Whether it releases the GIL while it runs.
         kernels: Number of launches in the table.
-        keeps: The memory of the table, and of the arrays that it points to.
+        keeps: The memory of the table, with the plan's constants at its end, and of the arrays that it points to.
     """
 
     function: Callable[..., None]
@@ -51,6 +51,14 @@ class NativeCall:
     def nbytes(self) -> int:
         """Bytes of the table and of the arrays that it points to."""
         return sum(map(ctypes.sizeof, self.keeps))
+
+    def with_constants(self, bits: Sequence[int]) -> NativeCall:
+        """The code of a program that differs in its constants alone."""
+        packed, *arrays = self.keeps
+        copied = type(packed).from_buffer_copy(packed)
+        copied[-len(bits) - 1 : -1] = [*bits]  # before the extra element
+        table, kept = ctypes.addressof(copied), (copied, *arrays)
+        return NativeCall(self.function, table, self.is_parallel, self.releases_gil, self.kernels, kept)
 
     def run(self, addresses: Sequence[int]) -> None:
         """Run the kernels on the plan's buffers at these addresses."""

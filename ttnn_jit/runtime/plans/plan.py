@@ -16,6 +16,7 @@ from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.runtime.plans.launch_bounds import faults_of
 from ttnn_jit.runtime.plans.launches import Launch, Repeat, launch_from_json, launch_to_json, launches_in
 from ttnn_jit.runtime.plans.spec_json import numbers, spec_from_json, spec_to_json, text_of
+from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 _SPECS = ("inputs", "outputs", "intermediates", "elided")
@@ -25,7 +26,6 @@ _OF_ANY_SIZE = (
     "updates",
     "in_place",
     "copies",
-    "constants",
     "results",
     "kernels",
     "used_inputs",
@@ -54,7 +54,7 @@ class PlanConstant:
     bits: int
 
     def __post_init__(self) -> None:
-        if self.dtype.itemsize != 4 or not 0 <= self.bits < 1 << 32:
+        if self.dtype.itemsize != 4 or not (is_extent(self.bits) or 0 <= self.bits < 1 << 32):
             raise InternalError(f"a constant of {self.dtype.name} with the bits {self.bits}")
 
     @property
@@ -134,18 +134,27 @@ class ProgramPlan:
         intermediates: tuple[TensorSpec, ...],
         elided: tuple[TensorSpec, ...],
         launches: tuple[Launch | Repeat, ...],
+        constants: tuple[PlanConstant, ...],
     ) -> ProgramPlan:
-        """The plan for other sizes: as many specs of each kind, and the same launches with other numbers.
+        """The plan for other sizes and numbers: as many specs and constants, and the same launches with other numbers.
 
         Raises:
             InternalError: A launch leaves its operands, or an update has another spec than its input.
         """
         groups = {"inputs": inputs, "outputs": outputs, "intermediates": intermediates, "elided": elided}
         plan = object.__new__(ProgramPlan)
-        vars(plan).update({name: getattr(self, name) for name in _OF_ANY_SIZE}, **groups, launches=launches)
+        vars(plan).update({name: getattr(self, name) for name in _OF_ANY_SIZE}, **groups)
+        vars(plan).update(launches=launches, constants=constants)
         for index, result in self.updates:
             plan._check_update(index, result)
         plan._check_launches()
+        return plan
+
+    def with_constants(self, constants: tuple[PlanConstant, ...]) -> ProgramPlan:
+        """The plan with as many other constants; what follows from the rest is shared."""
+        plan = object.__new__(ProgramPlan)
+        vars(plan).update(vars(self), constants=constants)
+        vars(plan).pop("hash", None)
         return plan
 
     def _check_update(self, index: int, result: int) -> None:

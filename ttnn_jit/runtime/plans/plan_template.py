@@ -7,14 +7,14 @@ of its launches. Equal numbers, tuples of numbers and specs are evaluated once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
-from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.plan import PlanConstant, ProgramPlan
 from ttnn_jit.specs.extents.extent import is_extent, is_symbolic, specialized
 from ttnn_jit.specs.extents.polynomials import Terms, terms_from_json, terms_to_json, value_of
 from ttnn_jit.specs.spec_forms import form_of, sizes_in, with_sizes
@@ -44,6 +44,7 @@ class PlanTemplate:
             places are here because other specs may equal them.
         specs: Per group of other specs, and per spec: the places of its sizes.
         launches: The places of every launch and repeat.
+        constants: The places of the bits of the constants.
     """
 
     example: ProgramPlan
@@ -51,6 +52,7 @@ class PlanTemplate:
     inputs: tuple[Places, ...]
     specs: tuple[tuple[Places, ...], ...]
     launches: tuple[LaunchPlaces, ...]
+    constants: Places
 
     @staticmethod
     def of(plan: ProgramPlan, atoms: Sequence[int]) -> PlanTemplate:
@@ -81,7 +83,8 @@ class PlanTemplate:
         inputs = tuple(map(of_spec, plan.inputs))
         specs = tuple(tuple(map(of_spec, getattr(plan, group))) for group in _SPECS)
         launches = tuple(map(of_launch, plan.launches))
-        return PlanTemplate(_valued(plan, atoms), tuple(found), inputs, specs, launches)
+        constants = places([each.bits for each in plan.constants])
+        return PlanTemplate(_valued(plan, atoms), tuple(found), inputs, specs, launches, constants)
 
     def plan_for(self, given: Sequence[TensorSpec], atoms: Sequence[int]) -> ProgramPlan:
         """The plan for the specs of a call's tensors, and values of the atoms. Further inputs are those of the example.
@@ -103,17 +106,18 @@ class PlanTemplate:
             "inputs": self.inputs,
             "specs": self.specs,
             "launches": self.launches,
+            "constants": self.constants,
         }
 
     @staticmethod
-    def from_json(fields: Any, example: ProgramPlan, atoms: int) -> PlanTemplate:
-        """The inverse of `to_json`, for a plan in so many atoms.
+    def from_json(fields: Any, example: ProgramPlan, atoms: Container[int]) -> PlanTemplate:
+        """The inverse of `to_json`, for a plan whose numbers consist of these atoms.
 
         Raises:
             LookupError, TypeError, ValueError: The fields do not describe a template of the example.
         """
         numbers = tuple(terms_from_json(terms) for terms in fields["numbers"])
-        if any(atom not in range(atoms) for terms in numbers for monomial, _ in terms for atom in monomial):
+        if any(atom not in atoms for terms in numbers for monomial, _ in terms for atom in monomial):
             raise ValueError("a number has an atom that does not exist")
         reader = _Reader(len(numbers))
         groups = [getattr(example, group) for group in _SPECS]
@@ -123,6 +127,7 @@ class PlanTemplate:
             reader.of_specs(fields["inputs"], example.inputs),
             tuple(map(reader.of_specs, *_of_one_length(fields["specs"], groups))),
             tuple(map(reader.of_launch, *_of_one_length(fields["launches"], example.launches))),
+            reader.places(fields["constants"], example.constants),
         )
 
 
@@ -133,7 +138,7 @@ class _Reader:
         self._count = count
 
     def of_specs(self, values: Any, specs: Sequence[TensorSpec]) -> tuple[Places, ...]:
-        return tuple(map(self._places, *_of_one_length(values, [*map(sizes_in, specs)])))
+        return tuple(map(self.places, *_of_one_length(values, [*map(sizes_in, specs)])))
 
     def of_launch(self, value: Any, each: Launch | Repeat) -> LaunchPlaces:
         if not value:
@@ -142,13 +147,13 @@ class _Reader:
             count, launches = value
             return self._place(count), tuple(map(self.of_launch, *_of_one_length(launches, each.launches)))
         params, offsets, steps, growth = value
-        flat = self._places(params, each.params), self._places(offsets, each.offsets)
+        flat = self.places(params, each.params), self.places(offsets, each.offsets)
         return *flat, self._nested(steps, each.steps), self._nested(growth, each.growth)
 
     def _nested(self, value: Any, numbers: Sequence[Sequence[int]]) -> tuple[Places, ...]:
-        return tuple(map(self._places, *_of_one_length(value, numbers))) if value else ()
+        return tuple(map(self.places, *_of_one_length(value, numbers))) if value else ()
 
-    def _places(self, value: Any, numbers: Sequence[int]) -> Places:
+    def places(self, value: Any, numbers: Sequence[object]) -> Places:
         return tuple(map(self._place, _of_one_length(value, numbers)[0])) if value else ()
 
     def _place(self, value: Any) -> int | None:
@@ -190,7 +195,8 @@ def _valued(plan: ProgramPlan, atoms: Sequence[int]) -> ProgramPlan:
         )
 
     groups: dict[str, Any] = {group: tuple(map(spec_of, getattr(plan, group))) for group in ("inputs", *_SPECS)}
-    return replace(plan, **groups, launches=tuple(map(launch_of, plan.launches)))
+    constants = tuple(PlanConstant(each.dtype, number(each.bits)) for each in plan.constants)
+    return replace(plan, **groups, launches=tuple(map(launch_of, plan.launches)), constants=constants)
 
 
 class _Maker:
@@ -214,7 +220,11 @@ class _Maker:
             for group, places in zip(_SPECS, template.specs, strict=True)
         ]
         self._launches = [*map(self._launch, example.launches, template.launches)]
+        self._constants: int | None = None
+        if template.constants:
+            self._constants = self._row([each.bits for each in example.constants], template.constants)
         self._take = [*map(_taker, self._rows)]
+        self._has_one_size = not any(map(any, (template.inputs, *template.specs, template.launches)))
 
     def _row(self, numbers: Sequence[int], places: Places) -> int:
         """The number of a tuple among those of a plan."""
@@ -250,6 +260,8 @@ class _Maker:
     def plan(self, given: Sequence[TensorSpec], evaluated: Sequence[int]) -> ProgramPlan:
         numbers = [*evaluated, *self._fixed]
         rows = [take(numbers) for take in self._take]
+        if self._has_one_size:
+            return self._example.with_constants(self._constants_of(rows))
         inputs = (*given, *self._example.inputs[len(given) :])
         others = [with_sizes(spec, rows[row]) for (row, _), (_, spec) in self._made.items()]
 
@@ -260,7 +272,15 @@ class _Maker:
 
         outputs, intermediates, elided = map(specs_of, self._specs)
         launches = tuple(_launches(self._launches, rows))
-        return self._example.resized(inputs, outputs, intermediates, elided, launches)
+        return self._example.resized(inputs, outputs, intermediates, elided, launches, self._constants_of(rows))
+
+    def _constants_of(self, rows: Sequence[tuple[int, ...]]) -> tuple[PlanConstant, ...]:
+        constants = self._example.constants
+        if self._constants is None:
+            return constants
+        return tuple(
+            [PlanConstant(each.dtype, bits) for each, bits in zip(constants, rows[self._constants], strict=True)]
+        )
 
 
 def _taker(indices: tuple[int, ...]) -> Callable[[Sequence[int]], tuple[int, ...]]:

@@ -18,7 +18,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 
 MAGIC = b"TTJP"
-VERSION = 13
+VERSION = 14
 _PREFIX = struct.Struct("<4sIQ32s")
 
 

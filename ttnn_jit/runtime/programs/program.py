@@ -73,6 +73,7 @@ class Program:
         self._built_for = built_for
         self._ran = False
         self._in_panels: dict[tuple[int, bool], NativeCall | None] = {}
+        self._base: Program | None = None
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Run on tensors of the plan's specs; results are on the device of the first tensor.
@@ -261,9 +262,13 @@ class Program:
             _built_for=self._built_for,
             _ran=False,
             _in_panels={},
+            _base=None,
         )
         if circular_buffer_bytes is not None:
             vars(program)["circular_buffer_bytes"] = circular_buffer_bytes
+        if plan.launches is self.plan.launches:  # then it differs in constants alone
+            vars(program).update(_base=self)
+            return program
         # Operands have the types that they have here, so that the params of a launch decide.
         pairs = zip(plan.each_launch, self._signatures, strict=True)
         for launch, signature in {(each.kernel, each.params): (each, own) for each, own in pairs}.values():
@@ -299,6 +304,13 @@ class Program:
         if self.plan.launches and self._built_for is not None:
             require_runnable(self._built_for, self.name)
         record_load(self)
+        if self._base is None or not self.plan.constants:
+            return self._linked
+        linked = self._base._linked
+        return linked and linked.with_constants([each.bits for each in self.plan.constants])
+
+    @cached_property
+    def _linked(self) -> NativeCall | None:
         return native_call.link(self.plan, self.objects)
 
     @cached_property

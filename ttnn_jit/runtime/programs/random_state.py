@@ -63,7 +63,7 @@ def _words(buffer: Buffer, part: str) -> ctypes.Array[ctypes.c_uint32]:
 
 def words_of(seed: int) -> tuple[int, int]:
     """The key of a seed of up to 64 bits."""
-    return seed & 0xFFFFFFFF, seed >> 32
+    return seed % (1 << 32), seed // (1 << 32)
 
 
 def seed_all(seed: int) -> None:

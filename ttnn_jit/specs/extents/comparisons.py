@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.divisors import LEAST, WITHIN_LAST
 from ttnn_jit.specs.extents.formulas import Formulas, Guard
 from ttnn_jit.specs.extents.polynomials import (
+    Applied,
     Atom,
     Bounds,
     Call,
@@ -32,7 +35,7 @@ class Comparisons:
 
     def __init__(self) -> None:
         self._atoms: list[Atom] = []
-        self._hints: list[int] = []
+        self._hints: list[Any] = []
         self._numbers: dict[Derived, int] = {}
         self._intervals: dict[Terms, _Interval] = {}
         self._are_zero: dict[Terms, bool] = {}
@@ -58,7 +61,7 @@ class Comparisons:
             found = self._numbers[atom] = self._add(atom, value_of_atom(atom, self._hints))
         return found
 
-    def _add(self, atom: Atom, hint: int) -> int:
+    def _add(self, atom: Atom, hint: float) -> int:
         self._atoms.append(atom)
         self._hints.append(hint)
         return len(self._atoms) - 1
@@ -155,6 +158,8 @@ class Comparisons:
         if isinstance(atom, Call):
             bound = constant_of(atom.arguments[-1]) if atom.function in WITHIN_LAST else None
             return _max(least, LEAST[atom.function]), _min(greatest, bound)
+        if isinstance(atom, Applied):
+            return _max(least, 0), greatest
         divisor = None if atom is None else constant_of(atom.divisor)
         if atom is None or divisor is None or divisor < 0:
             return least, greatest

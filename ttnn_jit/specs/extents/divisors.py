@@ -36,14 +36,14 @@ def block_of(extent: int, wanted: int, line: int) -> int:
     return min(near, key=lambda part: (-(-part // line) * line / part, part), default=extent)
 
 
-def least_of(*numbers: int) -> int:
-    """The least of natural numbers."""
-    return min(numbers)
+def least_of(number: int, other: int) -> int:
+    """The lesser of two numbers."""
+    return min(number, other)
 
 
-def greatest_of(*numbers: int) -> int:
-    """The greatest of natural numbers."""
-    return max(numbers)
+def greatest_of(number: int, other: int) -> int:
+    """The greater of two numbers."""
+    return max(number, other)
 
 
 _ALL = (divisor_within, largest_divisor, cores_along, share_of, block_of, least_of, greatest_of)

@@ -13,136 +13,17 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import KEYS
-from ttnn_jit.specs.extents.comparisons import Comparisons
-from ttnn_jit.specs.extents.polynomials import (
-    Call,
-    Quotient,
-    Terms,
-    constant,
-    constant_of,
-    difference,
-    divided_exactly,
-    in_lowest_terms,
-    nested_quotient,
-    plus,
-    product_of,
-    scaled,
-    split,
-    sum_of,
-    text_of,
-    value_of,
-)
+from ttnn_jit.specs.extents.float_functions import FLOAT_FUNCTIONS
+from ttnn_jit.specs.extents.polynomials import Terms, constant, difference, product_of, sum_of
+from ttnn_jit.specs.extents.recording import Recording
+from ttnn_jit.specs.extents.symbolic_float import SymbolicFloat
 
-LEAST_SYMBOL = 2
-"""Extents of 0 and 1 are no symbols: they broadcast, or leave nothing to compute."""
-GREATEST_SYMBOL = 2**32 - 1
-"""The extents of ttnn are 32-bit numbers."""
 MOST_FACTORS = 8
 """The largest power of an extent that is multiplied out."""
-
-
-class ServesOneCallError(Exception):
-    """The program of a trace would serve one call only, so that it is compiled for the sizes of that call."""
-
-
-@dataclass(frozen=True)
-class Specialization:
-    """A use that fixed an extent.
-
-    Attributes:
-        expression: The extent.
-        value: The value to which it is fixed.
-        use: The use.
-    """
-
-    expression: str
-    value: int
-    use: str
-
-
-class Trace(Comparisons):
-    """The record of a compile that holds for many sizes.
-
-    Args:
-        located: Adds the location of a specializing use to its description.
-
-    Attributes:
-        specialized: The uses that fixed an extent, in order.
-        located: Adds the location of a specializing use to its description.
-    """
-
-    def __init__(self, located: Callable[[str], str] = str) -> None:
-        super().__init__()
-        self.specialized: list[Specialization] = []
-        self.located = located
-        self._extents: dict[Terms, Any] = {}
-        self._quotients: dict[tuple[Terms, Terms], Any] = {}
-
-    def symbol(self, hint: int) -> Any:
-        """A new symbol, whose value in this compile is `hint`, at least `LEAST_SYMBOL`."""
-        return self.extent(self._new_symbol(hint, LEAST_SYMBOL, GREATEST_SYMBOL))
-
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """A block in which this thread's extents are those of this trace."""
-        around, KEYS.memos = KEYS.memos, {}
-        try:
-            yield
-        finally:
-            KEYS.memos = around
-
-    def extent(self, terms: Terms) -> Any:
-        """The number of a polynomial: an int if it is constant."""
-        found = self._extents.get(terms)
-        if found is None:
-            number = constant_of(terms)
-            found = Extent(self, terms, value_of(terms, self._hints)) if number is None else number
-            self._extents[terms] = found
-        return found
-
-    def quotient(self, dividend: Terms, divisor: Terms) -> Any:
-        """The quotient of two numbers, rounded down."""
-        key = dividend, divisor
-        if key not in self._quotients:
-            self._quotients[key] = self._quotient(dividend, divisor)
-        return self._quotients[key]
-
-    def _quotient(self, dividend: Terms, divisor: Terms) -> Any:
-        whole, rest = divided_exactly(dividend, divisor)
-        if not rest:
-            return self.extent(whole)
-        rest, divisor = in_lowest_terms(rest, divisor)
-        by = constant_of(divisor)
-        low, high = self._bounds(rest)
-        if low is not None and low >= 0 and (self._bounds(difference(divisor, rest))[0] or 0) >= 1:
-            return self.extent(whole)
-        if high is not None and high < 0 and (self._bounds(plus(sum_of((*divisor, *rest)), 1))[0] or 0) >= 1:
-            return self.extent(plus(whole, -1))
-        if by is not None and by > 0 and rest[-1][1] < 0:  # a quotient rounded up: its bounds are known
-            return self.extent(whole) - self.quotient(plus(scaled(rest, -1), by - 1), divisor)
-        if by is not None and low is not None and high is not None and low // by == high // by:
-            return self.extent(plus(whole, low // by))
-        atom = self._number_of(nested_quotient(Quotient(rest, divisor), self._atoms))
-        return self.extent(sum_of((*whole, ((atom,), 1))))
-
-    def call(self, function: str, arguments: tuple[Terms, ...]) -> Any:
-        """The value of one of `FUNCTIONS`."""
-        return self.extent((((self._number_of(Call(function, arguments)),), 1),))
-
-    def specialize(self, extent: Extent, use: str) -> int:
-        """The hint of an extent, to which a guard fixes it from now on."""
-        varying, _, _ = split(extent.terms)
-        if self._is_known_to_be(varying, value_of(varying, self._hints)) is not True:
-            self.is_zero(difference(extent.terms, constant(extent.hint)))
-            text = text_of(extent.terms, self._atoms)
-            self.specialized.append(Specialization(text, extent.hint, self.located(use)))
-        return extent.hint
 
 
 class Extent:
@@ -154,7 +35,7 @@ class Extent:
     __slots__ = ("hash", "hint", "key", "results", "terms", "trace")
     __class__ = int  # type: ignore[assignment]
 
-    def __init__(self, trace: Trace, terms: Terms, hint: int) -> None:
+    def __init__(self, trace: Recording, terms: Terms, hint: int) -> None:
         self.trace = trace
         self.terms = terms
         self.hint = hint
@@ -208,7 +89,7 @@ class Extent:
         return self.trace.specialize(self, "int()")
 
     def __float__(self) -> float:
-        return float(self.trace.specialize(self, "a float"))
+        return float(self.trace.specialize(self, "a float of C"))
 
     def __hash__(self) -> int:
         if KEYS.as_expressions:
@@ -315,6 +196,29 @@ def _reflected_quotient_and_remainder(one: Extent, other: Any) -> Any:
     return other // one, other % one
 
 
+def _fraction(one: Extent, other: Any) -> Any:
+    return one.trace.applied(operator.truediv.__name__, one, other)
+
+
+def _reflected_fraction(one: Extent, other: Any) -> Any:
+    return one.trace.applied(operator.truediv.__name__, other, one)
+
+
+def _with_float(function: Callable[..., Any], *, reflected: bool = False) -> Callable[[Extent, Any], Any]:
+    """An operator on an extent and a float, which is a float of the trace; it is computed on ints for other numbers."""
+    on_ints, name = _specializing(function, reflected=reflected), function.__name__
+
+    def computed(one: Extent, other: Any) -> Any:
+        if type(other) not in _FLOATS or name not in FLOAT_FUNCTIONS:
+            return on_ints(one, other)
+        return one.trace.applied(name, *((other, one) if reflected else (one, other)))
+
+    return computed
+
+
+_FLOATS: set[type] = {float, SymbolicFloat}
+"""numpy's floats have rules of their own."""
+
 _ARITHMETIC: dict[Callable[..., Any], tuple[Callable[[Extent, Any], Any], Callable[[Extent, Any], Any]]] = {
     operator.add: (_sum, _sum),
     operator.sub: (_difference, _reflected_difference),
@@ -322,15 +226,16 @@ _ARITHMETIC: dict[Callable[..., Any], tuple[Callable[[Extent, Any], Any], Callab
     operator.floordiv: (_quotient, _reflected_quotient),
     operator.mod: (_remainder, _reflected_remainder),
     divmod: (_quotient_and_remainder, _reflected_quotient_and_remainder),
+    operator.truediv: (_fraction, _reflected_fraction),
 }
-"""Operators on extents and ints, plain and reflected; with floats and complex numbers they are computed on ints."""
+"""Operators on extents and ints, plain and reflected."""
 
 for _operator, (_plain, _reflected) in _ARITHMETIC.items():
     _name = _operator.__name__
-    setattr(Extent, f"__{_name}__", _symbolic(_plain, _specializing(_operator)))
-    setattr(Extent, f"__r{_name}__", _symbolic(_reflected, _specializing(_operator, reflected=True)))
+    setattr(Extent, f"__{_name}__", _symbolic(_plain, _with_float(_operator)))
+    setattr(Extent, f"__r{_name}__", _symbolic(_reflected, _with_float(_operator, reflected=True)))
 
-for _operator in (operator.truediv, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
+for _operator in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
     _name = _operator.__name__.strip("_")
     setattr(Extent, f"__{_name}__", _specializing(_operator))
     setattr(Extent, f"__r{_name}__", _specializing(_operator, reflected=True))
@@ -367,7 +272,12 @@ def _is_below(one: Extent, other: Any) -> bool:
 
 
 def _equals_float(one: Extent, other: float) -> Any:
-    return (other.is_integer() and one == int(other)) if isinstance(other, float) else NotImplemented
+    return (other.is_integer() and one == int(other)) if _is_plain_float(other) else NotImplemented
+
+
+def _is_plain_float(value: object) -> bool:
+    """Whether a value is a float, and none of a trace, which compares itself with extents."""
+    return issubclass(type(value), float)
 
 
 def _compared_with_float(function: Callable[[Any, Any], bool]) -> Callable[[Extent, Any], Any]:
@@ -375,7 +285,7 @@ def _compared_with_float(function: Callable[[Any, Any], bool]) -> Callable[[Exte
     rounded = math.ceil if function in {operator.ge, operator.lt} else math.floor
 
     def compared(one: Extent, other: Any) -> Any:
-        if not isinstance(other, float):
+        if not _is_plain_float(other):
             return NotImplemented
         return function(one, rounded(other)) if math.isfinite(other) else function(0, other)
 
@@ -414,6 +324,20 @@ def terms_of(number: Any) -> Terms:
     return number.terms if type(number) is Extent else constant(number)
 
 
+def applied(function: Callable[..., float], *values: Any) -> Any:
+    """The value of one of `FLOAT_FUNCTIONS`: for numbers of a trace a number that is computed anew for every call."""
+    trace = next((each.trace for each in values if type(each) in _OF_TRACES), None)
+    return function(*values) if trace is None else trace.applied(function.__name__, *values)
+
+
+_OF_TRACES: set[type] = {Extent, SymbolicFloat}
+
+
+def is_of_trace(value: object) -> bool:
+    """Whether a value is an extent or a float of a trace."""
+    return type(value) in _OF_TRACES
+
+
 def is_extent(value: object) -> bool:
     """Whether a value is an extent of a trace."""
     return type(value) is Extent
@@ -425,5 +349,7 @@ def is_symbolic(numbers: Iterable[object]) -> bool:
 
 
 def specialized(value: Any) -> Any:
-    """An extent as the int to which this use fixes it; any other value unchanged."""
+    """A number of a trace as the int or float to which this use fixes it; any other value unchanged."""
+    if type(value) is SymbolicFloat:
+        return float(value)
     return operator.index(value) if is_extent(value) else value

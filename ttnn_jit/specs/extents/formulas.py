@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.polynomials import (
     Atom,
-    Call,
-    Monomial,
-    Quotient,
     Terms,
     atom_from_json,
     atom_to_json,
+    floats_in,
+    is_float,
+    polynomials_in,
     terms_from_json,
     terms_to_json,
     text_of,
@@ -75,13 +75,13 @@ class Formulas:
         return values if values is not None and all(guard.holds(values) for guard in self.guards) else None
 
     def atom_values(self, symbols: Sequence[int]) -> list[int] | None:
-        """The values of the atoms for values of the symbols; None if a divisor is 0."""
+        """The values of the atoms for values of the symbols; None if one has no value, as a quotient by 0."""
         given = iter(symbols)
         values: list[int] = []
         for atom in self.atoms:
             try:
                 values.append(next(given) if atom is None else value_of_atom(atom, values))
-            except ZeroDivisionError:
+            except (ArithmeticError, ValueError):
                 return None
         return values
 
@@ -103,23 +103,24 @@ class Formulas:
             Guard(terms_from_json(terms), _bound(low), _bound(high), tuple(map(_whole, others)))
             for terms, low, high, others in fields["guards"]
         )
+        found = Formulas(atoms, guards)
         for number, atom in enumerate(atoms):
-            _check_atoms(_terms_in(atom), number)
-        _check_atoms([term for guard in guards for term in guard.terms], len(atoms))
-        return Formulas(atoms, guards)
+            whole = {each for each in found.whole_atoms if each < number}
+            if any(each not in range(number) or each in whole for each in floats_in(atom)):
+                raise ValueError("a function has an operand that is no float")
+            _check_whole(polynomials_in(atom), whole)
+        _check_whole([guard.terms for guard in guards], found.whole_atoms)
+        return found
+
+    @cached_property
+    def whole_atoms(self) -> frozenset[int]:
+        """The numbers of the atoms that are whole numbers, of which polynomials consist."""
+        return frozenset(number for number, atom in enumerate(self.atoms) if not is_float(atom))
 
 
-def _terms_in(atom: Atom) -> Iterator[tuple[Monomial, int]]:
-    match atom:
-        case Quotient(dividend, divisor):
-            yield from (*dividend, *divisor)
-        case Call(_, arguments):
-            yield from itertools.chain(*arguments)
-
-
-def _check_atoms(terms: Iterable[tuple[Monomial, int]], count: int) -> None:
-    if any(atom not in range(count) for monomial, _ in terms for atom in monomial):
-        raise ValueError("a term has an atom that does not exist")
+def _check_whole(polynomials: Iterable[Terms], atoms: Container[int]) -> None:
+    if any(atom not in atoms for terms in polynomials for monomial, _ in terms for atom in monomial):
+        raise ValueError("a term has an atom that does not exist, or is no whole number")
 
 
 def _bound(value: Any) -> int | None:

@@ -1,5 +1,7 @@
 """Polynomials with whole coefficients in atoms: symbols, quotients that are rounded down, and values of functions.
 
+Atoms may be floats too, which functions of floats take (`Applied`). No polynomial holds one.
+
 A polynomial is in normal form, so that two that are equal for all values of their atoms are mostly equal as objects. A
 remainder is written by its quotient: ``n % 32`` is ``n - 32 * (n // 32)``.
 """
@@ -12,6 +14,7 @@ from typing import Any, TypeAlias
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.extents.divisors import FUNCTIONS
+from ttnn_jit.specs.extents.float_functions import FLOAT_FUNCTIONS, OF_WHOLE_RESULTS, SIGNS, double, double_bits, takes
 
 Monomial: TypeAlias = tuple[int, ...]
 """A product of atoms, by number, in ascending order; () is 1."""
@@ -41,7 +44,26 @@ class Call:
     arguments: tuple[Terms, ...]
 
 
-Derived: TypeAlias = Quotient | Call
+@dataclass(frozen=True)
+class Literal:
+    """A float, by its bits."""
+
+    bits: int
+
+
+Operand: TypeAlias = "Terms | int | Literal"
+"""An operand of a function of floats: a polynomial, a float by the number of its atom, or a float."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """An atom: the value of one of `FLOAT_FUNCTIONS`, a float or a natural number."""
+
+    function: str
+    operands: tuple[Operand, ...]
+
+
+Derived: TypeAlias = Quotient | Call | Applied
 """An atom that follows from earlier ones."""
 
 Atom: TypeAlias = Derived | None
@@ -167,15 +189,49 @@ def value_of(terms: Terms, atoms: Sequence[int]) -> int:
     return value
 
 
-def value_of_atom(atom: Derived, atoms: Sequence[int]) -> int:
+def value_of_atom(atom: Derived, atoms: Sequence[Any]) -> Any:
     """The value of an atom for values of earlier atoms.
 
     Raises:
         ZeroDivisionError: Its divisor is 0.
+        ArithmeticError, ValueError: A function of floats has no value there.
     """
+    if isinstance(atom, Applied):
+        return FLOAT_FUNCTIONS[atom.function](*(_value_of_operand(each, atoms) for each in atom.operands))
     if isinstance(atom, Call):
         return FUNCTIONS[atom.function](*(value_of(each, atoms) for each in atom.arguments))
     return value_of(atom.dividend, atoms) // value_of(atom.divisor, atoms)
+
+
+def _value_of_operand(operand: Operand, atoms: Sequence[Any]) -> Any:
+    match operand:
+        case Literal(bits):
+            return double(bits)
+        case int():
+            return atoms[operand]
+    return value_of(operand, atoms)
+
+
+def polynomials_in(atom: Atom) -> tuple[Terms, ...]:
+    """The polynomials that an atom follows from."""
+    match atom:
+        case Quotient(dividend, divisor):
+            return dividend, divisor
+        case Call(_, arguments):
+            return arguments
+        case Applied(_, operands):
+            return tuple(each for each in operands if isinstance(each, tuple))
+    return ()
+
+
+def floats_in(atom: Atom) -> tuple[int, ...]:
+    """The numbers of the atoms that are floats and that an atom follows from."""
+    return tuple(each for each in atom.operands if isinstance(each, int)) if isinstance(atom, Applied) else ()
+
+
+def is_float(atom: Atom) -> bool:
+    """Whether the value of an atom is a float, and not a whole number."""
+    return isinstance(atom, Applied) and atom.function not in OF_WHOLE_RESULTS
 
 
 def bounds_of(terms: Terms, of_atom: Callable[[int], Bounds]) -> Bounds:
@@ -226,8 +282,27 @@ def _atom_text(number: int, atoms: Sequence[Atom], names: Sequence[str]) -> str:
         return names[number] if number < len(names) else f"s{number}"
     if isinstance(atom, Call):
         return f"{atom.function}({', '.join(text_of(each, atoms, names) for each in atom.arguments)})"
+    if isinstance(atom, Applied):
+        return _applied_text(atom, atoms, names)
     dividend, divisor = (_operand_text(terms, atoms, names) for terms in (atom.dividend, atom.divisor))
     return f"{dividend} // {divisor}"
+
+
+def _applied_text(atom: Applied, atoms: Sequence[Atom], names: Sequence[str]) -> str:
+    """The text of a function of floats; bits are shown by their number."""
+    operands = [
+        repr(double(each.bits))
+        if isinstance(each, Literal)
+        else _atom_text(each, atoms, names)
+        if isinstance(each, int)
+        else text_of(each, atoms, names)
+        for each in atom.operands
+    ]
+    if atom.function in {double.__name__, double_bits.__name__}:
+        return operands[0]
+    if (sign := SIGNS.get(atom.function)) is not None:
+        return f" {sign} ".join(f"({each})" if " " in each else each for each in operands)
+    return f"{atom.function}({', '.join(operands)})"
 
 
 def _operand_text(terms: Terms, atoms: Sequence[Atom], names: Sequence[str]) -> str:
@@ -236,13 +311,34 @@ def _operand_text(terms: Terms, atoms: Sequence[Atom], names: Sequence[str]) -> 
 
 
 def atom_to_json(atom: Atom) -> Any:
-    """An atom as JSON values: null, a pair of polynomials, or the name of a function before its arguments."""
+    """An atom as JSON values: null, a pair of polynomials, or the name of a function before its operands."""
     match atom:
         case Quotient(dividend, divisor):
             return [terms_to_json(dividend), terms_to_json(divisor)]
         case Call(function, arguments):
             return [function, *map(terms_to_json, arguments)]
+        case Applied(function, operands):
+            return [function, *map(_operand_to_json, operands)]
     return None
+
+
+def _operand_to_json(operand: Operand) -> Any:
+    """A polynomial as its JSON value, an atom as its number, the bits of a float as a text."""
+    match operand:
+        case Literal(bits):
+            return str(bits)
+        case int():
+            return operand
+    return terms_to_json(operand)
+
+
+def _operand_from_json(value: Any) -> Operand:
+    if isinstance(value, str):
+        bits = int(value)
+        if bits not in range(1 << 64):
+            raise ValueError(f"{value} are no bits of a float")
+        return Literal(bits)
+    return value if type(value) is int else terms_from_json(value)
 
 
 def atom_from_json(value: Any) -> Atom:
@@ -256,6 +352,11 @@ def atom_from_json(value: Any) -> Atom:
     first, *rest = value
     if not isinstance(first, str):
         return Quotient(*map(terms_from_json, value))
+    if first in FLOAT_FUNCTIONS:
+        operands = tuple(map(_operand_from_json, rest))
+        if not takes(first, [isinstance(each, tuple) for each in operands]):
+            raise ValueError(f"{first} has other operands")
+        return Applied(first, operands)
     if first not in FUNCTIONS or len(rest) != FUNCTIONS[first].__code__.co_argcount:
         raise ValueError(f"there is no function {first!r} of {len(rest)} numbers")
     return Call(first, tuple(map(terms_from_json, rest)))

@@ -301,16 +301,16 @@ class TtnnOperation(WarmCalls):
     @compiles
     def _compile(self, key: Key, bound: BoundCall, device: Device, options: ResultOptions) -> Program:
         from ttnn_jit.compiler.request import OperationRequest
-        from ttnn_jit.compiler.template import without_shapes
 
         options = replace(options, output_tensor=None)  # the program fits any tensor of the same spec
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
-        parts = (device.target, bound.operation, *bound.key(request.operands))
-        family = (options.key_without_sizes, *without_shapes(parts))
+        parts = (device.target, bound.operation, *bound.key_without_sizes(request.operands))
+        family = (options.key_without_sizes, *parts)
         compilation, _ = self._templates.compilation(family, request, _no_hidden_inputs, use_disk=True)
         program = compilation.program
-        self._count_compiled(bound)
-        self._programs.put(key, program, self._forget)
+        if not compilation.by_template:
+            self._count_compiled(bound)
+        self._programs.put(key, program, self._forget, warns=not compilation.by_template)
         return program
 
     def _count_compiled(self, bound: BoundCall) -> None:

@@ -114,12 +114,22 @@ def _number_matching(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
     return lambda value, what: taken(specialized(python_number(value)), what)
 
 
+def _open_number_matching(holds: Callable[[Any], bool]) -> Callable[[Any, str], Any]:
+    """Binds a Python number or a numpy scalar to a Python number, and a number of a trace to itself."""
+    taken = _matching(holds)
+    return lambda value, what: taken(python_number(value), what)
+
+
 _ALTERNATIVES = {
     "int": Alternative("a whole number", _number_matching(lambda number: type(number) is int)),
     "PositiveInt": Alternative(
         "a whole number of at least 1", _number_matching(lambda number: type(number) is int and number > 0)
     ),
-    "float": Alternative("a number", _number_matching(lambda number: isinstance(number, Number))),
+    "Seed": Alternative(
+        "a whole number",
+        _open_number_matching(lambda number: isinstance(number, int) and not isinstance(number, bool)),
+    ),
+    "float": Alternative("a number", _open_number_matching(lambda number: isinstance(number, Number))),
     "bool": Alternative("True or False", _number_matching(lambda number: type(number) is bool)),
     "str": Alternative("a text", _matching(lambda value: isinstance(value, str))),
     "Tensor": Alternative("a ttnn.Tensor", _tensor, foreign_tensor_help),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.host_ops import HostOps
@@ -24,6 +24,8 @@ from ttnn_jit.specs.tensor_spec import (
 from ttnn_jit.ttnn.calling.eager_operation import TtnnOperation
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.tensor_creation import spec_of_new
+
+Seed = Annotated[int, "at least 0"]
 
 _RAND, _RANDN, _BERNOULLI, _DROPOUT = (TtnnOperation(each.name, (each,)) for each in (RAND, RANDN, BERNOULLI, DROPOUT))
 
@@ -100,7 +102,7 @@ def rand(
     memory_config: MemoryConfig | None = None,
     low: float = 0.0,
     high: float = 1.0,
-    seed: int | None = None,
+    seed: Seed | None = None,
 ) -> Tensor:
     """Random elements, uniform in [`low`, `high`) (ttnn.rand); BFLOAT16 and TILE when omitted.
 
@@ -126,7 +128,7 @@ def randn(
     layout: Layout | None = None,
     memory_config: MemoryConfig | None = None,
     compute_kernel_config: object = None,
-    seed: int | None = None,
+    seed: Seed | None = None,
 ) -> Tensor:
     """Random elements of the standard normal distribution (ttnn.randn); BFLOAT16 and ROW_MAJOR when omitted.
 
@@ -141,7 +143,7 @@ def randn(
 def bernoulli(
     _ops: HostOps[Tensor],
     input: Tensor,  # noqa: A002 - ttnn's name
-    seed: int | None = None,
+    seed: Seed | None = None,
     *,
     dtype: DataType | None = None,
     memory_config: MemoryConfig | None = None,
@@ -175,7 +177,7 @@ def dropout(
     *,
     probability: float,
     scale: float,
-    seed: int | None = None,
+    seed: Seed | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """Elements times `scale`, or 0 with the given `probability`; each call draws anew (ttnn.experimental.dropout).

@@ -7,7 +7,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError
 from ttnn_jit.ops.host_ops import HostOps
-from ttnn_jit.ops.language.kinds import Number
+from ttnn_jit.ops.language.kinds import Number, as_float
 from ttnn_jit.ops.movement.sequences import ARANGE, EYE
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -85,7 +85,7 @@ def _as_element(value: Number, dtype: DataType, name: str) -> float:
     if dtype.is_integer:
         return dtype.checked_integer(int(value) if isinstance(value, float) and value.is_integer() else value, name)
     try:
-        return float(value)
+        return as_float(value)
     except OverflowError as error:
         raise ArgumentError(f"{name} has no float: {error}") from None
 
