@@ -158,6 +158,12 @@ def test_a_mesh_takes_another_shape_and_keeps_the_order_of_its_devices(mesh):
         mesh.reshape(ttnn.MeshShape(2, 2))
 
 
+def test_a_mesh_is_open_in_a_block():
+    with ttnn.create_mesh_device(ttnn.MeshShape(1, 2)) as opened:
+        assert (opened.shape, ttnn.get_num_pcie_devices()) == ((1, 2), 8)
+    assert all(device.closed for device in opened.members())
+
+
 def test_ranges_of_coordinates_run_in_row_major_order():
     part = ttnn.MeshCoordinateRange(ttnn.MeshCoordinate(0, 1), ttnn.MeshCoordinate(1, 2))
     assert [*part] == [(0, 1), (0, 2), (1, 1), (1, 2)]

@@ -132,6 +132,17 @@ def close_mesh_device(mesh_device: Device) -> None:
     mesh_device.close()
 
 
+@host_function(observed=False)
+@contextlib.contextmanager
+def create_mesh_device(*args: Any, **keywords: Any) -> Iterator[Device]:
+    """Open a mesh for the body of a ``with`` (ttnn.create_mesh_device), with the arguments of `open_mesh_device`."""
+    mesh_device = open_mesh_device(*args, **keywords)
+    try:
+        yield mesh_device
+    finally:
+        mesh_device.close()
+
+
 @host_function(
     in_programs=True,
     observed=False,
@@ -168,6 +179,12 @@ def get_num_devices() -> int:
 def get_arch_name() -> str:
     """The architecture of the device that `open_device` would open."""
     return resolve_target(None).arch
+
+
+@host_function(observed=False)
+def get_num_pcie_devices() -> int:
+    """The number of devices on the PCIe bus (ttnn.get_num_pcie_devices): all devices."""
+    return get_num_devices()
 
 
 @host_function(observed=False)

@@ -57,10 +57,12 @@ from ttnn_jit.ttnn.devices.devices import DispatchCoreConfig as DispatchCoreConf
 from ttnn_jit.ttnn.devices.devices import DispatchCoreType as DispatchCoreType
 from ttnn_jit.ttnn.devices.devices import close_device as close_device
 from ttnn_jit.ttnn.devices.devices import close_mesh_device as close_mesh_device
+from ttnn_jit.ttnn.devices.devices import create_mesh_device as create_mesh_device
 from ttnn_jit.ttnn.devices.devices import disable_and_clear_program_cache as disable_and_clear_program_cache
 from ttnn_jit.ttnn.devices.devices import enable_program_cache as enable_program_cache
 from ttnn_jit.ttnn.devices.devices import get_arch_name as get_arch_name
 from ttnn_jit.ttnn.devices.devices import get_num_devices as get_num_devices
+from ttnn_jit.ttnn.devices.devices import get_num_pcie_devices as get_num_pcie_devices
 from ttnn_jit.ttnn.devices.devices import get_pcie_device_ids as get_pcie_device_ids
 from ttnn_jit.ttnn.devices.devices import manage_device as manage_device
 from ttnn_jit.ttnn.devices.devices import open_device as open_device
@@ -523,6 +525,7 @@ __all__ = [
     "create_group_norm_input_negative_mask",
     "create_group_norm_weight_bias_rm",
     "create_mesh_composer",
+    "create_mesh_device",
     "create_mesh_mapper",
     "create_sharded_memory_config_",
     "database",
@@ -582,6 +585,7 @@ __all__ = [
     "get_memory_config",
     "get_memory_view",
     "get_num_devices",
+    "get_num_pcie_devices",
     "get_pcie_device_ids",
     "global_avg_pool2d",
     "graph",
