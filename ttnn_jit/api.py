@@ -134,7 +134,7 @@ def jit(  # noqa: PLR0913 - the flags of the ttnn.jit document, all keyword only
     )
     settings = Settings(
         options,
-        target=None if target is None else resolve_target(target),
+        target=None if target is None else resolve_target(target).chip,
         enable_cache=enable_cache,
         debug=debug,
         compile_only=compile_only,

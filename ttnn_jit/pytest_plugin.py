@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.specs.target import PRESETS, read_target
+from ttnn_jit.specs.target import PRESETS, SYSTEMS, read_target
 from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
 DESC_PATH = "SYSTEM_DESC_PATH"
@@ -28,7 +28,7 @@ _COMPARED_TESTS = pytest.StashKey[Any]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--ttnn-target``, ``--ttnn-compare`` and ``--ttnn-compare-report``."""
-    presets = ", ".join(PRESETS)
+    presets = ", ".join(PRESETS | SYSTEMS)
     parser.addoption(OPTION, help=f"target of ttnn's devices: {presets}, or the JSON file of a description")
     parser.addoption(
         COMPARE, action="store_true", help="compare every operation with its golden; fail tests in which one differs"
@@ -95,10 +95,10 @@ def _open_devices_as(target: str) -> Any:
     folder = tempfile.TemporaryDirectory(prefix="ttnn_jit_target_")
     path = Path(folder.name) / "system_desc.json"
     try:
-        path.write_text((PRESETS.get(target) or read_target(target)).to_json(), encoding="utf-8")
+        path.write_text(((PRESETS | SYSTEMS).get(target) or read_target(target)).to_json(), encoding="utf-8")
     except ArgumentError as error:
         folder.cleanup()
-        raise pytest.UsageError(f"{OPTION}: {error}; the presets are {', '.join(PRESETS)}") from None
+        raise pytest.UsageError(f"{OPTION}: {error}; the presets are {', '.join(PRESETS | SYSTEMS)}") from None
     patch = pytest.MonkeyPatch()
     patch.setenv(DESC_PATH, str(path))
 
@@ -115,10 +115,20 @@ def device_params(request: pytest.FixtureRequest) -> dict[str, Any]:
     return dict(getattr(request, "param", {}))
 
 
+_OF_FABRIC = frozenset(
+    {"fabric_config", "fabric_manager", "fabric_router_config", "fabric_tensix_config", "reliability_mode"}
+)
+"""Parameters by which suites for ttnn set up the links between chips before they open a device; without effect."""
+
+
 def _keywords(ttnn: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Keywords of ``ttnn.open_device``; suites for ttnn pass the fields of a dispatch core config separately."""
     parts = {name: params.get(f"dispatch_core_{name}") for name in ("type", "axis")}
-    others = {name: value for name, value in params.items() if name.removeprefix("dispatch_core_") not in parts}
+    others = {
+        name: value
+        for name, value in params.items()
+        if name.removeprefix("dispatch_core_") not in parts and name not in _OF_FABRIC
+    }
     given = {name: value for name, value in parts.items() if value is not None}
     return others | ({"dispatch_core_config": ttnn.DispatchCoreConfig(**given)} if given else {})
 

@@ -293,9 +293,9 @@ HOST = [
         "`dispatch_core_type`, `l1_small_size`, `offset`, `physical_device_ids`, `worker_l1_size`",
     ),
     (
-        lambda d: ttnn.open_mesh_device(ttnn.MeshShape(4, 4)),
+        lambda d: ttnn.open_mesh_device(ttnn.MeshShape(4, 9)),
         ValueError,
-        "a mesh of 16 devices is more than the 8 that `ttnn.get_num_devices()` says there are",
+        "a mesh of 36 devices is more than the 32 that there are",
     ),
     (
         lambda d: ttnn.to_memory_config(ttnn.from_torch(X), SHARDS),

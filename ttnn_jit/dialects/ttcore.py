@@ -314,9 +314,13 @@ def set_system_desc(module: ModuleOp, target: SystemDesc) -> None:
         module.attributes[SYSTEM_DESC] = _system_desc_attr(target)
 
 
+_CHIP_FIELDS = {field.name for field in dataclasses.fields(SystemDesc)} - {"mesh"}
+"""The fields of a chip: a program runs on one."""
+
+
 @cache
 def _system_desc_attr(target: SystemDesc) -> SystemDescAttr:
-    values = {field.name: getattr(target, field.name) for field in dataclasses.fields(SystemDesc)}
+    values = {name: getattr(target, name) for name in _CHIP_FIELDS}
     return SystemDescAttr(
         DictionaryAttr({name: _field_attr(value) for name, value in sorted(values.items()) if value is not None})
     )
@@ -351,9 +355,8 @@ def _field_value(attribute: Attribute) -> str | bool | int | tuple[int, ...]:
 def _desc_of_fields(fields: Mapping[str, Attribute]) -> SystemDesc:
     values: dict[str, object] = {"max_circular_buffers": None, "max_wide_inputs": None, "dram_bytes": None}
     values.update({name: _field_value(attribute) for name, attribute in fields.items()})
-    known = {field.name for field in dataclasses.fields(SystemDesc)}
-    if values.keys() != known:
-        wrong = ", ".join(sorted(values.keys() ^ known))
+    if values.keys() != _CHIP_FIELDS:
+        wrong = ", ".join(sorted(values.keys() ^ _CHIP_FIELDS))
         raise VerifyException(f"a system description has exactly the fields of SystemDesc; look at {wrong}")
     try:
         values["numerics"] = Numerics(values["numerics"])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import NO_DTYPE
 
-_NO_MESH = "the devices of a mesh do not exchange data here"
+_NO_MESH = "use `ttnn.all_reduce`, and read the root's tensor"
 _NO_KERNELS = "a CPU runs no kernels of a chip; write the operation by `@ttnn_jit.tile_op`, or of ttnn's operations"
 _NO_HALO = "convolutions and pools read the elements around a shard in place, whatever the sharding"
 _NO_PROFILER = "there is no device profiler; time the calls"
 
 _BY_REASON: dict[str, tuple[str, ...]] = {
-    _NO_MESH: ("all_broadcast", "all_to_all_combine", "all_to_all_dispatch", "broadcast", "point_to_point",
-               "reduce_to_root"),
+    _NO_MESH: ("reduce_to_root",),
     _NO_KERNELS: (
         "CBDescriptor", "CBFormatDescriptor", "ComputeConfigDescriptor", "DataMovementConfigDescriptor",
         "DataMovementProcessor", "KernelDescriptor", "MeshProgramDescriptor", "NOC", "NOC_MODE", "ProgramDescriptor",

@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import count
+from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeviceError, DramCapacityError
@@ -16,10 +17,10 @@ from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory
 from ttnn_jit.runtime.memory.l1 import L1Account, MemoryView, in_l1
-from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.checks import check_kind, check_whole_number
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
+from ttnn_jit.specs.meshes.mesh_shape import MeshDeviceView, MeshShape
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid, TensorSpec
 
@@ -41,9 +42,10 @@ _DEVICES: weakref.WeakSet[Device] = weakref.WeakSet()
 
 
 def _forget_other_threads() -> None:
-    """In a forked child: drop locks that threads of the parent may have held."""
+    """In a forked child: drop locks that threads of the parent may have held; devices of a mesh share one."""
+    orders: dict[int, threading.RLock] = {}
     for device in list(_DEVICES):
-        device.order = threading.RLock()
+        device.order = orders.setdefault(id(device.order), threading.RLock())
         device.first_fit.forget_other_threads()
 
 
@@ -79,10 +81,10 @@ class Device:
         recorder: Records its calls while a trace is captured; None otherwise.
         pool: Memory of the results of operations.
         first_fit: Memory of tensors that users allocate.
-        captured: The memory that its traces use.
+        captured: The memory that its traces use; devices of a mesh share it.
         programs: Hashes of the programs that ran on it: its program cache, as ttnn counts it.
         order: A lock held by replays of traces and by host reads and writes, so that no thread sees a partial result of
-            either, as in a command queue.
+            either, as in a command queue; devices of a mesh share it.
         shape: The mesh that a single device is: (1, 1).
     """
 
@@ -146,10 +148,31 @@ class Device:
         Raises:
             ArgumentError: There are no such devices.
         """
-        shape, first = MeshShape(submesh_shape).rows_and_columns, tuple(offset or (0, 0))
-        if shape != (1, 1) or any(first):
-            raise ArgumentError(f"{self} has no part of shape {shape} at {first}")
+        shape, first = MeshShape(submesh_shape), tuple(offset or (0, 0))
+        if shape.mesh_size() != 1 or any(first):
+            raise ArgumentError(f"{self} has no part of shape {tuple(shape)} at {first}")
         return self
+
+    def reshape(self, new_shape: MeshShape | Sequence[int]) -> None:
+        """Arrange the devices of the mesh in another shape; one device has one only.
+
+        Raises:
+            ArgumentError: The shape has several devices.
+        """
+        if MeshShape(new_shape).mesh_size() != 1:
+            raise ArgumentError(f"{self} is one device, and {MeshShape(new_shape)} has several")
+
+    def get_view(self) -> MeshDeviceView:
+        """The coordinates of the mesh."""
+        return MeshDeviceView(self.shape)
+
+    def get_device_id(self, coord: Sequence[int]) -> int:
+        """The number of the device at a coordinate.
+
+        Raises:
+            ArgumentError: There is no such device.
+        """
+        return self.device_id + self.shape.number(coord)
 
     def create_submeshes(self, submesh_shape: MeshShape | Sequence[int]) -> list[Device]:
         """All submeshes of one shape, row by row.
@@ -157,12 +180,11 @@ class Device:
         Raises:
             ArgumentError: The mesh cannot be divided into them.
         """
-        shape = MeshShape(submesh_shape).rows_and_columns
-        counts = [extent // part for extent, part in zip(self.shape, shape, strict=True)]
-        if [count * part for count, part in zip(counts, shape, strict=True)] != list(self.shape):
-            raise ArgumentError(f"{self} is not made up of parts of shape {shape}")
-        rows, columns = shape
-        starts = [(row * rows, column * columns) for row in range(counts[0]) for column in range(counts[1])]
+        shape = MeshShape(submesh_shape).with_rows
+        if len(shape) != len(self.shape) or any(own % part for own, part in zip(self.shape, shape, strict=True)):
+            raise ArgumentError(f"{self} is not made up of parts of shape {tuple(shape)}")
+        counts = MeshShape(own // part for own, part in zip(self.shape, shape, strict=True))
+        starts = (tuple(map(mul, at, shape)) for at in counts.coordinates())
         return [self.create_submesh(shape, start) for start in starts]
 
     # --- Parts of a chip, of which a CPU has none -----------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import json
+import math
 import os
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
@@ -38,7 +39,8 @@ class Numerics(enum.Enum):
 class SystemDesc:
     """The parameters of a system for the compiler and the runtime; sizes in bytes, grids in cores (rows, columns).
 
-    `dram_bytes` is None if the DRAM is the host's memory.
+    `dram_bytes` is None if the DRAM is the host's memory. `mesh` is the shape of the mesh that the system's chips form;
+    the other fields are those of each chip.
     """
 
     name: str
@@ -54,6 +56,12 @@ class SystemDesc:
     tile_aligned_only: bool
     fuses_multi_user_values: bool
     dram_bytes: int | None = None
+    mesh: tuple[int, ...] = (1, 1)
+
+    @property
+    def chip(self) -> SystemDesc:
+        """The description of one chip of the system."""
+        return self if math.prod(self.mesh) == 1 else resolve_target(replace(self, name=self.arch, mesh=(1, 1)))
 
     def dst_capacity(self, *, wide: bool) -> int:
         """DST tiles that one kernel may hold at once; `wide`: its elements are wider than 16 bits."""
@@ -96,7 +104,7 @@ class SystemDesc:
             raise _no_description(source, "it is no JSON object")
         inner = described.get("system_desc", described)
         if isinstance(inner, dict) and "chip_descs" in inner:
-            return _of_chips(inner["chip_descs"], source)
+            return _of_chips(inner["chip_descs"], inner.get("chip_desc_indices"), source)
         return _of_fields(described, source)
 
 
@@ -117,10 +125,11 @@ def _of_fields(values: dict[str, Any], source: str) -> SystemDesc:
     for name, value in values.items():
         if not _fits(name, value):
             raise _no_description(source, f"`{name}` is {value!r}")
-    return SystemDesc(**(values | {"numerics": Numerics(values["numerics"]), "grid": tuple(values["grid"])}))
+    converted: dict[str, Any] = {name: tuple(values[name]) for name in ("grid", "mesh") if name in values}
+    return SystemDesc(**(values | converted | {"numerics": Numerics(values["numerics"])}))
 
 
-_OPTIONAL = {"dram_bytes"}
+_OPTIONAL = {"dram_bytes", "mesh"}
 """Fields that descriptions of earlier versions lack."""
 
 
@@ -128,19 +137,33 @@ def _fits(name: str, value: object) -> bool:
     """Whether a value has the type of this field in a preset."""
     if name == "numerics":
         return value in [numerics.value for numerics in Numerics]
+    if name == "mesh":
+        return (
+            isinstance(value, list) and len(value) in {2, 3} and all(type(each) is int and each > 0 for each in value)
+        )
     if value is None:
         return getattr(PRESETS["cpu"], name) is None
     return _is_alike(tuple(value) if isinstance(value, list) else value, getattr(PRESETS["wormhole_b0"], name))
 
 
-def _of_chips(chips: object, source: str) -> SystemDesc:
-    """The target of a system of equal chips."""
+def _of_chips(chips: object, indices: object, source: str) -> SystemDesc:
+    """The target of a system of equal chips; `indices` has the description of each chip, or is None."""
     if not isinstance(chips, list) or not chips or not all(isinstance(chip, dict) for chip in chips):
         raise _no_description(source, f"`chip_descs` is {chips!r}")
     targets = {_of_chip(chip, source) for chip in chips}
     if len(targets) > 1:
         raise _no_description(source, "its chips differ; keep those of one kind in `chip_descs`")
-    return targets.pop()
+    if indices is None:
+        count = 1
+    elif isinstance(indices, list) and indices and all(each in range(len(chips)) for each in indices):
+        count = len(indices)
+    else:
+        raise _no_description(source, f"`chip_desc_indices` is {indices!r}")
+    return replace(targets.pop(), mesh=_MESHES.get(count, (1, count)))
+
+
+_MESHES = {8: (2, 4), 32: (8, 4)}
+"""The mesh of a number of chips, where it is no row: those of a T3000 and of a Galaxy."""
 
 
 def _of_chip(chip: dict[str, Any], source: str) -> SystemDesc:
@@ -233,7 +256,19 @@ PRESETS = {
     )
 }
 
-_INTERNED = {desc: desc for desc in PRESETS.values()}
+SYSTEMS = {
+    name: replace(PRESETS[arch], name=name, mesh=mesh)
+    for name, arch, mesh in (
+        ("n150", "wormhole_b0", (1, 1)),
+        ("n300", "wormhole_b0", (1, 2)),
+        ("t3000", "wormhole_b0", (2, 4)),
+        ("galaxy", "wormhole_b0", (8, 4)),
+        ("p150", "blackhole", (1, 1)),
+    )
+}
+"""Systems of one or several chips, whose rules are those of a preset."""
+
+_INTERNED = {desc: desc for desc in (*PRESETS.values(), *SYSTEMS.values())}
 
 
 def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
@@ -247,9 +282,11 @@ def resolve_target(target: SystemDesc | str | None) -> SystemDesc:
     if isinstance(target, SystemDesc):
         return _INTERNED.setdefault(target, target)
     if target is not None:
-        preset = PRESETS.get(target) if isinstance(target, str) else None
+        preset = (PRESETS | SYSTEMS).get(target) if isinstance(target, str) else None
         if preset is None:
-            raise ArgumentError(f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}")
+            raise ArgumentError(
+                f"unknown target {target!r}", help=f"the presets are {', '.join(PRESETS)}, {', '.join(SYSTEMS)}"
+            )
         return preset
     path = os.environ.get("SYSTEM_DESC_PATH")
     if not path:

@@ -48,7 +48,6 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.ops.reduction.losses import LossReductionMode
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.l1 import MemoryView
-from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.runtime.tensors.tensor_text import set_printoptions
 from ttnn_jit.specs.cores.memory_config import (
@@ -58,6 +57,8 @@ from ttnn_jit.specs.cores.memory_config import (
     L1_WIDTH_SHARDED_MEMORY_CONFIG,
 )
 from ttnn_jit.specs.cores.sharding import create_sharded_memory_config, get_maximal_block_sharding_grid
+from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshCoordinateRange, MeshShape
+from ttnn_jit.specs.meshes.tensor_topology import PlacementReplicate, PlacementShard, TensorTopology
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import (
     DRAM_MEMORY_CONFIG,
@@ -115,9 +116,13 @@ __all__ = [
     "MathFidelity",
     "MemoryConfig",
     "MemoryView",
+    "MeshCoordinate",
+    "MeshCoordinateRange",
     "MeshDevice",
     "MeshShape",
     "NdShardSpec",
+    "PlacementReplicate",
+    "PlacementShard",
     "Shape",
     "ShardOrientation",
     "ShardSpec",
@@ -125,6 +130,7 @@ __all__ = [
     "Tensor",
     "TensorMemoryLayout",
     "TensorSpec",
+    "TensorTopology",
     "Tile",
     "_ttnn",
     "bfloat4_b",

@@ -16,22 +16,44 @@ from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalRotaryEmbeddingHf
 from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalRotaryEmbeddingLlama
 from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalRotaryEmbeddingLlamaFusedQk
 from ttnn_jit.ttnn.calling.eager_functions import _ExperimentalSplitQueryKeyValueAndSplitHeads
-from ttnn_jit.ttnn.meshes.collectives import all_gather_async as all_gather_async
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import all_gather_async as all_gather_async
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import all_gather_async_reversed as all_gather_async_reversed
+from ttnn_jit.ttnn.meshes.fused_collectives import all_gather_concat as all_gather_concat
+from ttnn_jit.ttnn.meshes.fused_collectives import all_gather_matmul_async as all_gather_matmul_async
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import all_reduce_async as all_reduce_async
+from ttnn_jit.ttnn.meshes.fused_collectives import all_reduce_create_qkv_heads as all_reduce_create_qkv_heads
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import all_to_all_async as all_to_all_async
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import all_to_all_async_generic as all_to_all_async_generic
 from ttnn_jit.ttnn.functions.convolutions_3d import conv3d as conv3d
 from ttnn_jit.ttnn.tensors.channel_orders import convert_to_chw as convert_to_chw
 from ttnn_jit.ttnn.tensors.channel_orders import convert_to_hwc as convert_to_hwc
 from ttnn_jit.ttnn.tensors.random_tensors import dropout as dropout
 from ttnn_jit.ttnn.functions.fast_reduce import fast_reduce_nc as fast_reduce_nc
+from ttnn_jit.ttnn.meshes.fused_collectives import llama_all_gather_matmul_async as llama_all_gather_matmul_async
+from ttnn_jit.ttnn.meshes.fused_collectives import llama_reduce_scatter as llama_reduce_scatter
+from ttnn_jit.ttnn.meshes.fused_collectives import llama_rs_create_heads as llama_rs_create_heads
+from ttnn_jit.ttnn.meshes.fused_collectives import llama_rs_matmul as llama_rs_matmul
+from ttnn_jit.ttnn.meshes.fused_collectives import matmul_reduce_scatter_async as matmul_reduce_scatter_async
 from ttnn_jit.ttnn.functions.minimal_products import minimal_matmul as minimal_matmul
-from ttnn_jit.ttnn.meshes.collectives import neighbor_pad_async as neighbor_pad_async
+from ttnn_jit.ttnn.meshes.neighbour_collectives import neighbor_pad_async as neighbor_pad_async
 from ttnn_jit.ttnn.functions.fused_caches import paged_fused_update_cache as paged_fused_update_cache
 from ttnn_jit.ttnn.functions.convolutions_3d import prepare_conv3d_weights as prepare_conv3d_weights
-from ttnn_jit.ttnn.meshes.collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
+from ttnn_jit.ttnn.meshes.fused_collectives import ring_attention_all_gather_async as ring_attention_all_gather_async
+from ttnn_jit.ttnn.meshes.neighbour_collectives import slice_reshard_async as slice_reshard_async
+from ttnn_jit.ttnn.meshes.asynchronous_collectives import strided_all_gather_async as strided_all_gather_async
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
 from ttnn_jit.ttnn.calling.eager_functions import view as view
 
 __all__ = [
     "all_gather_async",
+    "all_gather_async_reversed",
+    "all_gather_concat",
+    "all_gather_matmul_async",
+    "all_reduce_async",
+    "all_reduce_create_qkv_heads",
+    "all_to_all_async",
+    "all_to_all_async_generic",
     "attn_matmul",
     "concatenate_heads",
     "conv3d",
@@ -42,6 +64,11 @@ __all__ = [
     "dropout",
     "fast_reduce_nc",
     "group_attn_matmul",
+    "llama_all_gather_matmul_async",
+    "llama_reduce_scatter",
+    "llama_rs_create_heads",
+    "llama_rs_matmul",
+    "matmul_reduce_scatter_async",
     "minimal_matmul",
     "neighbor_pad_async",
     "nlp_concat_heads",
@@ -54,11 +81,14 @@ __all__ = [
     "paged_update_cache",
     "prepare_conv3d_weights",
     "reduce_scatter_minimal_async",
+    "ring_attention_all_gather_async",
     "rotary_embedding",
     "rotary_embedding_hf",
     "rotary_embedding_llama",
     "rotary_embedding_llama_fused_qk",
+    "slice_reshard_async",
     "split_query_key_value_and_split_heads",
+    "strided_all_gather_async",
     "typecast",
     "view",
 ]

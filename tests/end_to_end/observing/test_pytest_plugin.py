@@ -222,7 +222,7 @@ def test_suites_run_in_one_process_and_fixture_parameters_reach_devices_and_mesh
         import torch
         import ttnn
 
-        @pytest.mark.parametrize("device_params", [{"l1_small_size": 24576}, {"trace_region_size": 1}], indirect=True)
+        @pytest.mark.parametrize("device_params", [{"l1_small_size": 24576}, {"fabric_config": None}], indirect=True)
         def test_settings(device, device_params):
             assert len(device_params) == 1 and device.get_num_devices() == 1
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.specs.target import PRESETS, SystemDesc, read_target, resolve_target
+from ttnn_jit.specs.target import PRESETS, SYSTEMS, SystemDesc, read_target, resolve_target
 
 FIELDS = [field.name for field in fields(SystemDesc)]
 WORMHOLE = PRESETS["wormhole_b0"]
@@ -52,12 +52,12 @@ def refusal(path):
     return str(raised.value)
 
 
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda desc: desc.name)
+@pytest.mark.parametrize("preset", (PRESETS | SYSTEMS).values(), ids=lambda desc: desc.name)
 def test_the_printed_form_of_a_target_parses_to_the_same_target(tmp_path, preset):
     assert read_target(write_file(tmp_path, preset.to_json())) is preset
 
 
-@pytest.mark.parametrize("name", [field for field in FIELDS if field != "dram_bytes"])
+@pytest.mark.parametrize("name", [field for field in FIELDS if field not in {"dram_bytes", "mesh"}])
 def test_a_missing_field_is_named_with_the_file_and_the_fields_there_are(tmp_path, name):
     described = json.loads(WORMHOLE.to_json())
     del described[name]

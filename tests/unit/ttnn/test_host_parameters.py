@@ -57,7 +57,7 @@ def samples():
         "Mapping[int, Device]": {}, "Mapping[str, Any]": {}, "Sequence[UnaryWithParam | UnaryOpType]": [],
         "TensorSpec": tensor.spec, "torch.nn.Module": None, "torch.nn.Conv2d": None, "torch.nn.BatchNorm2d": None,
         "Mapping[Any, Any]": {}, "Sequence[JsonNode]": [], "Convert": print, "Callable[[], torch.nn.Module]": print,
-        "Callable[[Any], Any]": print,
+        "Callable[[Any], Any]": print, "None": None,
     }  # fmt: skip
     yield values
     ttnn.close_device(device)
@@ -127,6 +127,8 @@ def test_exactly_the_parameters_that_a_body_does_not_read_are_declared_without_e
     function = inspect.unwrap(declared.function)
     arguments = getattr(function, "__ttnn_arguments__", None)
     read = fields_read(function.__ttnn_body__, arguments, set()) if arguments else names_read(function)
+    options = [each for each in inspect.signature(function).parameters.values() if each.name in read]
+    read |= {name for each in options for name in declared.items_of(each)} - {*declared.without_effect}
     unread = {each.name for each in declared.parameters if each.name not in read and not each.is_keyword_variadic}
     assert unread == {each.name for each in declared.parameters if each.without_effect and each.name in unread}
     assert unread >= {*declared.without_effect}

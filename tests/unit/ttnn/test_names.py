@@ -162,7 +162,7 @@ def test_the_command_says_that_no_name_of_ttnn_contains_a_text(capsys):
     assert main(["names", "all_gather", "moe"]) == 0
     shown = capsys.readouterr().out
     assert "ttnn.all_gather\n    honoured: " in shown
-    assert "of one device only" in shown
+    assert "in the order of devices" in shown
     assert "ttnn.moe\n    not here yet\n" in shown
     assert main(["names", "conv9d"]) == 1
     assert capsys.readouterr().err == "error: no name of ttnn contains 'conv9d'\n"

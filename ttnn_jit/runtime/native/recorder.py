@@ -88,25 +88,26 @@ class TracePool(BufferPool):
 
 
 class Trace:
-    """A captured trace of one device.
+    """A captured trace of a device, or of the devices of a mesh, whose calls it holds in the order of the capture.
 
     Attributes:
-        kernels: Number of kernel launches of a replay.
-        calls: Number of program calls and copies.
-        nbytes: Bytes of the list of calls, which count against the trace region.
+        kernels: Number of kernel launches of a replay, per device.
+        calls: Number of program calls and copies on all devices.
+        nbytes: Bytes of the list of calls per device, which count against its trace region.
         pool: The memory of the results of the captured calls.
     """
 
     def __init__(
         self, calls: Sequence[NativeCall], arguments: Sequence[ctypes.Array[ctypes.c_int64]], recorder: TraceRecorder
     ):
-        self.kernels = sum(call.kernels for call in calls)
+        self.kernels = -(-sum(call.kernels for call in calls) // recorder.devices)
         self.calls = len(calls)
         self.pool = recorder.pool
         self._list = int64_array(list(map(ctypes.addressof, arguments)))
         self._is_parallel = any(call.is_parallel for call in calls)
         own = {id(call): call.nbytes for call in calls}
-        self.nbytes = sum(own.values()) + sum(map(ctypes.sizeof, (self._list, *arguments)))
+        nbytes = sum(own.values()) + sum(map(ctypes.sizeof, (self._list, *arguments)))
+        self.nbytes = -(-nbytes // recorder.devices)
         unlocked = self.calls >= LONG_CALLS or any(call.releases_gil for call in calls)
         self._replay = replay_entry(releases_gil=unlocked)
         self._trace_id = recorder.trace_id
@@ -199,19 +200,21 @@ class DryRunRecorder(Recorder):
 
 
 class TraceRecorder(Recorder):
-    """Records the calls of one device during a capture.
+    """Records the calls of a device, or of the devices of a mesh, during a capture.
 
     Attributes:
         trace_id: The id of the captured trace.
-        memory: The device's memory that its traces use.
+        memory: The memory that traces of the devices use.
+        devices: The number of devices.
         captured: The tensors that the calls use and that they did not make, by address.
         constants: Buffers of constants, which no tensor owns.
     """
 
-    def __init__(self, trace_id: object, memory: CapturedMemory) -> None:
+    def __init__(self, trace_id: object, memory: CapturedMemory, devices: int = 1) -> None:
         super().__init__()
         self.trace_id = trace_id
         self.memory = memory
+        self.devices = devices
         self.pool: TracePool = TracePool(trace_id)
         self.captured: dict[int, CapturedTensor] = {}
         self.constants: list[Buffer] = []

@@ -6,6 +6,7 @@ import marshal
 from functools import lru_cache
 from typing import Any
 
+from ttnn_jit.specs.meshes.tensor_topology import REPLICATE, PlacementShard, TensorTopology
 from ttnn_jit.specs.tensor_spec import (
     BufferType,
     CoreRange,
@@ -75,6 +76,26 @@ def numbers(values: Any) -> tuple[int, ...]:
     if not isinstance(values, list) or not _INT.issuperset(map(type, values)):
         raise TypeError(f"expected whole numbers, got {values!r}")
     return tuple(values)
+
+
+def topology_to_json(topology: TensorTopology) -> dict[str, Any]:
+    """A topology as JSON values; a placement is the dimension that it splits, or None."""
+    placements = (each.dim if isinstance(each, PlacementShard) else None for each in topology.placements())
+    return {
+        "shape": [*topology.distribution_shape()],
+        "placements": [*placements],
+        "coords": [[*each] for each in topology.mesh_coords()],
+    }
+
+
+def topology_from_json(fields: dict[str, Any]) -> TensorTopology:
+    """The inverse of `topology_to_json`.
+
+    Raises:
+        KeyError, TypeError, ValueError: The values describe no topology.
+    """
+    placements = [REPLICATE if each is None else PlacementShard(numbers([each])[0]) for each in fields["placements"]]
+    return TensorTopology(numbers(fields["shape"]), placements, map(numbers, fields["coords"]))
 
 
 def text_of(value: Any) -> str:

@@ -24,6 +24,7 @@ from ttnn_jit.runtime.tensors.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
 from ttnn_jit.runtime.tensors.tensor_text import tensor_html, tensor_text
 from ttnn_jit.specs.checks import check_kind
+from ttnn_jit.specs.meshes.tensor_topology import ONE_DEVICE, TensorTopology
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, Layout, MemoryConfig, TensorSpec, checked
 
@@ -70,6 +71,10 @@ class Tensor(TensorQueries, TensorOperators):
     def storage_type(self) -> StorageType:
         """Whether the tensor is on the host or on a device."""
         return StorageType.HOST if self.device() is None else StorageType.DEVICE
+
+    def tensor_topology(self) -> TensorTopology:
+        """The placement on a mesh: whole on one device (ttnn.Tensor.tensor_topology)."""
+        return ONE_DEVICE
 
     def is_allocated(self) -> bool:
         """Whether the tensor still has its memory."""

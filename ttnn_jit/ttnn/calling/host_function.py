@@ -88,23 +88,37 @@ class HostFunction:
         return own.replace(parameters=[each for one in shown for each in self._unpacked(one)])
 
     def _unpacked(self, parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
+        items = self.items_of(parameter)
+        if not items:
+            yield parameter
+        for keyword, (text, _) in items.items():
+            yield inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
+
+    def items_of(self, parameter: inspect.Parameter) -> Mapping[str, tuple[str, str]]:
+        """Keyword -> the annotation and its module, for the items of ``**keywords: Unpack[...]``; else empty."""
         name, _, items = _annotation_text(parameter.annotation).removesuffix("]").partition("[")
         if name != "Unpack":
-            yield parameter
-            return
-        for keyword, annotation in self.function.__globals__[items].__annotations__.items():
-            text = annotation.__forward_arg__
-            yield inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text)
+            return {}
+        annotations = self.function.__globals__[items].__annotations__
+        return {
+            keyword: (each.__forward_arg__, each.__forward_module__ or self.function.__module__)
+            for keyword, each in annotations.items()
+        }
 
     @cached_property
     def parameters(self) -> tuple[Any, ...]:
         """A `HostParameter` for each parameter, read from the signature."""
         from ttnn_jit.ttnn.calling.host_parameters import HostParameter, kind_of
 
+        homes = {
+            keyword: home
+            for each in inspect.signature(self.function).parameters.values()
+            for keyword, (_, home) in self.items_of(each).items()
+        }
         return tuple(
             HostParameter(
                 each.name,
-                kind_of(_annotation_text(each.annotation), self.function.__module__),
+                kind_of(_annotation_text(each.annotation), homes.get(each.name, self.function.__module__)),
                 None if each.default is each.empty else each.default,
                 self.aliases.get(each.name, ()),
                 is_required=each.default is each.empty and each.kind not in VARIADIC,

@@ -1,22 +1,26 @@
 """Meshes of devices: a call with tensors of a mesh is repeated on each device with the tensors of that device.
 
-Every device of a mesh is a `Device`. A `MeshTensor` has one tensor on each device, all with the same spec, which is
-also its own. Devices exchange no data.
+Every device of a mesh is a `Device`. A `MeshTensor` has one tensor on each device, or on some of them, all with the
+same spec, which is also its own. Collectives exchange data between devices (`ttnn_jit/ttnn/meshes/`).
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+import weakref
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshShape
+from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, replicated_on, topology_of_result
 
 if TYPE_CHECKING:
     import torch
@@ -30,19 +34,42 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class MeshDevice(Device):
-    """Several devices of one target, in rows and columns; tensors are allocated on the devices, not on the mesh.
+class HostMesh:
+    """The mesh of host tensors that were assembled without a device.
 
     Attributes:
-        shape: Rows and columns.
+        shape: The shape of the meshes that the tensors can be moved to.
+        devices: None for every device.
+    """
+
+    __slots__ = ("devices", "shape")
+
+    def __init__(self, shape: MeshShape) -> None:
+        self.shape = shape.with_rows
+        self.devices: tuple[None, ...] = (None,) * shape.mesh_size()
+
+    def __repr__(self) -> str:
+        return f"a mesh of shape {tuple(self.shape)}"
+
+
+class MeshDevice(Device):
+    """Several devices of one target, along up to three axes; tensors are allocated on the devices, not on the mesh.
+
+    The devices have one order of replays and one record of captured memory: a trace is of all of them.
+
+    Attributes:
+        shape: Extents along each axis.
         devices: The devices in row-major order.
     """
 
     def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
         first = devices[0]
         super().__init__(first.target, queues=first.queues, trace_region_size=first.trace_region_size)
-        self.shape = MeshShape(shape.rows_and_columns)
+        self.shape = shape.with_rows
         self.devices = tuple(devices)
+        for device in (self, *devices):
+            device.order, device.captured = first.order, first.captured
+        _MESHES.append(weakref.ref(self, _MESHES.remove))
         self._submeshes: list[Device] = []
 
     def get_submeshes(self) -> list[Device]:
@@ -57,14 +84,36 @@ class MeshDevice(Device):
         Raises:
             ArgumentError: The submesh exceeds the mesh.
         """
-        shape, first = MeshShape(submesh_shape).rows_and_columns, tuple(offset or (0, 0))
-        ranges = [range(start, start + extent) for start, extent in zip(first, shape, strict=True)]
-        if any(each.start < 0 or each.stop > extent for each, extent in zip(ranges, self.shape, strict=True)):
-            raise ArgumentError(f"{self} has no part of shape {shape} at {first}")
-        devices = [self.devices[row * self.shape[1] + column] for row in ranges[0] for column in ranges[1]]
-        part = devices[0] if len(devices) == 1 else MeshDevice(MeshShape(shape), devices)
+        shape = MeshShape(submesh_shape).with_rows
+        first = tuple(offset or (0,) * len(shape))
+        if not len(first) == len(shape) == len(self.shape) or any(
+            start < 0 or start + extent > own for start, extent, own in zip(first, shape, self.shape, strict=True)
+        ):
+            raise ArgumentError(f"{self} has no part of shape {tuple(shape)} at {first}")
+        coordinates = (map(sum, zip(first, each, strict=True)) for each in shape.coordinates())
+        devices = [self.devices[self.shape.number((*coordinate,))] for coordinate in coordinates]
+        part = devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
         self._submeshes.append(part)
         return part
+
+    def reshape(self, new_shape: MeshShape | Sequence[int]) -> None:
+        """Arrange the devices in another shape; their order does not change (ttnn.MeshDevice.reshape).
+
+        Raises:
+            ArgumentError: The shape has another number of devices.
+        """
+        shape = MeshShape(new_shape).with_rows
+        if math.prod(shape) != len(self.devices):
+            raise ArgumentError(f"{self} has {len(self.devices)} devices, and {shape} has {math.prod(shape)}")
+        self.shape = shape
+
+    def get_device_id(self, coord: Sequence[int]) -> int:
+        """The number of the device at a coordinate.
+
+        Raises:
+            ArgumentError: There is no such device.
+        """
+        return self.devices[self.shape.number(coord)].device_id
 
     @interpreted_in_programs
     def get_num_devices(self) -> int:
@@ -128,19 +177,60 @@ class MeshDevice(Device):
         return f"MeshDevice({'x'.join(map(str, self.shape))} {self.devices[0].rules})"
 
 
+_MESHES: list[weakref.ref[MeshDevice]] = []
+"""The meshes of the process, in the order in which they were opened."""
+
+
+def mesh_of_devices(devices: Collection[Device]) -> MeshDevice | None:
+    """The mesh that was opened last with all of these devices; None if there is none."""
+    meshes = [mesh for ref in reversed(_MESHES) if (mesh := ref()) is not None and not mesh.closed]
+    return next((mesh for mesh in meshes if all(device in mesh.devices for device in devices)), None)
+
+
 class MeshTensor(Tensor):
-    """One tensor for each device of a mesh, on the devices or on the host; the metadata are those of one tensor."""
+    """A tensor on each device of a mesh, or on some; the metadata are those of one tensor.
 
-    __slots__ = ("mesh", "tensors")
+    Args:
+        mesh: The mesh; a `HostMesh` if the tensors are on the host and of no device.
+        tensors: The tensors in row-major order of their devices.
+        topology: The placement; None if every device has the same tensor.
 
-    def __init__(self, mesh: MeshDevice, tensors: Sequence[Tensor]) -> None:
+    Attributes:
+        numbers: The number of each tensor's device in the mesh, in row-major order.
+    """
+
+    __slots__ = ("mesh", "numbers", "tensors", "topology")
+
+    def __init__(
+        self, mesh: MeshDevice | HostMesh, tensors: Sequence[Tensor], topology: TensorTopology | None = None
+    ) -> None:
         self.mesh = mesh
         self.tensors = tuple(tensors)
         self.spec = self.tensors[0].spec
+        self.topology = replicated_on(mesh.shape) if topology is None else topology
+        self.numbers: Sequence[int] = (
+            range(len(mesh.devices))
+            if len(self.tensors) == len(mesh.devices)
+            else tuple(map(mesh.shape.number, self.topology.mesh_coords()))
+        )
+
+    def tensor_topology(self) -> TensorTopology:
+        """How the tensor was split, and which device has which shard (ttnn.Tensor.tensor_topology)."""
+        return self.topology
+
+    def on(self, number: int) -> Tensor:
+        """The tensor on a device, by its number in the mesh."""
+        return self.tensors[number if type(self.numbers) is range else self.numbers.index(number)]
+
+    def of(self, tensors: Sequence[Tensor]) -> MeshTensor:
+        """Other tensors, placed as these are."""
+        return MeshTensor(self.mesh, tensors, self.topology)
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Repeat the call on every device; `TtnnOperation` calls this hook."""
-        return on_every_device(self.mesh, function, args, kwargs)
+        found = self.mesh if isinstance(self.mesh, MeshDevice) else None
+        mesh = found or mesh_of_arguments(leaves([*args, *kwargs.values()])) or self.mesh
+        return on_every_device(mesh, function, args, kwargs)
 
     def device(self) -> Any:
         """The mesh; None on the host."""
@@ -164,24 +254,27 @@ class MeshTensor(Tensor):
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> MeshTensor:  # noqa: ARG002 - as ttnn has it
         """A copy on the host."""
-        return MeshTensor(self.mesh, [tensor.cpu() for tensor in self.tensors])
+        return self.of([tensor.cpu() for tensor in self.tensors])
 
     def to(self, device_or_layout: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
         """A copy on the devices of a mesh, or in another layout."""
+        mesh = device_or_layout if isinstance(device_or_layout, MeshDevice) else self.mesh
         return on_every_device(
-            self.mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}
+            mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}
         )
 
     def __copy__(self) -> MeshTensor:
         """Another tensor with the same memory."""
-        return MeshTensor(self.mesh, [copy.copy(tensor) for tensor in self.tensors])
+        return self.of([copy.copy(tensor) for tensor in self.tensors])
 
     def __deepcopy__(self, _: object) -> MeshTensor:
         """A copy in new memory, on the same devices."""
-        return MeshTensor(self.mesh, [copy.deepcopy(tensor) for tensor in self.tensors])
+        return self.of([copy.deepcopy(tensor) for tensor in self.tensors])
 
     def to_torch(self) -> torch.Tensor:
-        """Refuse the conversion: a composer must define how the tensors of the devices are joined."""
+        """The tensor of the one device that has a part; of several a composer must define how they are joined."""
+        if len(self.tensors) == 1:
+            return self.tensors[0].to_torch()
         self.memory("to_torch")
         raise AssertionError
 
@@ -194,16 +287,17 @@ class MeshTensor(Tensor):
 
 
 def on_every_device(
-    mesh: MeshDevice, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    mesh: MeshDevice | HostMesh, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """The results of `function` on every device, joined into `MeshTensor` objects.
+    """The results of `function` on every device that has all operands, joined into `MeshTensor` objects.
 
     Raises:
-        ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments.
+        ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments; or no device has
+            all operands.
     """
     every = leaves([*args, *kwargs.values()])
     given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
-    if any(tensor.mesh is not mesh for tensor in given):
+    if any(not _belongs_to(tensor, mesh) for tensor in given):
         raise ArgumentError("the tensors are on different meshes")
     if given and (others := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
         raise ArgumentError(
@@ -211,10 +305,13 @@ def on_every_device(
             help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
         )
 
+    numbers = common_numbers(mesh, given)
+    is_whole = type(numbers) is range
+
     def on(number: int) -> Any:
         def own(leaf: Any) -> Any:
             if isinstance(leaf, MeshTensor):
-                return leaf.tensors[number]
+                return leaf.tensors[number] if is_whole else leaf.on(number)
             return mesh.devices[number] if leaf is mesh else leaf
 
         return function(
@@ -222,30 +319,72 @@ def on_every_device(
             **{name: map_leaves(value, own) for name, value in kwargs.items()},
         )
 
-    results = [on(number) for number in range(len(mesh.devices))]
-    gathered = iter([_joined(mesh, same, given) for same in zip(*map(leaves, results), strict=True)])
+    results = [on(number) for number in numbers]
+    gathered = iter([_joined(mesh, numbers, same, given) for same in zip(*map(leaves, results), strict=True)])
     return map_leaves(results[0], lambda _: next(gathered))
+
+
+def _belongs_to(tensor: MeshTensor, mesh: MeshDevice | HostMesh) -> bool:
+    """Whether a tensor is of this mesh, or is on the host and of no mesh."""
+    return tensor.mesh is mesh or (isinstance(tensor.mesh, HostMesh) and len(tensor.mesh.devices) == len(mesh.devices))
+
+
+def common_numbers(mesh: MeshDevice | HostMesh, given: Sequence[MeshTensor]) -> Sequence[int]:
+    """The numbers of the devices that have a tensor of each of `given`, in row-major order.
+
+    Raises:
+        ArgumentError: There is no such device.
+    """
+    numbers = range(len(mesh.devices))
+    if all(type(tensor.numbers) is range for tensor in given):
+        return numbers
+    common = [number for number in numbers if all(number in tensor.numbers for tensor in given)]
+    if not common:
+        raise ArgumentError(f"no device of {mesh} has all the tensors of the call")
+    return common
 
 
 def _device_of(leaf: Any) -> Device | None:
     return leaf.device() if isinstance(leaf, Tensor) else leaf if isinstance(leaf, Device) else None
 
 
-def _joined(mesh: MeshDevice, same: tuple[Any, ...], given: Sequence[MeshTensor]) -> Any:
+def _joined(
+    mesh: MeshDevice | HostMesh, numbers: Sequence[int], same: tuple[Any, ...], given: Sequence[MeshTensor]
+) -> Any:
     if not isinstance(same[0], Tensor):
         return same[0]
-    known = next((tensor for tensor in given if all(map(lambda a, b: a is b, tensor.tensors, same))), None)
-    return MeshTensor(mesh, same) if known is None else known
+    first = same[0]
+    for tensor in given:
+        if tensor.tensors[0] is first and len(tensor.tensors) == len(same) and all(map(is_, tensor.tensors, same)):
+            return tensor
+    if not given:
+        return MeshTensor(mesh, same)
+    coordinates = coordinates_of(mesh, numbers)
+    return MeshTensor(mesh, same, topology_of_result(tuple(tensor.topology for tensor in given), coordinates))
 
 
-def mesh_of_arguments(values: Iterable[Any]) -> MeshDevice | None:
+def coordinates_of(mesh: MeshDevice | HostMesh, numbers: Sequence[int]) -> tuple[MeshCoordinate, ...]:
+    """The coordinates of devices of a mesh."""
+    return _coordinates(mesh.shape, numbers if type(numbers) is range else tuple(numbers))
+
+
+@functools.lru_cache(maxsize=256)
+def _coordinates(shape: MeshShape, numbers: Sequence[int]) -> tuple[MeshCoordinate, ...]:
+    every = [*shape.coordinates()]
+    return tuple(every[number] for number in numbers)
+
+
+def mesh_of_arguments(values: Iterable[Any]) -> MeshDevice | HostMesh | None:
     """The first mesh among the arguments, or the mesh of the first `MeshTensor`; None if there is neither."""
+    found: HostMesh | None = None
     for value in values:
         if isinstance(value, MeshDevice):
             return value
         if isinstance(value, MeshTensor):
-            return value.mesh
-    return None
+            if isinstance(value.mesh, MeshDevice):
+                return value.mesh
+            found = value.mesh
+    return found
 
 
 def over_meshes(function: Callable[P, T]) -> Callable[P, T]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.mesh_shape import MeshShape
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.mesh import MeshDevice
@@ -56,7 +57,9 @@ def open_device(
     _check_settings(num_command_queues, trace_region_size)
     if device_id < 0:
         raise ArgumentError(f"`device_id` must be a whole number of at least 0, got {device_id!r}")
-    return Device(resolve_target(target), device_id, queues=num_command_queues, trace_region_size=trace_region_size)
+    return Device(
+        resolve_target(target).chip, device_id, queues=num_command_queues, trace_region_size=trace_region_size
+    )
 
 
 @host_function(observed=False)
@@ -90,7 +93,7 @@ def disable_and_clear_program_cache(device: Device) -> None:
 
 @host_function(observed=False)
 def open_mesh_device(
-    mesh_shape: MeshShape | Sequence[int] | int = MeshShape(1, 1),  # noqa: B008 - immutable
+    mesh_shape: MeshShape | Sequence[int] | int | None = None,
     *,
     target: SystemDesc | str | None = None,
     num_command_queues: int = 1,
@@ -99,28 +102,45 @@ def open_mesh_device(
 ) -> Device:
     """Open a mesh of devices (ttnn.open_mesh_device); a mesh of one device is that device.
 
-    The keywords are those of `open_device`.
+    Without a shape it is the mesh of the system that `target` describes, or one device. The other keywords are those
+    of `open_device`.
 
     Raises:
         ArgumentError: More devices are requested than there are, or an unknown target or keyword.
     """
     _refuse_unknown("open_mesh_device", hardware)
     _check_settings(num_command_queues, trace_region_size)
-    shape = MeshShape(mesh_shape)
-    if shape.mesh_size() > get_num_devices():
-        raise ArgumentError(
-            f"a mesh of {shape.mesh_size()} devices is more than the {get_num_devices()} that "
-            "`ttnn.get_num_devices()` says there are"
-        )
+    system = resolve_target(target)
+    shape = MeshShape(system.mesh if mesh_shape is None else mesh_shape)
+    there = math.prod(system.mesh) if math.prod(system.mesh) > 1 else MAX_DEVICES
+    if shape.mesh_size() > there:
+        raise ArgumentError(f"a mesh of {shape.mesh_size()} devices is more than the {there} that there are")
     settings = {"queues": num_command_queues, "trace_region_size": trace_region_size}
-    devices = [Device(resolve_target(target), number, **settings) for number in range(shape.mesh_size())]
-    return devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
+    devices = [Device(system.chip, number, **settings) for number in range(shape.mesh_size())]
+    if len(devices) == 1:
+        return devices[0]
+    return MeshDevice(shape, devices)
+
+
+MAX_DEVICES = 32
+"""The most devices of a mesh, unless the target describes a system of several chips: those of a Galaxy."""
 
 
 @host_function(observed=False)
 def close_mesh_device(mesh_device: Device) -> None:
     """Close every device of a mesh; closing twice is allowed (ttnn.close_mesh_device)."""
     mesh_device.close()
+
+
+@host_function(observed=False)
+@contextlib.contextmanager
+def create_mesh_device(*args: Any, **keywords: Any) -> Iterator[Device]:
+    """Open a mesh for the body of a ``with`` (ttnn.create_mesh_device), with the arguments of `open_mesh_device`."""
+    mesh_device = open_mesh_device(*args, **keywords)
+    try:
+        yield mesh_device
+    finally:
+        mesh_device.close()
 
 
 @host_function(
@@ -147,14 +167,24 @@ def synchronize_device(
 
 @host_function(observed=False)
 def get_num_devices() -> int:
-    """The number of devices that a mesh may have: eight, all of them this CPU."""
-    return 8
+    """The number of devices: those of the system that `SYSTEM_DESC_PATH` describes, or eight; all are this CPU.
+
+    A mesh may have up to 32 devices if the description is not that of several chips.
+    """
+    described = math.prod(resolve_target(None).mesh)
+    return described if described > 1 else 8
 
 
 @host_function(observed=False)
 def get_arch_name() -> str:
     """The architecture of the device that `open_device` would open."""
     return resolve_target(None).arch
+
+
+@host_function(observed=False)
+def get_num_pcie_devices() -> int:
+    """The number of devices on the PCIe bus (ttnn.get_num_pcie_devices): all devices."""
+    return get_num_devices()
 
 
 @host_function(observed=False)

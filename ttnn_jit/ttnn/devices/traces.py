@@ -1,4 +1,4 @@
-"""Traces of ttnn: calls are captured, and replayed by one native call.
+"""Traces of ttnn: calls are captured, and replayed by one native call. A trace of a mesh is one of all its devices.
 
 As on a chip, nothing runs during the capture. The results of captured calls cannot be read before the first
 `execute_trace`, and each replay overwrites them. See `ttnn_jit.runtime.native.recorder`.
@@ -40,12 +40,12 @@ class MeshTraceId:
 
     @property
     def traces(self) -> list[Trace]:
-        """The captured traces, one for each device; empty before the end of the capture and after release."""
-        return [member.traces[self] for member in self.device.members() if self in member.traces]
+        """The captured trace of the device or of all devices; empty before the end of the capture and after release."""
+        return [*dict.fromkeys(member.traces[self] for member in self.device.members() if self in member.traces)]
 
     @property
     def kernels(self) -> int:
-        """The number of kernels that a replay launches on each device."""
+        """The number of kernels that a replay launches per device."""
         return max((trace.kernels for trace in self.traces), default=0)
 
     def __repr__(self) -> str:
@@ -75,8 +75,9 @@ def begin_trace_capture(mesh_device: Device, cq_id: int | None = None) -> MeshTr
                 "`ttnn.release_trace`",
             )
     trace_id = MeshTraceId(mesh_device)
+    recorder = TraceRecorder(trace_id, mesh_device.captured, len(mesh_device.members()))
     for member in mesh_device.members():
-        member.record(TraceRecorder(trace_id, member.captured))
+        member.record(recorder)
     return trace_id
 
 
@@ -94,8 +95,8 @@ def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, cq_id: int | N
     if trace_id.ended is not None:
         raise TraceError(f"end_trace_capture: the capture of {trace_id} ended at {trace_id.ended}")
     trace_id.ended = user_location()
-    captured = [(member, _stop_recording(member)) for member in mesh_device.members()]
-    for member, trace in captured:
+    trace = _stop_recording(mesh_device)
+    for member in mesh_device.members():
         taken = sum(other.nbytes for other in member.traces.values())
         if member.trace_region_size and taken + trace.nbytes > member.trace_region_size:
             trace_id.released = trace_id.ended
@@ -104,7 +105,7 @@ def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, cq_id: int | N
                 f"{member.trace_region_size:,} bytes {member.trace_region_size - taken:,} are left",
                 help="open the device with a larger `trace_region_size`, or release other traces",
             )
-    for member, trace in captured:
+    for member in mesh_device.members():
         member.traces[trace_id] = trace
 
 
@@ -119,7 +120,7 @@ def execute_trace(
 
     Warns once for each tensor of the trace that was freed, and for each tensor that reuses such memory.
 
-    Replays of one device, and reads and writes of its tensors by the host, are serialized across threads. A replay
+    Replays of a device or mesh, and host reads and writes of its tensors, are serialized across threads. A replay
     recomputes its results in place, and their memory holds intermediate values meanwhile; programs that other threads
     run on these tensors are not serialized with it.
 
@@ -131,10 +132,9 @@ def execute_trace(
     _check(mesh_device, trace_id, "execute_trace", cq_id)
     mesh_device.require_host_access("execute_trace")
     _check_unreleased(trace_id, "execute_trace")
-    for member in mesh_device.members():
-        with member.order:
-            if trace := member.traces.get(trace_id):  # another thread may have released it meanwhile
-                trace.replay()
+    with mesh_device.order:
+        for trace in trace_id.traces:  # none if another thread has released it meanwhile
+            trace.replay()
 
 
 @host_function(observed=False)
@@ -151,12 +151,14 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
     _check(mesh_device, trace_id, "release_trace", None)
     _check_unreleased(trace_id, "release_trace")
     location = user_location()
-    for member in mesh_device.members():
-        if isinstance(member.recorder, TraceRecorder) and member.recorder.trace_id is trace_id:
-            _stop_recording(member)
-        with member.order:
-            if trace := member.traces.pop(trace_id, None):
-                trace.release()
+    recorder = mesh_device.members()[0].recorder
+    if isinstance(recorder, TraceRecorder) and recorder.trace_id is trace_id:
+        _stop_recording(mesh_device)
+    with mesh_device.order:
+        for trace in trace_id.traces:
+            trace.release()
+        for member in mesh_device.members():
+            member.traces.pop(trace_id, None)
     trace_id.ended, trace_id.released = trace_id.ended or location, trace_id.released or location
 
 
@@ -173,8 +175,9 @@ def _check_unreleased(trace_id: MeshTraceId, name: str) -> None:
 
 
 def _stop_recording(device: Device) -> Trace:
-    """The trace that the device has recorded; later calls run again."""
-    recorder = device.recorder
+    """The trace that the device or the devices of a mesh have recorded; later calls run again."""
+    recorder = device.members()[0].recorder
     assert isinstance(recorder, TraceRecorder), "it records from the beginning of a capture to its end"
-    device.record(None)
+    for member in device.members():
+        member.record(None)
     return recorder.trace()

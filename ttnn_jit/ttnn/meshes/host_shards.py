@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
+from ttnn_jit.specs.meshes.tensor_topology import PlacementShard, TensorTopology, sharded_on
 from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.mesh import HostMesh, MeshTensor, coordinates_of, mesh_of_devices
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshToTensor, TensorToMesh
 from ttnn_jit.ttnn.tensors.torch_conversion import from_torch, to_torch
 from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
 
 
-class MeshCoordinate(tuple[int, ...]):
-    """The position of a device in a mesh, from 0 along each axis (ttnn.MeshCoordinate)."""
-
-    __slots__ = ()
-
-    def __new__(cls, *coordinates: int | Iterable[int]) -> MeshCoordinate:
-        """``MeshCoordinate(0, 1)`` or ``MeshCoordinate((0, 1))``."""
-        given = coordinates[0] if len(coordinates) == 1 and not isinstance(coordinates[0], int) else coordinates
-        flat: tuple[Any, ...] = tuple(given) if isinstance(given, Iterable) else ()
-        if not flat or not all(type(coordinate) is int and coordinate >= 0 for coordinate in flat):
-            raise ArgumentError(f"a mesh coordinate is whole numbers of at least 0, got {flat}")
-        return super().__new__(cls, flat)
-
-    def dims(self) -> int:
-        """Number of axes."""
-        return len(self)
-
-    def __repr__(self) -> str:
-        return f"MeshCoordinate([{', '.join(map(str, self))}])"
-
-
 @host_function(observed=False)
-def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence[int]) -> Tensor:
+def from_host_shards(tensors: Sequence[Tensor], mesh_shape: Sequence[int], shard_dim: int = 0) -> Tensor:
     """The tensor of a mesh with these host tensors, one for each device (ttnn.from_host_shards).
 
+    Args:
+        tensors: Tensors of one spec, in row-major order of the devices.
+        mesh_shape: The shape of the mesh.
+        shard_dim: The dimension that the topology states as split.
+
     Raises:
-        ArgumentError: The mesh has more than one device or another number of devices, or a tensor is on a device.
+        ArgumentError: The mesh has another number of devices, a tensor is on a device, or the specs differ.
     """
     shape = MeshShape(mesh_shape)
     if len(tensors) != shape.mesh_size():
@@ -49,29 +34,49 @@ def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape | Sequence
     for tensor in tensors:
         if tensor.device() is not None:
             raise ArgumentError("from_host_shards: a shard is on a device", help="use `ttnn.from_device` first")
-    return _single("from_host_shards", tensors, "cut one tensor by `ttnn.from_torch(..., mesh_mapper=...)`")
+    _check_equal_specs("from_host_shards", tensors)
+    if len(tensors) == 1:
+        return tensors[0]
+    mesh = HostMesh(shape)
+    return MeshTensor(mesh, tensors, sharded_on(mesh.shape, shard_dim))
 
 
 @host_function(observed=False)
 def combine_device_tensors(tensors: Sequence[Tensor]) -> Tensor:
-    """The tensor of a mesh with these tensors, one on each device (ttnn.combine_device_tensors).
+    """The tensor of a mesh with these tensors, which are on different devices of it (ttnn.combine_device_tensors).
+
+    The result has the memory of the tensors. The mesh is the one that was opened last with all their devices.
 
     Raises:
-        ArgumentError: There is not exactly one tensor, or it is on the host.
+        ArgumentError: There is no tensor, one is on the host, two are on one device, the devices are of no common mesh,
+            or the specs differ.
     """
+    if not tensors:
+        raise ArgumentError("combine_device_tensors: there are no tensors to combine")
     for tensor in tensors:
         if tensor.device() is None:
             raise ArgumentError("combine_device_tensors: a tensor is on the host", help="use `from_host_shards`")
-    return _single("combine_device_tensors", tensors, "keep the tensor of the mesh that they are of")
+    _check_equal_specs("combine_device_tensors", tensors)
+    by_device = {tensor.device(): tensor for tensor in tensors}
+    if len(by_device) != len(tensors):
+        raise ArgumentError("combine_device_tensors: two tensors are on one device")
+    if len(tensors) == 1:
+        return tensors[0]
+    mesh = mesh_of_devices([device for device in by_device if device is not None])
+    if mesh is None:
+        raise ArgumentError("combine_device_tensors: the devices of the tensors are not of one mesh")
+    numbers = [number for number, device in enumerate(mesh.devices) if device in by_device]
+    coordinates = coordinates_of(mesh, numbers)
+    topology = TensorTopology((len(numbers),), (PlacementShard(0),), coordinates)
+    return MeshTensor(mesh, [by_device[mesh.devices[number]] for number in numbers], topology)
 
 
-def _single(name: str, tensors: Sequence[Tensor], instead: str) -> Tensor:
-    if len(tensors) != 1:
-        raise ArgumentError(
-            f"{name}: got {len(tensors)} tensors; a tensor of several devices cannot be assembled from its parts",
-            help=instead,
-        )
-    return tensors[0]
+def _check_equal_specs(name: str, tensors: Sequence[Tensor]) -> None:
+    for tensor in tensors:
+        if isinstance(tensor, MeshTensor):
+            raise ArgumentError(f"{name}: a tensor is of a mesh", help="take `ttnn.get_device_tensors` of it")
+        if tensor.spec is not tensors[0].spec:
+            raise ArgumentError(f"{name}: the tensors differ, {tensors[0].spec} and {tensor.spec}")
 
 
 @host_function(observed=False)
@@ -103,5 +108,6 @@ def aggregate_tensor(tensor: Tensor, composer: MeshToTensor) -> Tensor:
         ArgumentError: An argument has the wrong type.
         ShapeError: The tensors have no such dimension.
     """
-    whole = composer.whole([to_torch(own) for own in get_device_tensors(tensor)])
+    numbers = tensor.numbers if isinstance(tensor, MeshTensor) else (0,)
+    whole = composer.whole(dict(zip(numbers, map(to_torch, get_device_tensors(tensor)), strict=True)))
     return from_torch(whole, tensor.dtype, layout=tensor.layout)

@@ -1,8 +1,10 @@
-"""Topologies and reductions of collectives, as programs name them; devices exchange no data here."""
+"""Topologies and reductions of collectives, as programs name them."""
 
 from __future__ import annotations
 
 import enum
+
+from ttnn_jit.diagnostics.errors import ArgumentError
 
 
 class Topology(enum.Enum):
@@ -23,3 +25,21 @@ class ReduceType(enum.Enum):
     Min = 3
     Std = 4
     Var = 5
+    Prod = 6
+
+    @property
+    def reduction(self) -> str:
+        """The name of the reduction in the declarations of collectives."""
+        return self.name.lower()
+
+
+def reduction_of(name: str, math_op: ReduceType | None, reduce_type: ReduceType | str | None = None) -> str:
+    """The name of the reduction that a call of the function `name` requests, the sum if it requests none.
+
+    Raises:
+        ArgumentError: It requests two.
+    """
+    if None not in (math_op, reduce_type):
+        raise ArgumentError(f"{name} got both `math_op` and `reduce_type`")
+    given = math_op if reduce_type is None else reduce_type
+    return "sum" if given is None else given.reduction if isinstance(given, ReduceType) else given.lower()

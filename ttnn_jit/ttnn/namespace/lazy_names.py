@@ -71,7 +71,8 @@ NAMESPACE_MODULES = (
         "num_cores_to_corerangeset_in_subcoregrids split_work_to_cores",
     ),
     NamespaceModule("ttnn.observing.session_config", "CONFIG CONFIG_OVERRIDES CONFIG_PATH Config", SETTINGS_EFFECT),
-    NamespaceModule("ttnn.meshes.topology", "ReduceType Topology", NO_LINKS),
+    NamespaceModule("ttnn.meshes.topology", "ReduceType"),
+    NamespaceModule("ttnn.meshes.topology", "Topology", NO_LINKS),
     NamespaceModule(
         "ttnn.fabric",
         "FabricConfig FabricManagerMode FabricReliabilityMode FabricRouterConfig FabricTensixConfig FabricUDMMode",
@@ -85,9 +86,8 @@ NAMESPACE_MODULES = (
     NamespaceModule(
         "ttnn.tensors.mesh_mappers",
         "ConcatMesh2dToTensor ConcatMeshToTensor MeshComposerConfig MeshMapperConfig MeshToTensor "
-        "PlacementReplicate PlacementShard ReplicateTensorToMesh ShardTensor2dMesh ShardTensorToMesh TensorToMesh",
+        "ReplicateTensorToMesh ShardTensor2dMesh ShardTensorToMesh TensorToMesh",
     ),
-    NamespaceModule("ttnn.meshes.host_shards", "MeshCoordinate"),
     NamespaceModule(
         "specs.cores.sub_devices",
         "SubDevice SubDeviceId SubDeviceManagerId",

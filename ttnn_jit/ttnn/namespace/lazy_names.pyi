@@ -57,10 +57,12 @@ from ttnn_jit.ttnn.devices.devices import DispatchCoreConfig as DispatchCoreConf
 from ttnn_jit.ttnn.devices.devices import DispatchCoreType as DispatchCoreType
 from ttnn_jit.ttnn.devices.devices import close_device as close_device
 from ttnn_jit.ttnn.devices.devices import close_mesh_device as close_mesh_device
+from ttnn_jit.ttnn.devices.devices import create_mesh_device as create_mesh_device
 from ttnn_jit.ttnn.devices.devices import disable_and_clear_program_cache as disable_and_clear_program_cache
 from ttnn_jit.ttnn.devices.devices import enable_program_cache as enable_program_cache
 from ttnn_jit.ttnn.devices.devices import get_arch_name as get_arch_name
 from ttnn_jit.ttnn.devices.devices import get_num_devices as get_num_devices
+from ttnn_jit.ttnn.devices.devices import get_num_pcie_devices as get_num_pcie_devices
 from ttnn_jit.ttnn.devices.devices import get_pcie_device_ids as get_pcie_device_ids
 from ttnn_jit.ttnn.devices.devices import manage_device as manage_device
 from ttnn_jit.ttnn.devices.devices import open_device as open_device
@@ -74,23 +76,17 @@ from ttnn_jit.ttnn.tensors.mesh_mappers import ConcatMeshToTensor as ConcatMeshT
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshComposerConfig as MeshComposerConfig
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshMapperConfig as MeshMapperConfig
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshToTensor as MeshToTensor
-from ttnn_jit.ttnn.tensors.mesh_mappers import PlacementReplicate as PlacementReplicate
-from ttnn_jit.ttnn.tensors.mesh_mappers import PlacementShard as PlacementShard
 from ttnn_jit.ttnn.tensors.mesh_mappers import ReplicateTensorToMesh as ReplicateTensorToMesh
 from ttnn_jit.ttnn.tensors.mesh_mappers import ShardTensor2dMesh as ShardTensor2dMesh
 from ttnn_jit.ttnn.tensors.mesh_mappers import ShardTensorToMesh as ShardTensorToMesh
 from ttnn_jit.ttnn.tensors.mesh_mappers import TensorToMesh as TensorToMesh
+from ttnn_jit.ttnn.tensors.mesh_mappers import compute_distribution_to_mesh_mapping as compute_distribution_to_mesh_mapping
 from ttnn_jit.ttnn.tensors.mesh_mappers import concat_mesh_to_tensor_composer as concat_mesh_to_tensor_composer
 from ttnn_jit.ttnn.tensors.mesh_mappers import create_mesh_composer as create_mesh_composer
 from ttnn_jit.ttnn.tensors.mesh_mappers import create_mesh_mapper as create_mesh_mapper
 from ttnn_jit.ttnn.tensors.mesh_mappers import distribute as distribute
 from ttnn_jit.ttnn.tensors.mesh_mappers import replicate_tensor_to_mesh_mapper as replicate_tensor_to_mesh_mapper
 from ttnn_jit.ttnn.tensors.mesh_mappers import shard_tensor_to_mesh_mapper as shard_tensor_to_mesh_mapper
-from ttnn_jit.ttnn.meshes.host_shards import MeshCoordinate as MeshCoordinate
-from ttnn_jit.ttnn.meshes.host_shards import aggregate_tensor as aggregate_tensor
-from ttnn_jit.ttnn.meshes.host_shards import combine_device_tensors as combine_device_tensors
-from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_tensor
-from ttnn_jit.ttnn.meshes.host_shards import from_host_shards as from_host_shards
 from ttnn_jit.specs.cores.sub_devices import SubDevice as SubDevice
 from ttnn_jit.specs.cores.sub_devices import SubDeviceId as SubDeviceId
 from ttnn_jit.specs.cores.sub_devices import SubDeviceManagerId as SubDeviceManagerId
@@ -274,10 +270,21 @@ from ttnn_jit.ttnn.functions.rearranging import rearrange as rearrange
 from ttnn_jit.ttnn.functions.resampling_calls import grid_sample as grid_sample
 from ttnn_jit.ttnn.functions.resampling_calls import upsample as upsample
 from ttnn_jit.ttnn.functions.token_sampling import sampling as sampling
+from ttnn_jit.ttnn.meshes.collectives import all_broadcast as all_broadcast
 from ttnn_jit.ttnn.meshes.collectives import all_gather as all_gather
 from ttnn_jit.ttnn.meshes.collectives import all_reduce as all_reduce
+from ttnn_jit.ttnn.meshes.collectives import broadcast as broadcast
 from ttnn_jit.ttnn.meshes.collectives import mesh_partition as mesh_partition
+from ttnn_jit.ttnn.meshes.collectives import point_to_point as point_to_point
 from ttnn_jit.ttnn.meshes.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_combine as all_to_all_combine
+from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_dispatch as all_to_all_dispatch
+from ttnn_jit.ttnn.meshes.host_shards import aggregate_tensor as aggregate_tensor
+from ttnn_jit.ttnn.meshes.host_shards import combine_device_tensors as combine_device_tensors
+from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_tensor
+from ttnn_jit.ttnn.meshes.host_shards import from_host_shards as from_host_shards
+from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_mesh_device as visualize_mesh_device
+from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_tensor as visualize_tensor
 from ttnn_jit.ttnn.observing.comparison import pearson_correlation_coefficient as pearson_correlation_coefficient
 from ttnn_jit.ttnn.observing.hooks import register_post_operation_hook as register_post_operation_hook
 from ttnn_jit.ttnn.observing.hooks import register_pre_operation_hook as register_pre_operation_hook
@@ -412,7 +419,6 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
     "MeshComposerConfig",
-    "MeshCoordinate",
     "MeshEvent",
     "MeshMapperConfig",
     "MeshToTensor",
@@ -424,8 +430,6 @@ __all__ = [
     "Op2DL1FullSliceConfig",
     "Op2DSliceConfig",
     "PaddingMode",
-    "PlacementReplicate",
-    "PlacementShard",
     "QueueId",
     "ReadDeviceProfiler",
     "ReduceType",
@@ -461,8 +465,11 @@ __all__ = [
     "addcdiv_bw",
     "addcmul_bw",
     "aggregate_tensor",
+    "all_broadcast",
     "all_gather",
     "all_reduce",
+    "all_to_all_combine",
+    "all_to_all_dispatch",
     "allocate_tensor_on_device",
     "allocate_tensor_on_host",
     "angle",
@@ -487,6 +494,7 @@ __all__ = [
     "binary_le_bw",
     "binary_lt_bw",
     "binary_ne_bw",
+    "broadcast",
     "ceil_bw",
     "celu_bw",
     "clamp_bw",
@@ -498,6 +506,7 @@ __all__ = [
     "combine_device_tensors",
     "command_queue",
     "complex_tensor",
+    "compute_distribution_to_mesh_mapping",
     "concat_bw",
     "concat_mesh_to_tensor_composer",
     "conj",
@@ -516,6 +525,7 @@ __all__ = [
     "create_group_norm_input_negative_mask",
     "create_group_norm_weight_bias_rm",
     "create_mesh_composer",
+    "create_mesh_device",
     "create_mesh_mapper",
     "create_sharded_memory_config_",
     "database",
@@ -575,6 +585,7 @@ __all__ = [
     "get_memory_config",
     "get_memory_view",
     "get_num_devices",
+    "get_num_pcie_devices",
     "get_pcie_device_ids",
     "global_avg_pool2d",
     "graph",
@@ -637,6 +648,7 @@ __all__ = [
     "pad_to_tile_shape",
     "pearson_correlation_coefficient",
     "plus_one",
+    "point_to_point",
     "polar",
     "polar_bw",
     "polygamma_bw",
@@ -720,6 +732,8 @@ __all__ = [
     "untilize_with_unpadding",
     "upsample",
     "using_distributed_env",
+    "visualize_mesh_device",
+    "visualize_tensor",
     "wait_for_event",
     "where_bw",
     "xlogy_bw",

@@ -1,19 +1,31 @@
-"""Mappers distribute a torch tensor over the devices of a mesh; composers join the tensors of the devices."""
+"""Mappers distribute a torch tensor over the devices of a mesh; composers join the tensors of the devices.
+
+Every mapper and every composer is a config for a mesh. A shape in the config that fits along the axes of the mesh takes
+the part of the mesh at its origin; any other shape takes the devices in row-major order.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.mesh_shape import MeshShape
 from ttnn_jit.specs.checks import check_kind, check_whole_number
-from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshShape
+from ttnn_jit.specs.meshes.tensor_topology import (
+    REPLICATE,
+    Placement,
+    PlacementShard,
+    TensorTopology,
+    checked_placements,
+    distribution_to_mesh,
+)
+from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
 
 if TYPE_CHECKING:
     import torch
@@ -34,13 +46,28 @@ class TensorToMesh(ABC):
         own = {name: value for name, value in vars(self).items() if name != "mesh_device"}
         return f"{type(self).__name__} of {own}"
 
+    @property
     @abstractmethod
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device, in row-major order.
+    def config(self) -> MeshMapperConfig:
+        """The placement along each axis."""
+
+    def distributed(self, tensor: torch.Tensor) -> tuple[list[torch.Tensor], TensorTopology]:
+        """The shards, in row-major order of their devices, and the topology.
+
+        Over one axis there may be fewer shards than devices.
 
         Raises:
-            ShapeError: The tensor has no such equal parts.
+            ShapeError: The tensor has no such equal parts, or the config does not fit the mesh.
         """
+        config, mesh = self.config, self.mesh_device.shape
+        shape = _distribution(config, mesh, len(config.placements))
+        parts = [tensor]
+        for placement, count in zip(config.placements, shape, strict=True):
+            dim = placement.dim if isinstance(placement, PlacementShard) else None
+            parts = [own for part in parts for own in _split(part, dim, count, is_only_axis=len(shape) == 1)]
+        actual = MeshShape(len(parts)) if len(shape) == 1 else shape
+        coordinates = distribution_to_mesh(shape, mesh)[: len(parts)]
+        return parts, TensorTopology(actual, config.placements, coordinates)
 
 
 class MeshToTensor(ABC):
@@ -52,13 +79,29 @@ class MeshToTensor(ABC):
 
     mesh_device: Device
 
+    @property
     @abstractmethod
-    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor joined from those of the devices in row-major order.
+    def config(self) -> MeshComposerConfig:
+        """The dimension that each axis concatenates along."""
+
+    def whole(self, shards: Mapping[int, torch.Tensor]) -> torch.Tensor:
+        """The tensor joined from those of the devices, by their numbers in row-major order.
 
         Raises:
-            ShapeError: The tensors have no such dimension, or their number is not that of the devices.
+            ShapeError: The tensors have no such dimension, a device of several axes has none, or the config does not
+                fit the mesh.
         """
+        config, mesh = self.config, self.mesh_device.shape
+        shape = _distribution(config, mesh, len(config.dims))
+        numbers = map(mesh.number, distribution_to_mesh(shape, mesh))
+        parts = [shards[number] for number in numbers if number in shards]
+        if len(shape) == 1:
+            return _concatenated(parts, config.dims[0])
+        if len(parts) != shape.mesh_size():
+            raise ShapeError(f"{len(parts)} tensors are too few to be joined over {shape}")
+        for dim, count in zip(reversed(config.dims), reversed(shape), strict=True):
+            parts = [_concatenated(parts[first : first + count], dim) for first in range(0, len(parts), count)]
+        return parts[0]
 
 
 @dataclass(frozen=True)
@@ -70,14 +113,18 @@ class ReplicateTensorToMesh(TensorToMesh):
     def __post_init__(self) -> None:
         check_kind(self.mesh_device, Device, "`mesh_device`")
 
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device."""
-        return [tensor] * self.mesh_device.get_num_devices()
+    @property
+    def config(self) -> MeshMapperConfig:
+        """Replication over all devices."""
+        return MeshMapperConfig([REPLICATE], MeshShape(self.mesh_device.get_num_devices()))
 
 
 @dataclass(frozen=True)
 class ShardTensorToMesh(TensorToMesh):
-    """Each device gets one of equal parts along `dim` (ttnn.ShardTensorToMesh)."""
+    """Each device gets one of equal parts along `dim` (ttnn.ShardTensorToMesh).
+
+    Where there are fewer parts than devices, the last devices get none.
+    """
 
     mesh_device: Device
     dim: int
@@ -86,14 +133,15 @@ class ShardTensorToMesh(TensorToMesh):
         check_kind(self.mesh_device, Device, "`mesh_device`")
         check_whole_number(self.dim, "`dim`")
 
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device."""
-        return _split(tensor, self.dim, self.mesh_device.get_num_devices())
+    @property
+    def config(self) -> MeshMapperConfig:
+        """Parts along `dim` over all devices."""
+        return MeshMapperConfig([PlacementShard(self.dim)], MeshShape(self.mesh_device.get_num_devices()))
 
 
 @dataclass(frozen=True)
 class ShardTensor2dMesh(TensorToMesh):
-    """Splits the tensor along ``dims[0]`` over the rows of the mesh, and along ``dims[1]`` over its columns.
+    """Splits the tensor along ``dims[0]`` over the rows of `mesh_shape`, and along ``dims[1]`` over its columns.
 
     None replicates the tensor along that axis of the mesh (ttnn.ShardTensor2dMesh).
     """
@@ -108,35 +156,27 @@ class ShardTensor2dMesh(TensorToMesh):
         dims = tuple(self.dims) if isinstance(self.dims, tuple | list) else ()
         if len(dims) != 2 or not {type(dim) for dim in dims} <= {int, type(None)}:
             raise ArgumentError(f"`dims` must be two of None and whole numbers, got {self.dims!r}")
+        object.__setattr__(self, "dims", dims)
 
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """One tensor for each device, in row-major order.
-
-        Raises:
-            ShapeError: `mesh_shape` is not the shape of the mesh, or the tensor has no such equal parts.
-        """
-        _check_shape(self.mesh_shape, self.mesh_device)
-        return _split_by_axis(tensor, self.mesh_shape, self.dims)
+    @property
+    def config(self) -> MeshMapperConfig:
+        """The placement along rows and columns."""
+        return MeshMapperConfig([*map(_placement, self.dims)], MeshShape(self.mesh_shape))
 
 
-def _check_shape(shape: tuple[int, ...], mesh: Device) -> None:
-    if shape != mesh.shape:
-        raise ShapeError(f"`mesh_shape` is {tuple(shape)}, and is not that of {mesh}")
+def _placement(dim: int | None) -> Placement:
+    return REPLICATE if dim is None else PlacementShard(dim)
 
 
-def _split_by_axis(tensor: torch.Tensor, shape: Sequence[int], dims: Sequence[int | None]) -> list[torch.Tensor]:
-    parts = [tensor]
-    for dim, count in zip(dims, shape, strict=True):
-        parts = [own for part in parts for own in _split(part, dim, count)]
-    return parts
-
-
-def _split(tensor: torch.Tensor, dim: int | None, count: int) -> list[torch.Tensor]:
+def _split(tensor: torch.Tensor, dim: int | None, count: int, *, is_only_axis: bool) -> list[torch.Tensor]:
+    """`count` equal parts; over the only axis of a distribution as many of the least size that `count` parts need."""
     if dim is None:
         return [tensor] * count
-    if not -tensor.dim() <= dim < tensor.dim() or tensor.shape[dim] % count:
-        raise ShapeError(f"a tensor of shape {list(tensor.shape)} has no {count} equal parts along dimension {dim}")
-    return list(tensor.chunk(count, dim))
+    if -tensor.dim() <= dim < tensor.dim():
+        parts = list(tensor.chunk(count, dim))
+        if len({part.shape[dim] for part in parts}) == 1 and (is_only_axis or len(parts) == count):
+            return parts
+    raise ShapeError(f"a tensor of shape {list(tensor.shape)} has no {count} equal parts along dimension {dim}")
 
 
 @dataclass(frozen=True)
@@ -150,13 +190,10 @@ class ConcatMeshToTensor(MeshToTensor):
         check_kind(self.mesh_device, Device, "`mesh_device`")
         check_whole_number(self.dim, "`dim`")
 
-    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor joined from those of the devices.
-
-        Raises:
-            ShapeError: The tensors have no such dimension.
-        """
-        return _concatenated(parts, self.dim)
+    @property
+    def config(self) -> MeshComposerConfig:
+        """One axis of all devices."""
+        return MeshComposerConfig([self.dim], MeshShape(self.mesh_device.get_num_devices()))
 
 
 @dataclass(frozen=True)
@@ -173,22 +210,12 @@ class ConcatMesh2dToTensor(MeshToTensor):
         dims = tuple(self.dims) if isinstance(self.dims, tuple | list) else ()
         if len(dims) != 2 or {type(dim) for dim in dims} != {int} or dims[0] == dims[1]:
             raise ArgumentError(f"`dims` must be two different whole numbers, got {self.dims!r}")
+        object.__setattr__(self, "dims", dims)
 
-    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The tensor joined from those of the devices.
-
-        Raises:
-            ShapeError: `mesh_shape` is not the shape of the mesh, or the tensors have no such dimensions.
-        """
-        _check_shape(self.mesh_shape, self.mesh_device)
-        return _concatenated_by_axis(parts, self.mesh_shape, self.dims)
-
-
-def _concatenated_by_axis(parts: list[torch.Tensor], shape: Sequence[int], dims: Sequence[int]) -> torch.Tensor:
-    for dim, count in zip(reversed(dims), reversed(shape), strict=True):
-        parts = [_concatenated(parts[first : first + count], dim) for first in range(0, len(parts), count)]
-    (whole,) = parts
-    return whole
+    @property
+    def config(self) -> MeshComposerConfig:
+        """The dimensions of rows and columns."""
+        return MeshComposerConfig(self.dims, MeshShape(self.mesh_shape))
 
 
 def _concatenated(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
@@ -203,72 +230,107 @@ def _concatenated(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
 # --- Mappers and composers from configs -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PlacementReplicate:
-    """Replicates the tensor along an axis of the mesh (ttnn.PlacementReplicate)."""
+class _Config:
+    """A config with fields that are its slots; equal fields are equal configs."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def _fields(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={list(value) if type(value) is tuple else value}"
+            for name, value in zip(self.__slots__, self._fields(), strict=True)
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
-@dataclass(frozen=True)
-class PlacementShard:
-    """Splits the tensor along `dim` over an axis of the mesh (ttnn.PlacementShard)."""
-
-    dim: int
-
-    def __post_init__(self) -> None:
-        check_whole_number(self.dim, "`dim` of PlacementShard")
-
-
-@dataclass(frozen=True)
-class MeshMapperConfig:
+class MeshMapperConfig(_Config):
     """The placement of a tensor along each axis of a mesh (ttnn.MeshMapperConfig).
+
+    ``MeshMapperConfig(placements, mesh_shape_override=None)``, or for two axes ``MeshMapperConfig(row_dim, col_dim,
+    mesh_shape_override=None)`` with the dimensions that rows and columns split, None for replication.
 
     Attributes:
         placements: One for each axis.
-        mesh_shape_override: The shape to assume for the devices in row-major order; None for that of the mesh.
+        mesh_shape_override: The shape of the distribution; None for that of the mesh.
     """
 
-    placements: tuple[PlacementReplicate | PlacementShard, ...]
-    mesh_shape_override: MeshShape | None = None
+    __slots__ = ("placements", "mesh_shape_override")  # noqa: RUF023 - the order of the arguments
 
-    def __post_init__(self) -> None:
-        known = isinstance(self.placements, tuple | list) and self.placements
-        if not known or not all(isinstance(each, PlacementReplicate | PlacementShard) for each in self.placements):
-            raise ArgumentError(
-                "`placements` must be a list of PlacementShard and PlacementReplicate, one for each axis of the mesh, "
-                f"got {self.placements!r}"
-            )
-        object.__setattr__(self, "placements", tuple(self.placements))
-        _keep_shape(self)
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        self.placements: tuple[Placement, ...]
+        self.mesh_shape_override: MeshShape | None
+        self.placements, shape = call_overload("MeshMapperConfig", (_of_placements, _of_dims), args, keywords)
+        self.mesh_shape_override = None if shape is None else MeshShape(shape)
 
 
-@dataclass(frozen=True)
-class MeshComposerConfig:
+@host_overload()
+def _of_placements(
+    placements: Sequence[Any], mesh_shape_override: Sequence[int] | None = None
+) -> tuple[tuple[Placement, ...], Sequence[int] | None]:
+    return checked_placements([*placements]), mesh_shape_override
+
+
+@host_overload()
+def _of_dims(
+    row_dim: int | None = None, col_dim: int | None = None, mesh_shape_override: Sequence[int] | None = None
+) -> tuple[tuple[Placement, ...], Sequence[int] | None]:
+    return (_placement(row_dim), _placement(col_dim)), mesh_shape_override
+
+
+class MeshComposerConfig(_Config):
     """The dimension along which each axis of a mesh concatenates tensors (ttnn.MeshComposerConfig).
+
+    ``MeshComposerConfig(dims, mesh_shape_override=None)``, or ``MeshComposerConfig(row_dim, col_dim,
+    mesh_shape_override=None)``.
 
     Attributes:
         dims: One for each axis.
-        mesh_shape_override: The shape to assume for the devices in row-major order; None for that of the mesh.
+        mesh_shape_override: The shape of the distribution; None for that of the mesh.
     """
 
-    dims: tuple[int, ...]
-    mesh_shape_override: MeshShape | None = None
+    __slots__ = ("dims", "mesh_shape_override")
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.dims, tuple | list) or {type(dim) for dim in self.dims} != {int}:
-            raise ArgumentError(f"`dims` of MeshComposerConfig must be whole numbers, got {self.dims!r}")
-        object.__setattr__(self, "dims", tuple(self.dims))
-        _keep_shape(self)
-
-
-def _keep_shape(config: MeshMapperConfig | MeshComposerConfig) -> None:
-    if config.mesh_shape_override is not None:
-        object.__setattr__(config, "mesh_shape_override", MeshShape(config.mesh_shape_override))
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        self.dims: tuple[int, ...]
+        self.mesh_shape_override: MeshShape | None
+        self.dims, shape = call_overload("MeshComposerConfig", (_along, _along_rows_and_columns), args, keywords)
+        if not self.dims:
+            raise ArgumentError("`dims` of MeshComposerConfig must be whole numbers, got none")
+        self.mesh_shape_override = None if shape is None else MeshShape(shape)
 
 
-def _shape_for(config: MeshMapperConfig | MeshComposerConfig, mesh: Device, axes: int) -> MeshShape:
-    shape = config.mesh_shape_override or mesh.shape
-    if shape.mesh_size() != mesh.get_num_devices():
-        raise ArgumentError(f"`mesh_shape_override` {shape} has {shape.mesh_size()} devices, and {mesh} has not")
+@host_overload()
+def _along(
+    dims: Sequence[int], mesh_shape_override: Sequence[int] | None = None
+) -> tuple[tuple[int, ...], Sequence[int] | None]:
+    return tuple(dims), mesh_shape_override
+
+
+@host_overload()
+def _along_rows_and_columns(
+    row_dim: int, col_dim: int, mesh_shape_override: Sequence[int] | None = None
+) -> tuple[tuple[int, ...], Sequence[int] | None]:
+    return (row_dim, col_dim), mesh_shape_override
+
+
+def _distribution(config: MeshMapperConfig | MeshComposerConfig, mesh: MeshShape, axes: int) -> MeshShape:
+    """The shape of a distribution over a mesh.
+
+    Raises:
+        ArgumentError: It has more devices than the mesh, or another number of axes than the config.
+    """
+    shape = config.mesh_shape_override or mesh
+    if shape.mesh_size() > mesh.mesh_size():
+        raise ArgumentError(f"{shape} has more devices than the mesh of shape {tuple(mesh)}")
     if axes != shape.dims():
         raise ArgumentError(f"{config} is for {axes} axes, and {shape} has {shape.dims()}")
     return shape
@@ -277,23 +339,21 @@ def _shape_for(config: MeshMapperConfig | MeshComposerConfig, mesh: Device, axes
 @dataclass(frozen=True)
 class _ConfiguredMapper(TensorToMesh):
     mesh_device: Device
-    config: MeshMapperConfig
+    given: MeshMapperConfig
 
-    def parts(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        placements = self.config.placements
-        shape = _shape_for(self.config, self.mesh_device, len(placements))
-        dims = [each.dim if isinstance(each, PlacementShard) else None for each in placements]
-        return _split_by_axis(tensor, shape, dims)
+    @property
+    def config(self) -> MeshMapperConfig:
+        return self.given
 
 
 @dataclass(frozen=True)
 class _ConfiguredComposer(MeshToTensor):
     mesh_device: Device
-    config: MeshComposerConfig
+    given: MeshComposerConfig
 
-    def whole(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        shape = _shape_for(self.config, self.mesh_device, len(self.config.dims))
-        return _concatenated_by_axis(parts, shape, self.config.dims)
+    @property
+    def config(self) -> MeshComposerConfig:
+        return self.given
 
 
 @host_function(observed=False)
@@ -303,7 +363,7 @@ def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> TensorT
     Raises:
         ArgumentError: The config does not fit the mesh, or an argument has the wrong type.
     """
-    _shape_for(config, mesh_device, len(config.placements))
+    _distribution(config, mesh_device.shape, len(config.placements))
     return _ConfiguredMapper(mesh_device, config)
 
 
@@ -314,7 +374,7 @@ def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> Mes
     Raises:
         ArgumentError: The config does not fit the mesh, or an argument has the wrong type.
     """
-    _shape_for(config, mesh_device, len(config.dims))
+    _distribution(config, mesh_device.shape, len(config.dims))
     return _ConfiguredComposer(mesh_device, config)
 
 
@@ -334,6 +394,14 @@ def shard_tensor_to_mesh_mapper(mesh_device: Device, dim: int) -> TensorToMesh:
 def concat_mesh_to_tensor_composer(mesh_device: Device, dim: int) -> MeshToTensor:
     """Another name of `ConcatMeshToTensor` (ttnn.concat_mesh_to_tensor_composer)."""
     return ConcatMeshToTensor(mesh_device, dim)
+
+
+@host_function(observed=False)
+def compute_distribution_to_mesh_mapping(
+    distribution_shape: Sequence[int], mesh_shape: Sequence[int]
+) -> list[MeshCoordinate]:
+    """The coordinates of the shards of a distribution, in order (ttnn.compute_distribution_to_mesh_mapping)."""
+    return distribution_to_mesh(MeshShape(distribution_shape), MeshShape(mesh_shape))
 
 
 # --- Default mapper and composer --------------------------------------------------------------------------------------

@@ -21,10 +21,11 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import dense_elements, store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
-from ttnn_jit.runtime.mesh_shape import MeshShape
-from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json
+from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json, topology_from_json, topology_to_json
 from ttnn_jit.runtime.tensors.tensor import Tensor, in_order
 from ttnn_jit.specs.cores.memory_config import HOST_MEMORY_CONFIG
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
+from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
@@ -78,9 +79,13 @@ def _dump(path: Path, tensor: Tensor, source: str | None) -> None:
     tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
     mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
     parts = [_stored(own) for own in tensors]
-    description = json.dumps(
-        {"specs": [spec_to_json(own.spec) for own in tensors], "mesh": mesh, "source": source}, separators=(",", ":")
-    )
+    described = {
+        "specs": [spec_to_json(own.spec) for own in tensors],
+        "mesh": mesh,
+        "topology": None if mesh is None else topology_to_json(tensor.tensor_topology()),
+        "source": source,
+    }
+    description = json.dumps(described, separators=(",", ":"))
     header = _header([own.spec for own in tensors], description, parts)
     write_complete(path, [len(header).to_bytes(_LENGTH, "little"), header, *parts])
 
@@ -118,7 +123,7 @@ def _on_host(contents: _Contents, mesh: MeshDevice | None, memory_config: Memory
     """The tensor in a file, with `memory_config` if that is given; several tensors are those of `mesh`."""
     specs = [spec.with_(memory_config=memory_config) for spec in contents.specs]
     tensors = list(map(_host_tensor, specs, contents.parts))
-    return tensors[0] if contents.mesh is None or mesh is None else MeshTensor(mesh, tensors)
+    return tensors[0] if contents.mesh is None or mesh is None else MeshTensor(mesh, tensors, contents.topology)
 
 
 def _host_tensor(spec: TensorSpec, elements: memoryview) -> Tensor:
@@ -134,6 +139,7 @@ def _host_tensor(spec: TensorSpec, elements: memoryview) -> Tensor:
 class _Contents:
     specs: Sequence[TensorSpec]
     mesh: list[int] | None
+    topology: TensorTopology | None
     parts: Sequence[memoryview]
     source: str | None
 
@@ -212,9 +218,12 @@ def _parsed(header: bytes, data: memoryview) -> _Contents | None:
     mesh, whole = description["mesh"], offset == len(data)
     if not whole or str(_checksum(metadata["ttnn"], parts)) != metadata["crc32"]:
         return None
-    if len(specs) != (1 if mesh is None else MeshShape(mesh).mesh_size()):
+    placed = description.get("topology")  # absent in files of earlier versions
+    topology = None if placed is None else topology_from_json(placed)
+    count = 1 if mesh is None else MeshShape(mesh).mesh_size() if topology is None else len(topology.mesh_coords())
+    if len(specs) != count:
         raise ValueError(f"{len(specs)} tensors of a mesh of {mesh}")
-    return _Contents(specs, mesh, parts, description.get("source"))
+    return _Contents(specs, mesh, topology, parts, description.get("source"))
 
 
 def _invalid_file(raised: type[TensorFileError], path: Path, why: str) -> TensorFileError:

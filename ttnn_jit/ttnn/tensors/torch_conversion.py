@@ -92,9 +92,12 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     if mesh_mapper is None:
         return on(tensor, device)
     mesh = _mesh_of_mapper(mesh_mapper, device)
-    devices = mesh.devices if isinstance(mesh, MeshDevice) else (mesh,)
-    tensors = [on(part, own if device else None) for part, own in zip(mesh_mapper.parts(tensor), devices, strict=True)]
-    return MeshTensor(mesh, tensors) if isinstance(mesh, MeshDevice) else tensors[0]
+    parts, topology = mesh_mapper.distributed(tensor)
+    if not isinstance(mesh, MeshDevice):
+        return on(parts[0], device)
+    numbers = map(mesh.shape.number, topology.mesh_coords())
+    members = [mesh.devices[number] if device else None for number in numbers]
+    return MeshTensor(mesh, list(map(on, parts, members)), topology)
 
 
 class SpecConflictError(ArgumentError, RuntimeError):
@@ -188,7 +191,7 @@ def to_torch(
         )
     mesh_composer = BLOCK_COMPOSER.get() if mesh_composer is None else mesh_composer
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
-        result = mesh_composer.whole([own.to_torch() for own in tensor.tensors])
+        result = mesh_composer.whole({number: tensor.on(number).to_torch() for number in tensor.numbers})
     else:
         result = tensor.to_torch()
     while torch_rank is not None and result.dim() > torch_rank:

@@ -1,0 +1,56 @@
+"""The fold of several tensors of one shape, in the order of collectives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.collective import tree_fold
+from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
+from ttnn_jit.ops.language.parameter import EXTENTS, NAME, TENSORS, Parameter
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+
+_COMBINES: Mapping[str, Callable[[Ops], Callable[[Any, Any], Any]]] = {
+    "sum": lambda ops: ops.add,
+    "mean": lambda ops: ops.add,
+    "max": lambda ops: ops.maximum,
+    "min": lambda ops: ops.minimum,
+    "prod": lambda ops: ops.multiply,
+}
+"""Reduction -> the operation that combines two values."""
+
+
+def _folded(ops: Ops, tensors: Sequence[Value], reduction: str, levels: Sequence[int]) -> Value:
+    dtype = tensors[0].spec.dtype
+    if math.prod(levels) != len(tensors):
+        raise ShapeError(f"nested folds of {list(levels)} terms are not one of {len(tensors)}")
+    if dtype.is_integer and reduction == "mean":
+        raise ShapeError(f"the mean of {dtype.name} tensors is no whole number", help="cast them to `ttnn.float32`")
+    wide = tensors if dtype.is_integer else [ops.rounded(tensor, COMPUTE_TYPE) for tensor in tensors]
+    folded = tree_fold(_COMBINES[reduction](ops), wide, levels)
+    folded = folded / float(len(tensors)) if reduction == "mean" else folded
+    return ops.rounded(folded, dtype)
+
+
+def _folded_in_torch(torch: Any, *arguments: Any) -> Any:
+    *tensors, reduction, _ = arguments
+    stacked = torch.stack(tensors).double()
+    reduced = {"max": torch.amax, "min": torch.amin}.get(reduction) or getattr(torch, reduction)
+    return reduced(stacked, 0).to(tensors[0].dtype)
+
+
+FOLD = MacroOperation(
+    name="fold",
+    parameters=(
+        Parameter("tensors", TENSORS),
+        Parameter("reduction", NAME, "sum"),
+        Parameter("levels", EXTENTS),
+    ),
+    summary="Several tensors reduced to one, element by element: a tree over neighbours, rounded once.",
+    source="this project's order of sums over devices",
+    decompose=_folded,
+    golden=_folded_in_torch,
+    examples=((((3, 40),) * 3, ("sum", (3,))),),
+)

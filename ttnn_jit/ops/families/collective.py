@@ -1,0 +1,273 @@
+"""The family of collectives: operations whose results on one device are made of tensors on several.
+
+A declaration expands a call into plain data: for every device, its results as expressions (`Source`) over the operands'
+shards on the devices of its group. The expressions are copies of whole shards or slices, concatenations, constants, and
+folds of any number of terms. The shapes of results follow from them. Eager calls evaluate them
+(`ttnn_jit/ttnn/meshes/exchange.py`).
+
+The order of a fold is a tree over its terms: neighbours are combined pairwise, level by level, and an odd last one is
+carried to the next level. Terms are in the order of device numbers, so the result does not depend on where a term is
+computed. Floats are folded in float32 and rounded once; of integers the result is the low bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops.language.operation import Declaration
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
+from ttnn_jit.specs.meshes.tensor_topology import REPLICATE, PlacementShard, TensorTopology
+
+T = TypeVar("T")
+Extents = tuple[int, ...]
+
+# --- Expressions ------------------------------------------------------------------------------------------------------
+
+
+class Shard(NamedTuple):
+    """The whole tensor of an operand on a device, by the device's number in the mesh."""
+
+    device: int
+    operand: int = 0
+
+
+class Slice(NamedTuple):
+    """The elements [begin, end) along a dimension."""
+
+    of: Source
+    dim: int
+    begin: int
+    end: int
+
+
+class Join(NamedTuple):
+    """A concatenation along a dimension."""
+
+    dim: int
+    parts: tuple[Source, ...]
+
+
+class Fill(NamedTuple):
+    """A constant tensor with the extents of `like`, but `extent` elements along a dimension."""
+
+    like: Source
+    dim: int
+    extent: int
+    number: float = 0.0
+
+
+class Fold(NamedTuple):
+    """A reduction of equally shaped terms.
+
+    Attributes:
+        reduction: One of `REDUCTIONS`.
+        terms: The terms in order.
+        levels: The sizes of nested folds, innermost first; their product is the number of terms.
+    """
+
+    reduction: str
+    terms: tuple[Source, ...]
+    levels: Extents
+
+
+Source: TypeAlias = "Shard | Slice | Join | Fill | Fold"
+Results: TypeAlias = tuple[Source, ...]
+"""The results of a call on one device."""
+
+REDUCTIONS = ("sum", "mean", "max", "min", "prod")
+"""The reductions of folds; ttnn's standard deviation and variance are refused."""
+
+
+def shape_of(source: Source, shapes: Sequence[Extents]) -> Extents:
+    """The extents of an expression over operands of these shapes."""
+    match source:
+        case Shard(_, operand):
+            return shapes[operand]
+        case Slice(of, dim, begin, end):
+            return _with_extent(shape_of(of, shapes), dim, end - begin)
+        case Join(dim, parts):
+            each = [shape_of(part, shapes) for part in parts]
+            return _with_extent(each[0], dim, sum(shape[dim] for shape in each))
+        case Fill(like, dim, extent, _):
+            return _with_extent(shape_of(like, shapes), dim, extent)
+        case Fold(_, terms, _):
+            return shape_of(terms[0], shapes)
+
+
+def _with_extent(shape: Extents, dim: int, extent: int) -> Extents:
+    return (*shape[:dim], extent, *shape[dim + 1 :])
+
+
+def tree_fold(combine: Callable[[T, T], T], terms: Sequence[T], levels: Sequence[int]) -> T:
+    """The fold of terms in the order of this family, for nested folds of these sizes, innermost first."""
+    for size in levels:
+        terms = [_tree(combine, terms[first : first + size]) for first in range(0, len(terms), size)]
+    (result,) = terms
+    return result
+
+
+def _tree(combine: Callable[[T, T], T], terms: Sequence[T]) -> T:
+    while len(terms) > 1:
+        pairs = zip(terms[::2], terms[1::2], strict=False)
+        terms = [*(combine(*pair) for pair in pairs), *(terms[-1:] if len(terms) % 2 else ())]
+    return terms[0]
+
+
+# --- Groups -----------------------------------------------------------------------------------------------------------
+
+
+class Group(NamedTuple):
+    """The devices that exchange with each other.
+
+    Attributes:
+        devices: Their numbers in the mesh, in order.
+        levels: The sizes of nested folds over them, innermost first.
+    """
+
+    devices: Extents
+    levels: Extents
+
+
+@lru_cache(maxsize=256)
+def groups_of(
+    mesh: MeshShape, numbers: Extents, cluster_axis: int | None, axis_by_axis: bool = False
+) -> tuple[Group, ...]:
+    """The groups of some devices of a mesh: those along an axis, or all of them in row-major order.
+
+    Args:
+        mesh: The shape of the mesh.
+        numbers: The devices in row-major order.
+        cluster_axis: The axis; None for all devices.
+        axis_by_axis: For all devices: whether folds run along axis 0, then along axis 1 and so on, where the devices
+            fill a box with several axes.
+
+    Raises:
+        ArgumentError: The mesh has no such axis.
+    """
+    if cluster_axis is None:
+        every = _axis_by_axis(mesh, numbers) if axis_by_axis else None
+        return (every or Group(numbers, (len(numbers),)),)
+    if not 0 <= cluster_axis < len(mesh):
+        raise ArgumentError(f"a mesh of shape {tuple(mesh)} has no axis {cluster_axis}")
+    coordinates = [*mesh.coordinates()]
+    found: dict[Extents, list[int]] = {}
+    for number in numbers:
+        at = coordinates[number]
+        found.setdefault((*at[:cluster_axis], *at[cluster_axis + 1 :]), []).append(number)
+    return tuple(Group(tuple(devices), (len(devices),)) for devices in found.values())
+
+
+def _axis_by_axis(mesh: MeshShape, numbers: Extents) -> Group | None:
+    """All devices with axis 0 running fastest; None unless they fill a box with several axes."""
+    coordinates = [*mesh.coordinates()]
+    every = [coordinates[number] for number in numbers]
+    extents = [len({at[axis] for at in every}) for axis in range(len(mesh))]
+    box = MeshShape(extents)
+    if box.mesh_size() != len(numbers) or sum(extent > 1 for extent in extents) < 2:
+        return None
+    ordered = sorted(numbers, key=lambda number: coordinates[number][::-1])
+    return Group(tuple(ordered), tuple(extents))
+
+
+# --- The family -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Collective(Declaration):
+    """An operation whose results on one device are made of tensors on several.
+
+    Attributes:
+        expand: ``expand(group, shape, *attributes)``: for each device of the group in order, its results as
+            expressions over shards of tensors of `shape`. Raises ShapeError where the attributes do not fit.
+        golden: An independent statement in torch: ``golden(torch, shards, *attributes)``: for each device of a group in
+            order, its result or its list of results.
+        replicates: The index of the attribute that names a dimension along which the result is no longer split; None:
+            the result is split as the operand.
+        axis_by_axis: Folds over all devices of a mesh with several axes run along one axis after the other.
+    """
+
+    expand: Callable[..., Sequence[Results]]
+    golden: Callable[..., Sequence[Any]]
+    replicates: int | None = None
+    axis_by_axis: bool = False
+
+    def expansion(
+        self, mesh: MeshShape, numbers: Extents, cluster_axis: int | None, shape: Extents, statics: tuple[Any, ...]
+    ) -> Mapping[int, Results]:
+        """The results of a call on each device, by its number.
+
+        Args:
+            mesh: The shape of the mesh.
+            numbers: The devices that have operands, in row-major order.
+            cluster_axis: The axis along which devices exchange; None for all of them.
+            shape: The extents of the operand on each device.
+            statics: The values of the attributes.
+
+        Raises:
+            ArgumentError: The mesh has no such axis.
+            ShapeError: The attributes do not fit the shape or the number of devices.
+        """
+        return _expansion(self, mesh, numbers, cluster_axis, shape, statics)
+
+    def topology(self, operand: TensorTopology, rank: int, statics: Sequence[Any]) -> TensorTopology:
+        """The topology of a result for an operand with that topology, of tensors of that rank."""
+        if self.replicates is None:
+            return operand
+        dim = statics[self.replicates] % rank
+        return operand.with_placements(
+            [
+                REPLICATE if isinstance(each, PlacementShard) and each.dim % rank == dim else each
+                for each in operand.placements()
+            ]
+        )
+
+    @property
+    def rules(self) -> str:
+        """Sentences for docstrings that hold for every operation of the family."""
+        return (
+            "The result has the operand's dtype and layout. Sums are a tree over device numbers, neighbours pairwise, "
+            "an odd last one carried; in float32, rounded once."
+        )
+
+
+@lru_cache(maxsize=512)
+def _expansion(
+    collective: Collective,
+    mesh: MeshShape,
+    numbers: Extents,
+    cluster_axis: int | None,
+    shape: Extents,
+    statics: tuple[Any, ...],
+) -> Mapping[int, Results]:
+    found: dict[int, Results] = {}
+    for group in groups_of(mesh, numbers, cluster_axis, collective.axis_by_axis):
+        found.update(zip(group.devices, collective.expand(group, shape, *statics), strict=True))
+    return {number: found[number] for number in numbers}
+
+
+def equal_part(shape: Extents, dim: int, count: int) -> int:
+    """The extent of one of `count` equal parts along a dimension.
+
+    Raises:
+        ShapeError: There are no such parts.
+    """
+    if shape[dim] % count:
+        raise ShapeError(f"dimension {dim} of shape {list(shape)} has no {count} equal parts")
+    return shape[dim] // count
+
+
+def checked_reduction(reduction: str) -> str:
+    """A reduction that folds have.
+
+    Raises:
+        ArgumentError: It is another one.
+    """
+    if reduction not in REDUCTIONS:
+        raise ArgumentError(
+            f"collectives do not reduce by {reduction!r}", help=f"they reduce by {', '.join(REDUCTIONS)}"
+        )
+    return reduction

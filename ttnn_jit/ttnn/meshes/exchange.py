@@ -1,0 +1,244 @@
+"""Eager runs of collectives: the expressions of an expansion are evaluated by operations on the devices' memory.
+
+A tensor on another device is read through a view: a tensor of the reading device with the memory of the other. An
+expression that several devices need is computed on the first of them, and copied to the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
+from ttnn_jit.ops.collectives.device_folds import FOLD
+from ttnn_jit.ops.families.collective import Collective, Fill, Fold, Join, Results, Shard, Slice, Source, shape_of
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.tensors import tensor as storage
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
+from ttnn_jit.ttnn.calling import eager_functions as operations
+from ttnn_jit.ttnn.calling.eager_operation import function_of
+from ttnn_jit.ttnn.calling.mesh import MeshTensor, coordinates_of
+
+_FOLD = function_of(FOLD)
+
+
+def exchange(name: str, collective: Collective, tensor: Tensor, *statics: Any, **options: Any) -> Tensor:
+    """The result of a collective with one result; the arguments are those of `exchanged`."""
+    (result,) = exchanged(name, collective, tensor, *statics, **options)
+    return result
+
+
+def exchanged(  # noqa: PLR0913 - what all collectives take
+    name: str,
+    collective: Collective,
+    tensor: Tensor,
+    *statics: Any,
+    cluster_axis: int | None = None,
+    mesh_device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    output: Tensor | None = None,
+    receivers: Sequence[int] | None = None,
+    others: Sequence[Tensor] = (),
+) -> list[Tensor]:
+    """The results of a collective on the devices of the tensor's mesh.
+
+    Args:
+        name: The name of the called function, for errors.
+        collective: The declaration.
+        tensor: The operand: a tensor of a mesh, or of one device, which is a mesh of one.
+        *statics: The attributes.
+        cluster_axis: The axis along which devices exchange; None for all devices.
+        mesh_device: The mesh that the call names, if it names one.
+        memory_config: Memory config of the result; that of `output` or of the operand when omitted.
+        output: The tensor that receives the result, and is returned.
+        receivers: The devices whose part of `output` is written; None for all.
+        others: The other operands, which are on the devices of the first.
+
+    Raises:
+        ArgumentError: The operand is on the host or on another mesh than the call names, or the mesh has no such axis.
+        ShapeError: The attributes do not fit the operand, or `output` does not fit the result.
+    """
+    device = device_of(name, tensor)
+    if mesh_device is not None and mesh_device is not device:
+        raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
+    shards = shards_of(tensor)
+    try:
+        expansion = collective.expansion(device.shape, tuple(shards), cluster_axis, tuple(tensor.shape), statics)
+    except (ArgumentError, ShapeError) as error:
+        raise type(error)(f"{name}: {error.message}", help=error.help) from None
+    with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
+        evaluation = _Evaluation(device, [shards, *map(shards_of, others)])
+        if output is not None:
+            return [_into(name, evaluation, expansion, output, receivers)]
+        made = [
+            evaluation.results(number, results, memory_config or tensor.spec.memory_config.unsharded, memory_config)
+            for number, results in expansion.items()
+        ]
+    return [_joined(collective, tensor, statics, same) for same in zip(*made, strict=True)]
+
+
+def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same: Sequence[Tensor]) -> Tensor:
+    if not isinstance(tensor, MeshTensor):
+        return same[0]
+    coordinates = coordinates_of(tensor.mesh, tensor.numbers)
+    topology = collective.topology(tensor.topology.on(coordinates), len(tensor.shape), statics)
+    return MeshTensor(tensor.mesh, same, topology)
+
+
+def _into(
+    name: str,
+    evaluation: _Evaluation,
+    expansion: Mapping[int, Results],
+    output: Tensor,
+    receivers: Sequence[int] | None,
+) -> Tensor:
+    """Writes the results into a tensor of the same mesh, which may have more shards."""
+    if output.device() is not evaluation.mesh:
+        raise ArgumentError(f"{name}: `output_tensor` is on {output.device()}, the operand on {evaluation.mesh}")
+    written = {number: results for number, results in expansion.items() if receivers is None or number in receivers}
+    for number, (result,) in written.items():
+        if isinstance(output, MeshTensor) and number not in output.numbers:
+            raise ArgumentError(f"{name}: `output_tensor` has no part on device {number}")
+        evaluation.check_output(name, result, output.spec)
+    for number, (result,) in written.items():
+        evaluation.write(number, result, output.on(number) if isinstance(output, MeshTensor) else output)
+    return output
+
+
+class _Evaluation:
+    """The values of expressions over tensors of a mesh.
+
+    Args:
+        mesh: The mesh, or the only device.
+        operands: For each operand, the tensor on each device, by the device's number.
+    """
+
+    def __init__(self, mesh: Device, operands: Sequence[Mapping[int, Tensor]]) -> None:
+        self.mesh = mesh
+        self._members = mesh.members()
+        self._operands = operands
+        self._shapes = [tuple(next(iter(each.values())).shape) for each in operands]
+        self._known: dict[int, Tensor] = {}
+
+    def results(
+        self, number: int, results: Results, default: MemoryConfig, config: MemoryConfig | None
+    ) -> list[Tensor]:
+        """The results on a device, in memory of their own.
+
+        Args:
+            number: The number of the device.
+            results: The expressions.
+            default: The memory config of results whose shape is not the operand's, if `config` is None.
+            config: The memory config; None for that of the operand.
+        """
+        device = self._members[number]
+        made = []
+        for result in results:
+            known = self._known.get(id(result))
+            if known is None and not isinstance(result, Shard):
+                is_alike = shape_of(result, self._shapes) == self._shapes[0]
+                placed = {"memory_config": config or (self._spec.memory_config if is_alike else default)}
+                made.append(self._computed(result, device, placed))
+                continue
+            value = self.value(result, device)
+            spec = checked(value.spec.with_(memory_config=config))
+            made.append(storage.stored_as(value, spec, device, "collective"))
+        return made
+
+    def write(self, number: int, result: Source, output: Tensor) -> None:
+        """Writes a result on a device into a tensor there, which may have another layout."""
+        device, is_alike = self._members[number], output.layout is self._spec.layout
+        if is_alike and not isinstance(result, Shard) and id(result) not in self._known:
+            options = {"memory_config": output.spec.memory_config, "output_tensor": output}
+            self._computed(result, device, options)
+        else:
+            storage.write_elements(self.value(result, device), output, "collective")
+
+    def check_output(self, name: str, result: Source, spec: TensorSpec) -> None:
+        """Refuse a tensor of `spec` for a result of another shape or element type."""
+        shape, dtype = shape_of(result, self._shapes), self._spec.dtype
+        if (shape, dtype) != (tuple(spec.shape), spec.dtype):
+            raise ShapeError(
+                f"{name}: `output_tensor` is {spec}, and the result has shape {list(shape)} and {dtype.name} elements"
+            )
+
+    @property
+    def _spec(self) -> TensorSpec:
+        return next(iter(self._operands[0].values())).spec
+
+    def value(self, source: Source, device: Device) -> Tensor:
+        """The value of an expression as a tensor of `device`, which may be a view of memory of another."""
+        if isinstance(source, Shard):
+            return view_on(device, self._operands[source.operand][source.device])
+        known = self._known.get(id(source))
+        if known is None:
+            return self._computed(source, device, {"memory_config": DRAM_MEMORY_CONFIG})
+        return view_on(device, known)
+
+    def _computed(self, source: Source, device: Device, options: Mapping[str, Any]) -> Tensor:
+        value = self._evaluated(source, device, options)
+        self._known[id(source)] = value
+        return value
+
+    def _evaluated(self, source: Source, device: Device, options: Mapping[str, Any]) -> Tensor:
+        match source:
+            case Shard():
+                raise AssertionError("a shard is a view")
+            case Slice(of, dim, begin, end):
+                shape = shape_of(of, self._shapes)
+                begins, ends = [0] * len(shape), [*shape]
+                begins[dim], ends[dim] = begin, end
+                return operations.slice(self.value(of, device), begins, ends, **options)
+            case Join(dim, parts):
+                return operations.concat([self.value(part, device) for part in parts], dim, **options)
+            case Fold(reduction, terms, levels):
+                return _FOLD([self.value(term, device) for term in terms], reduction, levels, **options)
+            case Fill(_, _, _, number):
+                spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
+                return storage.filled(number, spec, device)
+
+
+def device_of(name: str, tensor: Tensor) -> Device:
+    """The device or the mesh of an operand of the function `name`.
+
+    Raises:
+        ArgumentError: It is on the host.
+    """
+    device = tensor.device()
+    if device is None:
+        raise ArgumentError(f"{name}: the tensor is on the host", help="move it to a device: `ttnn.to_device`")
+    return device
+
+
+def shards_of(tensor: Tensor) -> dict[int, Tensor]:
+    """The tensor on each device that has one, by the device's number in its mesh."""
+    return dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
+
+
+def of_each_device(like: Tensor, tensors: Sequence[Tensor]) -> Tensor:
+    """The tensor of a mesh with one tensor for each shard of `like`, and its topology; of one device, that tensor."""
+    return like.of(tensors) if isinstance(like, MeshTensor) else tensors[0]
+
+
+def view_on(device: Device, tensor: Tensor) -> Tensor:
+    """A tensor of `device` with the memory of `tensor`."""
+    return tensor if tensor.device() is device else Tensor(tensor.spec, device, tensor.memory("collective"))
+
+
+@contextmanager
+def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
+    """A block whose programs count as one program on every device of a mesh, identified by `key`."""
+    counts = [(member, member.programs) for member in device.members()]
+    for member, _ in counts:
+        member.programs = set()
+    try:
+        yield
+    finally:
+        for member, programs in counts:
+            member.programs = programs
+    counted = repr(key)
+    for _, programs in counts:
+        if counted not in programs:  # a disabled cache holds everything
+            programs.add(counted)
