@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import starmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
@@ -23,7 +23,6 @@ from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
-from ttnn_jit.frontend.writing.result import FrontendResult
 from ttnn_jit.guards.reads import NumberMark, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
@@ -41,6 +40,9 @@ from ttnn_jit.specs.extents.trace import ServesOneCallError, Specialization
 from ttnn_jit.specs.spec_forms import sizes_in, without_sizes
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.frontend.writing.result import FrontendResult
 
 
 @dataclass(frozen=True)

@@ -133,9 +133,12 @@ def call_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ..
 
 def _key_of_constant(value: Any) -> tuple[type, object] | None:
     kind = type(value)
-    if kind in PYTHONS_SCALARS or is_atom(value):
-        return atom_key(value)
-    return (kind, atom_key(tuple(value))) if kind is list and is_atom(tuple(value)) else None
+    try:
+        if kind in PYTHONS_SCALARS or is_atom(value):
+            return atom_key(value)
+        return (kind, atom_key(tuple(value))) if kind is list and is_atom(tuple(value)) else None
+    except RecursionError:
+        return None  # the slow path names the argument
 
 
 def _places_of(tensors: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int | str, ...] | None:

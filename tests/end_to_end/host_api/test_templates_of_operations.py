@@ -105,8 +105,7 @@ def test_an_evicted_size_is_made_by_the_template_again(cpu, monkeypatch):
             ttnn.exp(on(cpu, torch.randn(rows, 9)))
 
     assert changes(run) == (2, 1, 2)
-    with pytest.warns(UserWarning, match="evict"):
-        assert changes(lambda: [ttnn.exp(on(cpu, torch.randn(rows, 9))) for rows in range(44, 50)]) == (0, 0, 6)
+    assert changes(lambda: [ttnn.exp(on(cpu, torch.randn(rows, 9))) for rows in range(44, 50)]) == (0, 0, 6)
     assert ttnn.exp.num_entries == 4
     assert changes(lambda: ttnn.exp(on(cpu, torch.randn(41, 9)))) == (0, 0, 1)
 
