@@ -27,7 +27,7 @@ from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.values import same_value
-from ttnn_jit.guards.reads import Path, Read, path_text
+from ttnn_jit.guards.reads import ITEM_STEP, Path, Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.specs.extents.trace import ServesOneCallError
@@ -73,7 +73,11 @@ class _Guarded:
 
 
 def _is_other_number(number: float, path: Path, value_at: Callable[[Path], Any]) -> bool:
+    """Whether there is another number than `number` at a path; it inserts no key into a dict with default values."""
+    containers = ((value_at(path[:index]), key) for index, (kind, key) in enumerate(path) if kind == ITEM_STEP)
     try:
+        if any(isinstance(each, dict) and not dict.__contains__(each, key) for each, key in containers):
+            return False
         return not same_value(value_at(path), number)
     except Exception:  # noqa: BLE001 - objects of the user's are read, and the compile reads them again
         return False

@@ -33,7 +33,7 @@ def test_every_used_name_without_arithmetic_is_supported_with_every_used_keyword
     [
         ("exp", "honoured"),
         ("Topology.Ring", "accepted, no effect"),
-        ("all_broadcast", "refused, with a reason"),
+        ("generic_op", "refused, with a reason"),
         ("view_of_nothing", "not here yet"),
         ("UnaryOpType.NO_SUCH", "not here yet"),
         ("exp(queue_id=)", "honoured"),

@@ -78,7 +78,8 @@ Source: TypeAlias = "Shard | Slice | Join | Fill | Fold"
 Results: TypeAlias = tuple[Source, ...]
 """The results of a call on one device."""
 
-REDUCTIONS = ("sum", "mean", "max", "min", "prod")
+REDUCE_SUM = "sum"
+REDUCTIONS = (REDUCE_SUM, "mean", "max", "min", "prod")
 """The reductions of folds; ttnn's standard deviation and variance are refused."""
 
 

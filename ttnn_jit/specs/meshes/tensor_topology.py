@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.checks import check_whole_number
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshShape
 
@@ -118,19 +118,19 @@ ONE_DEVICE = TensorTopology((1,), (REPLICATE,), ((0, 0),))
 """The topology of a tensor of one device."""
 
 
-@lru_cache(maxsize=256)
+@memoized(maxsize=256)
 def replicated_on(mesh: MeshShape) -> TensorTopology:
     """The topology of a tensor that every device of a mesh has whole."""
     return TensorTopology((mesh.mesh_size(),), (REPLICATE,), mesh.coordinates())
 
 
-@lru_cache(maxsize=256)
+@memoized(maxsize=256)
 def sharded_on(mesh: MeshShape, dim: int) -> TensorTopology:
     """The topology of a tensor that is split along `dim` over all devices of a mesh."""
     return TensorTopology((mesh.mesh_size(),), (PlacementShard(dim),), mesh.coordinates())
 
 
-@lru_cache(maxsize=1024)
+@memoized(maxsize=1024)
 def topology_of_result(operands: tuple[TensorTopology, ...], coords: tuple[MeshCoordinate, ...]) -> TensorTopology:
     """The topology of a result that each device in `coords` computes from its own shards of the operands.
 

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
-from ttnn_jit.ops.families.collective import Collective
+from ttnn_jit.ops.families.collective import REDUCE_SUM, Collective
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
@@ -97,7 +97,7 @@ def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
         ArgumentError: There is no such axis, or an argument has the wrong type.
         ShapeError: There is no such dimension, it has no equal parts, or the buffer does not fit the result.
     """
-    return _asynchronous("reduce_scatter_minimal_async", REDUCE_SCATTER, ("sum",), args, keywords)
+    return _asynchronous("reduce_scatter_minimal_async", REDUCE_SCATTER, (REDUCE_SUM,), args, keywords)
 
 
 def _asynchronous(
@@ -244,7 +244,7 @@ def _reduced_in_buffer(
     multi_device_global_semaphore: GlobalSemaphore | Sequence[GlobalSemaphore],
     **options: Unpack[_ReduceOptions],
 ) -> _ReduceCall:
-    return input_tensor, (cluster_axis, mesh_device), "sum", options
+    return input_tensor, (cluster_axis, mesh_device), REDUCE_SUM, options
 
 
 @host_function(name="experimental.all_to_all_async_generic", without_effect=WITHOUT_LINKS)

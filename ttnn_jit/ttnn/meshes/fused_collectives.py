@@ -10,6 +10,8 @@ from typing import Any, TypedDict, Unpack
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_REDUCE, GATHER_FROM_OTHERS, REDUCE_SCATTER
+from ttnn_jit.ops.families.collective import REDUCE_SUM
+from ttnn_jit.ops.movement.heads import NLP_CONCAT_HEADS_DECODE, NLP_CREATE_QKV_HEADS_DECODE
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.cores.sub_devices import SubDeviceId
@@ -153,7 +155,7 @@ def matmul_reduce_scatter_async(  # noqa: PLR0913 - ttnn's parameters
                 REDUCE_SCATTER,
                 product,
                 dim,
-                "sum",
+                REDUCE_SUM,
                 memory_config=memory_config_rs,
                 output=persistent_output_buffer,
             ),
@@ -233,7 +235,7 @@ def llama_reduce_scatter(  # noqa: PLR0913 - ttnn's parameters
         REDUCE_SCATTER,
         input_tensor,
         dim,
-        "sum",
+        REDUCE_SUM,
         cluster_axis=cluster_axis,
         mesh_device=mesh_device,
         memory_config=memory_config,
@@ -285,7 +287,7 @@ def llama_rs_matmul(  # noqa: PLR0913, PLR0917 - ttnn's parameters
             REDUCE_SCATTER,
             products[0] if rs_tensor is None else rs_tensor,
             dim,
-            "sum",
+            REDUCE_SUM,
             cluster_axis=cluster_axis,
             mesh_device=mesh_device,
             memory_config=memory_config_rs,
@@ -326,7 +328,7 @@ def llama_rs_create_heads(  # noqa: PLR0913 - ttnn's parameters
     name = "llama_rs_create_heads"
     with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, dim, num_heads, num_kv_heads):
         scattered = exchange(
-            name, REDUCE_SCATTER, input_tensor, dim, "sum", cluster_axis=cluster_axis, mesh_device=mesh_device
+            name, REDUCE_SCATTER, input_tensor, dim, REDUCE_SUM, cluster_axis=cluster_axis, mesh_device=mesh_device
         )
         return _heads(scattered, num_heads, num_kv_heads, qkv_memory_config)
 
@@ -334,7 +336,7 @@ def llama_rs_create_heads(  # noqa: PLR0913 - ttnn's parameters
 def _heads(
     tensor: Tensor, num_heads: int, num_kv_heads: int | None, memory_config: MemoryConfig | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    create: Any = getattr(operations, "experimental.nlp_create_qkv_heads_decode")
+    create: Any = getattr(operations, NLP_CREATE_QKV_HEADS_DECODE.name)
     options = {} if memory_config is None else {"memory_config": memory_config}
     query, key, value = create(tensor, num_heads=num_heads, num_kv_heads=num_kv_heads, **options)
     return query, key, value
@@ -425,7 +427,7 @@ def all_reduce_create_qkv_heads(  # noqa: PLR0913 - ttnn's parameters
             name,
             ALL_REDUCE,
             input_tensor,
-            "sum",
+            REDUCE_SUM,
             cluster_axis=cluster_axis,
             mesh_device=mesh_device,
             memory_config=memory_config,
@@ -468,7 +470,7 @@ def all_gather_concat(  # noqa: PLR0913 - ttnn's parameters
         gathered = exchange(
             name, ALL_GATHER, input_tensor, dim, False, cluster_axis=cluster_axis, mesh_device=mesh_device
         )
-        concatenate: Any = getattr(operations, "experimental.nlp_concat_heads_decode")
+        concatenate: Any = getattr(operations, NLP_CONCAT_HEADS_DECODE.name)
         options = {} if memory_config is None else {"memory_config": memory_config}
         result: Tensor = concatenate(gathered, num_heads=num_heads, **options)
         return result

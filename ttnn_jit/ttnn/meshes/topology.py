@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.families.collective import REDUCE_SUM
 
 
 class Topology(enum.Enum):
@@ -42,4 +43,4 @@ def reduction_of(name: str, math_op: ReduceType | None, reduce_type: ReduceType 
     if None not in (math_op, reduce_type):
         raise ArgumentError(f"{name} got both `math_op` and `reduce_type`")
     given = math_op if reduce_type is None else reduce_type
-    return "sum" if given is None else given.reduction if isinstance(given, ReduceType) else given.lower()
+    return REDUCE_SUM if given is None else given.reduction if isinstance(given, ReduceType) else given.lower()
