@@ -65,6 +65,7 @@ LINKS = {
     "../CHANGELOG.md": "generated/changelog.md",
     "../CONTRIBUTING.md": "generated/contributing.md",
     "../benchmarks/results/README.md": "generated/results/README.md",
+    "../benchmarks/results/dynamic.md": "generated/results/dynamic.md",
     "examples": "generated/examples/index.md",
     "examples/models": "generated/examples/index.md",
     "site_pages/calls.py": "generated/a_call.md",

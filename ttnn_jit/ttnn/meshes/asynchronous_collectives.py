@@ -173,10 +173,10 @@ def _along_an_axis(
 def all_reduce_async(*args: Any, **keywords: Any) -> Tensor:
     """`all_reduce` with the overloads of ttnn.experimental.all_reduce_async.
 
-    The overloads are ``(tensor, num_devices, barrier_semaphores, rs_global_semaphores, ag_global_semaphores,
-    math_op)``, ``(tensor, cluster_axis, mesh_device, barrier_semaphores, rs_global_semaphores, ag_global_semaphores,
-    math_op)`` and ``(tensor, buffer_tensor, cluster_axis, mesh_device, multi_device_global_semaphore)``, the last with
-    `dtype`. Semaphores, the buffer and options of the transfer have no effect.
+    The overloads are ``(tensor, num_devices, *semaphores, math_op)``,
+    ``(tensor, cluster_axis, mesh_device, *semaphores, math_op)`` with three semaphores each, and
+    ``(tensor, buffer_tensor, cluster_axis, mesh_device, semaphore)``, which takes `dtype` too. Semaphores, the buffer
+    and options of the transfer have no effect.
 
     Raises:
         ArgumentError: There is no such axis or reduction, or an argument has the wrong type.

@@ -88,8 +88,7 @@ class MeshToTensor(ABC):
         """The tensor joined from those of the devices, by their numbers in row-major order.
 
         Raises:
-            ShapeError: The tensors have no such dimension, a device of several axes has none, or the config does not
-                fit the mesh.
+            ShapeError: The tensors have no such dimension, or the config does not fit the mesh or the devices.
         """
         config, mesh = self.config, self.mesh_device.shape
         shape = _distribution(config, mesh, len(config.dims))
