@@ -1,8 +1,5 @@
-"""Every template of these tests is compiled a second time, at the second size that it serves."""
+"""Every template of these tests is checked."""
 
-import pytest
+from tests.checked_templates import checked_templates
 
-
-@pytest.fixture(autouse=True)
-def checked_templates(monkeypatch):
-    monkeypatch.setenv("TTNN_JIT_DEBUG", "1")
+__all__ = ["checked_templates"]
