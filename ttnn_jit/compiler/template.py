@@ -277,7 +277,7 @@ def trace_template(
         if not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
-        notes = notes_of(lowered)
+        notes = notes_of(request, lowered)
         code = driver.scheduled_code(lowered.module, request.options, None)
         with code.assembled() if assembles else nullcontext(dict) as images:
             runs_need = code.plan.uses_l1 or request.target.tile_aligned_only

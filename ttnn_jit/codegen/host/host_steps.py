@@ -25,6 +25,7 @@ from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
 from ttnn_jit.codegen.fusion.sweeps import split_into_sweeps
+from ttnn_jit.codegen.meshes.mesh_expansion import mesh_expansion
 from ttnn_jit.codegen.reading.contracting import epilogue
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, with_loops_of_copy
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
@@ -169,6 +170,7 @@ HOST_STEPS: tuple[HostStep, ...] = (
     propagate_reshapes,
     fuse_loops,
     write_for_copies,
+    mesh_expansion,
     read_without_padding,
     block_copies,
     unpack_in_products,

@@ -14,12 +14,13 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_folds import FOLD
 from ttnn_jit.ops.families.collective import Collective, Fill, Fold, Join, Results, Shard, Slice, Source, shape_of
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshTensor, coordinates_of
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
-from ttnn_jit.ttnn.calling.mesh import MeshTensor, coordinates_of
 
 _FOLD = function_of(FOLD)
 
@@ -60,6 +61,11 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
         ArgumentError: The operand is on the host or on another mesh than the call names, or the mesh has no such axis.
         ShapeError: The attributes do not fit the operand, or `output` does not fit the result.
     """
+    if (in_program := getattr(tensor, "__ttnn_exchange__", None)) is not None:
+        written: list[Tensor] = in_program(
+            name, collective, others, statics, cluster_axis, (memory_config, output, receivers)
+        )
+        return written
     device = device_of(name, tensor)
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
@@ -212,6 +218,19 @@ def device_of(name: str, tensor: Tensor) -> Device:
     return device
 
 
+def devices_of(name: str, tensor: Tensor) -> MeshDevices:
+    """The devices that have a part of an operand of the function `name`.
+
+    Raises:
+        ArgumentError: It is on the host.
+    """
+    device: Any = device_of(name, tensor)
+    if hasattr(tensor, "__ttnn_exchange__"):
+        devices: MeshDevices = device.devices
+        return devices
+    return MeshDevices(device.shape, tuple(tensor.numbers) if isinstance(tensor, MeshTensor) else (0,))
+
+
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
     """The tensor on each device that has one, by the device's number in its mesh."""
     return dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
@@ -230,7 +249,8 @@ def view_on(device: Device, tensor: Tensor) -> Tensor:
 @contextmanager
 def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
     """A block whose programs count as one program on every device of a mesh, identified by `key`."""
-    counts = [(member, member.programs) for member in device.members()]
+    # A program, whose device has no members, counts itself.
+    counts = [(member, member.programs) for member in getattr(device, "members", tuple)()]
     for member, _ in counts:
         member.programs = set()
     try:

@@ -1,0 +1,57 @@
+"""The devices of a mesh that a program runs on."""
+
+from __future__ import annotations
+
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshShape
+from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
+
+
+@dataclass(frozen=True)
+class MeshDevices:
+    """The devices of a mesh that a program runs on.
+
+    Attributes:
+        shape: The shape of the mesh.
+        numbers: The numbers of the devices, in row-major order.
+    """
+
+    shape: MeshShape
+    numbers: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether they are all devices of the mesh."""
+        return len(self.numbers) == self.shape.mesh_size()
+
+    @cached_property
+    def coordinates(self) -> tuple[MeshCoordinate, ...]:
+        """The coordinates of the devices, in order."""
+        every = [*self.shape.coordinates()]
+        return tuple(every[number] for number in self.numbers)
+
+
+ONE_DEVICE = MeshDevices(MeshShape(1, 1), (0,))
+"""The mesh that a single device is."""
+
+
+@dataclass(frozen=True)
+class MeshPlacement:
+    """The placement of a tensor on a mesh, a part of the key of a program.
+
+    Attributes:
+        mesh: The shape of the mesh.
+        topology: The placement.
+    """
+
+    mesh: MeshShape
+    topology: TensorTopology
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the devices that have a part, in the order of the parts."""
+        return tuple(map(self.mesh.number, self.topology.mesh_coords()))
