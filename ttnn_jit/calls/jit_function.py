@@ -29,7 +29,7 @@ from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiles, compiling
-from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall, tensor_library_of
+from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary, WarmCall, tensor_library_of
 from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
 
@@ -188,7 +188,7 @@ class JitFunction(WarmCalls):
     ) -> None:
         """Remember `warm`, which takes tensors of `library`, for calls like this one."""
         has_containers = any(type(value) in PYTHONS_CONTAINERS for value in (*args, *kwargs.values()))
-        if library is TTNN and not has_containers and self._signature.has_fixed_defaults(arguments):
+        if library in {TTNN, MESH} and not has_containers and self._signature.has_fixed_defaults(arguments):
             self._remember_call(lambda: warm, args, kwargs, arguments.tensors)
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:

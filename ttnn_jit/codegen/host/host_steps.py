@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from ttnn_jit.codegen.blocking.attention_row_blocking import block_attention_rows
 from ttnn_jit.codegen.blocking.compute_at import convert_in_loops
@@ -165,12 +166,11 @@ def _on_each(step: KernelStep) -> HostStep:
     return lambda plan: plan.with_kernels(lambda kernel: step(kernel, plan.isa))
 
 
-HOST_STEPS: tuple[HostStep, ...] = (
+DEVICE_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
     propagate_reshapes,
     fuse_loops,
     write_for_copies,
-    mesh_expansion,
     read_without_padding,
     block_copies,
     unpack_in_products,
@@ -182,7 +182,18 @@ HOST_STEPS: tuple[HostStep, ...] = (
     convert_in_loops,
     block_attention_rows,
 )
-"""The steps in order. Steps that choose vectors return a plan without `isa` unchanged."""
+"""The steps on the plan of one device, in order. Steps that choose vectors return a plan without `isa` unchanged."""
+
+
+def _scheduled(plan: HostPlan) -> HostPlan:
+    """The plan after the steps of one device."""
+    for step in DEVICE_STEPS:
+        plan = step(plan)
+    return plan
+
+
+HOST_STEPS: tuple[HostStep, ...] = (*DEVICE_STEPS, partial(mesh_expansion, scheduled=_scheduled))
+"""The steps in order. The launches of a collective are scheduled on their own."""
 
 
 def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:

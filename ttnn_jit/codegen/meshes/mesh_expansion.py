@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ttnn_jit.codegen.meshes.exchanges import ExchangeLaunches
@@ -18,7 +18,7 @@ from ttnn_jit.codegen.reading.copies import copies_of
 from ttnn_jit.codegen.reading.packing import repacking_whole
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
 from ttnn_jit.codegen.schedules.device_exchange import Exchange
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
+from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.ops.families.collective import Shard
@@ -26,14 +26,21 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE
 
+Scheduled = Callable[[HostPlan], HostPlan]
+"""Chooses the loops of a plan's launches."""
 
-def mesh_expansion(plan: HostPlan) -> HostPlan:
+
+def mesh_expansion(plan: HostPlan, scheduled: Scheduled) -> HostPlan:
     """The plan of all devices; a plan of one device without collectives is unchanged.
 
     Arguments and results are those of the first tensor on each device in order, then those of the second, and so on.
+
+    Args:
+        plan: The scheduled plan of one device.
+        scheduled: Schedules the launches of a collective.
     """
     exchanges = any(isinstance(launch.bound.kernel, Exchange) for launch in plan.launches)
-    return _Expansion(plan).plan() if plan.devices is not None or exchanges else plan
+    return _Expansion(plan, scheduled).plan() if plan.devices is not None or exchanges else plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +63,24 @@ class _Expansion:
         values: Per position of a device, the value of each value of the plan of one device.
     """
 
-    def __init__(self, plan: HostPlan) -> None:
+    def __init__(self, plan: HostPlan, scheduled: Scheduled) -> None:
         self._plan = plan
+        self._scheduled = scheduled
+        self._constants = dict(plan.constants)
         self._numbers = (plan.devices or ONE_DEVICE).numbers
         self._positions = {number: position for position, number in enumerate(self._numbers)}
         self._count = len(self._numbers)
         self._launches: list[HostLaunch] = []
         self._placed: dict[PlanValue, int] = {}
-        self._values: list[dict[PlanValue, PlanValue]] = [{} for _ in self._numbers]
+        self._values: list[dict[PlanValue, PlanValue]] = [
+            {each: each for each in plan.constants} for _ in self._numbers
+        ]
+        self._blocks: dict[tuple[Blocks, int], Blocks] = {}
         groups = _groups(plan.launches)
         self._groups = {id(launch): groups[index] for index, launch in enumerate(plan.launches)}
         self._writers = {each.value: launch.ops[-1] for launch in plan.launches for each in launch.bound.outputs}
         self._returned: dict[PlanValue, tuple[PlanValue, int]] = {}
+        self._copying: list[HostLaunch] = []
         self._copies: dict[tuple[PlanValue, int], PlanValue] = {}
         self._computed: dict[tuple[_Group, tuple[PlanValue, ...]], tuple[PlanValue, ...]] = {}
         self._runs: dict[tuple[_Group, int], bool] = {}
@@ -86,6 +99,7 @@ class _Expansion:
                 for launch in launches:
                     self._run(launch, position)
         results = [[*self._results(index, {*arguments})] for index in range(len(plan.results))]
+        self._add(self._copying, self._copies.values())
         return replace(
             plan,
             launches=tuple(self._launches),
@@ -94,6 +108,7 @@ class _Expansion:
             updates=tuple(self._updates(results)),
             written=tuple(value for value in plan.written if value not in self._values[0]),
             positions=self._placed,
+            constants=self._constants,
         )
 
     def _argument(self, index: int, value: PlanValue) -> Iterator[PlanValue]:
@@ -123,7 +138,13 @@ class _Expansion:
                 self._computed[key] = made
         if self._runs[group, position]:
             operands = [replace(each, value=values[each.value]) for each in launch.bound.operands]
-            self._launches.append(replace(launch, bound=launch.bound.with_operands(operands)))
+            bound = launch.bound.with_operands(operands)
+            blocks, converts = (each and self._own(each, position) for each in (launch.blocks, launch.converts))
+            self._launches.append(replace(launch, bound=bound, blocks=blocks, converts=converts))
+
+    def _own(self, blocks: Blocks, position: int) -> Blocks:
+        """The blocks on one device: launches in equal blocks run together."""
+        return self._blocks.setdefault((blocks, position), replace(blocks))
 
     def _exchange(self, launch: HostLaunch) -> None:
         """Adds the launches of a collective on all devices."""
@@ -141,8 +162,28 @@ class _Expansion:
             position = self._positions[number]
             for output, result in zip(bound.outputs, results, strict=True):
                 self._values[position][output.value] = made.value(result, output.value.spec, position)
-        self._launches += made.launches
         self._placed |= made.placed
+        self._add(made.launches, {values[each.value] for values in self._values for each in bound.outputs})
+
+    def _add(self, launches: Sequence[HostLaunch], results: Collection[PlanValue]) -> None:
+        """Schedules the launches of a collective that has these results, and adds them."""
+        written = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.outputs)
+        read = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.inputs)
+        plan = self._plan
+        own = self._scheduled(
+            HostPlan(
+                plan.name,
+                tuple(launches),
+                arguments=tuple(value for value in read if value not in written),
+                results=tuple(value for value in written if value in results),
+                updates=(),
+                written=(),
+                isa=plan.isa,
+                numerics=plan.numerics,
+            )
+        )
+        self._launches += own.launches
+        self._constants |= own.constants
 
     def _results(self, index: int, arguments: Collection[PlanValue]) -> Iterator[PlanValue]:
         """A result on each device, in memory of its own; one for the whole mesh if it updates such an argument."""
@@ -166,7 +207,7 @@ class _Expansion:
                 kernels = [repacking_whole(read, written, self._plan.numerics)]
             else:
                 kernels = copies_of(read, Access.identity(read.view.shape), written, self._plan.numerics)
-            self._launches += [HostLaunch((self._writers[value],), kernel) for kernel in kernels]
+            self._copying += [HostLaunch((self._writers[value],), kernel) for kernel in kernels]
         return made
 
     def _updates(self, results: Sequence[Sequence[PlanValue]]) -> Iterator[tuple[int, int]]:

@@ -355,6 +355,17 @@ SLICE_RESHARD = Collective(
     golden=_resharded_in_torch,
 )
 
+DEVICE_POSITION = Collective(
+    name="device_position",
+    parameters=(_X, Parameter("step", DIMENSION), AXIS),
+    summary="The position of the device along an axis times `step`, in every element of a tensor like its own.",
+    source="the numbers of random draws: each device of a mesh draws another tensor",
+    expand=lambda group, shape, step: [
+        (Fill(shard, 0, shape[0], position * step),) for position, shard in enumerate(_shards(group))
+    ],
+    golden=lambda torch, shards, step: [torch.full_like(each, at * step) for at, each in enumerate(shards)],
+)
+
 COLLECTIVES = (
     ALL_GATHER,
     ALL_GATHER_REVERSED,
@@ -370,6 +381,7 @@ COLLECTIVES = (
     ALL_TO_ALL,
     NEIGHBOR_PAD,
     SLICE_RESHARD,
+    DEVICE_POSITION,
 )
 
 OPERATIONS = tuple(each for each in COLLECTIVES if each.written_as is None or each is ALL_TO_ALL)

@@ -249,8 +249,9 @@ def view_on(device: Device, tensor: Tensor) -> Tensor:
 @contextmanager
 def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
     """A block whose programs count as one program on every device of a mesh, identified by `key`."""
-    # A program, whose device has no members, counts itself.
-    counts = [(member, member.programs) for member in getattr(device, "members", tuple)()]
+    # A jitted function, whose device stands for others, is one program itself.
+    members = device.members() if issubclass(type(device), Device) else ()
+    counts = [(member, member.programs) for member in members]
     for member, _ in counts:
         member.programs = set()
     try:
