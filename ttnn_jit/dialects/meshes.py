@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.ttcore import KeywordAttr
-from ttnn_jit.ops.families.collective import REDUCE_TYPES
+from ttnn_jit.ops.families.collective import REDUCE_TYPES, SHARD_DIRECTIONS, SHARD_TYPES
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 
@@ -33,6 +33,22 @@ class ReduceTypeAttr(KeywordAttr):
 
     name = "ttcore.reduce_type"
     keywords = REDUCE_TYPES
+
+
+@irdl_attr_definition
+class ShardTypeAttr(KeywordAttr):
+    """``#ttcore.shard_type<devices>``: the kind of a `mesh_shard`."""
+
+    name = "ttcore.shard_type"
+    keywords = SHARD_TYPES
+
+
+@irdl_attr_definition
+class ShardDirectionAttr(KeywordAttr):
+    """``#ttcore.shard_direction<full_to_shard>``: the direction of a `mesh_shard`."""
+
+    name = "ttcore.shard_direction"
+    keywords = SHARD_DIRECTIONS
 
 
 @irdl_attr_definition
@@ -68,7 +84,7 @@ class MeshesAttr(Data[tuple[tuple[str, tuple[int, ...]], ...]]):
         printer.print_string(f"<[{listed}]>")
 
 
-ATTRIBUTES = (ReduceTypeAttr, ShardStatusAttr, MeshesAttr)
+ATTRIBUTES = (ReduceTypeAttr, ShardTypeAttr, ShardDirectionAttr, ShardStatusAttr, MeshesAttr)
 """The attributes of this file."""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.collective import (
     AXIS,
+    FULL_TO_SHARD,
     GROUPS,
     Call,
     Collective,
@@ -24,7 +25,18 @@ from ttnn_jit.ops.families.collective import (
     equal_part,
 )
 from ttnn_jit.ops.language.axes import axis_of
-from ttnn_jit.ops.language.parameter import DIMENSION, NAME, REDUCE_TYPE, REPLICA_GROUPS, TENSOR, Parameter
+from ttnn_jit.ops.language.parameter import (
+    DIMENSION,
+    DIMENSIONS,
+    NAME,
+    REDUCE_TYPE,
+    REPLICA_GROUPS,
+    SHARD_DIRECTION,
+    SHARD_TYPE,
+    TENSOR,
+    Parameter,
+)
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 
 _X = Parameter("input_tensor", TENSOR)
 _DIM = Parameter("dim", DIMENSION)
@@ -366,6 +378,57 @@ DEVICE_POSITION = Collective(
     golden=lambda torch, shards, step: [torch.full_like(each, at * step) for at, each in enumerate(shards)],
 )
 
+
+def _resharded_by_mesh(
+    group: Group, shape: Extents, kind: str, direction: str, _: Extents, dims: Extents
+) -> list[Results]:
+    coordinates = [*MeshShape(group.mesh).coordinates()]
+    if len(group.devices) != len(coordinates):
+        raise ArgumentError(f"`mesh_shard` is of all {len(coordinates)} devices of the mesh")
+    if kind in {"identity", "replicate"}:
+        return [(Shard(device),) for device in group.devices]
+    if kind == "maximal" or len(dims) != len(group.mesh) or any(dim >= len(shape) for dim in dims):
+        raise ArgumentError(f"`mesh_shard` of kind {kind} along {dims} is not one of a tensor of rank {len(shape)}")
+    split = [(axis, dim) for axis, dim in enumerate(dims) if dim >= 0]
+    if direction == FULL_TO_SHARD:
+        return [(_part_at(Shard(device), shape, group.mesh, split, coordinates[device]),) for device in group.devices]
+    return _to_all(group, _joined(group.mesh, split, {}))
+
+
+def _part_at(
+    source: Source, shape: Extents, mesh: Extents, split: Sequence[tuple[int, int]], at: Sequence[int]
+) -> Source:
+    """The part of a whole tensor at a coordinate of the mesh, which splits a dimension along each of some axes."""
+    for axis, dim in split:
+        part = equal_part(shape, dim, mesh[axis])
+        source = Slice(source, dim, at[axis] * part, (at[axis] + 1) * part)
+    return source
+
+
+def _joined(mesh: Extents, split: Sequence[tuple[int, int]], at: Mapping[int, int]) -> Source:
+    """The whole tensor of the parts of the first devices along the axes that split nothing."""
+    if not split:
+        return Shard(MeshShape(mesh).number([at.get(axis, 0) for axis in range(len(mesh))]))
+    (axis, dim), *others = split
+    return Join(dim, tuple(_joined(mesh, others, {**at, axis: index}) for index in range(mesh[axis])))
+
+
+MESH_SHARD = Collective(
+    name="mesh_shard",
+    parameters=(
+        _X,
+        Parameter("shard_type", SHARD_TYPE),
+        Parameter("shard_direction", SHARD_DIRECTION),
+        Parameter("shard_shape", DIMENSIONS),
+        Parameter("shard_dims", DIMENSIONS),
+    ),
+    summary="The part of a whole tensor on each device, or the whole tensor of the parts, on every device.",
+    source="ttir.mesh_shard",
+    expand=_resharded_by_mesh,
+    golden=lambda _, shards, *__: [*shards],
+    depends_on_mesh=True,
+)
+
 COLLECTIVES = (
     ALL_GATHER,
     ALL_GATHER_REVERSED,
@@ -382,6 +445,7 @@ COLLECTIVES = (
     NEIGHBOR_PAD,
     SLICE_RESHARD,
     DEVICE_POSITION,
+    MESH_SHARD,
 )
 
 OPERATIONS = tuple(each for each in COLLECTIVES if each.written_as is None or each is ALL_TO_ALL)

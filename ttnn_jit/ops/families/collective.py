@@ -89,6 +89,11 @@ REDUCTIONS = (REDUCE_SUM, REDUCE_MEAN, "max", "min", "prod")
 """The reductions of folds; ttnn's standard deviation and variance are refused."""
 REDUCE_TYPES = (*REDUCTIONS, "std", "var", "invalid")
 """The reductions that texts may name."""
+SHARD_TYPES = ("identity", "replicate", "maximal", "devices")
+"""The kinds of `mesh_shard`: no change, whole tensors on every device, on one, and parts."""
+FULL_TO_SHARD = "full_to_shard"
+SHARD_DIRECTIONS = (FULL_TO_SHARD, "shard_to_full")
+"""The directions of `mesh_shard`."""
 
 
 def shape_of(source: Source, shapes: Sequence[Extents]) -> Extents:
@@ -135,10 +140,12 @@ class Group(NamedTuple):
     Attributes:
         devices: Their numbers in the mesh, in order.
         levels: The sizes of nested folds over them, innermost first.
+        mesh: The shape of the mesh; () where an operation does not depend on it.
     """
 
     devices: Extents
     levels: Extents
+    mesh: Extents = ()
 
 
 @lru_cache(maxsize=256)
@@ -197,7 +204,7 @@ Call: TypeAlias = "tuple[Collective, tuple[Any, ...]]"
 class Collective(Operation):
     """An operation whose results on one device are made of tensors on several.
 
-    Its last attribute, `AXIS` or `GROUPS`, names the groups of devices.
+    Its last attribute, `AXIS` or `GROUPS`, names the groups of devices, unless all of them are one.
 
     Attributes:
         expand: ``expand(group, shape, *attributes)``: for each device of the group in order, its results as
@@ -207,6 +214,7 @@ class Collective(Operation):
         replicates: The index of the attribute that names a dimension along which the result is no longer split; None:
             the result is split as the operand.
         axis_by_axis: Folds over all devices of a mesh with several axes run along one axis after the other.
+        depends_on_mesh: Its one group is all devices, and its expansion depends on the shape of the mesh.
         written_as: ``written_as(groups, *attributes)``: the call of another collective that programs contain instead,
             for groups of device numbers; None: programs contain this one.
     """
@@ -215,6 +223,7 @@ class Collective(Operation):
     golden: Callable[..., Sequence[Any]]
     replicates: int | None = None
     axis_by_axis: bool = False
+    depends_on_mesh: bool = False
     written_as: Callable[..., Call] | None = None
 
     @property
@@ -247,6 +256,9 @@ class Collective(Operation):
             ArgumentError: The mesh has no such axis or device.
             ShapeError: The attributes do not fit the shape or the number of devices.
         """
+        if self.depends_on_mesh:
+            every = Group(devices.numbers, (len(devices),), tuple(devices.shape))
+            return _expansion(self, (every,), devices.numbers, shapes[0], statics)
         *own, groups = statics
         if self.attributes[-1] is AXIS:
             return self.expansion(devices.shape, devices.numbers, groups, shapes[0], tuple(own))

@@ -57,6 +57,8 @@ OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32
 CLUSTER_AXIS = OptionalIndexKind("int | None", "an axis of the mesh or None", "ui32", accepts_none=True)
 REPLICA_GROUPS = Kind("Sequence[Sequence[int]]", "groups of device numbers", "rows of i64")
 REDUCE_TYPE = NameKind("str | None", "a reduction", "#ttcore.reduce_type", accepts_none=True)
+SHARD_TYPE = NameKind("str", "a kind of sharding", "#ttcore.shard_type")
+SHARD_DIRECTION = NameKind("str", "a direction of sharding", "#ttcore.shard_direction")
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32> of pairs")
