@@ -149,14 +149,12 @@ def _compile(
     from ttnn_jit.compiler import driver, inspection
 
     with accepting_foreign_operands(None):
-        if not (settings.debug or settings.compile_only or request.devices is not None):
+        if not (settings.debug or settings.compile_only):
             fetch = partial(fetch_hidden, request)
             return templates.compilation(key, request, fetch, use_disk=settings.enable_cache)
         compilation = driver.compile_program(
             request,
-            use_disk=request.devices is not None
-            and settings.enable_cache
-            and not (settings.debug or settings.compile_only),
+            use_disk=False,
             observer=inspection.print_stage if settings.debug else None,
             keep_texts=settings.compile_only,
         )

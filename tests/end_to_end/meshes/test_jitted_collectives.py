@@ -62,3 +62,35 @@ def test_a_program_that_multiplies_and_sums_is_one_call(captured):
         x, w = on(mesh, random_shards(8, (1, 16, 8))), on(mesh, random_shards(8, (1, 8, 24)))
         summed = ttnn.all_reduce(ttnn.matmul(x, w), cluster_axis=1)
         assert_equal(product(x, w), ttnn.relu(summed) + 1.0)
+
+
+def tree(combine, terms):
+    """The order of sums, written down a second time: neighbours in pairs, an odd last one carried."""
+    while len(terms) > 1:
+        paired = [combine(*terms[first : first + 2]) for first in range(0, len(terms) - 1, 2)]
+        terms = paired + terms[len(terms) - len(terms) % 2 :]
+    return terms[0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32])
+@pytest.mark.parametrize(("shape", "axis"), [((1, 3), 1), ((1, 7), None), ((2, 4), 0), ((2, 4), 1), ((3, 2), None)])
+def test_a_sum_is_a_tree_over_device_numbers_that_is_rounded_once(shape, axis, dtype):
+    mesh = opened(shape)
+    count = mesh.get_num_devices()
+    given = [(torch.randn(3, 40) * 2.0 ** torch.randint(-8, 30, (3, 40))).to(dtype) for _ in range(count)]
+    jitted = ttnn_jit.jit()(lambda x: (ttnn.all_reduce(x, cluster_axis=axis), ttnn.reduce_scatter(x, -1, axis)))
+    if 40 % (count if axis is None else shape[axis]):
+        jitted = ttnn_jit.jit()(lambda x: (ttnn.all_reduce(x, cluster_axis=axis),))
+    results = [shards_of(each) for each in jitted(on(mesh, given))]
+    wide = [each if dtype is torch.int32 else each.float() for each in given]
+    numbers = torch.arange(count).reshape(shape)
+    lines = [numbers.flatten()] if axis is None else numbers.movedim(axis, -1).reshape(-1, shape[axis])
+    for line in lines:
+        expected = tree(torch.add, [wide[number] for number in line])
+        if axis is None and min(shape) > 1:  # along axis 0 first, then along axis 1
+            expected = tree(torch.add, [tree(torch.add, [wide[at] for at in column]) for column in numbers.T])
+        for position, number in enumerate(line):
+            assert torch.equal(results[0][number], expected.to(dtype))
+            if len(results) > 1:
+                summed = tree(torch.add, [wide[each] for each in line]).to(dtype)
+                assert torch.equal(results[1][number], summed.chunk(len(line), -1)[position])
