@@ -70,9 +70,16 @@ def _on_mesh(arguments: Arguments, function: str) -> Placement:
             help="move it to the mesh: `ttnn.to_device(tensor, mesh)`, or `ttnn.from_torch(..., device=mesh)`",
         )
     if len({*arguments.libraries} - {None}) > 1:
-        listed = _list_tensors(arguments, lambda _, library: f"a {library.title.removesuffix('s')}")
+        listed = _list_tensors(arguments, _beside_mesh)
         raise ArgumentError(f"Invalid arguments for function {function}: {listed}", help=ONE_DEVICE_HELP)
     return Placement(MESH, mesh.target, MeshDevices(mesh.shape, tuple(common_numbers(mesh, given))))
+
+
+def _beside_mesh(tensor: Any, library: TensorLibrary) -> str:
+    """What a tensor of a call with tensors of a mesh is."""
+    if library is MESH:
+        return f"on {tensor.device()}"
+    return "on the host" if library is TTNN else f"a {library.title.removesuffix('s')}"
 
 
 def _target_of(arguments: Arguments, function: str) -> SystemDesc:

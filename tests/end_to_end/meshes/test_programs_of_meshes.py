@@ -233,3 +233,13 @@ def test_the_text_of_a_program_runs_on_the_mesh_that_it_states(mesh, tmp_path):
         main(["run", f"{tmp_path}/program.mlir", "--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"])
         found = torch.load(tmp_path / "out.pt")
         assert all(torch.equal(own, each) for own, each in zip(found, shards_of(jitted(x)), strict=True))
+
+
+def test_tensors_that_are_not_on_the_mesh_are_refused_by_name(mesh):
+    jitted, x = ttnn_jit.jit()(lambda x, y: x + y), given(mesh)
+    host = torch.ones(1, 16, 32)
+    for other, what in ((ttnn.from_torch(host), "on the host"), (host, "a torch tensor")):
+        with pytest.raises(ArgumentError, match=f"`x` is on MeshDevice\\(2x4 cpu\\), `y` is {what}"):
+            jitted(x, other)
+    with pytest.raises(ArgumentError, match="the tensors are on different meshes"):
+        jitted(x, given(opened((2, 2))))
