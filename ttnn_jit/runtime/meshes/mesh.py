@@ -19,6 +19,7 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops.host_ops import EXCHANGES, interpreted_in_programs
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.memory.buffer import address_of
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshShape
@@ -223,7 +224,16 @@ class MeshTensor(Tensor):
     @property
     def placement(self) -> MeshPlacement:
         """The placement, as a part of keys of programs."""
-        return MeshPlacement(self.mesh.shape, self.topology)
+        return MeshPlacement(self.mesh.shape, self.topology, self._blocks())
+
+    def _blocks(self) -> tuple[int, ...]:
+        """Per part, the first one that has the same block; () if each has its own."""
+        buffers: list[Any] = [tensor._buffer for tensor in self.tensors]
+        if not any(hasattr(buffer, "shared") for buffer in buffers):
+            return ()
+        own = [address_of(each) if hasattr(each, "shared") else index for index, each in enumerate(buffers)]
+        found = tuple(map(own.index, own))
+        return () if found == tuple(range(len(own))) else found
 
     def on(self, number: int) -> Tensor:
         """The tensor on a device, by its number in the mesh."""

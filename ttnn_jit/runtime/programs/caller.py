@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.libraries.runnable import Runnable
-from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
+from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES, own_block
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.native.native_call import NativeCall
 from ttnn_jit.runtime.native.panels import memory_of
@@ -77,6 +77,8 @@ def run_on_devices(
     plan = program.plan
     if plan.devices is not None:
         _check_inputs(plan, tensors)
+    for tensor in (*(tensors if devices[0].recorder is not None else ()), *([] if into is None else [into])):
+        own_block(tensor.memory(plan.name))  # a trace keeps its address, and the result is written to it
     TTNN.check_updates(plan, tensors)
     for each in devices:
         each.require_device_access(plan.name)

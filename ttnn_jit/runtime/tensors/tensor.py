@@ -18,7 +18,8 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.elements import Elements
 from ttnn_jit.runtime.elements.numpy_elements import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
 from ttnn_jit.runtime.elements.torch_elements import logical_view, torch_tensor, write_torch
-from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of
+from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of, own_block, sharing_buffer
+from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.native.panels import InPanels, detach_memory, plain_memory
 from ttnn_jit.runtime.tensors.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
@@ -131,6 +132,7 @@ class Tensor(TensorQueries, TensorOperators):
     def buffer_address(self) -> int:
         """Address of the first stored element. The elements do not move afterwards."""
         buffer = self.memory("buffer_address")
+        own_block(buffer)
         if getattr(buffer, "lease", None) is None:
             buffer.lease = ADDRESS_IS_KNOWN
         return int(address_of(buffer))  # a new object: a reference to the buffer's own int would keep its memory
@@ -373,7 +375,21 @@ def write_elements(source: Tensor, target: Tensor, operation: str = "a write") -
     """
     with in_order(source), in_order(target):
         read = _memory_for_copy(source, target._device, operation)
-        _copy(source, read, target, _memory_for_copy(target, source._device, operation))
+        written = _memory_for_copy(target, source._device, operation)
+        own_block(written)
+        _copy(source, read, target, written)
+
+
+def shared_on(tensor: Tensor, device: Device) -> Tensor:
+    """A tensor on another device of a mesh with the elements of `tensor`: one block for both until one is written.
+
+    Tensors in L1, and those of a device that records a trace, are copied.
+    """
+    memory = tensor.memory("a tensor of a mesh")
+    if device.recorder is not None or in_l1(tensor.spec):
+        return stored_as(Tensor(tensor.spec, device, memory), tensor.spec, device, "a tensor of a mesh")
+    device.require_dram(tensor.spec)
+    return Tensor(tensor.spec, device, sharing_buffer(memory))
 
 
 def _memory_for_copy(tensor: Tensor, device: Device | None, operation: str) -> Buffer:

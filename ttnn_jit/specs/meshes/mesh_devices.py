@@ -46,12 +46,23 @@ class MeshPlacement:
     Attributes:
         mesh: The shape of the mesh.
         topology: The placement.
+        blocks: Per part, the first part that has the same block of memory; () if each has its own.
     """
 
     mesh: MeshShape
     topology: TensorTopology
+    blocks: tuple[int, ...] = ()
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the devices that have a part, in the order of the parts."""
         return tuple(map(self.mesh.number, self.topology.mesh_coords()))
+
+    def blocks_on(self, devices: MeshDevices) -> tuple[int, ...]:
+        """`blocks` of the parts on these devices."""
+        if not self.blocks:
+            return ()
+        parts = {number: self.blocks[index] for index, number in enumerate(self.numbers)}
+        own = [parts[number] for number in devices.numbers]
+        found = tuple(map(own.index, own))
+        return () if found == tuple(range(len(own))) else found

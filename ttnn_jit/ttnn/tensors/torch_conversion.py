@@ -97,7 +97,13 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         return on(parts[0], device)
     numbers = map(mesh.shape.number, topology.mesh_coords())
     members = [mesh.devices[number] if device else None for number in numbers]
-    return MeshTensor(mesh, list(map(on, parts, members)), topology)
+    made: dict[int, Tensor] = {}  # of equal parts there is one copy in memory
+    tensors = []
+    for part, member in zip(parts, members, strict=True):
+        first = made.get(id(part)) if member else None
+        tensors.append(on(part, member) if first is None or member is None else storage.shared_on(first, member))
+        made.setdefault(id(part), tensors[-1])
+    return MeshTensor(mesh, tensors, topology)
 
 
 class SpecConflictError(ArgumentError, RuntimeError):
