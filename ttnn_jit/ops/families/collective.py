@@ -12,7 +12,7 @@ computed. Floats are folded in float32 and rounded once; of integers the result 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -110,6 +110,20 @@ def shape_of(source: Source, shapes: Sequence[Extents]) -> Extents:
             return shape_of(source.terms[0], shapes)
         case Received(_, of):
             return shape_of(of, shapes)
+
+
+def devices_of(source: Source) -> Iterator[int]:
+    """The devices whose shards an expression reads, in order; those of received values too."""
+    match source:
+        case Shard(device):
+            yield device
+        case Slice(of) | Received(_, of):
+            yield from devices_of(of)
+        case Join(_, parts) | Fold(_, parts):
+            for part in parts:
+                yield from devices_of(part)
+        case Fill():
+            return
 
 
 def _with_extent(shape: Extents, dim: int, extent: int) -> Extents:

@@ -180,7 +180,7 @@ def broadcast(
 def _number(tensor: Tensor, coordinate: Sequence[int], name: str) -> int:
     """The number of the device at a coordinate, which has a part of the tensor."""
     number = device_of(name, tensor).shape.number(coordinate)
-    if isinstance(tensor, MeshTensor) and number not in tensor.numbers:
+    if isinstance(tensor, MeshTensor) and number not in tensor.placed:
         raise ArgumentError(f"{name}: the device at {tuple(coordinate)} has no part of the tensor")
     return number
 
@@ -190,7 +190,7 @@ def _position(tensor: Tensor, coordinate: Sequence[int], cluster_axis: int | Non
     number = _number(tensor, coordinate, name)
     if not isinstance(tensor, MeshTensor):
         return 0
-    groups = groups_of(tensor.mesh.shape, tuple(tensor.numbers), cluster_axis)
+    groups = groups_of(tensor.mesh.shape, tuple(tensor.placed), cluster_axis)
     return next(group.devices.index(number) for group in groups if number in group.devices)
 
 

@@ -13,7 +13,7 @@ from ttnn_jit.ops.collectives.device_exchanges import (
     REDUCE_SCATTER,
     SLICE_RESHARD,
 )
-from ttnn_jit.ops.collectives.partition import RankPart, Transfer, has_partial_sums, part_of_rank
+from ttnn_jit.ops.collectives.rank_partition import RankPart, Sent, has_partial_sums, part_of_rank
 from ttnn_jit.ops.families.collective import Fill, Fold, Join, Received, Shard, Slice, tree_fold
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 
@@ -50,7 +50,7 @@ class _Text:
                 assert self.owners[device] == rank, "a rank reads the shards of its devices alone"
                 return f"x{device}"
             case Received(sender, value):
-                assert Transfer(rank, value) in self.parts[sender].sends
+                assert Sent(rank, value) in self.parts[sender].sends
                 return self.of(value, sender)
             case Slice(of, dim, begin, end):
                 return self.sliced(of, (dim, begin, end), rank)
@@ -82,7 +82,7 @@ def test_ranks_compute_what_one_process_computes(collective, axis, statics, owne
     for rank, part in parts.items():
         for other, received in parts.items():
             sent = [value for to, value in part.sends if to == other]
-            assert sent == [value for sender, value in received.receives if sender == rank]
+            assert sent == [each.of for each in received.receives if each.rank == rank]
             assert len(sent) == len(set(sent)), "a value travels once"
 
 
@@ -91,7 +91,7 @@ def test_an_aligned_block_of_devices_travels_as_one_partial_sum():
     own, theirs = (Fold("sum", tuple(map(Shard, block)), (4,), 8, True) for block in (EVERY[:4], EVERY[4:]))
     part = part_of_rank(expansion, [SHAPE], OWNERS["two ranks"], 0)
     whole = Fold("sum", (own, Received(1, theirs)), (2,), 8)
-    assert part == RankPart(dict.fromkeys(range(4), (whole,)), (Transfer(1, own),), (Transfer(1, theirs),))
+    assert part == RankPart(dict.fromkeys(range(4), (whole,)), (Sent(1, own),), (Received(1, theirs),))
     assert part.results[0][0] is part.results[3][0]
     assert part.sends[0].value is part.results[0][0].terms[0], "what is sent is computed once"
     assert has_partial_sums(part.sends[0].value)

@@ -32,11 +32,10 @@ Tree: TypeAlias = Any
 """A leaf, or a pair of trees."""
 
 
-class Transfer(NamedTuple):
-    """A value that goes from one rank to another."""
+class Sent(NamedTuple):
+    """A value that a rank evaluates and sends to another."""
 
     rank: int
-    """The other rank."""
     value: Source
 
 
@@ -50,8 +49,8 @@ class RankPart(NamedTuple):
     """
 
     results: Mapping[int, Results]
-    sends: tuple[Transfer, ...]
-    receives: tuple[Transfer, ...]
+    sends: tuple[Sent, ...]
+    receives: tuple[Received, ...]
 
 
 def part_of_rank(
@@ -71,9 +70,8 @@ def part_of_rank(
     for number, results in expansion.items():
         found[number] = tuple(map(cuts[owners[number]].own, results))
     own = {number: results for number, results in found.items() if owners[number] == rank}
-    sends = [Transfer(each, value.of) for each, cut in cuts.items() for value in cut.received if value.rank == rank]
-    received = cuts[rank].received if rank in cuts else {}
-    return RankPart(own, tuple(sends), tuple(Transfer(*value) for value in received))
+    sends = [Sent(each, value.of) for each, cut in cuts.items() for value in cut.received if value.rank == rank]
+    return RankPart(own, tuple(sends), tuple(cuts[rank].received) if rank in cuts else ())
 
 
 class _Cut:
@@ -109,7 +107,8 @@ class _Cut:
         if ranks <= {self._rank}:
             return source
         if len(ranks) == 1:
-            received = Received(*ranks, self._one(source))
+            received = self._one(Received(next(iter(ranks)), self._one(source)))
+            assert isinstance(received, Received), "equal expressions are of one kind"
             self.received[received] = None
             return received
         match source:
@@ -175,9 +174,7 @@ def _fold(reduction: str, tree: Tree, terms: Sequence[Source], total: int, is_pa
         chosen = tuple(terms[leaf] for leaf in found)
         return Fold(reduction, chosen, (len(found),), total, is_partial)
     inner = REDUCE_SUM if reduction == "mean" else reduction
-    halves = (
-        _fold(inner, node, terms, total, True) if isinstance(node, list) else terms[node] for node in tree
-    )
+    halves = (_fold(inner, node, terms, total, True) if isinstance(node, list) else terms[node] for node in tree)
     return Fold(reduction, tuple(halves), (2,), total, is_partial)
 
 

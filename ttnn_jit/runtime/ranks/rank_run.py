@@ -1,0 +1,109 @@
+"""The ranks of a run: who they are, their transport, and whether they can still exchange."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import Counter
+from types import FrameType
+
+from ttnn_jit.diagnostics.errors import DistributedError
+from ttnn_jit.diagnostics.tracebacks import user_location
+from ttnn_jit.runtime.ranks.flight_record import FlightRecord
+from ttnn_jit.runtime.ranks.member import Member
+from ttnn_jit.runtime.ranks.rank_environment import Binding, record_folder, timeout_seconds
+from ttnn_jit.runtime.ranks.transport import Transport
+
+
+class Run:
+    """The ranks of a run, as one of them sees them.
+
+    Every rank makes its own at the same point.
+
+    Args:
+        transport: Moves bytes between the ranks.
+        timeout: Seconds that a rank waits for another; None: as the environment says.
+        binding: The mesh of this rank; None: as the environment says.
+
+    Attributes:
+        rank: The number of this rank.
+        members: All ranks.
+        transport: Moves bytes between them.
+        timeout: Seconds that a rank waits for another.
+        record: The last exchanges of this rank.
+        failure: The error after which the ranks exchange nothing more; None before.
+        lock: Held during an exchange.
+    """
+
+    def __init__(self, transport: Transport, timeout: float | None = None, binding: Binding | None = None) -> None:
+        self.transport = transport
+        self.rank = transport.rank
+        self.timeout = timeout_seconds() if timeout is None else timeout
+        self.members = self._introduced(Member.own(self.rank, binding))
+        self.record = FlightRecord(record_folder(), self.rank)
+        self.failure: DistributedError | None = None
+        self.lock = threading.RLock()
+
+    def _introduced(self, own: Member) -> list[Member]:
+        members = [Member.from_json(text) for text in self.transport.gathered(own.to_json())]
+        bindings = Counter((each.mesh_id, each.mesh_host_rank) for each in members)
+        for each in members:
+            if bindings[each.mesh_id, each.mesh_host_rank] > 1:
+                raise DistributedError(
+                    f"several ranks, among them {each}, have position {each.mesh_host_rank} in mesh {each.mesh_id}",
+                    help="TT_MESH_ID and TT_MESH_HOST_RANK together are different for every rank",
+                )
+            if each.version != own.version:
+                raise DistributedError(f"{own} has ttnn_jit {own.version}, and {each} {each.version}")
+        return members
+
+    @property
+    def own(self) -> Member:
+        """This rank."""
+        return self.members[self.rank]
+
+    def ranks_of_own_mesh(self) -> list[int]:
+        """The ranks that share the mesh of this one, in the order of their parts of it."""
+        mates = [each for each in self.members if each.mesh_id == self.own.mesh_id]
+        return [each.rank for each in sorted(mates, key=lambda each: each.mesh_host_rank)]
+
+    def require_usable(self, operation: str) -> None:
+        """Refuse `operation` after a failure.
+
+        Raises:
+            DistributedError: The ranks exchange nothing more.
+        """
+        if self.failure is not None:
+            raise DistributedError(
+                f"{operation}: the ranks exchange nothing more since a failure: {self.failure.message}",
+                location=user_location(),
+                help="start all ranks again",
+            )
+
+    def fail(self, error: DistributedError) -> None:
+        """End all exchanges because of an error, and let the other ranks know."""
+        if self.failure is None:
+            self.failure = error
+            self.record.end(f"failed: {error.message}")
+            self.transport.report(error.message)
+            self.transport.close()
+
+    def end_on_termination(self) -> None:
+        """Raise a `DistributedError` in the main thread when the launcher ends this process, which tells the user why.
+
+        A launcher terminates the other ranks when one has failed. A handler of the program's own is kept.
+        """
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._terminated)
+
+    def _terminated(self, _signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if self.failure is not None:  # this rank ends already
+            return
+        last = self.record.entries()[-1:]
+        doing = f"; its last exchange was {last[0].text}" if last else ""
+        error = DistributedError(
+            f"the launcher ended {self.own}, because another rank has failed{doing}", location=user_location()
+        )
+        self.fail(error)
+        raise error
