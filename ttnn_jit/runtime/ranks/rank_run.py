@@ -5,14 +5,18 @@ from __future__ import annotations
 import signal
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 from ttnn_jit.diagnostics.errors import DistributedError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.ranks.flight_record import FlightRecord
+from ttnn_jit.runtime.ranks.headers import Call, Header
 from ttnn_jit.runtime.ranks.member import Member
 from ttnn_jit.runtime.ranks.rank_environment import Binding, record_folder, timeout_seconds
-from ttnn_jit.runtime.ranks.transport import Transport
+from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Transport
 
 
 class Run:
@@ -79,6 +83,51 @@ class Run:
                 location=user_location(),
                 help="start all ranks again",
             )
+
+    @contextmanager
+    def exchanging(self, call: Call) -> Iterator[Location | None]:
+        """The body exchanges data for a call; it gets the user's line. An error in it ends all exchanges."""
+        location = user_location()
+        self.record.begin(f"{call.text} at {location}")
+        try:
+            yield location
+        except DistributedError as error:
+            failure = DistributedError(f"{error.message}, in {call.text}", location=location, help=error.help)
+            self.fail(failure)
+            raise failure from None
+        except BaseException:  # an interrupt: data of this exchange may still be under way
+            self.fail(DistributedError(f"{call.text} was interrupted", location=location))
+            raise
+        self.record.end()
+
+    def missed(self, peer: int, describe: Callable[[int], str], reason: LostPeer | LatePeer) -> DistributedError:
+        """The error of a rank that is lost or late."""
+        if isinstance(reason, LatePeer):
+            return DistributedError(
+                f"{self.name(peer, describe)} took no part within {self.timeout:g} s",
+                help="it waits or computes elsewhere; TTNN_JIT_RANKS_TIMEOUT sets how long others wait for it",
+            )
+        report = self.transport.reported(peer)
+        end = f"was lost: {reason}" if report is None else f"exchanges nothing more: {report}"
+        return DistributedError(f"{self.name(peer, describe)} {end}")
+
+    def check(self, own: Header, peer: int, theirs: Header, describe: Callable[[int], str]) -> None:
+        """Refuse a header that is not of the same exchange.
+
+        Raises:
+            DistributedError: The ranks call different operations.
+        """
+        if (theirs.sequence, theirs.key) != (own.sequence, own.key):
+            other = "" if theirs.sequence == own.sequence else f" as exchange {theirs.sequence}"
+            raise DistributedError(
+                f"ranks disagree on exchange {own.sequence}: {self.name(self.rank, describe)} calls {own.text}, and "
+                f"{self.name(peer, describe)}{other} {theirs.text}",
+                help="ranks that share a mesh make the same calls in the same order",
+            )
+
+    def name(self, rank: int, describe: Callable[[int], str]) -> str:
+        """A rank and what it has, for errors."""
+        return f"{self.members[rank]} with {describe(rank)}"
 
     def fail(self, error: DistributedError) -> None:
         """End all exchanges because of an error, and let the other ranks know."""

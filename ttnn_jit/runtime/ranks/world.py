@@ -9,6 +9,7 @@ from contextvars import ContextVar
 
 from ttnn_jit.runtime.ranks.channel import Channel
 from ttnn_jit.runtime.ranks.in_process import Switchboard
+from ttnn_jit.runtime.ranks.link import RankLink
 from ttnn_jit.runtime.ranks.rank_environment import Binding, is_launched, there_are_ranks, timeout_seconds
 from ttnn_jit.runtime.ranks.rank_run import Run
 from ttnn_jit.runtime.ranks.transport import Transport
@@ -20,6 +21,7 @@ class World(Run):
     def __init__(self, transport: Transport, timeout: float | None = None, binding: Binding | None = None) -> None:
         super().__init__(transport, timeout, binding)
         self._channels = Counter[tuple[str, Sequence[int]]]()
+        self._links: list[RankLink] = []
         self._everyone = self.channel("world", range(transport.size), lambda _: "its devices")
 
     def channel(self, kind: str, ranks: Sequence[int], describe: Callable[[int], str]) -> Channel:
@@ -28,12 +30,37 @@ class World(Run):
         self._channels[key] += 1
         return Channel(self, ranks, f"{kind} {self._channels[key]}", describe)
 
+    def link(self, sender: int, receiver: int, describe: Callable[[int], str]) -> RankLink:
+        """A new link; its two ranks make their links in the same order."""
+        key = "link", (sender, receiver)
+        self._channels[key] += 1
+        made = RankLink(self, sender, receiver, f"link {self._channels[key]}", describe)
+        self._links.append(made)
+        return made
+
+    def finish(self) -> None:
+        """Wait until everything that this rank sends has arrived.
+
+        Raises:
+            DistributedError: A receiver is lost or late.
+        """
+        for link in self._links:
+            link.finish()
+
+    def leave(self) -> None:
+        """Finish the sends of this rank, and close its connections."""
+        try:
+            self.finish()
+        finally:
+            self.transport.close()
+
     def barrier(self) -> None:
         """Wait for all ranks.
 
         Raises:
             DistributedError: One is lost or late, or calls something else.
         """
+        self.finish()
         self._everyone.meet("`distributed_context_barrier`")
 
 
@@ -71,7 +98,7 @@ def _new_world() -> World:
     from ttnn_jit.runtime.ranks.process_group import ProcessGroupTransport
 
     world = World(ProcessGroupTransport(timeout_seconds()))
-    atexit.register(world.transport.close)
+    atexit.register(world.leave)
     if is_launched():
         world.end_on_termination()
     return world

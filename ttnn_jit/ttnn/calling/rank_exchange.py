@@ -12,7 +12,7 @@ from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, 
 from ttnn_jit.ops.families.collective import Collective, Extents, Received, Shard, Source, shape_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
-from ttnn_jit.runtime.ranks.channel import KEY_BYTES, Call, Data
+from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE

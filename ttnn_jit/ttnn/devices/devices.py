@@ -12,6 +12,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks, RemoteDevice
+from ttnn_jit.runtime.ranks.rank_environment import there_are_ranks
 from ttnn_jit.runtime.ranks.world import join_world
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target
@@ -207,8 +208,8 @@ def get_pcie_device_ids() -> list[int]:
 
 @host_function(observed=False)
 def using_distributed_env() -> bool:
-    """Whether several hosts cooperate: always False."""
-    return False
+    """Whether this process is one of several ranks (ttnn.using_distributed_env)."""
+    return there_are_ranks()
 
 
 def _check_settings(num_command_queues: int, trace_region_size: int) -> None:

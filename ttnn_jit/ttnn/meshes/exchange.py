@@ -26,7 +26,7 @@ from ttnn_jit.ops.families.collective import (
     shape_of,
 )
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.ranks.channel import Data
+from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
