@@ -96,6 +96,16 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
+    launch = commands.add_parser("launch", help="start the ranks of a script, which share its meshes")
+    launch.add_argument("-n", "--ranks", type=int, default=1, help="the number of ranks on this machine")
+    launch.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
+    launch.add_argument("--tag-output", action="store_true", help="begin lines of output with the rank")
+    launch.add_argument("--nodes", type=int, default=1, help="the number of machines; start this on each of them")
+    launch.add_argument("--rendezvous", default="", metavar="HOST:PORT", help="where several machines meet")
+    launch.add_argument("script", help="a Python file")
+    launch.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    launch.set_defaults(run=_command("launch"))
+
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_command("demo"))
     return parser

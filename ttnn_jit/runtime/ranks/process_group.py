@@ -75,7 +75,7 @@ class ProcessGroupTransport:
 
     def report(self, failure: str) -> None:
         """Leave a reason in the store."""
-        with contextlib.suppress(RuntimeError):  # its host may be the lost rank
+        with contextlib.suppress(RuntimeError):  # the process that keeps the store may be the lost one
             self._store.set(f"failure of {self.rank}", failure)
 
     def reported(self, rank: int) -> str | None:

@@ -46,6 +46,7 @@ class Run:
         self.members = self._introduced(Member.own(self.rank, binding))
         self.record = FlightRecord(record_folder(), self.rank)
         self.failure: DistributedError | None = None
+        self._is_ending = False
         self.lock = threading.RLock()
 
     def _introduced(self, own: Member) -> list[Member]:
@@ -102,6 +103,7 @@ class Run:
 
     def missed(self, peer: int, describe: Callable[[int], str], reason: LostPeer | LatePeer) -> DistributedError:
         """The error of a rank that is lost or late."""
+        self._is_ending = True
         if isinstance(reason, LatePeer):
             return DistributedError(
                 f"{self.name(peer, describe)} took no part within {self.timeout:g} s",
@@ -147,7 +149,7 @@ class Run:
 
     def _terminated(self, _signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if self.failure is not None:  # this rank ends already
+        if self._is_ending or self.failure is not None:  # this rank has an error of its own
             return
         last = self.record.entries()[-1:]
         doing = f"; its last exchange was {last[0].text}" if last else ""
