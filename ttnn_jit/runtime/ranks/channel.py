@@ -63,8 +63,8 @@ class Channel:
             else:
                 partners = sorted({data.rank for data in (*sends, *receives)})
             if partners:
-                with self.run.exchanging(call) as location:
-                    self._exchange(Header.of(self._sequence, call, location), partners, sends, receives)
+                with self.run.exchanging(call) as text:
+                    self._exchange(Header(self._sequence, call.key, text), partners, sends, receives)
 
     def _exchange(
         self, header: Header, partners: Sequence[int], sends: Sequence[Data], receives: Sequence[Data]

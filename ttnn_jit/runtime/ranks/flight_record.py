@@ -15,6 +15,7 @@ from ttnn_jit.process.dataclass import dataclass
 
 ENTRIES = 64
 _LINE = 256  # bytes
+_STATE = 6  # bytes at the begin of a line
 _FIELDS = "\t"
 
 
@@ -25,8 +26,8 @@ class Entry:
     Attributes:
         number: Its number among the rank's exchanges.
         began: When it began, in seconds since the epoch.
-        state: ``"began"`` or ``"ended"``, or the reason of a failure.
-        text: What was called, and where.
+        state: ``"began"``, ``"ended"`` or ``"failed"``.
+        text: What was called, and where; of a failure, the reason.
     """
 
     number: int
@@ -45,7 +46,6 @@ class FlightRecord:
 
     def __init__(self, folder: Path | None, rank: int) -> None:
         self._count = 0
-        self._last = (0.0, "")
         size = ENTRIES * _LINE
         if folder is None:
             self._memory = mmap.mmap(-1, size)
@@ -57,18 +57,26 @@ class FlightRecord:
     def begin(self, text: str) -> None:
         """Note an exchange that begins."""
         self._count += 1
-        self._last = time.time(), text
-        self._write("began")
+        self._write("began", text)
 
-    def end(self, state: str = "ended") -> None:
-        """Note that the last exchange ended, or why it failed."""
-        self._write(state)
+    def end(self) -> None:
+        """Note that the last exchange ended."""
+        start = self._start
+        self._memory[start : start + 5] = b"ended"
 
-    def _write(self, state: str) -> None:
-        began, text = self._last
-        line = _FIELDS.join((str(self._count), f"{began:.6f}", state, text)).replace("\n", " ")
-        start = (self._count - 1) % ENTRIES * _LINE
-        self._memory[start : start + _LINE] = line.encode()[: _LINE - 1].ljust(_LINE, b"\0")
+    def fail(self, reason: str) -> None:
+        """Note why no further exchange is possible."""
+        self._count += 1
+        self._write("failed", reason)
+
+    @property
+    def _start(self) -> int:
+        return (self._count - 1) % ENTRIES * _LINE
+
+    def _write(self, state: str, text: str) -> None:
+        line = f"{state:{_STATE}}{_FIELDS}{self._count}{_FIELDS}{time.time():.6f}{_FIELDS}{text}".encode()
+        start = self._start
+        self._memory[start : start + _LINE] = line[: _LINE - 1].ljust(_LINE, b"\0")
 
     def entries(self) -> list[Entry]:
         """The exchanges that are kept, oldest first."""
@@ -86,6 +94,6 @@ def _entries(memory: bytes) -> list[Entry]:
     for start in range(0, len(memory), _LINE):
         line = memory[start : start + _LINE].rstrip(b"\0").decode(errors="replace")
         if line:
-            number, began, state, text = (line.split(_FIELDS, 3) + [""] * 3)[:4]
-            found.append(Entry(int(number), float(began), state, text))
+            state, number, began, text = line.split(_FIELDS, 3)
+            found.append(Entry(int(number), float(began), state.strip(), text.replace("\n", " ")))
     return sorted(found, key=lambda entry: entry.number)

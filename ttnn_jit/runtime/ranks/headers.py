@@ -8,7 +8,6 @@ from collections.abc import Callable
 from struct import Struct
 from typing import NamedTuple
 
-from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.runtime.ranks.transport import Region, View
 
 KEY_BYTES = 16
@@ -49,11 +48,6 @@ class Header(NamedTuple):
     sequence: int
     key: bytes
     text: str
-
-    @staticmethod
-    def of(sequence: int, call: Call, location: Location | None) -> Header:
-        """The header of a call at a line of the user's."""
-        return Header(sequence, call.key, f"{call.text} at {location}")
 
 
 class HeaderMemory:

@@ -103,8 +103,8 @@ class RankLink:
                 self.finish_oldest()
             self._sent += 1
             transport, memory = self.run.transport, HeaderMemory(self.run.transport.view)
-            with self.run.exchanging(call) as location:
-                header = Header.of(self._sent, call, location)
+            with self.run.exchanging(call) as text:
+                header = Header(self._sent, call.key, text)
                 memory.write(header)
                 try:
                     begun = [transport.send(memory.view, self.receiver, self._tags.of_headers)]
@@ -143,8 +143,8 @@ class RankLink:
             self.run.require_usable(call.text)
             self._received += 1
             transport, memory = self.run.transport, HeaderMemory(self.run.transport.view)
-            with self.run.exchanging(call) as location:
-                header = Header.of(self._received, call, location)
+            with self.run.exchanging(call) as text:
+                header = Header(self._received, call.key, text)
                 tag = self._tags.of_data(header)
                 try:
                     begun = [transport.receive(memory.view, self.sender, self._tags.of_headers)]

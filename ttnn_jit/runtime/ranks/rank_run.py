@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from ttnn_jit.diagnostics.errors import DistributedError
-from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.diagnostics.tracebacks import user_location
+from ttnn_jit.diagnostics.tracebacks import user_line, user_location
 from ttnn_jit.runtime.ranks.flight_record import FlightRecord
 from ttnn_jit.runtime.ranks.headers import Call, Header
 from ttnn_jit.runtime.ranks.member import Member
@@ -86,18 +85,18 @@ class Run:
             )
 
     @contextmanager
-    def exchanging(self, call: Call) -> Iterator[Location | None]:
-        """The body exchanges data for a call; it gets the user's line. An error in it ends all exchanges."""
-        location = user_location()
-        self.record.begin(f"{call.text} at {location}")
+    def exchanging(self, call: Call) -> Iterator[str]:
+        """The body exchanges data for a call; it gets the call's text with the line. An error ends all exchanges."""
+        text = f"{call.text} at {user_line()}"
+        self.record.begin(text)
         try:
-            yield location
+            yield text
         except DistributedError as error:
-            failure = DistributedError(f"{error.message}, in {call.text}", location=location, help=error.help)
+            failure = DistributedError(f"{error.message}, in {call.text}", location=user_location(), help=error.help)
             self.fail(failure)
             raise failure from None
         except BaseException:  # an interrupt: data of this exchange may still be under way
-            self.fail(DistributedError(f"{call.text} was interrupted", location=location))
+            self.fail(DistributedError(f"{call.text} was interrupted", location=user_location()))
             raise
         self.record.end()
 
@@ -135,7 +134,7 @@ class Run:
         """End all exchanges because of an error, and let the other ranks know."""
         if self.failure is None:
             self.failure = error
-            self.record.end(f"failed: {error.message}")
+            self.record.fail(error.message)
             self.transport.report(error.message)
             self.transport.close()
 

@@ -249,7 +249,7 @@ class HostFunction:
             self._check_signature(args, kwargs)
         return body(*own, **by_name)
 
-    @property
+    @cached_property
     def has_typed_keywords(self) -> bool:
         """Whether its ``**keywords`` have the type ``Unpack[...]``."""
         return "Unpack" in str(self.function.__annotations__)
@@ -292,17 +292,23 @@ class HostFunction:
 
     def _signature_error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         """Python's message for a call that does not fit the signature; None if it fits."""
+        try:
+            self._without_body(*args, **kwargs)
+        except TypeError as error:
+            return str(error)
+        return None
+
+    @cached_property
+    def _without_body(self) -> Callable[..., None]:
+        """A function with the signature, which does nothing."""
         name, empty = self.function.__name__, inspect.Parameter.empty
         bare = [
             each.replace(annotation=empty, default=empty if each.default is empty else ...)
             for each in self.signature.parameters.values()
         ]
         head = inspect.Signature(bare)  # prints the default `...` as `Ellipsis`
-        try:
-            define(name, [f"def {name}{head}:", "    pass"], {}, self.name)(*args, **kwargs)
-        except TypeError as error:
-            return str(error)
-        return None
+        made: Callable[..., None] = define(name, [f"def {name}{head}:", "    pass"], {}, self.name)
+        return made
 
     def report_at_call_site(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException) -> None:
         """Trim the traceback of an error of a call to the user's frame.

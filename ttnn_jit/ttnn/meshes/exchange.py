@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -26,6 +27,7 @@ from ttnn_jit.ops.families.collective import (
     shape_of,
 )
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 from ttnn_jit.runtime.tensors import tensor as storage
@@ -227,20 +229,44 @@ class _Evaluation:
                 shape = shape_of(of, self._shapes)
                 begins, ends = [0] * len(shape), [*shape]
                 begins[dim], ends[dim] = begin, end
-                return operations.slice(self.value(of, device), begins, ends, **options)
+                return _run(operations.slice, self.value(of, device), tuple(begins), tuple(ends), **options)
             case Join(dim, parts):
-                return operations.concat([self.value(part, device) for part in parts], dim, **options)
+                return _run(operations.concat, [self.value(part, device) for part in parts], dim, **options)
             case Fold(reduction, terms, levels, total, is_partial):
                 values = [self.value(term, device) for term in terms]
                 if not total:
-                    return _FOLD(values, reduction, levels, **options)
+                    return _run(_FOLD, values, reduction, levels, **options)
                 dtype = partial_dtype(self._spec.dtype) if is_partial else self._spec.dtype
-                return _PARTIAL_FOLD(values, reduction, levels, total, dtype, **options)
+                return _run(_PARTIAL_FOLD, values, reduction, levels, total, dtype, **options)
             case Received():
                 raise AssertionError("a received value is known")
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
                 return storage.filled(number, spec, device)
+
+
+def _run(function: Any, operand: Tensor | Sequence[Tensor], *statics: Any, **options: Any) -> Tensor:
+    """The result of an operation on one tensor, or on a list of them, by a remembered program."""
+    operands = [operand] if isinstance(operand, Tensor) else operand
+    device = operands[0].device()
+    assert device is not None, "collectives are of devices"
+    if device.recorder is not None or "output_tensor" in options:
+        recorded: Tensor = function(operand, *statics, **options)
+        return recorded
+    key = (function, device.target, tuple(each.spec for each in operands), statics, options["memory_config"])
+    program = _PROGRAMS.get(key)
+    if program is None:
+        program = function.program_of(operand, *statics, **options)
+        if len(_PROGRAMS) >= MAX_PROGRAMS:
+            _PROGRAMS.clear()
+        _PROGRAMS[key] = program
+    result: Tensor = program(*operands)
+    return result
+
+
+MAX_PROGRAMS = 1024
+_PROGRAMS: dict[tuple[object, ...], Program] = {}
+"""Programs of the steps of collectives: eager calls with a list of tensors have no fast path."""
 
 
 def device_of(name: str, tensor: Tensor) -> Device:
@@ -281,7 +307,12 @@ def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
     finally:
         for member, programs in counts:
             member.programs = programs
-    counted = repr(key)
+    counted = _text_of(key)
     for _, programs in counts:
         if counted not in programs:  # a disabled cache holds everything
             programs.add(counted)
+
+
+@lru_cache(maxsize=512)
+def _text_of(key: tuple[object, ...]) -> str:
+    return repr(key)
