@@ -97,7 +97,8 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         return on(parts[0], device)
     numbers = map(mesh.shape.number, topology.mesh_coords())
     members = [mesh.devices[number] if device else None for number in numbers]
-    return MeshTensor(mesh, list(map(on, parts, members)), topology)
+    with storage.replicas_share_memory():
+        return MeshTensor(mesh, list(map(on, parts, members)), topology)
 
 
 class SpecConflictError(ArgumentError, RuntimeError):
