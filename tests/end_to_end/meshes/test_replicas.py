@@ -165,4 +165,3 @@ def test_a_trace_follows_a_tensor_that_gets_memory_of_its_own(mesh):
         ttnn.execute_trace(mesh, trace)
     expect(result, *[part + 1 for part in parts])
     ttnn.release_trace(mesh, trace)
-

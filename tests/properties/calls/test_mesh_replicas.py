@@ -76,7 +76,7 @@ class World:
         ttnn.copy_host_to_device_tensor(ttnn.from_torch(data), ttnn.get_device_tensors(one[0])[device])
         one[1][device] = data
 
-    def add_(self, one, _, device):
+    def add_(self, one, _other, _device):
         ttnn.add_(one[0], 1.0)
         one[1][:] = [value + 1 for value in one[1]]
 
@@ -86,22 +86,22 @@ class World:
             update(*tensors)
             one[1][device] = one[1][device] + other[1][device]
 
-    def view(self, one, _, device):
+    def view(self, one, _other, _device):
         self.keep(copy.copy(one[0]), one[1])
 
-    def gather(self, one, _, device):
+    def gather(self, one, _other, _device):
         gathered = ttnn.all_gather(one[0], dim=0)
         part = ttnn.slice(gathered, [SHAPE[0], 0], [2 * SHAPE[0], SHAPE[1]])
         self.keep(part, [one[1][1]] * DEVICES)
 
-    def reduce(self, one, _, device):
+    def reduce(self, one, _other, _device):
         total = reduce(torch.add, one[1])  # small whole numbers: every order gives the same sum
         self.keep(ttnn.all_reduce(one[0]), [total] * DEVICES)
 
     def broadcast(self, one, _, device):
         self.keep(ttnn.all_broadcast(one[0])[device], [one[1][device]] * DEVICES)
 
-    def move(self, one, _, device):
+    def move(self, one, _other, _device):
         self.keep(ttnn.to_device(ttnn.from_device(one[0]), self.mesh), [*one[1]])
 
     def free(self, one, _, device):
