@@ -37,6 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def translate() -> int:
+    """The command ``ttmlir-translate``."""
+    return main(["translate", *sys.argv[1:]])
+
+
 @cache
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
@@ -79,6 +84,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.set_defaults(run=_command("run"))
+
+    translate = commands.add_parser("translate", help="write a module of TTNN ops as a Python program")
+    _add_input(translate)
+    translate.add_argument(
+        "--mlir-to-python", action="store_true", required=True, help="the language, under its name in ttmlir-translate"
+    )
+    translate.add_argument("-o", "--output", type=Path, help="file for the program; standard output by default")
+    translate.set_defaults(run=_command("translate"))
 
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
