@@ -37,6 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def translate() -> int:
+    """The command ``ttmlir-translate``."""
+    return main(["translate", *sys.argv[1:]])
+
+
 @cache
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
@@ -80,6 +85,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.set_defaults(run=_command("run"))
 
+    translate = commands.add_parser("translate", help="write a module of TTNN ops as a Python program")
+    _add_input(translate)
+    translate.add_argument(
+        "--mlir-to-python", action="store_true", required=True, help="the language, under its name in ttmlir-translate"
+    )
+    translate.add_argument("-o", "--output", type=Path, help="file for the program; standard output by default")
+    translate.set_defaults(run=_command("translate"))
+
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
     query.add_argument("--host", action="store_true", help="this processor instead: what native code is made for")
@@ -96,7 +109,14 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
-    launch = commands.add_parser("launch", help="start the ranks of a script, which share its meshes")
+    _add_launch(commands.add_parser("launch", help="start the ranks of a script, which share its meshes"))
+
+    demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
+    demo.set_defaults(run=_command("demo"))
+    return parser
+
+
+def _add_launch(launch: argparse.ArgumentParser) -> None:
     launch.add_argument("-n", "--ranks", type=int, default=1, help="the number of ranks on this machine")
     launch.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
     launch.add_argument("--tag-output", action="store_true", help="begin lines of output with the rank")
@@ -104,11 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     launch.add_argument("--rendezvous", default="", metavar="HOST:PORT", help="where several machines meet")
     launch.add_argument("script", help="a Python file")
     launch.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
-    launch.set_defaults(run=_command("launch"))
-
-    demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
-    demo.set_defaults(run=_command("demo"))
-    return parser
+    launch.set_defaults(run=_command("launch_ranks"))
 
 
 def _add_entry(parser: argparse.ArgumentParser) -> None:

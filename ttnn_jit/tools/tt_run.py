@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, MissingLibraryError, TtnnJitError
-from ttnn_jit.tools.launch import launch
+from ttnn_jit.tools.launch_ranks import launch
 
 TAG_OUTPUT = "--tag-output"
 _WITHOUT_EFFECT = {"--allow-run-as-root": 0, "--oversubscribe": 0, "--bind-to": 1, "--map-by": 1, "--mca": 2}

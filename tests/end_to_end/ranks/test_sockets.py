@@ -42,7 +42,7 @@ def test_a_pair_of_sockets_moves_shards_to_the_connected_devices_of_another_mesh
     left, right = (mesh.create_submesh(SHAPE, ttnn.MeshCoordinate(0, column)) for column in (0, 2))
     sender, receiver = ttnn.create_socket_pair(left, right, config(turned=True))
     x = sharded(left, torch.randn(64, 64), dtype)
-    y = ttnn.allocate_tensor_on_device(x.spec, right)
+    y = ttnn.to_device(ttnn.zeros(x.shape, dtype, layout=x.layout), right)  # one memory for all devices
     assert ttnn.experimental.send_async(x, sender) == []
     before = [shard.stored_bytes() for shard in x.tensors]
     if dtype is ttnn.bfloat16:

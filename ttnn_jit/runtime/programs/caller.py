@@ -15,6 +15,7 @@ from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.libraries.runnable import Runnable
 from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.native.native_call import NativeCall
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -86,6 +87,7 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
         made[i].memory(plan.name).lease = lease
     made |= {i: tensors[index] for i, index in in_place.items()}
     if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
+        own_memory(into.memory(plan.name))
         made |= dict.fromkeys(plan.results, into)
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
     # The references keep the memory: other threads may deallocate or pack the tensors.

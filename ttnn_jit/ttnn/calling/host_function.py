@@ -58,6 +58,7 @@ class HostFunction:
         name: The qualified name, ``ttnn.experimental.dropout``.
         in_programs: Whether jitted functions may call it.
         over_meshes: Whether a call with a mesh, or with a tensor of one, is repeated on each of its devices.
+        shares_memory: Whether results with equal elements on the devices of a mesh share memory.
         accepts_foreign: Whether it takes torch tensors and numpy arrays while a jitted function runs as plain Python.
         is_observed: Whether hooks, the tracer and graphs observe its calls.
         aliases: Parameter -> further keywords for it, from other versions of ttnn.
@@ -69,6 +70,7 @@ class HostFunction:
     name: str
     in_programs: bool = False
     over_meshes: bool = False
+    shares_memory: bool = False
     accepts_foreign: bool = False
     is_observed: bool = False
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -219,7 +221,7 @@ class HostFunction:
             return call_with_copies(lambda given, named: self._dispatched(*given, **named), args, kwargs)
         mesh = mesh_of_arguments((*args, *kwargs.values())) if self.over_meshes else None
         if mesh is not None:
-            return on_every_device(mesh, functools.partial(self._bound, EAGER), args, kwargs)
+            return on_every_device(mesh, functools.partial(self._bound, EAGER), args, kwargs, share=self.shares_memory)
         return self._bound(EAGER, *args, **kwargs)
 
     @cached_property
@@ -367,6 +369,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     name: str = "",
     in_programs: bool = False,
     over_meshes: bool = False,
+    shares_memory: bool = False,
     accepts_foreign: bool = False,
     observed: bool = True,
     aliases: Mapping[str, str] | None = None,
@@ -382,6 +385,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
         name: The name relative to ``ttnn``, if that is not the function's: ``experimental.dropout``.
         in_programs: Jitted functions may call it: it makes tensors only through `_ops`, and calls only operations.
         over_meshes: A call with a mesh, or with a tensor of one, is repeated on each device.
+        shares_memory: Results with equal elements on the devices of a mesh share memory: it makes nothing else.
         accepts_foreign: It takes torch tensors and numpy arrays while a jitted function runs as plain Python.
         observed: It is one of ttnn's operations: hooks, the tracer and graphs observe its calls.
         aliases: Parameter -> further keywords for it.
@@ -397,6 +401,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
             f"ttnn.{name or function.__name__}",
             in_programs=in_programs,
             over_meshes=over_meshes,
+            shares_memory=shares_memory,
             accepts_foreign=accepts_foreign,
             is_observed=observed,
             aliases={own: tuple(names.split()) for own, names in (aliases or {}).items()},

@@ -11,6 +11,7 @@ import functools
 import math
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from operator import is_
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -18,7 +19,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor, replicas_share_memory
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshDeviceView, MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, replicated_on, topology_of_result
 
@@ -192,7 +193,7 @@ class MeshDevice(Device):
 
     def map_devices(self, make: Callable[[Device], Any]) -> Any:
         """The results of `make` on each device, as one tensor of the mesh."""
-        return on_every_device(self, make, (self,), {})
+        return on_every_device(self, make, (self,), {}, share=True)
 
     def close(self) -> None:
         """Close every device; a second close does nothing."""
@@ -259,7 +260,8 @@ class MeshTensor(Tensor):
         """Repeat the call on every device; `TtnnOperation` calls this hook."""
         found = self.mesh if isinstance(self.mesh, MeshDevice) else None
         mesh = found or mesh_of_arguments(leaves([*args, *kwargs.values()])) or self.mesh
-        return on_every_device(mesh, function, args, kwargs)
+        declared = getattr(function, "__ttnn_host_function__", None)
+        return on_every_device(mesh, function, args, kwargs, share=getattr(declared, "shares_memory", False))
 
     def device(self) -> Any:
         """The mesh; None on the host."""
@@ -283,13 +285,14 @@ class MeshTensor(Tensor):
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> MeshTensor:  # noqa: ARG002 - as ttnn has it
         """A copy on the host."""
-        return self.of([tensor.cpu() for tensor in self.tensors])
+        with replicas_share_memory():
+            return self.of([tensor.cpu() for tensor in self.tensors])
 
     def to(self, device_or_layout: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
         """A copy on the devices of a mesh, or in another layout."""
         mesh = device_or_layout if isinstance(device_or_layout, MeshDevice) else self.mesh
         return on_every_device(
-            mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}
+            mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}, share=True
         )
 
     def __copy__(self) -> MeshTensor:
@@ -316,9 +319,17 @@ class MeshTensor(Tensor):
 
 
 def on_every_device(
-    mesh: MeshDevice | HostMesh, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    mesh: MeshDevice | HostMesh,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    share: bool = False,
 ) -> Any:
     """The results of `function` on every device that has all operands, joined into `MeshTensor` objects.
+
+    With `share`, results that are made of one object or one memory share memory; `function` writes into no tensor that
+    it makes.
 
     Raises:
         ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments; or no device has
@@ -351,7 +362,8 @@ def on_every_device(
             **{name: map_leaves(value, own) for name, value in kwargs.items()},
         )
 
-    results = [on(number) for number in numbers]
+    with replicas_share_memory() if share else nullcontext():
+        results = [on(number) for number in numbers]
     gathered = iter([_joined(mesh, placed, same, given) for same in zip(*map(leaves, results), strict=True)])
     return map_leaves(results[0], lambda _: next(gathered))
 

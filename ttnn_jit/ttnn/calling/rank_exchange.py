@@ -12,6 +12,7 @@ from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, 
 from ttnn_jit.ops.families.collective import Collective, Extents, Received, Shard, Source, shape_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
+from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -92,6 +93,13 @@ def partial_dtype(dtype: DataType) -> DataType:
 def region_of(tensor: Tensor) -> Region:
     """The memory of a tensor."""
     return Region(tensor.memory("collective").address, tensor.spec.nbytes)
+
+
+def writable_region_of(tensor: Tensor) -> Region:
+    """The memory of a tensor, of its own, to receive into."""
+    memory = tensor.memory("collective")
+    own_memory(memory)
+    return Region(memory.address, tensor.spec.nbytes)
 
 
 def allocated(spec: TensorSpec, device: Device | None) -> Tensor:

@@ -183,7 +183,7 @@ class _Evaluation:
                 continue
             value = self.value(result, device)
             spec = checked(value.spec.with_(memory_config=config))
-            made.append(storage.stored_as(value, spec, device, "collective"))
+            made.append(storage.replica(value, spec, device, "collective"))
         return made
 
     def write(self, number: int, result: Source, output: Tensor) -> None:

@@ -17,7 +17,7 @@ from ttnn_jit.specs.cores.sub_devices import SubDeviceId
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, BufferType, CoreCoord
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.rank_exchange import region_of
+from ttnn_jit.ttnn.calling.rank_exchange import region_of, writable_region_of
 from ttnn_jit.ttnn.meshes.exchange import device_of, shards_of
 
 
@@ -167,7 +167,7 @@ def recv_async(output_tensor: Tensor, mesh_socket: MeshSocket) -> list[Tensor]:
         DistributedError: Something of another shape, dtype or layout was sent, or the sender is lost or late.
     """
     shards = _shards(output_tensor, mesh_socket, "recv_async", is_sender=False)
-    mesh_socket.link.receive(_call("recv_async", output_tensor, mesh_socket), [*map(region_of, shards)])
+    mesh_socket.link.receive(_call("recv_async", output_tensor, mesh_socket), [*map(writable_region_of, shards)])
     return [output_tensor]
 
 

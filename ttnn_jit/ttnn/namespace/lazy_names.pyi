@@ -291,6 +291,11 @@ from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_ten
 from ttnn_jit.ttnn.meshes.host_shards import from_host_shards as from_host_shards
 from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_mesh_device as visualize_mesh_device
 from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_tensor as visualize_tensor
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_barrier as distributed_context_barrier
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_get_rank as distributed_context_get_rank
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_get_size as distributed_context_get_size
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_is_initialized as distributed_context_is_initialized
+from ttnn_jit.ttnn.meshes.rank_functions import init_distributed_context as init_distributed_context
 from ttnn_jit.ttnn.observing.comparison import pearson_correlation_coefficient as pearson_correlation_coefficient
 from ttnn_jit.ttnn.observing.hooks import register_post_operation_hook as register_post_operation_hook
 from ttnn_jit.ttnn.observing.hooks import register_pre_operation_hook as register_pre_operation_hook
@@ -358,11 +363,6 @@ from ttnn_jit.ttnn.tensors.transfers import to_dtype as to_dtype
 from ttnn_jit.ttnn.tensors.transfers import to_layout as to_layout
 from ttnn_jit.ttnn.tensors.transfers import to_memory_config as to_memory_config
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
-from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_barrier as distributed_context_barrier
-from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_get_rank as distributed_context_get_rank
-from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_get_size as distributed_context_get_size
-from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_is_initialized as distributed_context_is_initialized
-from ttnn_jit.ttnn.meshes.rank_functions import init_distributed_context as init_distributed_context
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access

@@ -98,11 +98,9 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         return on(parts[0], device)
     numbers = [*map(mesh.shape.number, topology.mesh_coords())]
     own = {*mesh.own(numbers)}
-    made = [
-        on(part, mesh.devices[number] if device else None)
-        for number, part in zip(numbers, parts, strict=True)
-        if number in own
-    ]
+    placed = [(part, number) for part, number in zip(parts, numbers, strict=True) if number in own]
+    with storage.replicas_share_memory():
+        made = [on(part, mesh.devices[number] if device else None) for part, number in placed]
     return MeshTensor(mesh, made, topology)
 
 
