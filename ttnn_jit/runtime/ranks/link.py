@@ -120,9 +120,11 @@ class RankLink:
         Raises:
             DistributedError: The receiver is lost or late.
         """
+        oldest = self._under_way[0]  # which holds the memory meanwhile
         try:
-            for transfer in self._under_way.popleft().transfers:
+            for transfer in oldest.transfers:
                 transfer.wait(self.run.timeout)
+            self._under_way.popleft()
         except (LostPeer, LatePeer) as reason:
             error = self.run.missed(self.receiver, self._describe, reason)
             self.run.fail(error)
