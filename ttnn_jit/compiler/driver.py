@@ -91,7 +91,7 @@ def compile_anew(
 
     lowered = request.lower()
     check_kernel_operands(lowered, request.target)
-    notes = notes_of(lowered)
+    notes = notes_of(request, lowered)
     content = content_key(request, lowered, notes)
     known = stored.find_content(content, lowered.reads)
     program = known

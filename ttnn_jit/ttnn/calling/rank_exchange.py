@@ -13,13 +13,13 @@ from ttnn_jit.ops.families.collective import Collective, Extents, Received, Shar
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
+from ttnn_jit.runtime.meshes.mesh import MeshTensor
 from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
-from ttnn_jit.ttnn.calling.mesh import MeshTensor
 
 
 class Plan(NamedTuple):
