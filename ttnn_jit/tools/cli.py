@@ -76,9 +76,15 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
     _add_entry(run)
     run.add_argument("--after", help="the stage that produced the module, if its text does not show it")
-    run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
+    run.add_argument(
+        "--inputs", type=Path, help="a file that torch.save wrote, a list of tensors; or an .npz file of arrays"
+    )
+    run.add_argument("--golden", action="store_true", help="compare every op with its golden on equal operands")
+    run.add_argument("--target", help="the target of a text of another compiler; by default the text's, or cpu")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.set_defaults(run=_command("run"))
+
+    _add_commands_on_texts(commands)
 
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
@@ -103,6 +109,27 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_entry(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--entry", metavar="NAME", help="the entry point of a module that has several")
+
+
+def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser("compare", help="run two texts of one program, and compare their results")
+    for name in ("file", "other"):
+        compare.add_argument(name, help="an .mlir file of ttir or ttnn")
+    _add_text_options(compare)
+    compare.set_defaults(run=_command("texts.compare"))
+
+    bisect = commands.add_parser("bisect", help="find the first op of a text whose result is not that of its golden")
+    _add_input(bisect)
+    _add_text_options(bisect)
+    bisect.add_argument("-o", "--output", type=Path, help="file for a module of that op; standard output by default")
+    bisect.set_defaults(run=_command("texts.bisect"))
+
+
+def _add_text_options(parser: argparse.ArgumentParser) -> None:
+    _add_entry(parser)
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
+    parser.add_argument("--inputs", type=Path, help="an .npz file of arrays")
+    parser.add_argument("--target", help="the target; by default the text's, or cpu")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,5 @@
+"""Ops of texts."""
+
+from __future__ import annotations
+
+TEXTS = ()

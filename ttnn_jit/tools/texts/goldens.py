@@ -1,0 +1,167 @@
+"""Runs a function of a text op by op, and compares every result with its golden on equal operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.frontend.ir.lowering import OpCall, read_op
+from ttnn_jit.frontend.ir.tensor_types import is_tensor
+from ttnn_jit.frontend.ir.text_attributes import symbol_of
+from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
+from ttnn_jit.ops.families.text_operation import Role
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
+from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall
+
+if TYPE_CHECKING:
+    import torch
+
+_SUM_ERROR = 2.0**-16
+"""Relative error of float32 sums, as of eager calls (ttnn/observing/comparison_tolerances.py)."""
+
+
+@dataclass(frozen=True)
+class ComparedOp:
+    """An op whose results were compared.
+
+    Attributes:
+        op: The op.
+        verdicts: The verdict on each result; empty if the results are drawn.
+    """
+
+    op: Operation
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def matches(self) -> bool:
+        """Whether every result is right."""
+        return all(each.matches for each in self.verdicts)
+
+
+class GoldenRun:
+    """A run of one function.
+
+    Args:
+        module: The module.
+        name: The function.
+        inputs: Its arguments.
+
+    Attributes:
+        results: The results, after the last op was compared.
+    """
+
+    def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor]) -> None:
+        self._module = module
+        self._function: FuncOp = module.functions[name]
+        self._inputs = inputs
+        self._values: dict[SSAValue, Any] = {}
+        self.results: list[torch.Tensor] = []
+
+    def compared(self) -> Iterator[ComparedOp]:
+        """Every op that computes, in the order of the run, calls included.
+
+        Raises:
+            CompileError: An op is not executed here.
+        """
+        yield from self._run_function(self._function, self._inputs)
+        self.results = self._returned(self._function)
+
+    def _returned(self, function: FuncOp) -> list[torch.Tensor]:
+        last = function.body.block.last_op
+        return [self._values[each] for each in last.operands if is_tensor(each.type)] if last else []
+
+    def _run_function(self, function: FuncOp, arguments: Sequence[torch.Tensor]) -> Iterator[ComparedOp]:
+        block = function.body.block
+        tensors = [each for each in block.args if is_tensor(each.type)]
+        self._values.update(zip(tensors, arguments, strict=True))
+        for op in block.ops:
+            yield from self._run_op(op)
+
+    def _run_op(self, op: Operation) -> Iterator[ComparedOp]:
+        if isinstance(op, ReturnOp):
+            return
+        if isinstance(op, CallOp):
+            yield from self._run_call(op, symbol_of(op.callee))
+            return
+        read = read_op(op, lambda value: self._values.get(value) is _ALLOCATED)
+        match read.operation.role:
+            case Role.NOTHING:
+                return
+            case Role.ALLOCATES:
+                self._values[op.results[0]] = _ALLOCATED
+            case Role.CALLS_ONCE:
+                yield from self._run_call(op, read.arguments["callee"])
+            case Role.COMPUTES:
+                yield self._compared(op, read)
+
+    def _run_call(self, op: Operation, name: str) -> Iterator[ComparedOp]:
+        callee = self._module.callee(op, name)
+        yield from self._run_function(callee, [self._values[each] for each in op.operands if is_tensor(each.type)])
+        tensors = [each for each in op.results if is_tensor(each.type)]
+        self._values.update(zip(tensors, self._returned(callee), strict=True))
+
+    def _compared(self, op: Operation, read: OpCall) -> ComparedOp:
+        operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
+        operands = [each for each in operands if self._values[each] is not _ALLOCATED]
+        program = self._module.program_of(op, operands)
+        got = program(*(self._values[each] for each in operands))
+        tensors = [each for each in op.results if is_tensor(each.type)]
+        self._values.update(zip(tensors, got, strict=True))
+        if read.operation.is_random:
+            return ComparedOp(op, ())
+        judged = _Judged(read, {value: self._values[value] for value in operands}, self._is_on_chip)
+        return ComparedOp(op, tuple(judged.verdict(index, each) for index, each in enumerate(got)))
+
+    @property
+    def _is_on_chip(self) -> bool:
+        return self._module.target.numerics is Numerics.DEVICE
+
+
+_ALLOCATED = object()
+"""The value of a tensor that nothing has written."""
+
+
+class _Judged:
+    """A call of a golden, beside the results of the op."""
+
+    def __init__(self, read: OpCall, values: dict[SSAValue, torch.Tensor], on_chip: bool) -> None:
+        self._read = read
+        self._on_chip = on_chip
+        wide = {value: each.double() if each.is_floating_point() else each for value, each in values.items()}
+        self._keys = [*wide]
+        golden = GoldenCall(None, tuple(wide.values()), (), self._golden)  # type: ignore[arg-type]
+        specs = [*read.results]
+        self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
+        self._results = _listed(golden())
+
+    def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
+        by_value = dict(zip(self._keys, tensors, strict=True))
+        return self._read.operation.golden(torch, self._read.call(by_value.get))
+
+    def verdict(self, index: int, got: torch.Tensor) -> Verdict:
+        spec = self._read.results[index]
+        golden = self._results[index]
+        if tuple(got.shape) != tuple(golden.shape):
+            reason = f"it has the shape {list(got.shape)}, and its golden {list(golden.shape)}"
+            return Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)
+        golden = golden.to(spec.dtype.torch) if spec.dtype.compute.is_bool else golden
+        exact = golden if not golden.is_floating_point() else golden.double()
+        return judge(got, exact, ResultFormat(spec.dtype, self._on_chip), self._tolerance(index, spec))
+
+    def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
+        call = self._read.call(lambda _: None)
+        stated = self._read.operation.stated_ulp(call)
+        noise: Callable[[], torch.Tensor] = partial(self._judged.noise, index, _SUM_ERROR)
+        return Tolerance(max(stated or 0.5, 0.5) + spec.dtype.is_block_float / 2, noise=noise)
+
+
+def _listed(found: Any) -> list[torch.Tensor]:
+    return [*found] if isinstance(found, list | tuple) else [found]
