@@ -22,7 +22,6 @@ from typing import NamedTuple
 from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.frontend.ir.tensor_types import spec_in_text
-from ttnn_jit.frontend.ir.text_attributes import name_of
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
@@ -98,7 +97,7 @@ def _run(module: TextModule, name: str) -> None:
     for compared in GoldenRun(module, name, inputs).compared():
         if not compared.matches:
             reason = next(each.reason for each in compared.verdicts if not each.matches)
-            raise AssertionError(f"{name_of(compared.op)} is not its golden: {reason}")
+            raise AssertionError(f"{compared.op.name} is not its golden: {reason}")
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

@@ -163,3 +163,10 @@ def constant_tensor(numbers: DenseNumbers, spec: TensorSpec) -> torch.Tensor:
     values = torch.tensor(numbers.numbers, dtype=torch.int64 if spec.dtype.is_integer else torch.float64)
     shape = tuple(spec.shape)
     return (values.expand(shape) if numbers.splat is not None else values.reshape(shape)).to(spec.dtype.torch)
+
+
+def zeros(spec: TensorSpec) -> torch.Tensor:
+    """The tensor of an allocation: an op that reads it before one has written it gets zeros."""
+    import torch
+
+    return torch.zeros(tuple(spec.shape), dtype=spec.dtype.torch)

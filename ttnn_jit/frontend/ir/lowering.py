@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.frontend.ir.text_attributes import SEGMENTS, attributes_of, name_of, symbol_of
+from ttnn_jit.frontend.ir.text_attributes import SEGMENTS, attributes_of, symbol_of
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation, TextOps
@@ -107,22 +107,27 @@ class OpCall:
         return TextCall({name: valued(given) for name, given in self.arguments.items()}, self.results)
 
 
-def read_op(op: Operation, is_allocated: Callable[[SSAValue], bool]) -> OpCall:
-    """An op of a text by its declaration.
+def is_allocated(value: SSAValue) -> bool:
+    """Whether a tensor has no elements of its own: the ops that it is the last operand of write it."""
+    owner = value.owner
+    found = text_operations().get(owner.name) if isinstance(owner, Operation) else None
+    return found is not None and found.role is Role.ALLOCATES
 
-    Args:
-        op: The op.
-        is_allocated: Whether a value has no elements yet.
+
+def read_op(op: Operation) -> OpCall:
+    """An op of a text by its declaration.
 
     Raises:
         CompileError: There is no declaration of it, or it does not fit that.
     """
     location = location_of(op)
     operation = operation_in_text(op)
+    if operation.role is Role.NOTHING:
+        return OpCall(operation, (), {}, ())
     try:
         attributes = attributes_of(op)
         sizes = attributes.pop(SEGMENTS, None)
-        operands = _read_operands(operation.form, op.operands, sizes, is_allocated)
+        operands = _read_operands(operation.form, op.operands, sizes)
         bound = operation.bound(operands, sizes, attributes)
         results = tuple(spec_in_text(each.type) for each in op.results if is_tensor(each.type))
     except TtnnJitError as error:
@@ -136,7 +141,7 @@ def operation_in_text(op: Operation) -> TextOperation:
     Raises:
         CompileError: There is none.
     """
-    name = name_of(op)
+    name = op.name
     found = text_operations().get(name)
     if found is None:
         near = [f"`{each}`" for each in names_within_one_edit(name, text_operations())]
@@ -149,7 +154,6 @@ def _read_operands(
     form: OpInText,
     operands: Sequence[SSAValue],
     sizes: Sequence[int] | None,
-    is_allocated: Callable[[SSAValue], bool],
 ) -> list[SSAValue]:
     """The operands without devices, and without tensors that the op only writes."""
     if sizes is not None and sum(sizes) == len(operands) and len(sizes) >= len(form.operands):
@@ -164,7 +168,7 @@ def _located(error: TtnnJitError, op: Operation, location: Location | None) -> C
     """`error` at the place of an op, by whose name it begins."""
     if isinstance(error, CompileError) and error.location is not None:
         return error
-    return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
+    return CompileError(f"`{op.name}`: {error.message}", location=location, help=error.help)
 
 
 class _Builder(ModuleBuilder):
@@ -208,7 +212,6 @@ class FunctionLowering:
         self.builder = _Builder(name, target, None)
         self._functions = functions
         self._values: dict[SSAValue, Value] = {}
-        self._allocated: dict[SSAValue, TensorSpec] = {}
         self._sources: list[Source] = []
         self._specs: list[TensorSpec] = []
         self._source_of: dict[Any, Source] = {}
@@ -255,12 +258,10 @@ class FunctionLowering:
         if isinstance(op, CallOp):
             self._inline(op, symbol_of(op.callee))
             return
-        read = read_op(op, self._allocated.__contains__)
+        read = read_op(op)
         match read.operation.role:
-            case Role.NOTHING:
+            case Role.NOTHING | Role.ALLOCATES:
                 return
-            case Role.ALLOCATES:
-                self._allocated[op.results[0]] = read.results[0]
             case Role.CALLS_ONCE:
                 self._call_once(op, read.arguments["callee"])
             case Role.COMPUTES:
@@ -280,19 +281,18 @@ class FunctionLowering:
         for value, result, spec in zip(tensors, made, read.results, strict=True):
             if tuple(result.spec.shape) != tuple(spec.shape):
                 raise CompileError(
-                    f"`{name_of(op)}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
+                    f"`{op.name}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
                     location=location_of(op),
                 )
             self._values[value] = result
 
     def _spec_of(self, value: SSAValue) -> TensorSpec:
-        return self._allocated[value] if value in self._allocated else self._values[value].spec
+        return self._read(value).spec
 
     def _read(self, value: SSAValue) -> Value:
         """The tensor of a value; zeros of one that nothing has written."""
-        if value in self._allocated:
-            spec = self._allocated.pop(value)
-            self._values[value] = _Ops(self, None).filled(0, spec)
+        if value not in self._values and is_allocated(value):
+            self._values[value] = _Ops(self, None).filled(0, _spec_at(value))
         return self._values[value]
 
     def _callee(self, op: Operation, name: str) -> FuncOp:
@@ -358,10 +358,10 @@ def _spec_at(value: SSAValue) -> TensorSpec:
 
 
 def _widest_float(read: OpCall, spec_of: Callable[[SSAValue], TensorSpec]) -> bool:
-    """Whether an op mixes float32 with narrower floats, so that all are computed as float32."""
+    """Whether the floats of an op are computed as float32: it mixes them with narrower ones, or has several steps."""
     dtypes = {spec_of(each).dtype for each in read.operands} | {each.dtype for each in read.results}
     floats = {dtype for dtype in dtypes if not dtype.is_integer}
-    return COMPUTE_TYPE in floats and len(floats) > 1
+    return (COMPUTE_TYPE in floats and len(floats) > 1) or (read.operation.in_float32 and bool(floats))
 
 
 def _widened(ops: _Ops, value: Value, widens: bool) -> Value:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,33 +13,38 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    ShapedType,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
-    UnregisteredOp,
 )
 from xdsl.ir import Attribute, Operation
 
+from ttnn_jit.dialects.ttcore import DataTypeAttr
+from ttnn_jit.dialects.ttnn_attributes import ShapeAttr
+from ttnn_jit.dialects.upstream.table_attributes import TableAttribute
+from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr
 from ttnn_jit.ops.families.text_operation import DenseNumbers, Enumerated
 
 SEGMENTS = "operandSegmentSizes"
 
 
-def name_of(op: Operation) -> str:
-    """The name of an op, registered or not."""
-    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
-
-
 def attributes_of(op: Operation) -> dict[str, Any]:
     """The properties and attributes of an op by name."""
     found: Mapping[str, Attribute] = {**op.attributes, **op.properties}
-    return {name: value_of(each) for name, each in found.items() if name != "op_name__"}
+    return {name: value_of(each) for name, each in found.items()}
 
 
 def value_of(attribute: Attribute) -> Any:
-    """A number, a bool, a string, a tuple of those, `DenseNumbers`, or `Enumerated` for what has no such form."""
-    reader = _READERS.get(type(attribute))
-    return _of_raw_text(str(attribute)) if reader is None else reader(attribute)
+    """An attribute as a Python value.
+
+    A number, a bool, a string, a tuple of those, `DenseNumbers`, a `DataType`; `Enumerated` for the member of an
+    enumeration, a dict for an attribute of several parameters.
+    """
+    for kind in type(attribute).__mro__:
+        if (reader := _READERS.get(kind)) is not None:
+            return reader(attribute)
+    return Enumerated(getattr(attribute, "data", attribute))
 
 
 def symbol_of(attribute: SymbolRefAttr) -> str:
@@ -62,24 +66,31 @@ def _array(attribute: DenseArrayBase[Any]) -> tuple[Any, ...]:
 
 def _dense(attribute: DenseIntOrFPElementsAttr) -> DenseNumbers:
     numbers: tuple[Any, ...] = tuple(attribute.get_values())
-    shape = tuple(attribute.type.get_shape())
+    shape = _shape_of(attribute.type)
     if len(numbers) == 1 or len({*numbers}) == 1:
         return DenseNumbers(shape, numbers[:1])
     assert len(numbers) == math.prod(shape)
     return DenseNumbers(shape, numbers)
 
 
-_NAMED = re.compile(r"#?\w+[.<](?:\w+\s*<)?\s*(\w+)\s*>+$")
-_SHAPE = re.compile(r"#ttnn[.<]shape\s*<?\s*(-?\d+(?:x-?\d+)*)\s*>+$")
+def _splat(attribute: SplatElementsAttr) -> DenseNumbers:
+    return DenseNumbers(_shape_of(attribute.type), (value_of(attribute.element),))
 
 
-def _of_raw_text(text: str) -> Any:
-    """The member that an enumeration attribute names, the extents of a shape."""
-    shape = _SHAPE.match(text)
-    if shape:
-        return tuple(map(int, shape[1].split("x")))
-    named = _NAMED.match(text)
-    return Enumerated(named[1] if named else text)
+def _shape_of(type_: Attribute) -> tuple[int, ...]:
+    assert isinstance(type_, ShapedType)
+    return tuple(type_.get_shape())
+
+
+def _table(attribute: TableAttribute) -> Any:
+    values = {name: _value_in_table(each) for name, each in attribute.data}
+    return Enumerated(values["value"]) if [*values] == ["value"] else values
+
+
+def _value_in_table(value: Any) -> Any:
+    if isinstance(value, Attribute):
+        return value_of(value)
+    return tuple(map(_value_in_table, value)) if isinstance(value, tuple) else value
 
 
 _READERS: Mapping[type[Attribute], Callable[[Any], Any]] = {
@@ -89,6 +100,10 @@ _READERS: Mapping[type[Attribute], Callable[[Any], Any]] = {
     ArrayAttr: lambda attribute: tuple(map(value_of, attribute.data)),
     DenseArrayBase: _array,
     DenseIntOrFPElementsAttr: _dense,
+    SplatElementsAttr: _splat,
+    TableAttribute: _table,
+    ShapeAttr: lambda attribute: tuple(attribute.data),
+    DataTypeAttr: lambda attribute: attribute.dtype,
     UnitAttr: lambda _: True,
     SymbolRefAttr: symbol_of,
 }

@@ -31,10 +31,12 @@ OPTIONAL, VARIADIC = "?", "*"
 
 _OF_CHIPS = """
 compute_config compute_kernel_config conservative_folding conv2d_config conv2d_slice_config conv3d_config dtype layout
-matmul_program_config memory_config operandSegmentSizes output_dtype program_config resultSegmentSizes
+matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid pad_value program_config
+resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme reallocate_halo_output
+in_place_halo config_tensors_in_dram
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
-"""Attributes that say how a chip computes, or what the type of the result says as well."""
+"""Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
 
 
 class Enumerated(str):
@@ -191,6 +193,7 @@ class TextOperation:
         is_random: Its results are drawn: a golden tells their shape alone.
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have.
         role: Its part in a function.
+        in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
     """
 
     names: tuple[str, ...]
@@ -200,6 +203,7 @@ class TextOperation:
     is_random: bool = False
     index_limits: Mapping[str, Callable[[TextCall], int]] = field(default_factory=dict)
     role: Role = Role.COMPUTES
+    in_float32: bool = False
 
     def bound(
         self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]
@@ -229,6 +233,11 @@ class TextOperation:
         """The bound that is declared for its results, in units in the last place; None: that of sums in float32."""
         return None
 
+    @property
+    def rounds_intermediates(self) -> bool:
+        """Whether intermediate values are rounded to the element type of its operands."""
+        return False
+
     def __repr__(self) -> str:
         return f"<text operation {self.names[0]}>"
 
@@ -242,6 +251,7 @@ def text(
     is_random: bool = False,
     index_limits: Mapping[str, Callable[[TextCall], int]] | None = None,
     role: Role = Role.COMPUTES,
+    in_float32: bool = False,
     **attributes: Any,
 ) -> TextOperation:
     """The op with these names and operands, which are separated by spaces; its attributes are keywords."""
@@ -253,6 +263,7 @@ def text(
         is_random=is_random,
         index_limits=index_limits or {},
         role=role,
+        in_float32=in_float32,
     )
 
 
@@ -317,6 +328,11 @@ class Spelling(TextOperation):
     def _in_torch(self, torch: Any, call: TextCall) -> Any:
         bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
+
+    @property
+    def rounds_intermediates(self) -> bool:
+        """As its declaration says."""
+        return self.overloads[0].rounds_intermediates
 
     def stated_ulp(self, call: TextCall) -> float | None:
         """The bound of the declaration."""

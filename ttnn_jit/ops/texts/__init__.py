@@ -13,7 +13,10 @@ from importlib import import_module
 from ttnn_jit.ops import OPERATIONS, OVERLOADS, modules_of
 from ttnn_jit.ops.families.text_operation import Spelling, TextOperation
 
-_FILES = "texts: created_tensors elementwise_texts movement_texts placement_texts reduction_texts product_texts"
+_FILES = """
+texts: created_tensors elementwise_texts movement_texts placement_texts reduction_texts product_texts window_texts
+texts: norm_texts cache_texts
+"""
 
 
 @cache

@@ -71,7 +71,7 @@ def _limits(value: SSAValue, seen: set[SSAValue]) -> Iterator[int]:
 
 def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:
     try:
-        read = read_op(op, lambda _: False)
+        read = read_op(op)
     except CompileError:
         return  # running the op reports it
     if not read.operation.index_limits:

@@ -15,7 +15,7 @@ from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects.functions import entry_points
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.frontend.ir.text_attributes import name_of, symbol_of
+from ttnn_jit.frontend.ir.text_attributes import symbol_of
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -79,7 +79,7 @@ def target_of(chosen: str | None, module: ModuleOp, text: str) -> SystemDesc:
     """
     if chosen is not None:
         return resolve_target(chosen)
-    if not any(name_of(op).startswith("ttnn.") for op in module.walk()):
+    if not any(op.name.startswith("ttnn.") for op in module.walk()):
         return PRESETS["cpu"]
     named = _ARCHITECTURE.search(text)
     return resolve_target(named[1]) if named else PRESETS["cpu"]
@@ -107,7 +107,7 @@ def _print_comparison(module: TextModule, entry: str, inputs: Sequence[torch.Ten
         first = wrong[0]
         reason = next(each.reason for each in first.verdicts if not each.matches)
         raise CompileError(
-            f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{name_of(first.op)}`: {reason}",
+            f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{first.op.name}`: {reason}",
             location=location_of(first.op),
             help="`ttnn-jit bisect` writes it as a module of one op",
         )
@@ -118,13 +118,11 @@ def _line(compared: ComparedOp) -> str:
     location = location_of(compared.op)
     place = f"{location.line}:{location.column}" if location else "-"
     if not compared.verdicts:
-        return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {name_of(compared.op)}"
+        return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {compared.op.name}"
     worst = max(compared.verdicts, key=lambda each: (not each.matches, each.max_ulp))
     verdict = "ok" if compared.matches else "WRONG"
     close = "-" if worst.allclose is None else "close" if worst.allclose else "apart"
-    return (
-        f"{verdict:<7} {worst.max_ulp:>9.4g}  {close:>8}  {worst.differing_nans:>4}  {place:>8}  {name_of(compared.op)}"
-    )
+    return f"{verdict:<7} {worst.max_ulp:>9.4g}  {close:>8}  {worst.differing_nans:>4}  {place:>8}  {compared.op.name}"
 
 
 def require_file(path: str) -> None:
