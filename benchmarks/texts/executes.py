@@ -25,21 +25,23 @@ from ttnn_jit.frontend.ir.tensor_types import spec_in_text
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
-from ttnn_jit.tools.texts.run_text import entries_of, target_of
+from ttnn_jit.tools.texts.run_text import entries_of, mesh_of, target_of
 
 _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
 _DIALECT = re.compile(
     r"\b(ttir|ttnn|d2m|stablehlo|ttkernel|tosa|linalg|emitc|emitpy|sdy|ttmetal|llvm|vhlo|mpmd)\.[a-z_]+"
 )
+_MESH = re.compile(r"mesh-shape=(\d+(?:,\d+)?)")
 _ERRORS = ("CHECK: error", "expected-error")
 
 
 class Piece(NamedTuple):
-    """A module of a file: its place, the dialect that its ops are of, its text."""
+    """A module of a file: its place, the dialect that its ops are of, its text, the mesh of the command line."""
 
     place: str
     dialect: str
     text: str
+    mesh: str | None
 
 
 def pieces(tree: Path) -> Iterator[Piece]:
@@ -48,13 +50,15 @@ def pieces(tree: Path) -> Iterator[Piece]:
         whole = file.read_text(encoding="utf-8", errors="replace")
         if "negative" in str(file.relative_to(tree)).lower() or "not ttmlir-opt" in whole:
             continue
+        named = _MESH.search(whole)
         parts = _SEPARATOR.split(whole) if "split-input-file" in whole else [whole]
         for index, part in enumerate(parts):
             dialects = set(_DIALECT.findall(re.sub(r"//.*", "", part)))
             if any(error in part for error in _ERRORS) or not dialects or dialects - {"ttir", "ttnn"}:
                 continue
             dialect = "ttnn" if "ttnn" in dialects else "ttir"
-            yield Piece(f"{file.relative_to(tree)}#{index}", dialect, part)
+            mesh = None if named is None else named[1].replace(",", "x")
+            yield Piece(f"{file.relative_to(tree)}#{index}", dialect, part, mesh)
 
 
 class TooLargeError(Exception):
@@ -79,7 +83,7 @@ def executed(piece: Piece, elements: int) -> None:
         volume = sum(spec_in_text(each).volume for each in types.values() if str(each).startswith("tensor<"))
         if volume > elements:
             raise TooLargeError(f"{volume:,} elements")
-        made = TextModule(module, target_of(None, module, piece.text))
+        made = TextModule(module, target_of(None, module, piece.text), mesh_of(piece.mesh, module))
         for name in entries_of(module):
             ran += 1
             _run(made, name)

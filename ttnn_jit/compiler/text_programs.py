@@ -42,14 +42,16 @@ class TextModule:
     Args:
         module: The module.
         target: The target that they are compiled for.
+        mesh: The extents of the mesh whose devices run them.
 
     Attributes:
         functions: Every function with a body by name.
     """
 
-    def __init__(self, module: ModuleOp, target: SystemDesc) -> None:
+    def __init__(self, module: ModuleOp, target: SystemDesc, mesh: Sequence[int] = (1,)) -> None:
         self.module = module
         self.target = target
+        self.mesh = tuple(mesh)
         self.functions: dict[str, FuncOp] = {each.sym_name.data: each for each in functions_of(module)}
         self._programs: dict[str, TextProgram] = {}
         self._compiled: dict[str, Program] = {}
@@ -61,19 +63,19 @@ class TextModule:
             CompileError: An op of it is not executed here.
         """
         if name not in self._programs:
-            lowering = FunctionLowering(self.functions, self.target, name)
+            lowering = FunctionLowering(self.functions, self.target, name, self.mesh)
             self._programs[name] = TextProgram(self, lowering.lower_function(self.functions[name]))
         return self._programs[name]
 
-    def program_of(self, op: Operation, inputs: Sequence[SSAValue]) -> TextProgram:
-        """The program of one op that reads `inputs`.
+    def program_of(self, op: Operation, inputs: Sequence[SSAValue], *, on_mesh: bool = False) -> TextProgram:
+        """The program of one op that reads `inputs`, on one device or on all of them.
 
         Raises:
             CompileError: It is not executed here.
         """
-        lowering = FunctionLowering(self.functions, self.target, "op")
+        lowering = FunctionLowering(self.functions, self.target, "op", self.mesh if on_mesh else (1,))
         tensors = [each for each in op.results if is_tensor(each.type)]
-        return TextProgram(self, lowering.lower(inputs, [op], tensors))
+        return TextProgram(self, lowering.lower(inputs, [op], tensors, apart=on_mesh))
 
     def callee(self, op: Operation, name: str) -> FuncOp:
         """The function that an op calls.
@@ -161,8 +163,7 @@ def constant_tensor(numbers: DenseNumbers, spec: TensorSpec) -> torch.Tensor:
     import torch
 
     values = torch.tensor(numbers.numbers, dtype=torch.int64 if spec.dtype.is_integer else torch.float64)
-    shape = tuple(spec.shape)
-    return (values.expand(shape) if numbers.splat is not None else values.reshape(shape)).to(spec.dtype.torch)
+    return values.reshape(tuple(spec.shape)).to(spec.dtype.torch)
 
 
 def zeros(spec: TensorSpec) -> torch.Tensor:

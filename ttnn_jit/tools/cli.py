@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         "--inputs", type=Path, help="a file that torch.save wrote, a list of tensors; or an .npz file of arrays"
     )
     run.add_argument("--golden", action="store_true", help="compare every op with its golden on equal operands")
+    _add_mesh(run)
     run.add_argument("--target", help="the target of a text of another compiler; by default the text's, or cpu")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.set_defaults(run=_command("run"))
@@ -130,6 +131,11 @@ def _add_text_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     parser.add_argument("--inputs", type=Path, help="an .npz file of arrays")
     parser.add_argument("--target", help="the target; by default the text's, or cpu")
+    _add_mesh(parser)
+
+
+def _add_mesh(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mesh", metavar="2x4", help="the mesh of virtual devices; by default the text's")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:

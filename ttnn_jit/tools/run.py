@@ -76,12 +76,12 @@ def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDes
 def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
     """The results of a text: a dump of a stage here, or a module of another compiler."""
     text, name = read_text(options.file)
-    asks = is_of_tensors if options.golden or options.target else is_of_other_compiler
+    asks = is_of_tensors if options.golden or options.target or options.mesh else is_of_other_compiler
     if not (options.interpret or options.after) and asks(text, name):
         from ttnn_jit.tools.texts.run_text import results_of_text
 
         return results_of_text(options, text, name)
-    for option in ("golden", "target"):
+    for option in ("golden", "target", "mesh"):
         if getattr(options, option):
             raise ArgumentError(
                 f"--{option} takes a module of ttir or ttnn, and {name} is one of a later stage, or an invalid one"

@@ -6,6 +6,7 @@ inputs: constant tensors, and the results of functions that run once (``ttcore.l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -127,7 +128,7 @@ def read_op(op: Operation) -> OpCall:
     try:
         attributes = attributes_of(op)
         sizes = attributes.pop(SEGMENTS, None)
-        operands = _read_operands(operation.form, op.operands, sizes)
+        operands = _read_operands(operation.form, op, sizes)
         bound = operation.bound(operands, sizes, attributes)
         results = tuple(spec_in_text(each.type) for each in op.results if is_tensor(each.type))
     except TtnnJitError as error:
@@ -152,14 +153,15 @@ def operation_in_text(op: Operation) -> TextOperation:
 
 def _read_operands(
     form: OpInText,
-    operands: Sequence[SSAValue],
+    op: Operation,
     sizes: Sequence[int] | None,
 ) -> list[SSAValue]:
     """The operands without devices, and without tensors that the op only writes."""
+    operands, types = op.operands, {each.type for each in op.results}
     if sizes is not None and sum(sizes) == len(operands) and len(sizes) >= len(form.operands):
         return [*operands[: sum(sizes[: len(form.operands)])]]
     tensors = [each for each in operands if is_tensor(each.type)]
-    while len(tensors) > form.required and is_allocated(tensors[-1]):
+    while len(tensors) > form.required and tensors[-1].type in types and is_allocated(tensors[-1]):
         tensors.pop()
     return tensors
 
@@ -203,15 +205,20 @@ class FunctionLowering:
         functions: The functions of the module by name.
         target: The target.
         name: The name of the program.
+        mesh: The extents of the mesh; every device runs the function.
 
     Attributes:
         builder: The function under construction.
     """
 
-    def __init__(self, functions: Mapping[str, FuncOp], target: SystemDesc, name: str) -> None:
+    def __init__(
+        self, functions: Mapping[str, FuncOp], target: SystemDesc, name: str, mesh: Sequence[int] = (1,)
+    ) -> None:
         self.builder = _Builder(name, target, None)
         self._functions = functions
-        self._values: dict[SSAValue, Value] = {}
+        self._mesh = tuple(mesh)
+        self._devices = math.prod(mesh)
+        self._values: dict[SSAValue, tuple[Value, ...]] = {}
         self._sources: list[Source] = []
         self._specs: list[TensorSpec] = []
         self._source_of: dict[Any, Source] = {}
@@ -226,17 +233,30 @@ class FunctionLowering:
         self._source_of[handle] = source
         return Value(_Ops(self, None), spec, handle)
 
-    def lower(self, inputs: Sequence[SSAValue], ops: Iterable[Operation], outputs: Sequence[SSAValue]) -> LoweredText:
+    def lower(
+        self, inputs: Sequence[SSAValue], ops: Iterable[Operation], outputs: Sequence[SSAValue], *, apart: bool = False
+    ) -> LoweredText:
         """The program of `ops`, which read `inputs` and compute `outputs`.
+
+        Args:
+            inputs: Values that the program gets.
+            ops: In order.
+            outputs: Values that it returns.
+            apart: Whether the program gets and returns a tensor of every device; else all devices get one, and the
+                program returns that of the first device.
 
         Raises:
             CompileError: An op is not executed here, or does not fit its operands.
         """
-        for index, value in enumerate(inputs):
-            self._values[value] = self.input(Argument(index), _spec_at(value))
+        index = 0
+        for value in inputs:
+            spec = _spec_at(value)
+            given = [self.input(Argument(index + each), spec) for each in range(self._devices if apart else 1)]
+            index += len(given)
+            self._values[value] = tuple(given) if apart else (given[0],) * self._devices
         for op in ops:
             self._lower_op(op)
-        results = [self._read(each) for each in outputs]
+        results = [each for value in outputs for each in self._read(value)[: None if apart else 1]]
         module = self.builder.finish([each.handle for each in results])
         return LoweredText(module, (*self._sources,), (*self._specs,), tuple(each.spec for each in results))
 
@@ -264,35 +284,64 @@ class FunctionLowering:
                 return
             case Role.CALLS_ONCE:
                 self._call_once(op, read.arguments["callee"])
+            case Role.EXCHANGES:
+                self._exchange(op, read)
             case Role.COMPUTES:
                 self._compute(op, read)
 
     def _compute(self, op: Operation, read: OpCall) -> None:
+        """The results on every device; devices with equal operands share them."""
+        made: dict[tuple[Any, ...], list[Value]] = {}
+        found = []
+        for device in range(self._devices):
+            key = tuple(id(self._read(each)[device].handle) for each in read.operands)
+            if key not in made:
+                made[key] = self._computed(op, read, device)
+            found.append(made[key])
+        tensors = [each for each in op.results if is_tensor(each.type)]
+        for index, value in enumerate(tensors):
+            self._values[value] = tuple(results[index] for results in found)
+
+    def _computed(self, op: Operation, read: OpCall, device: int) -> list[Value]:
         ops = _Ops(self, location_of(op))
         try:
-            widened = _widest_float(read, self._spec_of)
-            call = read.call(lambda value: _widened(ops, ops.rebound(self._read(value)), widened))
+            widens = _is_widened(read, self._spec_of)
+            call = read.call(lambda value: _widened(ops, ops.rebound(self._read(value)[device]), widens))
             found = read.operation.write(ops, call)
             results = [*found] if isinstance(found, list | tuple) else [found]
             made = [ops.rounded(each, spec.dtype) for each, spec in zip(results, read.results, strict=True)]
         except TtnnJitError as error:
             raise _located(error, op, location_of(op)) from error
-        tensors = [each for each in op.results if is_tensor(each.type)]
-        for value, result, spec in zip(tensors, made, read.results, strict=True):
-            if tuple(result.spec.shape) != tuple(spec.shape):
-                raise CompileError(
-                    f"`{op.name}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
-                    location=location_of(op),
-                )
-            self._values[value] = result
+        # A text writes the result of a product of two vectors as a tensor of one element.
+        made = [
+            each if each.shape else ops.reshaped(each, (1,) * len(spec.shape))
+            for each, spec in zip(made, read.results, strict=True)
+        ]
+        for result, spec in zip(made, read.results, strict=True):
+            _check_shape(op, result, spec)
+        return made
+
+    def _exchange(self, op: Operation, read: OpCall) -> None:
+        """The results of an op that reads tensors of other devices."""
+        ops = _Ops(self, location_of(op))
+        try:
+            call = read.call(lambda value: [ops.rebound(each) for each in self._read(value)])
+            call.mesh = self._mesh
+            found = read.operation.write(ops, call)
+            made = [ops.rounded(each, read.results[0].dtype) for each in found]
+        except TtnnJitError as error:
+            raise _located(error, op, location_of(op)) from error
+        for each in made:
+            _check_shape(op, each, read.results[0])
+        self._values[op.results[0]] = tuple(made)
 
     def _spec_of(self, value: SSAValue) -> TensorSpec:
-        return self._read(value).spec
+        return self._read(value)[0].spec
 
-    def _read(self, value: SSAValue) -> Value:
-        """The tensor of a value; zeros of one that nothing has written."""
+    def _read(self, value: SSAValue) -> tuple[Value, ...]:
+        """The tensors of a value, one for each device; zeros of one that nothing has written."""
         if value not in self._values and is_allocated(value):
-            self._values[value] = _Ops(self, None).filled(0, _spec_at(value))
+            self._values[value] = (_Ops(self, None).filled(0, _spec_at(value)),) * self._devices
         return self._values[value]
 
     def _callee(self, op: Operation, name: str) -> FuncOp:
@@ -319,8 +368,8 @@ class FunctionLowering:
     def _call_once(self, op: Operation, name: str) -> None:
         """The results of a function that runs once: inputs, if its arguments are inputs; else it is inlined."""
         tensors = [each for each in op.operands if is_tensor(each.type)]
-        sources = [self._source_of.get(self._read(each).handle) for each in tensors]
-        if None in sources or name in self._open:
+        sources = [self._source_of.get(self._read(each)[0].handle) for each in tensors]
+        if None in sources or name in self._open or self._devices > 1:
             self._inline(op, name)
             return
         self._callee(op, name)
@@ -328,7 +377,16 @@ class FunctionLowering:
             kept = KeptResult(name, tuple(each for each in sources if each is not None), index)
             if kept not in self._kept:
                 self._kept[kept] = self.input(kept, _spec_at(result))
-            self._values[result] = self._kept[kept]
+            self._values[result] = (self._kept[kept],)
+
+
+def _check_shape(op: Operation, result: Value, spec: TensorSpec) -> None:
+    """Refuses a result of another shape than the text says."""
+    if tuple(result.spec.shape) != tuple(spec.shape):
+        raise CompileError(
+            f"`{op.name}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
+            location=location_of(op),
+        )
 
 
 def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> FuncOp:
@@ -357,7 +415,7 @@ def _spec_at(value: SSAValue) -> TensorSpec:
         raise CompileError(error.message, location=location, help=error.help) from error
 
 
-def _widest_float(read: OpCall, spec_of: Callable[[SSAValue], TensorSpec]) -> bool:
+def _is_widened(read: OpCall, spec_of: Callable[[SSAValue], TensorSpec]) -> bool:
     """Whether the floats of an op are computed as float32: it mixes them with narrower ones, or has several steps."""
     dtypes = {spec_of(each).dtype for each in read.operands} | {each.dtype for each in read.results}
     floats = {dtype for dtype in dtypes if not dtype.is_integer}

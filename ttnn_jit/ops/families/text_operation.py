@@ -33,7 +33,7 @@ _OF_CHIPS = """
 compute_config compute_kernel_config conservative_folding conv2d_config conv2d_slice_config conv3d_config dtype layout
 matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid pad_value program_config
 resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme reallocate_halo_output
-in_place_halo config_tensors_in_dram
+in_place_halo config_tensors_in_dram flattened_compat_info
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
 """Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
@@ -78,12 +78,15 @@ class Role(enum.Enum):
         COMPUTES: Its results are computed from its operands.
         ALLOCATES: Its result has no elements yet: an op whose last operand it is writes it, and returns that.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
+        EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
+            are what ``write`` and the golden give for its one result.
         NOTHING: It computes nothing: it frees a tensor, or gives a device.
     """
 
     COMPUTES = "computes"
     ALLOCATES = "allocates"
     CALLS_ONCE = "calls once"
+    EXCHANGES = "exchanges"
     NOTHING = "nothing"
 
 
@@ -95,7 +98,10 @@ class TextCall:
 
     Attributes:
         results: The specs of the results.
+        mesh: The extents of the mesh.
     """
+
+    mesh: tuple[int, ...] = (1,)
 
     def __init__(self, given: Mapping[str, Any], results: Sequence[TensorSpec]) -> None:
         self.__dict__.update(given)

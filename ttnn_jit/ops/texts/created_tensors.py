@@ -60,7 +60,7 @@ def _constant_in_torch(torch: Any, call: TextCall) -> Any:
     dtype = torch.int64 if call.result.dtype.is_integer else torch.float64
     numbers = torch.tensor(call.value.numbers, dtype=dtype)
     shape = tuple(call.result.shape)
-    return numbers.expand(shape) if len(numbers) == 1 else numbers.reshape(shape)
+    return torch.full(shape, numbers[0], dtype=dtype) if len(numbers) == 1 else numbers.reshape(shape)
 
 
 CONSTANT = text("ttir.constant ttnn.constant arith.constant", "", _constant, _constant_in_torch, value=REQUIRED)

@@ -45,27 +45,62 @@ PAD = text(
 )
 
 
-def _index_range(call: TextCall) -> tuple[int, slice]:
-    axis = axis_of(call.dim, len(call.input.shape))
-    extent = call.input.shape[axis]
-    begin, end = (each + extent if each < 0 else each for each in (call.begin, call.end))
-    return axis, slice(begin, min(end, extent), call.step)
+def _slice_ranges(call: TextCall) -> list[range]:
+    """The indices along each dimension; a step below 0 goes backwards."""
+    found = []
+    for extent, begin, end, step in zip(call.input.shape, call.begins, call.ends, call.step, strict=True):
+        first, beyond, by = slice(begin, end, step).indices(extent)
+        found.append(range(first, beyond, by))
+    return found
 
 
-def _index(ops: Ops, call: TextCall) -> Value:
-    axis, taken = _index_range(call)
-    shape = call.input.shape
-    begins, ends, steps = [0] * len(shape), [*shape], [1] * len(shape)
-    begins[axis], ends[axis], steps[axis] = taken.start, taken.stop, taken.step
-    return ops.slice(call.input, tuple(begins), tuple(ends), tuple(steps))
+def _slice(ops: Ops, call: TextCall) -> Value:
+    x, ranges = call.input, _slice_ranges(call)
+    backwards = tuple(axis for axis, each in enumerate(ranges) if each.step < 0)
+    x = ops.flip(x, backwards) if backwards else x
+    ranges = [
+        range(extent - 1 - each.start, extent - 1 - each.stop, -each.step) if each.step < 0 else each
+        for each, extent in zip(ranges, x.shape, strict=True)
+    ]
+    begins, ends, steps = zip(*((each.start, each.stop, each.step) for each in ranges), strict=True)
+    return ops.slice(x, begins, ends, steps)
 
 
-def _index_in_torch(_: Any, call: TextCall) -> Any:
-    axis, taken = _index_range(call)
-    return call.input[(slice(None),) * axis + (taken,)]
+def _slice_in_torch(torch: Any, call: TextCall) -> Any:
+    found = call.input
+    for axis, indices in enumerate(_slice_ranges(call)):
+        found = found.index_select(axis, torch.tensor([*indices], dtype=torch.int64))
+    return found
 
 
-INDEX = text("ttir.index", "input", _index, _index_in_torch, dim=REQUIRED, begin=REQUIRED, end=REQUIRED, step=1)
+def _as_slice(call: TextCall) -> TextCall:
+    """A slice along one dimension as one along all."""
+    x = call.input
+    begins, ends, steps = [0] * len(x.shape), [*x.shape], [1] * len(x.shape)
+    axis = axis_of(call.dim, len(x.shape))
+    begins[axis], ends[axis], steps[axis] = call.begin, call.end, call.step
+    return TextCall({"input": x, "begins": begins, "ends": ends, "step": steps}, call.results)
+
+
+INDEX = text(
+    "ttir.index",
+    "input",
+    lambda ops, call: _slice(ops, _as_slice(call)),
+    lambda torch, call: _slice_in_torch(torch, _as_slice(call)),
+    dim=REQUIRED,
+    begin=REQUIRED,
+    end=REQUIRED,
+    step=1,
+)
+SLICE = text(
+    "ttir.slice_static ttnn.slice_static",
+    "input",
+    _slice,
+    _slice_in_torch,
+    begins=REQUIRED,
+    ends=REQUIRED,
+    step=REQUIRED,
+)
 
 
 def _chunk_starts(call: TextCall) -> tuple[int, range]:
@@ -283,6 +318,7 @@ TEXTS = (
     REPEAT,
     PAD,
     INDEX,
+    SLICE,
     INDEX_SELECT,
     SLICE_DYNAMIC,
     EMBEDDING,

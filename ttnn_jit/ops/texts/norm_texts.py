@@ -63,13 +63,17 @@ def _batch_norm_training(ops: Ops, call: TextCall) -> list[Value]:
 
 def _batch_norm_training_in_torch(torch: Any, call: TextCall) -> Any:
     x = call.operand.movedim(call.dimension, 1)
-    mean, variance = (each.reshape(-1).clone() for each in (call.running_mean, call.running_variance))
-    scale, offset = (each.reshape(-1) for each in (call.scale, call.offset))
-    found = torch.nn.functional.batch_norm(
-        x, mean, variance, scale, offset, training=True, momentum=call.momentum, eps=call.epsilon
-    )
-    shapes = [tuple(spec.shape) for spec in call.results[1:]]
-    return found.movedim(1, call.dimension), mean.reshape(shapes[0]), variance.reshape(shapes[1])
+    flat = x.transpose(0, 1).reshape(x.shape[1], -1)
+    beside = (1, -1, *[1] * (x.dim() - 2))
+    mean, variance = flat.mean(1), flat.var(1, correction=0)
+    scaled = (x - mean.reshape(beside)) / torch.sqrt(variance.reshape(beside) + call.epsilon)
+    found = scaled * call.scale.reshape(beside) + call.offset.reshape(beside)
+    batch = (mean, flat.var(1, correction=min(1, flat.shape[1] - 1)))
+    running = [
+        torch.lerp(own.reshape(-1), new, call.momentum).reshape(tuple(spec.shape))
+        for own, new, spec in zip((call.running_mean, call.running_variance), batch, call.results[1:], strict=True)
+    ]
+    return found.movedim(1, call.dimension), *running
 
 
 TRAINING = text(

@@ -197,6 +197,7 @@ TEXTS_2D = text(
     padding=REQUIRED,
     dilation=REQUIRED,
     groups=1,
+    channel_last=True,
     flattened_compat_info=None,
     **_DIMS_2D,
 )
@@ -290,6 +291,7 @@ TEXTS_TRANSPOSED = text(
     output_padding=0,
     dilation=REQUIRED,
     groups=1,
+    channel_last=True,
     flattened_compat_info=None,
     **_DIMS_2D,
 )
@@ -299,12 +301,16 @@ TEXTS_TRANSPOSED = text(
 
 def _convolution(ops: Any, call: TextCall, function: Callable[..., Any], flip: Callable[..., Any]) -> Any:
     layout = call.convolution_layout
-    if call.batch_group_count != 1:
-        raise ShapeError(f"batch_group_count is {call.batch_group_count}, and 1 is executed")
     spatial = layout["inputSpatialDimensions"]
     order = (layout["inputBatchDimension"], *spatial, layout["inputFeatureDimension"])
     kernel = layout["kernelSpatialDimensions"]
     x = _permuted(ops, call.input, order)
+    groups = call.feature_group_count
+    if call.batch_group_count != 1:
+        if groups != 1:
+            raise ShapeError("feature_group_count and batch_group_count are both given")
+        groups = call.batch_group_count
+        x = _batches_as_channels(ops, x, groups)
     weight = _permuted(
         ops, call.weight, (layout["kernelOutputFeatureDimension"], layout["kernelInputFeatureDimension"], *kernel)
     )
@@ -316,12 +322,23 @@ def _convolution(ops: Any, call: TextCall, function: Callable[..., Any], flip: C
         padding_of(call.padding or 0, rank, by_dimension=True),
         per_dimension(call.input_dilation or 1, rank),
         per_dimension(call.weight_dilation or 1, rank),
-        call.feature_group_count,
+        groups,
     )
     bias = call.bias
     found = function(x, weight, bias, geometry)
     result = (layout["outputBatchDimension"], *layout["outputSpatialDimensions"], layout["outputFeatureDimension"])
     return _permuted(ops, found, _inverse(result))
+
+
+def _batches_as_channels(ops: Any, x: Any, groups: int) -> Any:
+    """Group i of the batches as group i of the channels."""
+    batch, *spatial, channels = x.shape
+    shape = (groups, batch // groups, *spatial, channels)
+    order = (*range(1, len(shape) - 1), 0, len(shape) - 1)
+    merged = (batch // groups, *spatial, groups * channels)
+    if isinstance(x, Value):
+        return ops.reshaped(ops.permute(ops.reshaped(x, shape), order), merged)
+    return x.reshape(shape).permute(order).reshape(merged)
 
 
 TEXTS_GENERAL = text(
@@ -505,6 +522,7 @@ _POOL: dict[str, Any] = {
     "dilation": 1,
     "padding": 0,
     "ceil_mode": False,
+    "channel_last": True,
     "flattened_compat_info": None,
 }
 MAX_POOL = text("ttir.max_pool2d", "input", *_pool(MAX_POOL2D), **_POOL)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,8 @@ class GoldenRun:
         self._module = module
         self._function: FuncOp = module.functions[name]
         self._inputs = inputs
-        self._values: dict[SSAValue, Any] = {}
+        self._devices = math.prod(module.mesh)
+        self._values: dict[SSAValue, tuple[torch.Tensor, ...]] = {}
         self.results: list[torch.Tensor] = []
 
     def compared(self) -> Iterator[ComparedOp]:
@@ -73,14 +75,14 @@ class GoldenRun:
         Raises:
             CompileError: An op is not executed here.
         """
-        yield from self._run_function(self._function, self._inputs)
-        self.results = self._returned(self._function)
+        yield from self._run_function(self._function, [(each,) * self._devices for each in self._inputs])
+        self.results = [each[0] for each in self._returned(self._function)]
 
-    def _returned(self, function: FuncOp) -> list[torch.Tensor]:
+    def _returned(self, function: FuncOp) -> list[tuple[torch.Tensor, ...]]:
         last = function.body.block.last_op
         return [self._values[each] for each in last.operands if is_tensor(each.type)] if last else []
 
-    def _run_function(self, function: FuncOp, arguments: Sequence[torch.Tensor]) -> Iterator[ComparedOp]:
+    def _run_function(self, function: FuncOp, arguments: Sequence[tuple[torch.Tensor, ...]]) -> Iterator[ComparedOp]:
         block = function.body.block
         tensors = [each for each in block.args if is_tensor(each.type)]
         self._values.update(zip(tensors, arguments, strict=True))
@@ -98,9 +100,11 @@ class GoldenRun:
             case Role.NOTHING:
                 return
             case Role.ALLOCATES:
-                self._values[op.results[0]] = zeros(read.results[0])
+                self._values[op.results[0]] = (zeros(read.results[0]),) * self._devices
             case Role.CALLS_ONCE:
                 yield from self._run_call(op, read.arguments["callee"])
+            case Role.EXCHANGES:
+                yield self._exchanged(op, read)
             case Role.COMPUTES:
                 yield self._compared(op, read)
 
@@ -111,14 +115,31 @@ class GoldenRun:
         self._values.update(zip(tensors, self._returned(callee), strict=True))
 
     def _compared(self, op: Operation, read: OpCall) -> ComparedOp:
+        """The results on every device; devices with equal operands share them."""
         operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
         program = self._module.program_of(op, operands)
-        got = program(*(self._values[each] for each in operands))
-        tensors = [each for each in op.results if is_tensor(each.type)]
-        self._values.update(zip(tensors, got, strict=True))
-        if read.operation.is_random:
-            return ComparedOp(op, ())
-        judged = _Judged(read, {value: self._values[value] for value in operands}, self._is_on_chip)
+        made: dict[tuple[int, ...], list[torch.Tensor]] = {}
+        verdicts: list[Verdict] = []
+        found = []
+        for device in range(self._devices):
+            given = [self._values[each][device] for each in operands]
+            key = tuple(map(id, given))
+            if key not in made:
+                made[key] = got = program(*given)
+                judged = _Judged(read, dict(zip(operands, given, strict=True)), self._is_on_chip)
+                if not read.operation.is_random:
+                    verdicts += [judged.verdict(index, each) for index, each in enumerate(got)]
+            found.append(made[key])
+        for index, value in enumerate(each for each in op.results if is_tensor(each.type)):
+            self._values[value] = tuple(results[index] for results in found)
+        return ComparedOp(op, tuple(verdicts))
+
+    def _exchanged(self, op: Operation, read: OpCall) -> ComparedOp:
+        operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
+        given = [each for value in operands for each in self._values[value]]
+        got = self._module.program_of(op, operands, on_mesh=True)(*given)
+        self._values[op.results[0]] = tuple(got)
+        judged = _Judged(read, {value: self._values[value] for value in operands}, self._is_on_chip, self._module.mesh)
         return ComparedOp(op, tuple(judged.verdict(index, each) for index, each in enumerate(got)))
 
     @property
@@ -127,24 +148,44 @@ class GoldenRun:
 
 
 class _Judged:
-    """A call of a golden, beside the results of the op."""
+    """A call of a golden, beside the results of the op.
 
-    def __init__(self, read: OpCall, values: dict[SSAValue, torch.Tensor], on_chip: bool) -> None:
+    Args:
+        read: The op.
+        values: Its operands: a tensor each, or of an exchange the tensors of all devices.
+        on_chip: Whether the op ran with the numerics of a chip.
+        mesh: Of an exchange, the extents of the mesh.
+    """
+
+    def __init__(
+        self,
+        read: OpCall,
+        values: Mapping[SSAValue, Any],
+        on_chip: bool,
+        mesh: tuple[int, ...] | None = None,
+    ) -> None:
         self._read = read
         self._on_chip = on_chip
-        wide = {value: each.double() if each.is_floating_point() else each for value, each in values.items()}
-        self._keys = [*wide]
-        golden = GoldenCall(None, tuple(wide.values()), (), self._golden)  # type: ignore[arg-type]
+        self._mesh = mesh
+        self._keys = [*values]
+        tensors = [each for value in values.values() for each in (value if mesh else (value,))]
+        wide = tuple(map(_widened, tensors))
+        golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
         specs = [*read.results]
         self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
         self._results = _listed(golden())
 
     def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
-        by_value = dict(zip(self._keys, tensors, strict=True))
-        return self._read.operation.golden(torch, self._read.call(by_value.get))
+        given: Iterable[Any] = tensors
+        if self._mesh:
+            count = math.prod(self._mesh)
+            given = [[*tensors[at : at + count]] for at in range(0, len(tensors), count)]
+        call = self._read.call(dict(zip(self._keys, given, strict=True)).get)
+        call.mesh = self._mesh or (1,)
+        return self._read.operation.golden(torch, call)
 
     def verdict(self, index: int, got: torch.Tensor) -> Verdict:
-        spec = self._read.results[index]
+        spec = self._read.results[0 if self._mesh else index]
         golden = self._results[index]
         if tuple(got.shape) != tuple(golden.shape):
             reason = f"it has the shape {list(got.shape)}, and its golden {list(golden.shape)}"
@@ -167,6 +208,13 @@ class _Judged:
             return _SUM_ERROR
         dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
         return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+
+def _widened(x: torch.Tensor) -> torch.Tensor:
+    """Floats as float64, and unsigned integers as int64: torch computes with few unsigned types."""
+    if x.is_floating_point():
+        return x.double()
+    return x if x.dtype.is_signed or x.dtype.itemsize == 1 else x.long()
 
 
 def _listed(found: Any) -> list[torch.Tensor]:

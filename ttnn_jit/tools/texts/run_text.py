@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.dialects.functions import entry_points
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.frontend.ir.text_attributes import symbol_of
+from ttnn_jit.frontend.ir.text_attributes import attributes_of, symbol_of, value_of
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -49,7 +50,7 @@ def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tu
     """
     found = []
     for module in parse_texts(text, name):
-        made = TextModule(module, target_of(options.target, module, text))
+        made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:
         wanted = "no entry point" if options.entry is None else f"no entry point @{options.entry}"
@@ -83,6 +84,45 @@ def target_of(chosen: str | None, module: ModuleOp, text: str) -> SystemDesc:
         return PRESETS["cpu"]
     named = _ARCHITECTURE.search(text)
     return resolve_target(named[1]) if named else PRESETS["cpu"]
+
+
+def mesh_of(chosen: str | None, module: ModuleOp) -> tuple[int, ...]:
+    """The extents of the mesh of a module: the chosen ones, the module's, or those into which its ops cut tensors.
+
+    Raises:
+        ArgumentError: The chosen ones are no extents.
+    """
+    if chosen is not None:
+        if not _MESH.fullmatch(chosen):
+            raise ArgumentError(f"--mesh takes extents such as 2x4, got {chosen!r}")
+        return _bounded(tuple(map(int, chosen.split("x"))))
+    declared = module.attributes.get("ttcore.meshes")
+    if declared is not None:
+        (meshes,) = value_of(declared).values()
+        return _bounded(tuple(meshes[0]["shape"]))
+    return _bounded(_cut_into(module))
+
+
+_MESH = re.compile(r"[1-9]\d*(x[1-9]\d*)?")
+MAX_DEVICES = 64
+"""A larger mesh is refused: every device is a part of one program."""
+
+
+def _bounded(mesh: tuple[int, ...]) -> tuple[int, ...]:
+    if math.prod(mesh) > MAX_DEVICES:
+        raise ArgumentError(f"the mesh has {math.prod(mesh)} devices, and at most {MAX_DEVICES} are run")
+    return mesh
+
+
+def _cut_into(module: ModuleOp) -> tuple[int, int]:
+    """The largest numbers of parts into which ops with `shard_dims` cut tensors along the two axes of a mesh."""
+    extents = [1, 1]
+    for op in module.walk():
+        given = attributes_of(op) if "shard_dims" in op.properties or "shard_dims" in op.attributes else {}
+        for axis, dim in enumerate(given.get("shard_dims", ())[:2]):
+            if dim >= 0:
+                extents[axis] = max(extents[axis], given["shard_shape"][dim])
+    return extents[0], extents[1]
 
 
 def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> list[torch.Tensor]:
