@@ -258,7 +258,7 @@ def _gather_in_torch(torch: Any, call: TextCall) -> Any:
             taken = taken.narrow(axis, min(max(begin, 0), x.shape[axis] - size), size)
         taken = taken.squeeze(tuple(call.collapsed_slice_dims)) if call.collapsed_slice_dims else taken
         where: list[Any] = [slice(None)] * result.dim()
-        for axis, at in zip(batch_axes, place, strict=True):
+        for axis, at in zip(batch_axes, place, strict=False):  # a scalar is written as a tensor of one element
             where[axis] = at
         result[tuple(where)] = taken
     return result

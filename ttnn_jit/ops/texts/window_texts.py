@@ -516,6 +516,38 @@ def _pool(
     return write, golden
 
 
+def _mean_of_windows(torch: Any, call: TextCall, sizes: tuple[Any, ...]) -> Any:
+    """The mean of windows of any dilation: the sum of each, and how many elements it counts."""
+    batch, height, width, channels, kernel, stride, padding, dilation, _ = sizes
+    x = call.input.reshape(batch, height, width, channels).movedim(-1, 1)
+    counted = torch.ones_like(x)
+    flat = [each for pair in reversed(padding) for each in pair]
+    x = torch.nn.functional.pad(x, flat)
+    counted = torch.nn.functional.pad(counted, flat, value=float(call.count_include_pad))
+    spans = [(taps - 1) * by + 1 for taps, by in zip(kernel, dilation, strict=True)]
+    beyond = [0, stride[1] + spans[1], 0, stride[0] + spans[0]]  # more than a window of `ceil_mode` needs
+    x, counted = (torch.nn.functional.pad(each, beyond) for each in (x, counted))
+    for axis, span in enumerate(spans, start=2):
+        x, counted = (each.unfold(axis, span, stride[axis - 2])[..., :: dilation[axis - 2]] for each in (x, counted))
+    mean = x.sum((-1, -2)) / counted.sum((-1, -2))
+    shape = tuple(call.result.shape)
+    rows = math.prod(shape) // (batch * channels)
+    down, across = _counts(sizes)
+    assert down * across == rows, "the result holds every window"
+    return mean[:, :, :down, :across].movedim(1, -1).reshape(shape)
+
+
+def _counts(sizes: tuple[Any, ...]) -> list[int]:
+    """The number of windows down and across."""
+    _, *extents, _, kernel, stride, padding, dilation, ceil = sizes
+    found = []
+    for extent, taps, step, (low, high), by in zip(extents, kernel, stride, padding, dilation, strict=True):
+        rest = extent + low + high - (taps - 1) * by - 1
+        count = (-(-rest // step) if ceil else rest // step) + 1
+        found.append(count - (ceil and (count - 1) * step >= extent + low))
+    return found
+
+
 _POOL: dict[str, Any] = {
     "kernel": REQUIRED,
     "stride": REQUIRED,
@@ -529,7 +561,8 @@ MAX_POOL = text("ttir.max_pool2d", "input", *_pool(MAX_POOL2D), **_POOL)
 AVG_POOL = text(
     "ttir.avg_pool2d",
     "input",
-    *_pool(AVG_POOL2D, lambda call: (call.count_include_pad, 0)),
+    _pool(AVG_POOL2D, lambda call: (call.count_include_pad, 0))[0],
+    lambda torch, call: _mean_of_windows(torch, call, _pool_sizes(call)),
     count_include_pad=True,
     **_POOL,
 )
@@ -543,7 +576,8 @@ MAX_POOL_OF_TTNN = text("ttnn.max_pool2d", "input", *_pool(MAX_POOL2D, sizes_of=
 AVG_POOL_OF_TTNN = text(
     "ttnn.avg_pool2d",
     "input",
-    *_pool(AVG_POOL2D, lambda call: (call.count_include_pad, 0), _sizes_of_ttnn),
+    _pool(AVG_POOL2D, lambda call: (call.count_include_pad, 0), _sizes_of_ttnn)[0],
+    lambda torch, call: _mean_of_windows(torch, call, _sizes_of_ttnn(call)),
     count_include_pad=True,
     **_POOL_OF_TTNN,
 )

@@ -120,7 +120,7 @@ def _cut_into(module: ModuleOp) -> tuple[int, int]:
     for op in module.walk():
         given = attributes_of(op) if "shard_dims" in op.properties or "shard_dims" in op.attributes else {}
         for axis, dim in enumerate(given.get("shard_dims", ())[:2]):
-            if dim >= 0:
+            if 0 <= dim < len(given["shard_shape"]):
                 extents[axis] = max(extents[axis], given["shard_shape"][dim])
     return extents[0], extents[1]
 
