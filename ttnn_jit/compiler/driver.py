@@ -102,6 +102,16 @@ def compile_anew(
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
 
 
+@compiles
+def compile_module(module: ModuleOp, options: CompileOptions) -> Program:
+    """The program of a module of a frontend, which is no longer needed; it is neither looked up nor stored.
+
+    Raises:
+        CompileError: A stage refuses it.
+    """
+    return _compiled(module, options, {}, None, keep_texts=False)
+
+
 def check_kernel_operands(lowered: FrontendResult, target: SystemDesc) -> None:
     """Checks the arguments that kernels read.
 
