@@ -48,6 +48,21 @@ GuardOf = Callable[[Compilation], GuardedReads]
 """Makes the guard of a compilation."""
 
 
+@dataclass(frozen=True)
+class Found:
+    """The compilation of a call.
+
+    Attributes:
+        compilation: The compilation.
+        guard: Its guard.
+        hidden: The hidden inputs of the call; None if a compile has taken place since they were fetched.
+    """
+
+    compilation: Compilation
+    guard: Any
+    hidden: Sequence[Any] | None = None
+
+
 @dataclass
 class _Guarded:
     """A template of a process.
@@ -127,8 +142,8 @@ class _Family:
         found = {path: number for seen in self.seen for path, number in seen.numbers.items()}
         return any(_is_other_number(number, path, value_at) for path, number in found.items())
 
-    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> tuple[Compilation, Any] | None:
-        """The compilation of a request by a template whose guard holds, and the guard; None if there is none.
+    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> Found | None:
+        """The compilation of a request by a template whose guard holds; None if there is none.
 
         A template from disk whose plan for these sizes is refused is damaged, and forgotten.
         """
@@ -148,7 +163,7 @@ class _Family:
                     check_by_another_compile(each.compiled, request, found.program.plan)
                 COUNTERS.template_hits += 1
                 each.is_shared = True
-                return found, guard_of(found) if each.compiled.hidden else each.guard
+                return Found(found, guard_of(found)) if each.compiled.hidden else Found(found, each.guard, hidden)
         return None
 
 
@@ -181,10 +196,8 @@ class Templates:
         """Forget every template."""
         self._families.clear()
 
-    def compilation(
-        self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool
-    ) -> tuple[Compilation, Any]:
-        """The compilation of a request, and its guard.
+    def compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
+        """The compilation of a request.
 
         It is looked up by the templates in memory, then on disk by the request, then by the templates on disk. What is
         not found is compiled, as a template if an extent has varied.
@@ -202,7 +215,7 @@ class Templates:
         compilation = stored.find()
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
-            return compilation, self._guard_of(compilation)
+            return Found(compilation, self._guard_of(compilation))
         family.marked |= marked_places(request)
         seen = SeenCall(sizes_of(request), {}, {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
@@ -211,8 +224,9 @@ class Templates:
             made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, fetch)
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
-            made = compilation, self._guard_of(compilation)
-        seen.hidden, seen.numbers = sizes_of_reads(made[0].reads), numbers_of_reads(made[0].reads)
+            made = Found(compilation, self._guard_of(compilation))
+        reads = made.compilation.reads
+        seen.hidden, seen.numbers = sizes_of_reads(reads), numbers_of_reads(reads)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -223,7 +237,7 @@ class Templates:
             family = self._families[key] = _Family()
         return family
 
-    def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> tuple[Compilation, Any] | None:
+    def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> Found | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
         found = read_template(request, stored, family.digests)
         if found is None:
@@ -231,11 +245,9 @@ class Templates:
         compiled, compilation, digest = found
         COUNTERS.disk_hits += 1
         family.templates.append(_Guarded.of(compiled, self._guard_of(compilation), digest, is_read=True))
-        return compilation, family.templates[-1].guard
+        return Found(compilation, family.templates[-1].guard)
 
-    def _compiled(
-        self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
-    ) -> tuple[Compilation, Any] | None:
+    def _compiled(self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden) -> Found | None:
         """The compilation of a request by a template that is made for it."""
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
@@ -255,10 +267,10 @@ class Templates:
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
             guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
             family.templates.append(_Guarded.of(made, guard, None, is_read=False))
-            return compilation, exact
+            return Found(compilation, exact)
         digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
         family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
-        return compilation, exact
+        return Found(compilation, exact)
 
     def _has_room(self, family: _Family, request: Request, fetch: FetchHidden) -> bool:
         """Whether a further template may be made; those whose reads have changed make room."""
