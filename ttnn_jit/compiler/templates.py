@@ -27,7 +27,7 @@ from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.values import same_value
-from ttnn_jit.guards.reads import ITEM_STEP, Path, Read, path_text
+from ttnn_jit.guards.reads import Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.specs.extents.trace import ServesOneCallError
@@ -87,17 +87,6 @@ class _Guarded:
         return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
 
 
-def _is_other_number(number: float, path: Path, value_at: Callable[[Path], Any]) -> bool:
-    """Whether there is another number than `number` at a path; it inserts no key into a dict with default values."""
-    containers = ((value_at(path[:index]), key) for index, (kind, key) in enumerate(path) if kind == ITEM_STEP)
-    try:
-        if any(isinstance(each, dict) and not dict.__contains__(each, key) for each, key in containers):
-            return False
-        return not same_value(value_at(path), number)
-    except Exception:  # noqa: BLE001 - objects of the user's are read, and the compile reads them again
-        return False
-
-
 @dataclass
 class _Family:
     """The calls of a function that differ in sizes alone.
@@ -137,10 +126,11 @@ class _Family:
         *earlier, last = self.seen
         return any(seen.hidden and seen.sizes == last.sizes for seen in earlier)
 
-    def has_other_numbers(self, value_at: Callable[[Path], Any]) -> bool:
-        """Whether a number that an earlier call read has another value now."""
-        found = {path: number for seen in self.seen for path, number in seen.numbers.items()}
-        return any(_is_other_number(number, path, value_at) for path, number in found.items())
+    def has_other_numbers(self, request: Request) -> bool:
+        """Whether a path at which an earlier call read a number leads to another number now."""
+        earlier = {path: number for seen in self.seen for path, number in seen.numbers.items()}
+        now = ((request.plain_value_at(path), number) for path, number in earlier.items())
+        return any(is_number(found) and not same_value(found, number) for found, number in now)
 
     def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> Found | None:
         """The compilation of a request by a template whose guard holds; None if there is none.
@@ -253,7 +243,7 @@ class Templates:
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         opens = symbols.count or family.has_other_hidden_inputs
-        if not opens and not (request.options.opens_floats and family.has_other_numbers(request.value_at)):
+        if not opens and not (request.options.opens_floats and family.has_other_numbers(request)):
             return None
         try:
             made = compile_template(request, symbols, stored, family.seen)
