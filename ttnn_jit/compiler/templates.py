@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, sizes_of_reads, with_forms
+from ttnn_jit.compiler.l1_requirement import ExceedsL1Error
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.stored_templates import read_template, stored_form
@@ -197,7 +198,17 @@ class Templates:
             request: The request.
             fetch: The hidden inputs of the call by the guard of a template.
             use_disk: Whether programs are looked up on disk, and stored there.
+
+        Raises:
+            CompileError, ArgumentError, GridError: As `driver.compile_program`.
         """
+        try:
+            return self._compilation(key, request, fetch, use_disk=use_disk)
+        except ExceedsL1Error:  # a compile of this size says what does not fit
+            compilation = driver.compile_anew(request, StoredPrograms.of(request, use_disk=use_disk))
+            return Found(compilation, self._guard_of(compilation))
+
+    def _compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
         family = self._family(key, request)
         if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
             return found
@@ -257,9 +268,11 @@ class Templates:
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
             guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
             family.templates.append(_Guarded.of(made, guard, None, is_read=False))
-            return Found(compilation, exact)
-        digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
-        family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
+        else:
+            digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
+            family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
+        if not made.fits_l1:  # the template is for other sizes
+            raise ExceedsL1Error
         return Found(compilation, exact)
 
     def _has_room(self, family: _Family, request: Request, fetch: FetchHidden) -> bool:
