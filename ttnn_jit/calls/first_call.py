@@ -27,7 +27,7 @@ from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
-    from ttnn_jit.compiler.templates import Templates
+    from ttnn_jit.compiler.templates import Found, Templates
     from ttnn_jit.runtime.programs.warm_caller import Rebuild
 
 
@@ -105,14 +105,14 @@ def read_guard(function: types.FunctionType, compilation: Compilation) -> ReadGu
 
 def compile_variant(
     request: FunctionRequest, settings: Settings, where: Placement, templates: Templates, key: Key
-) -> Variant:
-    """The variant of a request: by a template, from disk, or compiled.
+) -> tuple[Variant, Sequence[Any] | None]:
+    """The variant of a request, by a template, from disk, or compiled; and `Found.hidden`.
 
     Raises:
         CompileError: The function is not in the supported language.
     """
-    compilation, guard = _compile(request, settings, templates, key)
-    program = compilation.program
+    found = _compile(request, settings, templates, key)
+    compilation, program, guard = found.compilation, found.compilation.program, found.guard
     run = runner_for(where.library, program, guard.rebuild)
     if settings.debug:
         from ttnn_jit.compiler.inspection import printing_runs
@@ -120,7 +120,7 @@ def compile_variant(
         run = printing_runs(program, run)
     if compilation.opaque is not None:
         opaque, warnings = compilation.opaque, compilation.warnings
-        return Variant(guard.fetch, program, run, lambda _: None, guard.hidden, opaque, warnings)
+        return Variant(guard.fetch, program, run, lambda _: None, guard.hidden, opaque, warnings), found.hidden
 
     def warm(examples: Sequence[Any]) -> WarmCall | None:
         if not program.plan.has_warm_calls:
@@ -132,7 +132,7 @@ def compile_variant(
             program, library, guard=guard.text, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
         )
 
-    return Variant(
+    variant = Variant(
         guard.fetch,
         program,
         run,
@@ -141,12 +141,12 @@ def compile_variant(
         warnings=compilation.warnings,
         by_template=compilation.by_template,
     )
+    return variant, found.hidden
 
 
-def _compile(
-    request: FunctionRequest, settings: Settings, templates: Templates, key: Key
-) -> tuple[Compilation, ReadGuard]:
+def _compile(request: FunctionRequest, settings: Settings, templates: Templates, key: Key) -> Found:
     from ttnn_jit.compiler import driver, inspection
+    from ttnn_jit.compiler.templates import Found
 
     with accepting_foreign_operands(None):
         if not (settings.debug or settings.compile_only):
@@ -160,7 +160,7 @@ def _compile(
         )
     if settings.compile_only:
         inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
-    return compilation, read_guard(request.function, compilation)
+    return Found(compilation, read_guard(request.function, compilation))
 
 
 def fetch_hidden(request: FunctionRequest, guard: ReadGuard) -> tuple[Any, ...] | None:

@@ -171,13 +171,13 @@ class JitFunction(WarmCalls):
             return found
         check_options(self._settings, where)
         request = request_of(self.func, self._settings, arguments, where, same)
-        variant = compile_variant(
+        variant, fetched = compile_variant(
             request, self._settings, where, self._templates, self._key_without_sizes(arguments, where, same)
         )
         self._variants.add(key, variant, arguments, self._forget)
-        hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
+        hidden: Sequence[Any] | None = () if not variant.hidden else fetched or variant.fetch(arguments.tensors)
         # Another thread may have changed a value that was read.
-        return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
+        return self._miss(key, arguments, where, same) if hidden is None else (variant, tuple(hidden))
 
     def _key_without_sizes(self, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()) -> Key:
         open_classes = {int, float} if self._settings.options.opens_floats else {int}

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ttnn_jit.compiler.symbols import SizeNames, names_of_sizes
 from ttnn_jit.foreign import pytrees
+from ttnn_jit.foreign.values import ABSENT
 from ttnn_jit.guards.fingerprints import fingerprint_code
+from ttnn_jit.guards.plain_lookups import plain_value
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
@@ -97,6 +99,9 @@ class Request(Protocol):
         Raises:
             Exception: There is none, or an object of the user's raises it.
         """
+
+    def plain_value_at(self, path: Path) -> Any:
+        """As `value_at`, without code of the user's; ABSENT if there is no value, or if only such code tells it."""
 
     def lower(self) -> FrontendResult:
         """The module in the TTNN dialect, and the values that the frontend read.
@@ -193,6 +198,10 @@ class FunctionRequest:
     def value_at(self, path: Path) -> Any:
         """The value at a path from the function."""
         return resolve(self.function, path, self.arguments, self.tensors)
+
+    def plain_value_at(self, path: Path) -> Any:
+        """The value at a path of plain look-ups from the function."""
+        return plain_value(self.function, path)
 
     def lower(self) -> FrontendResult:
         """Lowers the function by the frontend that the options select."""
@@ -319,6 +328,10 @@ class OperationRequest:
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""
         raise LookupError(f"{self.name} reads nothing at {path}")
+
+    def plain_value_at(self, path: Path) -> Any:  # noqa: ARG002 - of every request
+        """None: an operation reads only its operands."""
+        return ABSENT
 
     def lower(self) -> FrontendResult:
         """The module of the one operation."""

@@ -24,6 +24,7 @@ from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 
 _MESHES = "ttcore.meshes"
 _DEVICES = "ttcore.mesh_devices"
+_REMOTE = "ttcore.remote_mesh_devices"
 _NAME = "mesh"
 
 
@@ -103,11 +104,22 @@ def mesh_devices_of(module: ModuleOp) -> MeshDevices | None:
         shape = MeshShape(attribute.data[0][1]).with_rows
     except ArgumentError as error:
         raise VerifyException(f"{_MESHES}: {error.message}") from error
-    given = module.attributes.get(_DEVICES)
-    numbers = tuple(given.get_values()) if isinstance(given, DenseArrayBase) else tuple(range(shape.mesh_size()))
+    numbers = _numbers(module, _DEVICES, shape) or tuple(range(shape.mesh_size()))
+    remote = _numbers(module, _REMOTE, shape)
+    if {*numbers} & {*remote}:
+        raise VerifyException(f"{_DEVICES} and {_REMOTE} have devices in common: {numbers} and {remote}")
+    return None if shape.mesh_size() == 1 else MeshDevices(shape, numbers, remote)
+
+
+def _numbers(module: ModuleOp, name: str, shape: MeshShape) -> tuple[int, ...]:
+    """The numbers of devices that an attribute holds; empty without it."""
+    given = module.attributes.get(name)
+    if given is None:
+        return ()
+    numbers = tuple(map(int, given.get_values())) if isinstance(given, DenseArrayBase) else ()
     if sorted({*numbers}) != [*numbers] or not {*numbers} <= {*range(shape.mesh_size())} or not numbers:
-        raise VerifyException(f"{_DEVICES} must be ascending numbers of devices of {shape}, got {numbers}")
-    return None if shape.mesh_size() == 1 else MeshDevices(shape, tuple(map(int, numbers)))
+        raise VerifyException(f"{name} must be ascending numbers of devices of {shape}, got {numbers}")
+    return numbers
 
 
 def set_mesh_devices(module: ModuleOp, devices: MeshDevices | None) -> None:
@@ -117,6 +129,8 @@ def set_mesh_devices(module: ModuleOp, devices: MeshDevices | None) -> None:
     module.attributes[_MESHES] = MeshesAttr(((_NAME, tuple(devices.shape)),))
     if not devices.is_whole:
         module.attributes[_DEVICES] = DenseArrayBase.from_list(i64, devices.numbers)
+    if devices.remote:
+        module.attributes[_REMOTE] = DenseArrayBase.from_list(i64, devices.remote)
 
 
 def mesh_of_op(op: Operation) -> MeshDevices | None:

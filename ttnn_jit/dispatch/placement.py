@@ -72,7 +72,12 @@ def _on_mesh(arguments: Arguments, function: str) -> Placement:
     if len({*arguments.libraries} - {None}) > 1:
         listed = _list_tensors(arguments, _beside_mesh)
         raise ArgumentError(f"Invalid arguments for function {function}: {listed}", help=ONE_DEVICE_HELP)
-    return Placement(MESH, mesh.target, MeshDevices(mesh.shape, tuple(common_numbers(mesh, given))))
+    placed = common_numbers(mesh, given)
+    own = tuple(mesh.own(placed))
+    if not own:
+        raise ArgumentError(f"this rank has no device of {mesh} with all the tensors of a call of {function}")
+    remote = tuple(number for number in placed if number not in own) if len(own) < len(placed) else ()
+    return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote))
 
 
 def _beside_mesh(tensor: Any, library: TensorLibrary) -> str:

@@ -125,7 +125,7 @@ def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
 
 def choose_loops_of_copies(plan: HostPlan) -> HostPlan:
     """The plan with the loops of copies blocked or interchanged, where that suits them."""
-    return replace(plan, launches=tuple(replace(each, bound=with_loops_of_copy(each.bound)) for each in plan.launches))
+    return plan.with_bound_kernels(with_loops_of_copy)
 
 
 def choose_size_classes(plan: HostPlan) -> HostPlan:
@@ -138,8 +138,7 @@ def choose_size_classes(plan: HostPlan) -> HostPlan:
         return plan
     kernels = [launch.bound.kernel for launch in plan.launches]
     exact = any(isinstance(kernel, Copy) and kernel.repacks for kernel in kernels)
-    chosen = (replace(launch, bound=_with_size_class(launch.bound, isa, exact=exact)) for launch in plan.launches)
-    return replace(plan, launches=tuple(chosen))
+    return plan.with_bound_kernels(partial(_with_size_class, isa=isa, exact=exact))
 
 
 def _with_size_class(bound: BoundKernel, isa: HostIsa, *, exact: bool) -> BoundKernel:

@@ -13,7 +13,7 @@ computed. Floats are folded in float32 and rounded once; of integers the result 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -72,14 +72,25 @@ class Fold(NamedTuple):
         reduction: One of `REDUCTIONS`.
         terms: The terms in order.
         levels: The sizes of nested folds, innermost first; their product is the number of terms.
+        total: The number of terms of the whole reduction, of which these are partial sums; 0 if these are all.
+        is_partial: The value is a term of another fold: floats stay float32.
     """
 
     reduction: str
     terms: tuple[Source, ...]
     levels: Extents
+    total: int = 0
+    is_partial: bool = False
 
 
-Source: TypeAlias = "Shard | Slice | Join | Fill | Fold"
+class Received(NamedTuple):
+    """The value of an expression that another rank evaluates and sends."""
+
+    rank: int
+    of: Source
+
+
+Source: TypeAlias = "Shard | Slice | Join | Fill | Fold | Received"
 Results: TypeAlias = tuple[Source, ...]
 """The results of a call on one device."""
 
@@ -108,8 +119,24 @@ def shape_of(source: Source, shapes: Sequence[Extents]) -> Extents:
             return _with_extent(each[0], dim, sum(shape[dim] for shape in each))
         case Fill(like, dim, extent, _):
             return _with_extent(shape_of(like, shapes), dim, extent)
-        case Fold(_, terms, _):
-            return shape_of(terms[0], shapes)
+        case Fold():
+            return shape_of(source.terms[0], shapes)
+        case Received(_, of):
+            return shape_of(of, shapes)
+
+
+def devices_read_by(source: Source) -> Iterator[int]:
+    """The devices whose shards an expression reads, in order; those of received values too."""
+    match source:
+        case Shard(device):
+            yield device
+        case Slice(of) | Received(_, of):
+            yield from devices_read_by(of)
+        case Join(_, parts) | Fold(_, parts):
+            for part in parts:
+                yield from devices_read_by(part)
+        case Fill():
+            return
 
 
 def _with_extent(shape: Extents, dim: int, extent: int) -> Extents:

@@ -113,6 +113,7 @@ class Parameter:
             the other one, unless the call sets that already.
         ir_name: The name of the property; if empty, `name`.
         tensor: The operand that may hold the numbers instead; eager calls use it, so one program serves all values.
+        spellings: Further names of its attribute in texts of tt-mlir (ops/families/text_operation.py).
     """
 
     name: str
@@ -121,6 +122,7 @@ class Parameter:
     aliases: tuple[str, ...] = ()
     ir_name: str = ""
     tensor: str = ""
+    spellings: tuple[str, ...] = ()
 
     @property
     def property_name(self) -> str:

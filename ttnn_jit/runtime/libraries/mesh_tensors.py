@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.libraries.ttnn_tensors import TtnnTensors
-from ttnn_jit.runtime.memory.buffer import own_block
 from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.memory.replicas import Replica, own_memory
 from ttnn_jit.runtime.meshes.mesh import MeshTensor
 from ttnn_jit.runtime.native.panels import factors_of
-from ttnn_jit.runtime.tensors.tensor import Tensor, shared_on
+from ttnn_jit.runtime.tensors.tensor import Tensor, replica_on
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices, MeshPlacement
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -62,7 +62,7 @@ class MeshTensors(TtnnTensors):
                 known = same[0]
             elif known is None:
                 parts = [
-                    own if own.device() is member else shared_on(own, member)
+                    own if own.device() is member else replica_on(own, member)
                     for own, member in zip(same, members, strict=True)
                 ]
                 known = MeshTensor(mesh, parts, topology)
@@ -77,7 +77,7 @@ class MeshTensors(TtnnTensors):
         """Copy the blocks that several devices share; returns whether there were any."""
         shared = [each for each in tensors if isinstance(each, MeshTensor) and each.placement.blocks]
         for part in (part for each in shared for part in each.tensors):
-            own_block(part.memory("a trace"))
+            own_memory(part.memory("a trace"))
         return bool(shared)
 
     def same_memory(self, tensors: Sequence[Any]) -> tuple[int, ...]:
@@ -117,7 +117,8 @@ class _PlacedTensors(MeshTensors):
         self._plan = program.plan
         self._topologies = program.topologies
         self._placements = dict(enumerate(placements))
-        self._numbers = _devices_of(self._plan).numbers
+        devices = _devices_of(self._plan)
+        self._numbers, self._remote = devices.numbers, devices.remote
 
     def tensor_name(self, index: int) -> str:
         """Another name than that of an input."""
@@ -128,6 +129,7 @@ class _PlacedTensors(MeshTensors):
         for k in arguments:
             yield f"m{k}.mesh is mesh" if k else "(mesh := m0.mesh).shape == MESH"
             yield from self._parts(k)
+        yield "mesh.own(PLACED) == NUMBERS" if self._remote else "mesh.ranks is None"
         for j, number in enumerate(self._numbers):
             yield f"(d{j} := mesh.devices[{number}]).open_target {'== OPEN_TARGET' if target else '!= 0'}"
 
@@ -139,10 +141,11 @@ class _PlacedTensors(MeshTensors):
         yield f"((at := m{k}.topology) is T{k} or at == T{k})"
         yield f"(t{k} := m{k}.tensors) is not None"
         for i, number in zip(inputs, self._numbers, strict=True):
-            yield f"(a{i} := t{k}[{placement.numbers.index(number)}]) is not None"
+            part = f"m{k}.on({number})" if self._remote else f"t{k}[{placement.numbers.index(number)}]"
+            yield f"(a{i} := {part}) is not None"
         for i, first in zip(inputs, placement.blocks_on(_devices_of(self._plan)), strict=False):
             if inputs[first] != i:
-                yield f"a{i}._buffer.shared and a{i}._buffer.address is a{inputs[first]}._buffer.address"
+                yield f"a{i}._buffer.replica is not None and a{i}._buffer.address is a{inputs[first]}._buffer.address"
 
     def conditions_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
         """As for arguments; a tensor of the whole mesh is on no device."""
@@ -206,22 +209,27 @@ class _PlacedTensors(MeshTensors):
                 parts = tuple(
                     f"s{q}_{j}" if home != j else part for j, (home, part) in enumerate(zip(homes, parts, strict=True))
                 )
-                for j, (home, i) in enumerate(zip(homes, buffers, strict=True)):
-                    lines += self._shared(f"s{q}_{j}", i, j) if home != j else ()
+                elsewhere = [(i, j) for j, (home, i) in enumerate(zip(homes, buffers, strict=True)) if home != j]
+                lines += [f" b{i}.replica = Replica()" for i in dict.fromkeys(i for i, _ in elsewhere)]
+                lines += [line for i, j in elsewhere for line in self._shared(f"s{q}_{j}", i, j)]
                 lines += [f" x{q} = new(MeshTensor)", f" x{q}.mesh = mesh", f" x{q}.tensors = ({', '.join(parts)},)"]
-                lines += [f" x{q}.spec = S{buffers[0]}", f" x{q}.topology = R{q}", f" x{q}.numbers = NUMBERS"]
+                lines += [
+                    f" x{q}.spec = S{buffers[0]}",
+                    f" x{q}.topology = R{q}",
+                    f" x{q}.numbers = NUMBERS",
+                    f" x{q}.placed = PLACED",
+                ]
             values.append(known or f"x{q}")
         return lines, values
 
     @staticmethod
     def _shared(name: str, index: int, device: int) -> list[str]:
-        """Lines that make a tensor on another device over the block of buffer `index`: `shared_on`, inlined."""
+        """Lines that make a tensor on another device over the block of buffer `index`: `replica_on`, inlined."""
         return [
-            f" b{index}.shared = True",
             f" {name}b = Buffer{index}()",
             f" {name}b._home = class{index}",
             f" {name}b.address = p{index}",
-            f" {name}b.shared = True",
+            f" {name}b.replica = Replica()",
             f" {name} = new(Tensor)",
             f" {name}.spec = S{index}",
             f" {name}._device = d{device}",
@@ -235,8 +243,10 @@ class _PlacedTensors(MeshTensors):
         return {
             **super().names(plan),
             "MeshTensor": MeshTensor,
+            "Replica": Replica,
             "MESH": devices.shape,
             "NUMBERS": range(len(devices)) if devices.is_whole else devices.numbers,
+            "PLACED": range(len(devices.placed)) if devices.runs_on_all else devices.placed,
             **{f"T{k}": topology for k, topology in placed.items()},
             **{f"R{q}": topology for q, topology in enumerate(self._topologies)},
         }

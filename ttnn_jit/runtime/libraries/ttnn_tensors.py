@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary
-from ttnn_jit.runtime.memory.buffer import address_of, own_block
+from ttnn_jit.runtime.memory.buffer import address_of
 from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.native.panels import Factor, factors_of
 from ttnn_jit.runtime.tensors.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
@@ -47,8 +48,8 @@ class TtnnTensors(TensorLibrary):
         return address_of(tensor.memory("its address"))
 
     def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
-        """Refuse a deallocated tensor only; one that shares its block gets one of its own."""
-        own_block(tensor.memory(what))
+        """Refuse a deallocated tensor only; copy memory that another tensor shares."""
+        own_memory(tensor.memory(what))
 
     def share_memory(self, tensor: Tensor, other: Tensor, _spec: TensorSpec, _other_spec: TensorSpec) -> bool:
         """Compare addresses: copies made by `copy.copy` share memory."""
@@ -88,6 +89,10 @@ class TtnnTensors(TensorLibrary):
         """Read the buffer, which is None after deallocation."""
         return f"p{index} = a{index}._buffer.address"
 
+    def writable(self, index: int) -> Iterable[str]:
+        """Memory that another tensor shares is a miss: `require_writable` copies it."""
+        return (f"getattr(a{index}._buffer, 'replica', None) is None",)
+
     def factors(self, program: Runnable) -> Mapping[int, Factor]:
         """The inputs that only products read."""
         return program.factors
@@ -95,10 +100,6 @@ class TtnnTensors(TensorLibrary):
     def admit(self, index: int) -> Iterable[str]:
         """Refuse it if ``device`` has no DRAM for it."""
         return (f"device.require_dram(S{index})",)
-
-    def writable(self, index: int) -> Iterable[str]:
-        """Compare that the tensor shares its block with no other."""
-        return (f"not hasattr(a{index}._buffer, 'shared')",)
 
     def account(self, program: Runnable) -> Iterator[str]:
         """Count the program on ``device``, and charge the tensors in L1."""

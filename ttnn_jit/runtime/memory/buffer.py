@@ -69,17 +69,17 @@ class Buffer:
         lease: An object with the lifetime of the memory: a tensor's entry in the L1 account of its device, or
             `ADDRESS_IS_KNOWN`. Not set otherwise.
         uses: Statistics of its uses as a factor of products (runtime/native/panels.py). Not set otherwise.
-        shared: Set if buffers of other devices may have the same block, which is then copied before it is written.
+        replica: Its part in a block that other buffers share (runtime/memory/replicas.py). Not set otherwise.
     """
 
-    __slots__ = ("_home", "address", "lease", "shared", "uses")
+    __slots__ = ("_home", "address", "lease", "replica", "uses")
 
     # No __init__, which would double the time of a call of the class. `SizeClass.take` sets these, the address last.
     address: int
     _home: SizeClass
     lease: object
     uses: object
-    shared: object
+    replica: object
 
     @property
     def nbytes(self) -> int:
@@ -134,25 +134,6 @@ def address_of(buffer: Buffer) -> Address:
 def set_address(buffer: Buffer, address: int) -> None:
     """Replace the address of a buffer; the old block becomes free unless another reference holds it."""
     _ADDRESS.__set__(buffer, address)
-
-
-def sharing_buffer(buffer: Buffer) -> Buffer:
-    """Another buffer of the same block, which is free when both are dead."""
-    other = type(buffer)()
-    other._home = buffer._home
-    set_address(other, address_of(buffer))
-    buffer.shared = other.shared = True
-    return other
-
-
-def own_block(buffer: Buffer) -> None:
-    """Give a buffer a block of its own before it is written: a copy, if it may share one."""
-    if getattr(buffer, "shared", None) is None:
-        return
-    copied = buffer.home.take()
-    ctypes.memmove(copied.address, address_of(buffer), buffer.nbytes)
-    set_address(buffer, address_of(copied))
-    del buffer.shared
 
 
 class SizeClass:

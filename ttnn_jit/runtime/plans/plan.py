@@ -306,8 +306,8 @@ class ProgramPlan:
     def _mesh_to_json(self) -> dict[str, Any]:
         if self.devices is None:
             return {}
-        shape, own = self.devices.shape, self.devices.numbers
-        return {"mesh": [list(shape), list(own)], "positions": list(self.positions), "whole": list(self.whole)}
+        devices = [[*self.devices.shape], [*self.devices.numbers], [*self.devices.remote]]
+        return {"mesh": devices, "positions": list(self.positions), "whole": list(self.whole)}
 
     def text(self) -> str:
         """The plan as one line of JSON, from which the hash is computed."""
@@ -335,8 +335,8 @@ class ProgramPlan:
         )
 
 
-def _devices(shape: Any, own: Any) -> MeshDevices:
-    return MeshDevices(MeshShape(numbers(shape)), numbers(own))
+def _devices(shape: Any, own: Any, remote: Any) -> MeshDevices:
+    return MeshDevices(MeshShape(numbers(shape)), numbers(own), numbers(remote))
 
 
 def _constant(dtype: Any, bits: Any) -> PlanConstant:

@@ -13,8 +13,9 @@ from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.libraries.runnable import Runnable
-from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES, own_block
+from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.native.native_call import NativeCall
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -77,8 +78,6 @@ def run_on_devices(
     plan = program.plan
     if plan.devices is not None:
         _check_inputs(plan, tensors)
-    for tensor in (*(tensors if devices[0].recorder is not None else ()), *([] if into is None else [into])):
-        own_block(tensor.memory(plan.name))  # a trace keeps its address, and the result is written to it
     TTNN.check_updates(plan, tensors)
     for each in devices:
         each.require_device_access(plan.name)
@@ -100,6 +99,7 @@ def run_on_devices(
         made[i].memory(plan.name).lease = lease
     made |= {i: tensors[index] for i, index in in_place.items()}
     if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
+        own_memory(into.memory(plan.name))
         made |= dict.fromkeys(plan.results, into)
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
     # The references keep the memory: other threads may deallocate or pack the tensors.

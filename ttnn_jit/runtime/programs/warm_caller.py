@@ -80,7 +80,7 @@ def warm_caller(
         **guard.constants,
         **library.names(plan),
         **library.names_of_hidden(plan, examples),
-        **_memory(plan),
+        **_memory(plan, library),
         **_spans(plan),
         **_native_names(program, library),
         "MISS": MISS,
@@ -155,14 +155,13 @@ def _span(spec: TensorSpec) -> tuple[int, int]:
 
 def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
     """Lines that make outputs, and memory of intermediates."""
-    outputs = len(plan.inputs) + len(plan.outputs)
-    for i, spec in enumerate(plan.buffers):
-        if i < len(plan.inputs):
-            continue
+    outputs, allocated = len(plan.inputs) + len(plan.outputs), {*_allocated(plan, library)}
+    for i in range(len(plan.inputs), len(plan.buffers)):
+        spec = plan.buffers[i]
         if i in plan.made_in_place:
             yield f" p{i}, r{i} = p{plan.made_in_place[i]}, a{plan.made_in_place[i]}"
             continue
-        if i < outputs and not library.is_pooled(spec):
+        if i not in allocated:
             yield from library.make(i, spec)
             continue
         yield from _allocation(i, library)
@@ -170,6 +169,14 @@ def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
             yield f" b{i}.lease = l{i}"
         if i < outputs:
             yield from library.wrap(i)
+
+
+def _allocated(plan: ProgramPlan, library: TensorLibrary) -> Iterator[int]:
+    """The buffers whose memory the call allocates; the library makes other outputs in its own memory."""
+    first, end = len(plan.inputs), len(plan.inputs) + len(plan.outputs)
+    for i in range(first, len(plan.buffers)):
+        if i not in plan.made_in_place and (i >= end or library.is_pooled(plan.buffers[i])):
+            yield i
 
 
 def _allocation(i: int, library: TensorLibrary) -> list[str]:
@@ -188,14 +195,14 @@ def _allocation(i: int, library: TensorLibrary) -> list[str]:
     ]
 
 
-def _memory(plan: ProgramPlan) -> dict[str, Any]:
-    """The names that the lines of `_buffers` use, for every buffer."""
-    classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
+def _memory(plan: ProgramPlan, library: TensorLibrary) -> dict[str, Any]:
+    """The specs of the buffers, and the names that the lines of `_allocation` use."""
+    classes = {index: HOST_POOL.size_class(plan.buffers[index].nbytes) for index in _allocated(plan, library)}
     return {
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
-        **{f"class{index}": size_class for index, size_class in enumerate(classes)},
-        **{f"Buffer{index}": size_class.buffer for index, size_class in enumerate(classes)},
-        **{f"fresh{index}": size_class.addresses for index, size_class in enumerate(classes)},
+        **{f"class{index}": size_class for index, size_class in classes.items()},
+        **{f"Buffer{index}": size_class.buffer for index, size_class in classes.items()},
+        **{f"fresh{index}": size_class.addresses for index, size_class in classes.items()},
     }
 
 

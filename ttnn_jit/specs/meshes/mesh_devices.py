@@ -15,10 +15,12 @@ class MeshDevices:
     Attributes:
         shape: The shape of the mesh.
         numbers: The numbers of the devices, in row-major order.
+        remote: The numbers of the devices of other ranks that run the same program.
     """
 
     shape: MeshShape
     numbers: tuple[int, ...]
+    remote: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -28,11 +30,21 @@ class MeshDevices:
         """Whether they are all devices of the mesh."""
         return len(self.numbers) == self.shape.mesh_size()
 
+    @property
+    def runs_on_all(self) -> bool:
+        """Whether they and those of other ranks are all devices of the mesh."""
+        return len(self.placed) == self.shape.mesh_size()
+
+    @cached_property
+    def placed(self) -> tuple[int, ...]:
+        """The numbers of the devices on all ranks, in row-major order."""
+        return tuple(sorted((*self.numbers, *self.remote)))
+
     @cached_property
     def coordinates(self) -> tuple[MeshCoordinate, ...]:
-        """The coordinates of the devices, in order."""
+        """The coordinates of the devices on all ranks, in order."""
         every = [*self.shape.coordinates()]
-        return tuple(every[number] for number in self.numbers)
+        return tuple(every[number] for number in self.placed)
 
 
 ONE_DEVICE = MeshDevices(MeshShape(1, 1), (0,))
@@ -46,11 +58,13 @@ class MeshPlacement:
     Attributes:
         mesh: The shape of the mesh.
         topology: The placement.
+        own: The numbers of the devices that are of this process and have a part; None if all are of it.
         blocks: Per part, the first part that has the same block of memory; () if each has its own.
     """
 
     mesh: MeshShape
     topology: TensorTopology
+    own: tuple[int, ...] | None = None
     blocks: tuple[int, ...] = ()
 
     @cached_property
@@ -62,7 +76,7 @@ class MeshPlacement:
         """`blocks` of the parts on these devices."""
         if not self.blocks:
             return ()
-        parts = {number: self.blocks[index] for index, number in enumerate(self.numbers)}
+        parts = {number: self.blocks[index] for index, number in enumerate(self.own or self.numbers)}
         own = [parts[number] for number in devices.numbers]
         found = tuple(map(own.index, own))
         return () if found == tuple(range(len(own))) else found

@@ -234,7 +234,7 @@ def _reduced_by_count(
     math_op: ReduceType,
     **options: Unpack[_ReduceOptions],
 ) -> _ReduceCall:
-    count = len(input_tensor.numbers) if isinstance(input_tensor, MeshTensor) else 1
+    count = len(input_tensor.placed) if isinstance(input_tensor, MeshTensor) else 1
     if num_devices != count:
         raise ArgumentError(f"all_reduce_async: `num_devices` is {num_devices}, and the tensor is on {count}")
     return input_tensor, (None, None), reduction_of("all_reduce_async", math_op), options

@@ -8,21 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops.collectives.device_folds import FOLD
-from ttnn_jit.ops.families.collective import Collective, Fill, Fold, Join, Results, Shard, Slice, Source, shape_of
+from ttnn_jit.ops.collectives.device_folds import FOLD, PARTIAL_FOLD
+from ttnn_jit.ops.families.collective import (
+    Collective,
+    Fill,
+    Fold,
+    Join,
+    Received,
+    Results,
+    Shard,
+    Slice,
+    Source,
+    devices_read_by,
+    shape_of,
+)
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import MeshTensor, coordinates_of
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, coordinates_of
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.ranks.headers import Data
+from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
+from ttnn_jit.ttnn.calling.rank_exchange import Plan, allocated, partial_dtype, planned, region_of
 
-_FOLD = function_of(FOLD)
+_FOLD, _PARTIAL_FOLD = map(function_of, (FOLD, PARTIAL_FOLD))
 
 
 def exchange(name: str, collective: Collective, tensor: Tensor, *statics: Any, **options: Any) -> Tensor:
@@ -69,13 +86,21 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
     device = device_of(name, tensor)
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
-    shards = shards_of(tensor)
+    placed = tuple(tensor.placed) if isinstance(tensor, MeshTensor) else (0,)
+    ranks = device.ranks if isinstance(device, MeshDevice) else None
     try:
-        expansion = collective.expansion(device.shape, tuple(shards), cluster_axis, tuple(tensor.shape), statics)
+        expansion = collective.expansion(device.shape, placed, cluster_axis, tuple(tensor.shape), statics)
+        plan = None if ranks is None else planned(
+            name, collective, device.shape, placed, cluster_axis, statics,
+            tuple(each.spec for each in (tensor, *others)), memory_config, ranks.owners, ranks.rank,
+        )  # fmt: skip
     except (ArgumentError, ShapeError) as error:
         raise type(error)(f"{name}: {error.message}", help=error.help) from None
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
-        evaluation = _Evaluation(device, [shards, *map(shards_of, others)])
+        evaluation = _Evaluation(device, [shards_of(tensor), *map(shards_of, others)])
+        if ranks is not None and plan is not None:
+            evaluation.exchange(ranks, plan)
+            expansion = plan.part.results
         if output is not None:
             return [_into(name, evaluation, expansion, output, receivers)]
         made = [
@@ -88,7 +113,7 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
 def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same: Sequence[Tensor]) -> Tensor:
     if not isinstance(tensor, MeshTensor):
         return same[0]
-    coordinates = coordinates_of(tensor.mesh, tensor.numbers)
+    coordinates = coordinates_of(tensor.mesh, tensor.placed)
     topology = collective.topology(tensor.topology.on(coordinates), len(tensor.shape), statics)
     return MeshTensor(tensor.mesh, same, topology)
 
@@ -123,10 +148,24 @@ class _Evaluation:
 
     def __init__(self, mesh: Device, operands: Sequence[Mapping[int, Tensor]]) -> None:
         self.mesh = mesh
-        self._members = mesh.members()
+        self._members = mesh.devices if isinstance(mesh, MeshDevice) else mesh.members()
         self._operands = operands
         self._shapes = [tuple(next(iter(each.values())).shape) for each in operands]
         self._known: dict[int, Tensor] = {}
+
+    def exchange(self, ranks: MeshRanks, plan: Plan) -> None:
+        """Send what other ranks need of this one, and receive what it needs."""
+        sent = [Data(rank, region_of(self.value(value, self._device_of(value)))) for rank, value in plan.part.sends]
+        first = self._members[ranks.own[0]]
+        received = []
+        for source, spec in plan.received:
+            self._known[id(source)] = tensor = allocated(spec, first)
+            received.append(Data(source.rank, region_of(tensor)))
+        ranks.channel.exchange(plan.call, sent, received)
+
+    def _device_of(self, source: Source) -> Device:
+        """The first device of this rank that has an operand of an expression."""
+        return self._members[next(device for device in devices_read_by(source) if device in self._operands[0])]
 
     def results(
         self, number: int, results: Results, default: MemoryConfig, config: MemoryConfig | None
@@ -150,7 +189,7 @@ class _Evaluation:
                 continue
             value = self.value(result, device)
             spec = checked(value.spec.with_(memory_config=config))
-            made.append(storage.stored_as(value, spec, device, "collective"))
+            made.append(storage.replica(value, spec, device, "collective"))
         return made
 
     def write(self, number: int, result: Source, output: Tensor) -> None:
@@ -196,14 +235,44 @@ class _Evaluation:
                 shape = shape_of(of, self._shapes)
                 begins, ends = [0] * len(shape), [*shape]
                 begins[dim], ends[dim] = begin, end
-                return operations.slice(self.value(of, device), begins, ends, **options)
+                return _run(operations.slice, self.value(of, device), tuple(begins), tuple(ends), **options)
             case Join(dim, parts):
-                return operations.concat([self.value(part, device) for part in parts], dim, **options)
-            case Fold(reduction, terms, levels):
-                return _FOLD([self.value(term, device) for term in terms], reduction, levels, **options)
+                return _run(operations.concat, [self.value(part, device) for part in parts], dim, **options)
+            case Fold(reduction, terms, levels, total, is_partial):
+                values = [self.value(term, device) for term in terms]
+                if not total:
+                    return _run(_FOLD, values, reduction, levels, **options)
+                dtype = partial_dtype(self._spec.dtype) if is_partial else self._spec.dtype
+                return _run(_PARTIAL_FOLD, values, reduction, levels, total, dtype, **options)
+            case Received():
+                raise AssertionError("a received value is known")
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
                 return storage.filled(number, spec, device)
+
+
+def _run(function: Any, operand: Tensor | Sequence[Tensor], *statics: Any, **options: Any) -> Tensor:
+    """The result of an operation on one tensor, or on a list of them, by a remembered program."""
+    operands = [operand] if isinstance(operand, Tensor) else operand
+    device = operands[0].device()
+    assert device is not None, "collectives are of devices"
+    if device.recorder is not None or "output_tensor" in options:
+        recorded: Tensor = function(operand, *statics, **options)
+        return recorded
+    key = (function, device.target, tuple(each.spec for each in operands), statics, options["memory_config"])
+    program = _PROGRAMS.get(key)
+    if program is None:
+        program = function.program_of(operand, *statics, **options)
+        if len(_PROGRAMS) >= MAX_PROGRAMS:
+            _PROGRAMS.clear()
+        _PROGRAMS[key] = program
+    result: Tensor = program(*operands)
+    return result
+
+
+MAX_PROGRAMS = 1024
+_PROGRAMS: dict[tuple[object, ...], Program] = {}
+"""Programs of the steps of collectives: eager calls with a list of tensors have no fast path."""
 
 
 def device_of(name: str, tensor: Tensor) -> Device:
@@ -228,7 +297,7 @@ def devices_of(name: str, tensor: Tensor) -> MeshDevices:
     if hasattr(tensor, "__ttnn_exchange__"):
         devices: MeshDevices = device.devices
         return devices
-    return MeshDevices(device.shape, tuple(tensor.numbers) if isinstance(tensor, MeshTensor) else (0,))
+    return MeshDevices(device.shape, tuple(tensor.placed) if isinstance(tensor, MeshTensor) else (0,))
 
 
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
@@ -259,7 +328,12 @@ def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
     finally:
         for member, programs in counts:
             member.programs = programs
-    counted = repr(key)
+    counted = _text_of(key)
     for _, programs in counts:
         if counted not in programs:  # a disabled cache holds everything
             programs.add(counted)
+
+
+@lru_cache(maxsize=512)
+def _text_of(key: tuple[object, ...]) -> str:
+    return repr(key)

@@ -32,7 +32,7 @@ from ttnn_jit.ttnn.calling.host_function import host_function
 from ttnn_jit.ttnn.tensors.tensor_creation import check_ttnn_dtype
 
 
-@host_function(in_programs=True, over_meshes=True)
+@host_function(in_programs=True, over_meshes=True, shares_memory=True)
 def to_device(
     _ops: HostOps[Tensor],
     tensor: Tensor,
@@ -55,7 +55,7 @@ def to_device(
     return _ops.with_layout(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_device")
 
 
-@host_function(over_meshes=True, without_effect={"every call waits for its work": "blocking"})
+@host_function(over_meshes=True, shares_memory=True, without_effect={"every call waits for its work": "blocking"})
 def from_device(
     tensor: Tensor,
     blocking: bool = True,
