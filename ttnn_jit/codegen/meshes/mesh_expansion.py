@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
+from xdsl.ir import Operation
+
 from ttnn_jit.codegen.meshes.exchanges import ExchangeLaunches
 from ttnn_jit.codegen.reading.copies import copies_of
 from ttnn_jit.codegen.reading.packing import repacking_whole
@@ -78,7 +80,6 @@ class _Expansion:
         self._blocks: dict[tuple[Blocks, int], Blocks] = {}
         groups = _groups(plan.launches)
         self._groups = {id(launch): groups[index] for index, launch in enumerate(plan.launches)}
-        self._writers = {each.value: launch.ops[-1] for launch in plan.launches for each in launch.bound.outputs}
         self._returned: dict[PlanValue, tuple[PlanValue, int]] = {}
         self._copying: list[HostLaunch] = []
         self._copies: dict[tuple[PlanValue, int], PlanValue] = {}
@@ -207,8 +208,16 @@ class _Expansion:
                 kernels = [repacking_whole(read, written, self._plan.numerics)]
             else:
                 kernels = copies_of(read, Access.identity(read.view.shape), written, self._plan.numerics)
-            self._copying += [HostLaunch((self._writers[value],), kernel) for kernel in kernels]
+            self._copying += [HostLaunch((self._returning,), kernel) for kernel in kernels]
         return made
+
+    @property
+    def _returning(self) -> Operation:
+        """The op that returns results: it stands for the copies of results."""
+        block = self._plan.launches[0].ops[-1].parent_block()
+        assert block is not None
+        assert block.last_op is not None
+        return block.last_op
 
     def _updates(self, results: Sequence[Sequence[PlanValue]]) -> Iterator[tuple[int, int]]:
         """The updated arguments on each device, and the results that replace them."""
