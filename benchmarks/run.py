@@ -21,7 +21,7 @@ from benchmarks.kernels import (
     vector_math,
     workloads,
 )
-from benchmarks.programs import curves, dynamic, latency, memory, meshes, models, program_cache, traces
+from benchmarks.programs import curves, dynamic, latency, memory, meshes, models, program_cache, ranks, traces
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
@@ -31,6 +31,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         latency,
         traces,
         meshes,
+        ranks,
         elementwise,
         workloads,
         matmul,

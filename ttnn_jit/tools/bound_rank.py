@@ -12,7 +12,9 @@ def main(arguments: Sequence[str]) -> None:
     """Replace this process by the program, with the variables of its rank; the launcher sets `RANK`."""
     environments, *program = arguments
     own = json.loads(environments)[int(os.environ.get("RANK", "0"))]
-    os.execvpe(program[0], program, {**dict(os.environ), **own})
+    for name, value in own.items():
+        os.environ[name] = value
+    os.execvp(program[0], program)
 
 
 if __name__ == "__main__":

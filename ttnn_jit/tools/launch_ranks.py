@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +17,6 @@ from uuid import uuid4
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.ranks.flight_record import read_records
-from ttnn_jit.specs.options import requested_threads
 from ttnn_jit.ttnn.namespace.stand_in import ON_PYTHONPATH
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def launch(ranks: int, command: Sequence[str], *, tag_output: bool = False, node
     with TemporaryDirectory(prefix="ttnn_jit_ranks_") as folder:
         records = Path(folder) / "records"
         records.mkdir()
-        _set_environment({"TTNN_JIT_RANKS_RECORDS": str(records), "OMP_NUM_THREADS": str(_threads_of_a_rank(ranks))})
+        _set_environment(ranks, records)
         config: dict[str, Any] = {
             "min_nodes": nodes.number,
             "max_nodes": nodes.number,
@@ -93,19 +92,14 @@ def launch(ranks: int, command: Sequence[str], *, tag_output: bool = False, node
     return 0
 
 
-def _set_environment(variables: Mapping[str, str]) -> None:
-    """Set variables that the ranks inherit; those that the user has set stay."""
-    inherited = os.environ
-    for name, value in variables.items():
-        inherited.setdefault(name, value)
-    paths = inherited.get("PYTHONPATH", "").split(os.pathsep)
+def _set_environment(ranks: int, records: Path) -> None:
+    """Set the variables that the ranks inherit."""
+    os.environ["TTNN_JIT_RANKS_RECORDS"] = str(records)
+    if not os.environ.get("OMP_NUM_THREADS"):
+        os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // ranks))
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if ON_PYTHONPATH not in paths:  # `import ttnn` in a program that is not run by `python -m ttnn_jit`
-        inherited["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths, ON_PYTHONPATH]))
-
-
-def _threads_of_a_rank(ranks: int) -> int:
-    """Threads for the kernels of one of several ranks on this machine."""
-    return requested_threads() or max(1, (os.cpu_count() or 1) // ranks)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths, ON_PYTHONPATH]))
 
 
 def _report(error: ChildFailedError, records: Path) -> int:

@@ -10,6 +10,7 @@ import ttnn
 from collective_script import TILES, digest_of, every_collective
 
 from ttnn_jit.diagnostics.errors import DistributedError, ShapeError
+from ttnn_jit.dtensor import from_dtensor, to_dtensor
 
 
 def say(*words):
@@ -25,6 +26,29 @@ def check_program_errors():
         ttnn.reduce_scatter(x, 0)
         raise AssertionError("3 rows have no 2 equal parts")
     assert ttnn.to_torch(ttnn.get_device_tensors(ttnn.all_reduce(ttnn.add(x, 1.0)))[0]).eq(2).all()
+
+
+def check_dtensors():
+    """torch redistributes as our collectives do, and both forms keep placements."""
+    from torch.distributed.tensor import Replicate, Shard
+
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2), target="cpu")
+    config = ttnn.MeshMapperConfig([ttnn.PlacementReplicate(), ttnn.PlacementShard(1)])
+    data = torch.randn(4, 64, generator=torch.Generator().manual_seed(3)).bfloat16()
+    x = ttnn.from_torch(data, device=mesh, mesh_mapper=ttnn.create_mesh_mapper(mesh, config))
+    sharded = to_dtensor(x)
+    assert sharded.placements == (Replicate(), Shard(1))
+    assert torch.equal(sharded.full_tensor(), data)
+    moved = sharded.redistribute(placements=[Replicate(), Replicate()])
+    gathered = ttnn.all_gather(x, 1, cluster_axis=1)
+    assert torch.equal(moved.to_local(), ttnn.to_torch(ttnn.get_device_tensors(gathered)[0]))
+    assert to_dtensor(gathered).placements == moved.placements
+    rows = sharded.redistribute(placements=[Replicate(), Shard(0)])
+    ours = ttnn.experimental.all_to_all_async_generic(x, 1, 0, cluster_axis=1)
+    assert torch.equal(rows.to_local(), ttnn.to_torch(ttnn.get_device_tensors(ours)[0]))
+    back = from_dtensor(rows, layout=ttnn.TILE_LAYOUT, device=mesh)
+    assert back.tensor_topology().placements() == [ttnn.PlacementReplicate(), ttnn.PlacementShard(0)]
+    assert torch.equal(ttnn.to_torch(back, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0)), data)
 
 
 def lose_a_rank():
@@ -46,6 +70,7 @@ def main():
     assert ttnn.using_distributed_env()
     say("DIGEST", digest_of(every_collective, ttnn.bfloat16, TILES)())
     check_program_errors()
+    check_dtensors()
     lose_a_rank()
 
 

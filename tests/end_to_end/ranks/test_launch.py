@@ -40,7 +40,8 @@ def test_launched_ranks_compute_exchange_and_end_together(tmp_path, monkeypatch)
     assert re.search(r"error: rank 1 \(process \d+\) was killed by SIGKILL; the other ranks were ended", done.stderr)
     assert re.search(r"rank 1: exchange \d+, [\d.]+ s ago, ended: `distributed_context_barrier` at", done.stderr)
     assert re.search(r"rank 0: exchange \d+, [\d.]+ s ago, failed: .*", done.stderr)
-    assert [*tmp_path.iterdir()] == [], "no file is left"
+    left = [file.name for file in tmp_path.iterdir() if not file.name.startswith("torchinductor")]  # torch's own cache
+    assert left == [], "no file is left"
 
 
 BINDINGS = """

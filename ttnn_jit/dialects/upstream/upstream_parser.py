@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     MemRefLayoutAttr,
     MemRefType,
+    ModuleOp,
     RankedStructure,
     UnrankedMemRefType,
     UnregisteredAttr,
@@ -114,6 +115,23 @@ class UpstreamParser(TextParser):
         self.kept: list[str] = []
         self.resources: dict[tuple[str, str], str] = {}
         self._keeps_bodies = keep_bodies
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:  # noqa: ARG002 - xDSL's signature
+        """The module of the whole text; a text may hold definitions of aliases alone."""
+        ops: list[Operation] = []
+        while (kind := self._current_token.kind) is not MLIRTokenKind.EOF:
+            if kind in {MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT}:
+                self._parse_alias_def()
+            elif kind is MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            elif (op := self.parse_optional_operation()) is not None:
+                ops.append(op)
+            else:
+                self.raise_error("expected an operation")
+        if self.forward_ssa_references:
+            names = ", ".join(f"%{name}" for name in self.forward_ssa_references)
+            self.raise_error(f"use of undeclared SSA value name: {names}")
+        return ops[0] if len(ops) == 1 and isinstance(ops[0], ModuleOp) else ModuleOp(ops)
 
     def _parse_alias_def(self) -> None:
         """An alias that is defined anew, as each module of a file does, replaces the old one."""

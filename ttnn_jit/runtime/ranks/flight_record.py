@@ -16,7 +16,6 @@ from ttnn_jit.process.dataclass import dataclass
 ENTRIES = 64
 _LINE = 256  # bytes
 _STATE = 6  # bytes at the begin of a line
-_FIELDS = "\t"
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,10 @@ class FlightRecord:
             file.truncate(size)
             self._memory = mmap.mmap(file.fileno(), size)
 
-    def begin(self, text: str) -> None:
+    def begin(self, text: bytes) -> None:
         """Note an exchange that begins."""
         self._count += 1
-        self._write("began", text)
+        self._write(b"began", text)
 
     def end(self) -> None:
         """Note that the last exchange ended."""
@@ -67,14 +66,14 @@ class FlightRecord:
     def fail(self, reason: str) -> None:
         """Note why no further exchange is possible."""
         self._count += 1
-        self._write("failed", reason)
+        self._write(b"failed", reason.encode())
 
     @property
     def _start(self) -> int:
         return (self._count - 1) % ENTRIES * _LINE
 
-    def _write(self, state: str, text: str) -> None:
-        line = f"{state:{_STATE}}{_FIELDS}{self._count}{_FIELDS}{time.time():.6f}{_FIELDS}{text}".encode()
+    def _write(self, state: bytes, text: bytes) -> None:
+        line = b"%-*s\t%d\t%.6f\t%s" % (_STATE, state, self._count, time.time(), text)
         start = self._start
         self._memory[start : start + _LINE] = line[: _LINE - 1].ljust(_LINE, b"\0")
 
@@ -94,6 +93,6 @@ def _entries(memory: bytes) -> list[Entry]:
     for start in range(0, len(memory), _LINE):
         line = memory[start : start + _LINE].rstrip(b"\0").decode(errors="replace")
         if line:
-            state, number, began, text = line.split(_FIELDS, 3)
+            state, number, began, text = line.split("\t", 3)
             found.append(Entry(int(number), float(began), state.strip(), text.replace("\n", " ")))
     return sorted(found, key=lambda entry: entry.number)

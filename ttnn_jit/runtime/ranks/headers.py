@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import NamedTuple
 
 from ttnn_jit.runtime.ranks.transport import Region, View
 
 KEY_BYTES = 16
+INLINE_BYTES = 65536
+"""The most data that travels with a header: a message of its own costs more than to copy it twice
+(benchmarks/programs/ranks.py)."""
 _TEXT_BYTES = 232
 _HEADER = Struct(f"<I{KEY_BYTES}s{_TEXT_BYTES}s")
 _TAG_BITS = 0x3FFFFFFF
@@ -42,29 +45,61 @@ class Header(NamedTuple):
     Attributes:
         sequence: The number of the exchange, of 32 bits.
         key: The hash of the call.
-        text: What is called where, shortened.
+        text: What is called where, encoded and shortened.
     """
 
     sequence: int
     key: bytes
-    text: str
+    text: bytes
+
+    def __str__(self) -> str:
+        return self.text.rstrip(b"\0").decode(errors="replace")
 
 
 class HeaderMemory:
-    """The memory of one header, which travels in place."""
+    """The memory of one header, which travels in place, and of little data that travels with it."""
 
     def __init__(self, view: Callable[[Region], View]) -> None:
-        self._bytes = ctypes.create_string_buffer(_HEADER.size)
-        self.view = view(Region(ctypes.addressof(self._bytes), _HEADER.size))
+        self._bytes = ctypes.create_string_buffer(_HEADER.size + INLINE_BYTES)
+        self._address = ctypes.addressof(self._bytes)
+        self._data = self._address + _HEADER.size
+        self._view = view
+        self._views: dict[int, View] = {}
 
-    def write(self, header: Header) -> None:
-        """Write a header."""
-        self._bytes.raw = _HEADER.pack(header.sequence, header.key, _shortened(header.text))
+    def written(self, header: Header, data: Sequence[Region] = ()) -> View:
+        """A view of a header and of the data of these regions behind it."""
+        _HEADER.pack_into(self._bytes, 0, *header)
+        address = self._data
+        for region in data:
+            ctypes.memmove(address, region.address, region.nbytes)
+            address += region.nbytes
+        return self._first(address - self._address)
+
+    def whole(self) -> View:
+        """A view of the memory, to receive a header and as much data as there is."""
+        return self._first(_HEADER.size + INLINE_BYTES)
+
+    def _first(self, nbytes: int) -> View:
+        found = self._views.get(nbytes)
+        if found is None:
+            found = self._views[nbytes] = self._view(Region(self._address, nbytes))
+        return found
 
     def read(self) -> Header:
-        """The header that was written or received."""
-        sequence, key, text = _HEADER.unpack(self._bytes.raw)
-        return Header(sequence, key, text.rstrip(b"\0").decode(errors="replace"))
+        """The header that was received."""
+        return Header(*_HEADER.unpack_from(self._bytes))
+
+    def read_data(self, data: Sequence[Region]) -> None:
+        """Copy the data behind the header to these regions."""
+        address = self._data
+        for region in data:
+            ctypes.memmove(region.address, address, region.nbytes)
+            address += region.nbytes
+
+
+def is_inline(data: Sequence[Region]) -> bool:
+    """Whether the data between two ranks travels with the header; both ends know its size."""
+    return sum(region.nbytes for region in data) <= INLINE_BYTES
 
 
 class Tags:
@@ -82,7 +117,7 @@ class Tags:
         return (zlib.crc32(header.key, header.sequence) ^ self._own) & _TAG_BITS
 
 
-def _shortened(text: str) -> bytes:
+def shortened(text: str) -> bytes:
     """The text within the bytes of a header; of a long one the begin and the end, which has the line."""
     encoded = text.encode()
     if len(encoded) <= _TEXT_BYTES:

@@ -113,9 +113,12 @@ class Switchboard:
         return [this_round[each] for each in range(self.size)]
 
     def close(self, rank: int) -> None:
-        """Make transfers with a rank fail."""
+        """Make transfers with a rank fail; its memory is not used any more."""
         with self._changed:
             self._closed.add(rank)
+            for sender, receiver, tag, is_send in [*self._waiting]:
+                if rank == (sender if is_send else receiver):
+                    del self._waiting[sender, receiver, tag, is_send]
             self._changed.notify_all()
 
 

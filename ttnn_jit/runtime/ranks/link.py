@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.runtime.ranks.headers import Call, Header, HeaderMemory, Tags
+from ttnn_jit.runtime.ranks.headers import Call, Header, HeaderMemory, Tags, is_inline
 from ttnn_jit.runtime.ranks.rank_run import Run
 from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Pending, Region
 
@@ -103,15 +103,17 @@ class RankLink:
                 self.finish_oldest()
             self._sent += 1
             transport, memory = self.run.transport, HeaderMemory(self.run.transport.view)
-            with self.run.exchanging(call) as text:
-                header = Header(self._sent, call.key, text)
-                memory.write(header)
-                try:
-                    begun = [transport.send(memory.view, self.receiver, self._tags.of_headers)]
-                    tag = self._tags.of_data(header)
+            header = Header(self._sent, call.key, self.run.begin(call))
+            inline = is_inline(regions)
+            view = memory.written(header, regions if inline else ())
+            tag = self._tags.of_data(header)
+            try:
+                begun = [transport.send(view, self.receiver, self._tags.of_headers)]
+                if not inline:
                     begun += [transport.send(transport.view(each), self.receiver, tag) for each in regions]
-                except LostPeer as reason:
-                    raise self.run.missed(self.receiver, self._describe, reason) from None
+            except LostPeer as reason:
+                raise self.run.failed(call, self.run.missed(self.receiver, self._describe, reason)) from None
+            self.run.record.end()
             self._under_way.append(_Send(begun, (memory, keeps)))
 
     def finish_oldest(self) -> None:
@@ -145,15 +147,20 @@ class RankLink:
             self.run.require_usable(call.text)
             self._received += 1
             transport, memory = self.run.transport, HeaderMemory(self.run.transport.view)
-            with self.run.exchanging(call) as text:
-                header = Header(self._received, call.key, text)
-                tag = self._tags.of_data(header)
-                try:
-                    begun = [transport.receive(memory.view, self.sender, self._tags.of_headers)]
+            header, inline = Header(self._received, call.key, self.run.begin(call)), is_inline(regions)
+            tag = self._tags.of_data(header)
+            try:
+                begun = [transport.receive(memory.whole(), self.sender, self._tags.of_headers)]
+                if not inline:
                     begun += [transport.receive(transport.view(each), self.sender, tag) for each in regions]
-                    for transfer in begun:
-                        transfer.wait(self.run.timeout)
-                        if transfer is begun[0]:
-                            self.run.check(header, self.sender, memory.read(), self._describe)
-                except (LostPeer, LatePeer) as reason:
-                    raise self.run.missed(self.sender, self._describe, reason) from None
+                for transfer in begun:
+                    transfer.wait(self.run.timeout)
+                    if transfer is begun[0]:
+                        self.run.check(header, self.sender, memory.read(), self._describe)
+            except (LostPeer, LatePeer) as reason:
+                raise self.run.failed(call, self.run.missed(self.sender, self._describe, reason)) from None
+            except BaseException as error:  # noqa: BLE001 - re-raised
+                raise self.run.failed(call, error) from None
+            if inline:
+                memory.read_data(regions)
+            self.run.record.end()

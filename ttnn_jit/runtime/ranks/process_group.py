@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import time
 from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Region
@@ -111,10 +112,15 @@ class _Transfer:
         """Wait for the end of the transfer."""
         began = time.monotonic()
         try:
-            self._work.wait(timedelta(seconds=seconds))
+            self._work.wait(_timedelta(seconds))
         except RuntimeError as error:
             is_late = time.monotonic() - began >= seconds
             raise (LatePeer if is_late else LostPeer)(_first_line(error)) from None
+
+
+@lru_cache(maxsize=8)
+def _timedelta(seconds: float) -> timedelta:
+    return timedelta(seconds=seconds)
 
 
 def _first_line(error: Exception) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 
 from ttnn_jit.diagnostics.errors import DistributedError
 from ttnn_jit.diagnostics.tracebacks import user_line, user_location
 from ttnn_jit.runtime.ranks.flight_record import FlightRecord
-from ttnn_jit.runtime.ranks.headers import Call, Header
+from ttnn_jit.runtime.ranks.headers import Call, Header, shortened
 from ttnn_jit.runtime.ranks.member import Member
 from ttnn_jit.runtime.ranks.rank_environment import Binding, record_folder, timeout_seconds
 from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Transport
+
+MAX_TEXTS = 1024
+"""The most calls whose texts are kept."""
 
 
 class Run:
@@ -46,6 +48,7 @@ class Run:
         self.record = FlightRecord(record_folder(), self.rank)
         self.failure: DistributedError | None = None
         self._is_ending = False
+        self._texts: dict[tuple[Call, str], bytes] = {}
         self.lock = threading.RLock()
 
     def _introduced(self, own: Member) -> list[Member]:
@@ -84,21 +87,26 @@ class Run:
                 help="start all ranks again",
             )
 
-    @contextmanager
-    def exchanging(self, call: Call) -> Iterator[str]:
-        """The body exchanges data for a call; it gets the call's text with the line. An error ends all exchanges."""
-        text = f"{call.text} at {user_line()}"
+    def begin(self, call: Call) -> bytes:
+        """Note that an exchange begins; returns what is called where, for headers."""
+        line = user_line()
+        text = self._texts.get((call, line))
+        if text is None:
+            if len(self._texts) >= MAX_TEXTS:
+                self._texts.clear()
+            text = self._texts[call, line] = shortened(f"{call.text} at {line}")
         self.record.begin(text)
-        try:
-            yield text
-        except DistributedError as error:
-            failure = DistributedError(f"{error.message}, in {call.text}", location=user_location(), help=error.help)
-            self.fail(failure)
-            raise failure from None
-        except BaseException:  # an interrupt: data of this exchange may still be under way
-            self.fail(DistributedError(f"{call.text} was interrupted", location=user_location()))
-            raise
-        self.record.end()
+        return text
+
+    def failed(self, call: Call, error: BaseException) -> BaseException:
+        """End all exchanges because of an error in one; returns the error to raise."""
+        location = user_location()
+        if isinstance(error, DistributedError):
+            error = DistributedError(f"{error.message}, in {call.text}", location=location, help=error.help)
+            self.fail(error)
+        else:  # an interrupt: data of this exchange may still be under way
+            self.fail(DistributedError(f"{call.text} was interrupted", location=location))
+        return error
 
     def missed(self, peer: int, describe: Callable[[int], str], reason: LostPeer | LatePeer) -> DistributedError:
         """The error of a rank that is lost or late."""
@@ -121,8 +129,8 @@ class Run:
         if (theirs.sequence, theirs.key) != (own.sequence, own.key):
             other = "" if theirs.sequence == own.sequence else f" as exchange {theirs.sequence}"
             raise DistributedError(
-                f"ranks disagree on exchange {own.sequence}: {self.name(self.rank, describe)} calls {own.text}, and "
-                f"{self.name(peer, describe)}{other} {theirs.text}",
+                f"ranks disagree on exchange {own.sequence}: {self.name(self.rank, describe)} calls {own}, and "
+                f"{self.name(peer, describe)}{other} {theirs}",
                 help="ranks that share a mesh make the same calls in the same order",
             )
 

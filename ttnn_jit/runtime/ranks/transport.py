@@ -67,7 +67,7 @@ class Transport(Protocol):
         """
 
     def receive(self, view: View, sender: int, tag: int) -> Pending:
-        """Begin to receive; the sender sends as many bytes.
+        """Begin to receive; the sender sends as many bytes or fewer.
 
         Raises:
             LostPeer: The sender is gone.

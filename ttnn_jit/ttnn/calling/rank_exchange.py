@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ttnn_jit.ops.collectives.device_exchanges import ALL_BROADCAST
 from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, part_of_rank
-from ttnn_jit.ops.families.collective import Collective, Extents, Received, Shard, Source, shape_of
+from ttnn_jit.ops.families.collective import AXIS, GROUPS, Collective, Extents, Join, Received, Shard, Source, shape_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
@@ -19,7 +21,24 @@ from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
-from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig, TensorSpec
+from ttnn_jit.specs.target import TILE_HEIGHT
+from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
+
+
+class Gather(NamedTuple):
+    """A join whose parts lie one after the other in its memory: they are received, or copied, where they belong.
+
+    Attributes:
+        join: The expression.
+        number: The device whose result it is.
+        spec: The spec of the result, interleaved.
+        offsets: The first byte of each part, and the end of the last.
+    """
+
+    join: Join
+    number: int
+    spec: TensorSpec
+    offsets: tuple[int, ...]
 
 
 class Plan(NamedTuple):
@@ -29,11 +48,13 @@ class Plan(NamedTuple):
         call: What is called, and the hash of it.
         part: The values that the rank sends, and the results on its devices.
         received: The values that it receives in order, and their specs.
+        gathers: The joins that are received in place.
     """
 
     call: Call
     part: RankPart
     received: tuple[tuple[Received, TensorSpec], ...]
+    gathers: tuple[Gather, ...]
 
 
 @lru_cache(maxsize=512)
@@ -73,11 +94,40 @@ def planned(  # noqa: PLR0913, PLR0917 - everything that ranks agree on
     digest = blake2b(digest_size=KEY_BYTES)
     for each in (name, tuple(mesh), owners, cluster_axis, statics, specs, memory_config, expansion):
         digest.update(repr(each).encode())
-    parameters = [parameter.name for parameter in collective.parameters[-len(statics) or len(collective.parameters) :]]
-    attributes = [f"{parameter}={value!r}" for parameter, value in zip(parameters, statics, strict=True)]
+    parameters = [each.name for each in collective.attributes if each not in {AXIS, GROUPS}]
+    attributes = [f"{parameter}={value!r}" for parameter, value in zip(parameters, statics, strict=False)]
     arguments = ", ".join([*attributes, f"cluster_axis={cluster_axis}"])
     operand = f"[{', '.join(map(str, shapes[0]))}] {specs[0].dtype.name} {specs[0].layout.name}"
-    return Plan(Call(f"`{name}` ({arguments}) of {operand}", digest.digest()), part, tuple(received))
+    call = Call(f"`{name}` ({arguments}) of {operand}", digest.digest())
+    return Plan(call, part, tuple(received), tuple(_gathers(part, specs[0], shapes)))
+
+
+def _gathers(part: RankPart, operand: TensorSpec, shapes: Sequence[Extents]) -> Iterator[Gather]:
+    """The joins with received parts that lie one after the other, each once, of values that no other join has."""
+    found = dict[int, tuple[int, Join]]()
+    for number, results in part.results.items():
+        for result in results:
+            if isinstance(result, Join):
+                found.setdefault(id(result), (number, result))
+    uses = Counter(each for _, join in found.values() for each in join.parts if isinstance(each, Received))
+    for number, join in found.values():
+        received = [each for each in join.parts if isinstance(each, Received)]
+        if not received or any(uses[each] > 1 or has_partial_sums(each) for each in received):
+            continue
+        whole = operand.interleaved.with_(shape=shape_of(join, shapes))
+        parts = [whole.with_(shape=shape_of(each, shapes)) for each in join.parts]
+        if _is_contiguous(join.dim, parts):
+            yield Gather(join, number, whole, tuple(accumulate((each.nbytes for each in parts), initial=0)))
+
+
+def _is_contiguous(dim: int, parts: Sequence[TensorSpec]) -> bool:
+    """Whether a join along a dimension is its parts in memory, one after the other."""
+    shape = tuple(parts[0].shape)
+    if any(extent != 1 for extent in shape[:dim]):
+        return False
+    if parts[0].layout is Layout.ROW_MAJOR or dim < len(shape) - 2:
+        return True
+    return dim == len(shape) - 2 and not any(tuple(part.shape)[dim] % TILE_HEIGHT for part in parts)
 
 
 def _spec_of(source: Received, operand: TensorSpec, shapes: Sequence[Extents]) -> TensorSpec:

@@ -6,6 +6,7 @@ expression that several devices need is computed on the first of them, and copie
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -31,13 +32,24 @@ from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, coordinates_of
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
+from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate
+from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
-from ttnn_jit.ttnn.calling.rank_exchange import Plan, allocated, partial_dtype, planned, region_of
+from ttnn_jit.ttnn.calling.rank_exchange import (
+    Gather,
+    Plan,
+    allocated,
+    partial_dtype,
+    planned,
+    region_of,
+    writable_region_of,
+)
 
 _FOLD, _PARTIAL_FOLD = map(function_of, (FOLD, PARTIAL_FOLD))
 
@@ -99,14 +111,11 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
         evaluation = _Evaluation(device, [shards_of(tensor), *map(shards_of, others)])
         if ranks is not None and plan is not None:
-            evaluation.exchange(ranks, plan)
+            evaluation.exchange(ranks, plan, output, memory_config)
             expansion = plan.part.results
         if output is not None:
             return [_into(name, evaluation, expansion, output, receivers)]
-        made = [
-            evaluation.results(number, results, memory_config or tensor.spec.memory_config.unsharded, memory_config)
-            for number, results in expansion.items()
-        ]
+        made = [evaluation.results(number, results, memory_config) for number, results in expansion.items()]
     return [_joined(collective, tensor, statics, same) for same in zip(*made, strict=True)]
 
 
@@ -114,8 +123,19 @@ def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same
     if not isinstance(tensor, MeshTensor):
         return same[0]
     coordinates = coordinates_of(tensor.mesh, tensor.placed)
-    topology = collective.topology(tensor.topology.on(coordinates), len(tensor.shape), statics)
+    topology = _topology(collective, tensor.topology, coordinates, len(tensor.shape), tuple(statics))
     return MeshTensor(tensor.mesh, same, topology)
+
+
+@lru_cache(maxsize=512)
+def _topology(
+    collective: Collective,
+    operand: TensorTopology,
+    coordinates: tuple[MeshCoordinate, ...],
+    rank: int,
+    statics: tuple[Any, ...],
+) -> TensorTopology:
+    return collective.topology(operand.on(coordinates), rank, statics)
 
 
 def _into(
@@ -152,30 +172,75 @@ class _Evaluation:
         self._operands = operands
         self._shapes = [tuple(next(iter(each.values())).shape) for each in operands]
         self._known: dict[int, Tensor] = {}
+        self._in_place: dict[int, Tensor] = {}
 
-    def exchange(self, ranks: MeshRanks, plan: Plan) -> None:
-        """Send what other ranks need of this one, and receive what it needs."""
+    def exchange(self, ranks: MeshRanks, plan: Plan, output: Tensor | None, config: MemoryConfig | None) -> None:
+        """Send what other ranks need of this one, and receive what it needs.
+
+        Args:
+            ranks: The ranks that share the mesh.
+            plan: What this rank does.
+            output: The tensor that receives the result, if there is one.
+            config: The memory config of results; None for that of the operand.
+        """
         sent = [Data(rank, region_of(self.value(value, self._device_of(value)))) for rank, value in plan.part.sends]
-        first = self._members[ranks.own[0]]
+        places, copies = dict[int, Region](), list[tuple[int, Tensor]]()
+        for gather in plan.gathers:
+            target = self._target(gather, output, config)
+            if target is None:
+                continue
+            self._known[id(gather.join)] = self._in_place[id(gather.join)] = target
+            base = writable_region_of(target).address
+            for part, begin, end in zip(gather.join.parts, gather.offsets, gather.offsets[1:], strict=False):
+                if isinstance(part, Received):
+                    places[id(part)] = Region(base + begin, end - begin)
+                else:
+                    copies.append((base + begin, self.value(part, self._members[gather.number])))
         received = []
         for source, spec in plan.received:
-            self._known[id(source)] = tensor = allocated(spec, first)
-            received.append(Data(source.rank, region_of(tensor)))
-        ranks.channel.exchange(plan.call, sent, received)
+            place = places.get(id(source))
+            if place is None:
+                self._known[id(source)] = tensor = allocated(spec, self._members[ranks.own[0]])
+                place = region_of(tensor)
+            received.append(Data(source.rank, place))
+
+        def copy_own_parts() -> None:
+            for address, tensor in copies:
+                ctypes.memmove(address, tensor.memory("collective").address, tensor.spec.nbytes)
+
+        ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
+
+    def _target(self, gather: Gather, output: Tensor | None, config: MemoryConfig | None) -> Tensor | None:
+        """The tensor whose memory parts are received into; None if they are received elsewhere."""
+        device = self._members[gather.number]
+        if output is None:
+            spec = checked(gather.spec.with_(memory_config=self._config_of(gather.join, config)))
+            return Tensor(spec, device, device.allocate_tensor(spec))
+        own = output.on(gather.number) if isinstance(output, MeshTensor) and gather.number in output.numbers else None
+        if (
+            own is None
+            or own.device() is not device
+            or own.spec.with_(memory_config=DRAM_MEMORY_CONFIG) is not gather.spec
+        ):
+            return None
+        return own
+
+    def _config_of(self, result: Source, config: MemoryConfig | None) -> MemoryConfig:
+        """The memory config of a result, for the one that the call requests."""
+        is_alike = shape_of(result, self._shapes) == self._shapes[0]
+        own = self._spec.memory_config
+        return config or (own if is_alike else own.unsharded)
 
     def _device_of(self, source: Source) -> Device:
         """The first device of this rank that has an operand of an expression."""
         return self._members[next(device for device in devices_read_by(source) if device in self._operands[0])]
 
-    def results(
-        self, number: int, results: Results, default: MemoryConfig, config: MemoryConfig | None
-    ) -> list[Tensor]:
+    def results(self, number: int, results: Results, config: MemoryConfig | None) -> list[Tensor]:
         """The results on a device, in memory of their own.
 
         Args:
             number: The number of the device.
             results: The expressions.
-            default: The memory config of results whose shape is not the operand's, if `config` is None.
             config: The memory config; None for that of the operand.
         """
         device = self._members[number]
@@ -183,9 +248,10 @@ class _Evaluation:
         for result in results:
             known = self._known.get(id(result))
             if known is None and not isinstance(result, Shard):
-                is_alike = shape_of(result, self._shapes) == self._shapes[0]
-                placed = {"memory_config": config or (self._spec.memory_config if is_alike else default)}
-                made.append(self._computed(result, device, placed))
+                made.append(self._computed(result, device, {"memory_config": self._config_of(result, config)}))
+                continue
+            if known is not None and known is self._in_place.pop(id(result), None):
+                made.append(known)
                 continue
             value = self.value(result, device)
             spec = checked(value.spec.with_(memory_config=config))
@@ -198,7 +264,7 @@ class _Evaluation:
         if is_alike and not isinstance(result, Shard) and id(result) not in self._known:
             options = {"memory_config": output.spec.memory_config, "output_tensor": output}
             self._computed(result, device, options)
-        else:
+        elif self._known.get(id(result)) is not output:
             storage.write_elements(self.value(result, device), output, "collective")
 
     def check_output(self, name: str, result: Source, spec: TensorSpec) -> None:
