@@ -29,6 +29,7 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
     warm = {
         "warm call, 32x32": elementwise((32, 32)),
         "warm call, 128x1024": elementwise((128, 1024)),
+        "replicated call, 32x32": replicated,
         "all_reduce of 1 MB, then a part": summed,
         "all_reduce of 1 MB": summed_on_all,
         "all_gather of 1 MB, then a product": gathered,
@@ -90,6 +91,21 @@ def elementwise(shape: tuple[int, int]) -> Callable[[], Calls]:
         return {"mesh": partial(jitted[0], x), "one device": partial(jitted[1], own)}
 
     return prepare
+
+
+def replicated() -> Calls:
+    """The same chain on a tensor that is whole on each device."""
+    import torch
+
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    mesh, one = _opened()
+    jitted = [ttnn_jit.jit()(lambda x: ttnn.relu(ttnn.exp(x) + 1.0)) for _ in range(2)]
+    return {
+        "mesh": partial(jitted[0], _on(mesh, torch.randn(32, 32))),
+        "one device": partial(jitted[1], _on(one, torch.randn(32, 32))),
+    }
 
 
 def _of_a_megabyte(program: Callable[[Any], Any]) -> Calls:
@@ -192,7 +208,7 @@ def warm_calls(results: Mapping[str, Any]) -> str:
         if "mesh" not in found:
             continue
         other = next(variant for variant in found if variant != "mesh")
-        whole = name == "multilayer perceptron" or other == "reading"
+        whole = other == "reading" or name in {"multilayer perceptron", "replicated call, 32x32"}
         bound = found[other] * (1 if whole else DEVICES)
         what = {"reading": "torch's sum"}.get(other, "one device" if whole else "8 calls on one device")
         rows.append([name, f"{found['mesh']:.1f}", f"{bound:.1f}", f"{found['mesh'] / bound:.2f}", what])
