@@ -14,6 +14,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.tracebacks import user_frames_only
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import (
@@ -24,7 +25,6 @@ from ttnn_jit.specs.meshes.tensor_topology import (
     distribution_to_mesh,
 )
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
-from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh

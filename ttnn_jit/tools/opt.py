@@ -122,6 +122,29 @@ def read_module(file: str) -> ModuleOp:
         ArgumentError: The file cannot be read.
         CompileError: The text is no module, or an invalid one.
     """
+    return module_of_text(*read_text(file))
+
+
+def module_of_text(text: str, name: str) -> ModuleOp:
+    """The verified module of a text.
+
+    Raises:
+        CompileError: The text is no module, or an invalid one.
+    """
+    try:
+        module = parse_module(text, name)
+        verify(module)
+    except (ParseError, VerifyException) as error:
+        raise CompileError(f"{name} is no valid module: {error}") from error
+    return module
+
+
+def read_text(file: str) -> tuple[str, str]:
+    """The text of a file, and its name in errors; ``-`` is standard input.
+
+    Raises:
+        ArgumentError: The file cannot be read.
+    """
     if file.endswith(".py"):
         raise ArgumentError(
             f"{file} is Python, and these commands read MLIR text",
@@ -133,10 +156,4 @@ def read_module(file: str) -> ModuleOp:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ArgumentError(f"{file} is no text", help="these commands read MLIR text") from error
-    name = "<stdin>" if file == "-" else file
-    try:
-        module = parse_module(text, name)
-        verify(module)
-    except (ParseError, VerifyException) as error:
-        raise CompileError(f"{name} is no valid module: {error}") from error
-    return module
+    return text, "<stdin>" if file == "-" else file

@@ -24,6 +24,10 @@ _OF_XDSL = {
 """Dialect -> the module of xDSL that has it, and its name there."""
 
 
+_OF_XDSL_FIRST = {*_OF_XDSL, "arith", "math", "memref", "tensor", "scf", "affine"}
+"""Dialects of which the tables know only what xDSL lacks."""
+
+
 class UpstreamContext(Context):
     """Knows the classes that this compiler declares, and makes those of the tables when a text first names them."""
 
@@ -44,7 +48,11 @@ class UpstreamContext(Context):
 
     def _get_known_op(self, name: str) -> type[Operation] | None:
         known = self._loaded_ops.get(name)
-        if known is None and (known := operation_class(name)) is not None:
+        if known is not None:
+            return known
+        if name.partition(".")[0] in _OF_XDSL_FIRST and (known := super()._get_known_op(name)) is not None:
+            return known
+        if (known := operation_class(name)) is not None:
             self._loaded_ops[name] = known
         return known or super()._get_known_op(name)
 

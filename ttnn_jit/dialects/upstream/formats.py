@@ -58,6 +58,18 @@ class Optional:
 
 Element: TypeAlias = "Literal | Space | Variable | Directive | Optional"
 
+_WITHOUT_ARGUMENTS = {
+    "attr-dict",
+    "attr-dict-with-keyword",
+    "prop-dict",
+    "operands",
+    "results",
+    "regions",
+    "successors",
+    "params",
+}
+"""Directives that a group in parentheses may follow."""
+
 _TOKEN = re.compile(
     r"""
     `(?P<literal>[^`]*)` | (?P<variable>\$\w+) | (?P<word>custom<\w+>|[\w-]+)
@@ -104,7 +116,7 @@ class _Reader:
         elif kind == "variable":
             element = Variable(text[1:])
         elif kind == "word":
-            element = Directive(text.removesuffix(">"), self._arguments())
+            element = Directive(text.removesuffix(">"), () if text in _WITHOUT_ARGUMENTS else self._arguments())
         else:
             return self._group()
         if self._take("^"):

@@ -8,9 +8,9 @@ that of August 2026 (19c86fca45); ``+`` is a dialect of another project, of whic
     llvm-tblgen --dump-json -I include -I $MLIR/include ... include/ttmlir/Dialect/NAME/IR/NAMEOps.td
 
 for TTCore, TTIR, TTNN, D2M (also D2MGenericRegionOps), TTKernel, TTMetal, SFPI, EmitPy (also EmitPyAttrs) and Debug of
-tt-mlir; for stablehlo and chlo of openxla/stablehlo, sdy (ops.td and attrs.td) of openxla/shardy; for emitc, quant and
-tosa of LLVM 19. Names that LLVM 19 lacks (FloatTypeInterface, SymbolUserAttrInterface, the small float types,
-TensorLikeType) are declared empty in a copy of its headers.
+tt-mlir; for stablehlo and chlo of openxla/stablehlo, sdy (ops.td and attrs.td) of openxla/shardy; for emitc, quant,
+tosa and the dialects of `SYNTAX_ONLY` of LLVM 19. Names that LLVM 19 lacks (FloatTypeInterface,
+SymbolUserAttrInterface, the small float types, TensorLikeType) are declared empty in a copy of its headers.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ HEADER = (
 )
 TT_MLIR = "tenstorrent/tt-mlir (884581870c, 19c86fca45), openxla/stablehlo, openxla/shardy and llvm/llvm-project"
 
-OTHER_DIALECTS = {"builtin", "func", "arith", "memref", "tensor", "scf", "bufferization", "linalg", "affine", "shape"}
-"""Dialects that the dumps include and whose rows are not kept: xDSL has them."""
+SYNTAX_ONLY = {"arith", "math", "memref", "tensor", "scf", "cf", "bufferization", "affine", "llvm"}
+"""Dialects of which xDSL has classes: of theirs, only operations with a format are kept."""
+
+OTHER_DIALECTS = {"builtin", "func", "linalg", "shape", "vector", "transform", *SYNTAX_ONLY}
+"""Dialects whose attributes are not kept, for xDSL has them."""
 
 KEPT_TRAITS = {
     "SameOperandsAndResultType", "SameTypeOperands", "SameOperandsAndResultElementType", "SameOperandsAndResultShape",
@@ -84,7 +87,11 @@ class Tables:
         """Adds the rows of `dump`."""
         for record in dump.instances("Op"):
             dialect = dump.dialect_of(record, "opDialect")
-            if dialect and dialect not in OTHER_DIALECTS:
+            if not dialect:
+                continue
+            if dialect not in OTHER_DIALECTS or (
+                dialect in SYNTAX_ONLY and version == "+" and record["assemblyFormat"]
+            ):
                 name = f"{dialect}.{record['opName']}"
                 self.operations.setdefault(name, {})[version] = self._operation(record, dump)
         for kind, name_field, letter in (("AttrDef", "attrName", "A"), ("TypeDef", "typeName", "T")):
@@ -204,7 +211,7 @@ class Tables:
             elif match := re.match(r"(?:HasParent|SingleBlockImplicitTerminator)<.*>", name):
                 yield re.sub(r"\s+", "", match.group())
             elif trait["!name"] in KEPT_TRAITS or name in KEPT_TRAITS:
-                yield name or str(trait["!name"])
+                yield str(trait["!name"]) if trait["!name"] in KEPT_TRAITS else name
 
     def _definition(self, record: Record, dump: Dump) -> str:
         parameters = [_parameter(found, name) for found, name in dump.arguments(record["parameters"])]
@@ -259,12 +266,63 @@ def _write(folder: Path, name: str, columns: str, rows: Iterator[str]) -> None:
     (folder / name).write_text(text)
 
 
+BY_HAND = {
+    "T\tquant.uniform": {"+": "UniformQuantizedType\t\tC++\t"},
+    "T\temitc.lvalue": {"+": "LValueType\tvalueType:Type\t`<` $valueType `>`\t"},
+    "T\ttosa.shape": {"+": "shapeType\trank:int\t`<` $rank `>`\t"},
+}
+"""Types that no ODS file declares, or a newer one than is read."""
+
+
+def _row_by_hand(
+    form: str, operands: str = "", attributes: str = "", result: str = "", body: str = "", traits: str = ""
+) -> str:
+    columns = (operands, attributes, f"result:{result}" if result else "", body, "", form, traits)
+    return "\t".join(columns)
+
+
+OPERATIONS_BY_HAND = {
+    "emitc.address_of": _row_by_hand(
+        "$reference `:` qualified(type($reference)) attr-dict", "reference:!emitc.lvalue", result="AnyType"
+    ),
+    "emitc.dereference": _row_by_hand(
+        "$pointer `:` qualified(type($pointer)) attr-dict", "pointer:!emitc.ptr", result="AnyType"
+    ),
+    "emitc.get_field": _row_by_hand(
+        "$field_name `:` type($result) attr-dict", attributes="field_name:FlatSymbolRefAttr", result="AnyType"
+    ),
+    "emitc.load": _row_by_hand(
+        "$operand attr-dict `:` type($operand)",
+        "operand:AnyType",
+        result="AnyType",
+        traits="TypesMatchWith(operand,result,getValueType($_self))",
+    ),
+    "emitc.file": _row_by_hand(
+        "$id attr-dict-with-keyword $bodyRegion", attributes="id:StrAttr", body="bodyRegion:AnyRegion"
+    ),
+    "emitc.class": _row_by_hand(
+        "(`final` $final_specifier^)? $sym_name attr-dict-with-keyword $body",
+        attributes="sym_name:SymbolNameAttr final_specifier?:UnitAttr",
+        body="body:AnyRegion",
+    ),
+    "emitc.verbatim": _row_by_hand(
+        "$value (`args` $fmtArgs^ `:` type($fmtArgs))? attr-dict", "fmtArgs*:AnyType", "value:StrAttr"
+    ),
+    "tosa.const_shape": _row_by_hand(
+        "attr-dict `:` functional-type(operands, results)", attributes="values:IndexElementsAttr", result="AnyType"
+    ),
+}
+"""Operations of a newer version of LLVM's dialects."""
+
+
 def main(arguments: Sequence[str]) -> None:
     """Reads the dumps and writes the tables beside this file."""
     tables = Tables()
     for argument in arguments:
         version, _, path = argument.partition("=")
         tables.read(version, Dump(Path(path)))
+    tables.attributes |= BY_HAND
+    tables.operations |= {name: {"+": row} for name, row in OPERATIONS_BY_HAND.items()}
     folder = Path(__file__).parent
 
     def rows(kept: Mapping[str, Mapping[str, str]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,7 +16,7 @@ from ttnn_jit.dialects.upstream.upstream_parser import UpstreamParser
 from ttnn_jit.dialects.verifier import InvalidModule
 from ttnn_jit.process.dataclass import dataclass
 
-_SPLIT = re.compile(r"^[ \t]*// -----.*$", re.MULTILINE)
+_SPLIT = re.compile(r"^[ \t]*// -----[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,12 @@ class Reading:
     Attributes:
         module: The module.
         kept: Names of attributes and types whose body could not be parsed and was kept as it is, in order.
+        resources: Dialect and name -> the hexadecimal text of a resource, as ``dense_resource<name>`` refers to it.
     """
 
     module: ModuleOp
     kept: tuple[str, ...]
+    resources: Mapping[tuple[str, str], str]
 
 
 def parse_upstream(text: str, name: str = "<string>", *, allow_unregistered: bool = False) -> ModuleOp:
@@ -76,7 +78,7 @@ def read_upstream(
     context = UpstreamContext.make(allow_unregistered=allow_unregistered)
     try:
         parser = UpstreamParser(context, source, keep_bodies=keep_bodies)
-        return Reading(parser.module(), tuple(parser.kept))
+        return Reading(parser.module(), tuple(parser.kept), parser.resources)
     except ParseError as error:
         help_text = error.help if isinstance(error, UnknownOperationError) else None
         location = source.span(error.span.start, error.span.end)

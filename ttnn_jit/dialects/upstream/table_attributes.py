@@ -12,7 +12,8 @@ from xdsl.ir.affine import AffineMap
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ttnn_jit.dialects.upstream import attribute_syntax, tables
+from ttnn_jit.dialects import context as compilers_context
+from ttnn_jit.dialects.upstream import attribute_directives, attribute_syntax, tables
 from ttnn_jit.dialects.upstream.formats import Directive, Element, Literal, Optional, Space, Variable, parsed_format
 from ttnn_jit.dialects.upstream.parameter_syntax import syntax_of
 from ttnn_jit.dialects.upstream.tables import AttributeRow
@@ -58,9 +59,13 @@ class TableAttribute(Data[Values]):
 
     def _row(self) -> AttributeRow:
         names = {name for name, _ in self.data}
-        return next(
-            (row for row in self.rows if names <= {parameter.name for parameter in row.parameters}), self.rows[0]
-        )
+        return next((row for row in self.rows if _holds(row, names)), self.rows[0])
+
+
+def _holds(row: AttributeRow, names: set[str]) -> bool:
+    """Whether a row has all these parameters, and they are all that it needs."""
+    needed = {each.name for each in row.parameters if not each.default and not each.cpp_type.startswith("ArrayRef")}
+    return needed <= names <= {parameter.name for parameter in row.parameters}
 
 
 def first_that_parses(parser: AttrParser, ways: Sequence[Callable[[], Parsed]]) -> Parsed:
@@ -97,6 +102,16 @@ def attribute_class(name: str, *, is_type: bool) -> type[TableAttribute] | None:
     if form and not _starts_with_bracket(form):
         bases.append(SpacedOpaqueSyntaxAttribute)
     return type(rows[0].cpp_class, tuple(bases), {"name": name, "rows": rows, "__doc__": f"``{name}``."})
+
+
+def type_without_parameters(name: str) -> TypeAttribute:
+    """The type of that name, which has no parameters."""
+    declared = compilers_context().get_optional_type(name)
+    if declared is not None:
+        return declared()
+    kind = attribute_class(name, is_type=True)
+    assert kind is not None
+    return kind(())  # type: ignore[return-value]  # a class of types
 
 
 class _Layout(MemRefLayoutAttr):
@@ -178,7 +193,7 @@ class _Reader:
                     self.parser.parse_characters(",")
                 self._variable(name)
         else:
-            custom = attribute_syntax.DIRECTIVES[directive.name.removeprefix("custom<")]
+            custom = attribute_directives.DIRECTIVES[directive.name.removeprefix("custom<")]
             parsed = custom.parse(self.parser, directive.arguments, self._types)
             self.values.update({name: value for name, value in parsed.items() if value != ()})
 
@@ -271,7 +286,7 @@ class _Writer:
         else:
             if self._after_word:
                 self.printer.print_string(" ")
-            custom = attribute_syntax.DIRECTIVES[directive.name.removeprefix("custom<")]
+            custom = attribute_directives.DIRECTIVES[directive.name.removeprefix("custom<")]
             custom.print(self.printer, directive.arguments, self.values)
             self._after_word = True
 

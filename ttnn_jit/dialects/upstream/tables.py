@@ -227,3 +227,13 @@ def constraint(name: str) -> tuple[str, str]:
     """The summary of a constraint, and the type that it implies in C++; both may be empty."""
     rows = _lines("constraints.tsv", 1).get(name)
     return (rows[0][0], rows[0][1]) if rows else ("", "")
+
+
+@cache
+def enum_values(cpp_name: str, dialect: str) -> dict[str, int]:
+    """The keywords of the enum that a dialect's C++ calls `cpp_name`, with their numbers."""
+    suffix = cpp_name.rpartition("::")[2]
+    candidates = [key for key in _lines("enums.tsv", 1) if key.rpartition("::")[2] == suffix]
+    found = min(candidates, key=lambda key: (key != cpp_name, f"::{dialect}::" not in key))
+    cases = [case for columns in reversed(_lines("enums.tsv", 1)[found]) for case in columns[1].split(" ")]
+    return {word: int(number) for number, _, word in (case.partition("=") for case in cases)}

@@ -26,7 +26,7 @@ class TtnnTensors(TensorLibrary):
     title = "ttnn tensors"
 
     def holds(self, value: object) -> bool:
-        """Include tensors of a mesh."""
+        """Whether it is one; those of a mesh have a library of their own."""
         return issubclass(type(value), Tensor)
 
     def spec_of(self, tensor: Tensor) -> TensorSpec:

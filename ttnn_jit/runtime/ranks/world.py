@@ -8,7 +8,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, copy_context
-from functools import partial
 from types import FrameType
 
 from ttnn_jit.diagnostics.errors import DistributedError
@@ -73,6 +72,8 @@ class World(Run):
 
 # --- The world of this process ----------------------------------------------------------------------------------------
 
+SECONDS_TO_REPORT = 2.0
+"""How much longer than its timeout torch may take to say what it waited for."""
 RANK_OF_THREAD: ContextVar[World | None] = ContextVar("the world of a thread that is a rank", default=None)
 """Replaces the world of the process in threads that are ranks."""
 
@@ -104,9 +105,7 @@ def _new_world() -> World:
         return World(alone, binding=Binding(0, 0))
     if is_launched() and threading.current_thread() is threading.main_thread():
         end_on_termination()
-        world = _made_in_thread(partial(_world_of_processes, user_location()))
-    else:
-        world = _world_of_processes(user_location())
+    world = _met_in_thread(user_location())
     atexit.register(world.leave)
     return world
 
@@ -117,23 +116,31 @@ def _world_of_processes(location: Location | None) -> World:
     return World(ProcessGroupTransport(timeout_seconds(), location))
 
 
-def _made_in_thread(make: Callable[[], World]) -> World:
-    """What `make` returns, called in a thread: a signal interrupts the caller, but not a wait in torch."""
+def _met_in_thread(location: Location | None) -> World:
+    """The world of processes, made in a thread.
+
+    A signal interrupts this wait, but not one in torch; and torch waits several times before it gives up.
+    """
     found: list[World | BaseException] = []
 
     def run() -> None:
         try:
-            found.append(make())
+            found.append(_world_of_processes(location))
         except BaseException as error:  # noqa: BLE001 - raised below
             found.append(error)
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     thread.start()
-    thread.join()
-    (result,) = found
-    if isinstance(result, World):
-        return result
-    raise result
+    thread.join(timeout_seconds() + SECONDS_TO_REPORT)
+    if not found:
+        raise DistributedError(
+            f"the ranks did not meet within {timeout_seconds():g} s",
+            location=location,
+            help="some are not started, or ended; TTNN_JIT_RANKS_TIMEOUT sets how long others wait for them",
+        )
+    if isinstance(found[0], World):
+        return found[0]
+    raise found[0]
 
 
 def end_on_termination() -> None:

@@ -319,7 +319,7 @@ class TtnnOperation(WarmCalls):
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
         parts = (device.target, bound.operation, *bound.key_without_sizes(request.operands))
         family = (options.key_without_sizes, *parts)
-        compilation, _ = self._templates.compilation(family, request, _no_hidden_inputs, use_disk=True)
+        compilation = self._templates.compilation(family, request, _no_hidden_inputs, use_disk=True).compilation
         program = compilation.program
         if not compilation.by_template:
             self._count_compiled(bound)

@@ -13,18 +13,18 @@ from typing import Any, ParamSpec, Protocol, TypeVar, overload
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call, user_location
 from ttnn_jit.dispatch.observers import OBSERVERS, ON_FIRST_OBSERVER, call_with_observers, is_compiled
-from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
+from ttnn_jit.ops.host_ops import CREATES, EXCHANGES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import flat_arguments, redirect_to_program, redirect_to_trace
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.meshes.mesh import mesh_of_arguments, on_every_device
 from ttnn_jit.runtime.native.generated import define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.calling.eager_ops import EAGER
 from ttnn_jit.ttnn.calling.foreign_operands import call_with_copies, has_foreign_operand
-from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
 from ttnn_jit.ttnn.calling.shared_parameters import VARIADIC
 
 P = ParamSpec("P")
@@ -368,6 +368,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     *,
     name: str = "",
     in_programs: bool = False,
+    exchanges: bool = False,
     over_meshes: bool = False,
     shares_memory: bool = False,
     accepts_foreign: bool = False,
@@ -384,6 +385,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     Args:
         name: The name relative to ``ttnn``, if that is not the function's: ``experimental.dropout``.
         in_programs: Jitted functions may call it: it makes tensors only through `_ops`, and calls only operations.
+        exchanges: It is a collective: jitted functions may call it, and it takes the tensors of a mesh whole.
         over_meshes: A call with a mesh, or with a tensor of one, is repeated on each device.
         shares_memory: Results with equal elements on the devices of a mesh share memory: it makes nothing else.
         accepts_foreign: It takes torch tensors and numpy arrays while a jitted function runs as plain Python.
@@ -399,7 +401,7 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
         declared = HostFunction(
             function,
             f"ttnn.{name or function.__name__}",
-            in_programs=in_programs,
+            in_programs=in_programs or exchanges,
             over_meshes=over_meshes,
             shares_memory=shares_memory,
             accepts_foreign=accepts_foreign,
@@ -408,7 +410,10 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
             no_effect=no_effect,
             without_effect={own: reason for reason, names in by_reason.items() for own in names.split()},
         )
-        return _public_function(declared)
+        public = _public_function(declared)
+        if exchanges:
+            setattr(public, EXCHANGES, True)
+        return public
 
     return declare
 

@@ -15,6 +15,7 @@ from ttnn_jit.ops.families.collective import Collective, Extents, Join, Received
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
+from ttnn_jit.runtime.meshes.mesh import MeshTensor
 from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors.tensor import Tensor
@@ -22,7 +23,6 @@ from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.target import TILE_HEIGHT
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
-from ttnn_jit.ttnn.calling.mesh import MeshTensor
 
 
 class Gather(NamedTuple):
@@ -94,8 +94,7 @@ def planned(  # noqa: PLR0913, PLR0917 - everything that ranks agree on
     digest = blake2b(digest_size=KEY_BYTES)
     for each in (name, tuple(mesh), owners, cluster_axis, statics, specs, memory_config, expansion):
         digest.update(repr(each).encode())
-    parameters = [parameter.name for parameter in collective.parameters[-len(statics) or len(collective.parameters) :]]
-    attributes = [f"{parameter}={value!r}" for parameter, value in zip(parameters, statics, strict=True)]
+    attributes = [f"{each.name}={value!r}" for each, value in zip(collective.attributes, statics, strict=False)]
     arguments = ", ".join([*attributes, f"cluster_axis={cluster_axis}"])
     operand = f"[{', '.join(map(str, shapes[0]))}] {specs[0].dtype.name} {specs[0].layout.name}"
     call = Call(f"`{name}` ({arguments}) of {operand}", digest.digest())

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks, RemoteDevice
 from ttnn_jit.runtime.ranks.rank_environment import there_are_ranks
 from ttnn_jit.runtime.ranks.world import join_world
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import MeshDevice
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.fabric import FabricTensixConfig

@@ -24,22 +24,23 @@ from ttnn_jit.ops.families.collective import (
     Shard,
     Slice,
     Source,
-    devices_of,
+    devices_read_by,
     shape_of,
 )
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, coordinates_of
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
-from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor, coordinates_of
 from ttnn_jit.ttnn.calling.rank_exchange import (
     Gather,
     Plan,
@@ -89,6 +90,11 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
         ArgumentError: The operand is on the host or on another mesh than the call names, or the mesh has no such axis.
         ShapeError: The attributes do not fit the operand, or `output` does not fit the result.
     """
+    if (in_program := getattr(tensor, "__ttnn_exchange__", None)) is not None:
+        written: list[Tensor] = in_program(
+            name, collective, others, statics, cluster_axis, (memory_config, output, receivers)
+        )
+        return written
     device = device_of(name, tensor)
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
@@ -227,7 +233,7 @@ class _Evaluation:
 
     def _device_of(self, source: Source) -> Device:
         """The first device of this rank that has an operand of an expression."""
-        return self._members[next(device for device in devices_of(source) if device in self._operands[0])]
+        return self._members[next(device for device in devices_read_by(source) if device in self._operands[0])]
 
     def results(self, number: int, results: Results, config: MemoryConfig | None) -> list[Tensor]:
         """The results on a device, in memory of their own.
@@ -347,6 +353,19 @@ def device_of(name: str, tensor: Tensor) -> Device:
     return device
 
 
+def devices_of(name: str, tensor: Tensor) -> MeshDevices:
+    """The devices that have a part of an operand of the function `name`.
+
+    Raises:
+        ArgumentError: It is on the host.
+    """
+    device: Any = device_of(name, tensor)
+    if hasattr(tensor, "__ttnn_exchange__"):
+        devices: MeshDevices = device.devices
+        return devices
+    return MeshDevices(device.shape, tuple(tensor.placed) if isinstance(tensor, MeshTensor) else (0,))
+
+
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
     """The tensor on each device that has one, by the device's number in its mesh."""
     return dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
@@ -365,7 +384,9 @@ def view_on(device: Device, tensor: Tensor) -> Tensor:
 @contextmanager
 def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
     """A block whose programs count as one program on every device of a mesh, identified by `key`."""
-    counts = [(member, member.programs) for member in device.members()]
+    # A jitted function, whose device stands for others, is one program itself.
+    members = device.members() if issubclass(type(device), Device) else ()
+    counts = [(member, member.programs) for member in members]
     for member, _ in counts:
         member.programs = set()
     try:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import HostMesh, MeshTensor, coordinates_of, mesh_of_devices
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import PlacementShard, TensorTopology, sharded_on
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import HostMesh, MeshTensor, coordinates_of, mesh_of_devices
 from ttnn_jit.ttnn.calling.rank_exchange import gathered_shards
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshToTensor, TensorToMesh
 from ttnn_jit.ttnn.tensors.torch_conversion import from_torch, to_torch

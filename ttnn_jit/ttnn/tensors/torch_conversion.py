@@ -8,6 +8,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch
@@ -20,7 +21,6 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.calling.rank_exchange import gathered_shards
 from ttnn_jit.ttnn.tensors.mesh_mappers import (
     BLOCK_COMPOSER,

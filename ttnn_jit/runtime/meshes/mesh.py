@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
-from ttnn_jit.ops.host_ops import interpreted_in_programs
+from ttnn_jit.foreign.values import own_attribute
+from ttnn_jit.ops.host_ops import EXCHANGES, interpreted_in_programs
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor, replicas_share_memory
+from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshDeviceView, MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, replicated_on, topology_of_result
 
@@ -248,6 +250,12 @@ class MeshTensor(Tensor):
         """How the tensor was split, and which device has which shard (ttnn.Tensor.tensor_topology)."""
         return self.topology
 
+    @property
+    def placement(self) -> MeshPlacement:
+        """The placement, as a part of keys of programs."""
+        own = None if self.mesh.ranks is None else tuple(self.numbers)
+        return MeshPlacement(self.mesh.shape, self.topology, own)
+
     def on(self, number: int) -> Tensor:
         """The tensor on a device, by its number in the mesh."""
         return self.tensors[number if type(self.numbers) is range else self.numbers.index(number)]
@@ -257,7 +265,9 @@ class MeshTensor(Tensor):
         return MeshTensor(self.mesh, tensors, self.topology)
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Repeat the call on every device; `TtnnOperation` calls this hook."""
+        """Repeat the call on every device; `TtnnOperation` calls this hook. Collectives take the whole tensor."""
+        if own_attribute(function, EXCHANGES) is True:
+            return NotImplemented
         found = self.mesh if isinstance(self.mesh, MeshDevice) else None
         mesh = found or mesh_of_arguments(leaves([*args, *kwargs.values()])) or self.mesh
         declared = getattr(function, "__ttnn_host_function__", None)
@@ -335,16 +345,7 @@ def on_every_device(
         ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments; or no device has
             all operands.
     """
-    every = leaves([*args, *kwargs.values()])
-    given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
-    if any(not _belongs_to(tensor, mesh) for tensor in given):
-        raise ArgumentError("the tensors are on different meshes")
-    if given and (others := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
-        raise ArgumentError(
-            f"a call mixes a tensor of {mesh} with {' and '.join(sorted(others))}",
-            help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
-        )
-
+    given = check_one_mesh(mesh, leaves([*args, *kwargs.values()]))
     placed = common_numbers(mesh, given)
     numbers = mesh.own(placed)
     if not numbers:
@@ -366,6 +367,23 @@ def on_every_device(
         results = [on(number) for number in numbers]
     gathered = iter([_joined(mesh, placed, same, given) for same in zip(*map(leaves, results), strict=True)])
     return map_leaves(results[0], lambda _: next(gathered))
+
+
+def check_one_mesh(mesh: MeshDevice | HostMesh, values: Sequence[Any]) -> list[MeshTensor]:
+    """The tensors of a mesh among the values of a call.
+
+    Raises:
+        ArgumentError: Another mesh or a single device, or a tensor on one, is among the values.
+    """
+    given = [value for value in values if isinstance(value, MeshTensor)]
+    if any(not _belongs_to(tensor, mesh) for tensor in given):
+        raise ArgumentError("the tensors are on different meshes")
+    if given and (others := {repr(device) for device in map(_device_of, values) if device not in {None, mesh}}):
+        raise ArgumentError(
+            f"a call mixes a tensor of {mesh} with {' and '.join(sorted(others))}",
+            help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
+        )
+    return given
 
 
 def _belongs_to(tensor: MeshTensor, mesh: MeshDevice | HostMesh) -> bool:
