@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, sizes_of_reads, with_forms
+from ttnn_jit.compiler.l1_requirement import ExceedsL1Error
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.stored_templates import read_template, stored_form
@@ -27,7 +28,7 @@ from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.values import same_value
-from ttnn_jit.guards.reads import ITEM_STEP, Path, Read, path_text
+from ttnn_jit.guards.reads import Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.specs.extents.trace import ServesOneCallError
@@ -46,6 +47,21 @@ FetchHidden = Callable[[Any], "Sequence[Any] | None"]
 
 GuardOf = Callable[[Compilation], GuardedReads]
 """Makes the guard of a compilation."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The compilation of a call.
+
+    Attributes:
+        compilation: The compilation.
+        guard: Its guard.
+        hidden: The hidden inputs of the call; None if a compile has taken place since they were fetched.
+    """
+
+    compilation: Compilation
+    guard: Any
+    hidden: Sequence[Any] | None = None
 
 
 @dataclass
@@ -70,17 +86,6 @@ class _Guarded:
     def of(compiled: CompiledTemplate, guard: GuardedReads, digest: str | None, *, is_read: bool) -> _Guarded:
         """The template with the reads of its guard, which keep no tensor alive."""
         return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
-
-
-def _is_other_number(number: float, path: Path, value_at: Callable[[Path], Any]) -> bool:
-    """Whether there is another number than `number` at a path; it inserts no key into a dict with default values."""
-    containers = ((value_at(path[:index]), key) for index, (kind, key) in enumerate(path) if kind == ITEM_STEP)
-    try:
-        if any(isinstance(each, dict) and not dict.__contains__(each, key) for each, key in containers):
-            return False
-        return not same_value(value_at(path), number)
-    except Exception:  # noqa: BLE001 - objects of the user's are read, and the compile reads them again
-        return False
 
 
 @dataclass
@@ -122,13 +127,14 @@ class _Family:
         *earlier, last = self.seen
         return any(seen.hidden and seen.sizes == last.sizes for seen in earlier)
 
-    def has_other_numbers(self, value_at: Callable[[Path], Any]) -> bool:
-        """Whether a number that an earlier call read has another value now."""
-        found = {path: number for seen in self.seen for path, number in seen.numbers.items()}
-        return any(_is_other_number(number, path, value_at) for path, number in found.items())
+    def has_other_numbers(self, request: Request) -> bool:
+        """Whether a path at which an earlier call read a number leads to another number now."""
+        earlier = {path: number for seen in self.seen for path, number in seen.numbers.items()}
+        now = ((request.plain_value_at(path), number) for path, number in earlier.items())
+        return any(is_number(found) and not same_value(found, number) for found, number in now)
 
-    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> tuple[Compilation, Any] | None:
-        """The compilation of a request by a template whose guard holds, and the guard; None if there is none.
+    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> Found | None:
+        """The compilation of a request by a template whose guard holds; None if there is none.
 
         A template from disk whose plan for these sizes is refused is damaged, and forgotten.
         """
@@ -148,7 +154,7 @@ class _Family:
                     check_by_another_compile(each.compiled, request, found.program.plan)
                 COUNTERS.template_hits += 1
                 each.is_shared = True
-                return found, guard_of(found) if each.compiled.hidden else each.guard
+                return Found(found, guard_of(found)) if each.compiled.hidden else Found(found, each.guard, hidden)
         return None
 
 
@@ -181,10 +187,8 @@ class Templates:
         """Forget every template."""
         self._families.clear()
 
-    def compilation(
-        self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool
-    ) -> tuple[Compilation, Any]:
-        """The compilation of a request, and its guard.
+    def compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
+        """The compilation of a request.
 
         It is looked up by the templates in memory, then on disk by the request, then by the templates on disk. What is
         not found is compiled, as a template if an extent has varied.
@@ -194,7 +198,17 @@ class Templates:
             request: The request.
             fetch: The hidden inputs of the call by the guard of a template.
             use_disk: Whether programs are looked up on disk, and stored there.
+
+        Raises:
+            CompileError, ArgumentError, GridError: As `driver.compile_program`.
         """
+        try:
+            return self._compilation(key, request, fetch, use_disk=use_disk)
+        except ExceedsL1Error:  # a compile of this size says what does not fit
+            compilation = driver.compile_anew(request, StoredPrograms.of(request, use_disk=use_disk))
+            return Found(compilation, self._guard_of(compilation))
+
+    def _compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
         family = self._family(key, request)
         if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
             return found
@@ -202,7 +216,7 @@ class Templates:
         compilation = stored.find()
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
-            return compilation, self._guard_of(compilation)
+            return Found(compilation, self._guard_of(compilation))
         family.marked |= marked_places(request)
         seen = SeenCall(sizes_of(request), {}, {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
@@ -211,8 +225,9 @@ class Templates:
             made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, fetch)
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
-            made = compilation, self._guard_of(compilation)
-        seen.hidden, seen.numbers = sizes_of_reads(made[0].reads), numbers_of_reads(made[0].reads)
+            made = Found(compilation, self._guard_of(compilation))
+        reads = made.compilation.reads
+        seen.hidden, seen.numbers = sizes_of_reads(reads), numbers_of_reads(reads)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -223,7 +238,7 @@ class Templates:
             family = self._families[key] = _Family()
         return family
 
-    def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> tuple[Compilation, Any] | None:
+    def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> Found | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
         found = read_template(request, stored, family.digests)
         if found is None:
@@ -231,17 +246,15 @@ class Templates:
         compiled, compilation, digest = found
         COUNTERS.disk_hits += 1
         family.templates.append(_Guarded.of(compiled, self._guard_of(compilation), digest, is_read=True))
-        return compilation, family.templates[-1].guard
+        return Found(compilation, family.templates[-1].guard)
 
-    def _compiled(
-        self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
-    ) -> tuple[Compilation, Any] | None:
+    def _compiled(self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden) -> Found | None:
         """The compilation of a request by a template that is made for it."""
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         opens = symbols.count or family.has_other_hidden_inputs
-        if not opens and not (request.options.opens_floats and family.has_other_numbers(request.value_at)):
+        if not opens and not (request.options.opens_floats and family.has_other_numbers(request)):
             return None
         try:
             made = compile_template(request, symbols, stored, family.seen)
@@ -255,10 +268,12 @@ class Templates:
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
             guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
             family.templates.append(_Guarded.of(made, guard, None, is_read=False))
-            return compilation, exact
-        digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
-        family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
-        return compilation, exact
+        else:
+            digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
+            family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
+        if not made.fits_l1:  # the template is for other sizes
+            raise ExceedsL1Error
+        return Found(compilation, exact)
 
     def _has_room(self, family: _Family, request: Request, fetch: FetchHidden) -> bool:
         """Whether a further template may be made; those whose reads have changed make room."""
