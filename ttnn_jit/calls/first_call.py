@@ -21,7 +21,7 @@ from ttnn_jit.guards.reads import Fetch, GuardText, Read, compile_fetch, guard_t
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.libraries import TTNN, WarmCall
+from ttnn_jit.runtime.libraries import MESH, TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
 from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
@@ -42,7 +42,18 @@ def request_of(
     from ttnn_jit.compiler.request import FunctionRequest
 
     with_specs, tensors = arguments.with_specs(), arguments.tensors
-    return FunctionRequest(function, with_specs, where.target, settings.options, where.library, aliases, tensors)
+    placements = () if where.devices is None else tuple(map(MESH.placement_of, tensors))
+    return FunctionRequest(
+        function,
+        with_specs,
+        where.target,
+        settings.options,
+        where.library,
+        aliases,
+        tensors,
+        devices=where.devices,
+        placements=placements,
+    )
 
 
 def check_options(settings: Settings, where: Placement) -> None:
@@ -53,7 +64,7 @@ def check_options(settings: Settings, where: Placement) -> None:
     """
     options = settings.options
     check_max_grid(options.max_grid, where.target)
-    if options.memory_config is not None and where.library is TTNN:
+    if options.memory_config is not None and where.library in {MESH, TTNN}:
         check_config_rules("memory_config of the decorator", options.memory_config, where.target)
 
 
@@ -116,7 +127,7 @@ def compile_variant(
             return None
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
-        library, target = where.library, where.target
+        library, target = where.library.of_call(program, request.placements), where.target
         return warm_caller(
             program, library, guard=guard.text, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
         )

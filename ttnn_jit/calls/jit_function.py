@@ -29,10 +29,9 @@ from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiles, compiling
-from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
+from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary, WarmCall, tensor_library_of
 from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
-from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
@@ -124,10 +123,7 @@ class JitFunction(WarmCalls):
             return self._bound_method(args[0])(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         proxies = tensor_proxies(leaf for tree in (*trees, *named.values()) for leaf in tree.leaves)
-        mesh = mesh_of_arguments(proxies)
-        if mesh is not None:
-            return on_every_device(mesh, self, args, kwargs)
-        if proxies:
+        if any(tensor_library_of(proxy) is None for proxy in proxies):
             return self._plain(*args, **kwargs)  # a call from another function that is traced is inlined
         if objects := self._signature.objects(trees, named):
             return self._bound_to(objects)(*self._without_objects(objects, args), **_remaining(kwargs, objects))
@@ -192,7 +188,7 @@ class JitFunction(WarmCalls):
     ) -> None:
         """Remember `warm`, which takes tensors of `library`, for calls like this one."""
         has_containers = any(type(value) in PYTHONS_CONTAINERS for value in (*args, *kwargs.values()))
-        if library is TTNN and not has_containers and self._signature.has_fixed_defaults(arguments):
+        if library in {TTNN, MESH} and not has_containers and self._signature.has_fixed_defaults(arguments):
             self._remember_call(lambda: warm, args, kwargs, arguments.tensors)
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:

@@ -91,7 +91,7 @@ def compile_anew(
 
     lowered = request.lower()
     check_kernel_operands(lowered, request.target)
-    notes = notes_of(lowered)
+    notes = notes_of(request, lowered)
     content = content_key(request, lowered, notes)
     known = stored.find_content(content, lowered.reads)
     program = known
@@ -100,6 +100,16 @@ def compile_anew(
             program = _compiled(lowered.module, request.options, notes, observer, keep_texts=keep_texts)
     stored.keep(lowered, content, program, is_new=known is None)
     return Compilation(program, lowered.reads, lowered.output_structure, lowered.opaque, lowered.warnings)
+
+
+@compiles
+def compile_module(module: ModuleOp, options: CompileOptions) -> Program:
+    """The program of a module of a frontend, which is no longer needed; it is neither looked up nor stored.
+
+    Raises:
+        CompileError: A stage refuses it.
+    """
+    return _compiled(module, options, {}, None, keep_texts=False)
 
 
 def check_kernel_operands(lowered: FrontendResult, target: SystemDesc) -> None:

@@ -282,13 +282,14 @@ def trace_template(
     Raises:
         ServesOneCallError: Its program would serve one call only.
     """
+    from ttnn_jit.dialects.functions import has_collectives
     from ttnn_jit.dialects.writing.editing import discard
 
     trace = hidden.trace
     with trace.recording():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), hidden.own)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
-        if lowered.opaque is not None:
+        if lowered.opaque is not None or has_collectives(lowered.module):  # whose slices are of one size
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()
@@ -296,7 +297,7 @@ def trace_template(
         if not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
-        notes = notes_of(lowered)
+        notes = notes_of(request, lowered)
         code = driver.scheduled_code(lowered.module, request.options, None)
         with code.assembled() if assembles else nullcontext(dict) as images:
             runs_need = code.plan.uses_l1 or request.target.tile_aligned_only

@@ -53,6 +53,11 @@ class LoadOp(QuickOperation, IRDLOperation):
         """One value or constant per dimension of the memref."""
         return join_indices(self.map, self.index_values)
 
+    @property
+    def is_printed_generic(self) -> bool:
+        """Whether its map computes indices, which its assembly does not show."""
+        return _computes(self.map)
+
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         """``%memref[indices] attr-dict : memref-type``."""
@@ -99,6 +104,11 @@ class StoreOp(QuickOperation, IRDLOperation):
     def indices(self) -> tuple[Index, ...]:
         """One value or constant per dimension of the memref."""
         return join_indices(self.map, self.index_values)
+
+    @property
+    def is_printed_generic(self) -> bool:
+        """Whether its map computes indices, which its assembly does not show."""
+        return _computes(self.map)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -177,6 +187,10 @@ def join_indices(index_map: AffineMapAttr, values: Sequence[SSAValue]) -> tuple[
     return tuple(indices)
 
 
+def _computes(index_map: AffineMapAttr) -> bool:
+    return any(not isinstance(result, AffineDimExpr | AffineConstantExpr) for result in index_map.data.results)
+
+
 def _element_type(memref: SSAValue) -> Attribute:
     memref_type = memref.type
     if not isinstance(memref_type, MemRefType):
@@ -230,7 +244,7 @@ def _verify_access(name: str, memref: SSAValue, index_map: AffineMapAttr, values
     rank = memref_type.get_num_dims() if isinstance(memref_type, MemRefType) else 0
     if len(index_map.data.results) != rank or index_map.data.num_dims != values:
         raise VerifyException(f"{name} needs one index per dimension of {memref_type}")
-    if any(not isinstance(result, AffineDimExpr | AffineConstantExpr) for result in index_map.data.results):
+    if _computes(index_map):
         raise VerifyException(f"{name} takes values and constants as indices, got {affine_map_text(index_map.data)}")
 
 

@@ -26,6 +26,7 @@ from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
 from ttnn_jit.codegen.fusion.sweeps import split_into_sweeps
+from ttnn_jit.codegen.meshes.mesh_expansion import mesh_expansion
 from ttnn_jit.codegen.reading.contracting import epilogue
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, with_loops_of_copy
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
@@ -164,7 +165,7 @@ def _on_each(step: KernelStep) -> HostStep:
     return lambda plan: plan.with_kernels(lambda kernel: step(kernel, plan.isa))
 
 
-HOST_STEPS: tuple[HostStep, ...] = (
+DEVICE_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
     propagate_reshapes,
     fuse_loops,
@@ -180,7 +181,18 @@ HOST_STEPS: tuple[HostStep, ...] = (
     convert_in_loops,
     block_attention_rows,
 )
-"""The steps in order. Steps that choose vectors return a plan without `isa` unchanged."""
+"""The steps on the plan of one device, in order. Steps that choose vectors return a plan without `isa` unchanged."""
+
+
+def _scheduled(plan: HostPlan) -> HostPlan:
+    """The plan after the steps of one device."""
+    for step in DEVICE_STEPS:
+        plan = step(plan)
+    return plan
+
+
+HOST_STEPS: tuple[HostStep, ...] = (*DEVICE_STEPS, partial(mesh_expansion, scheduled=_scheduled))
+"""The steps in order. The launches of a collective are scheduled on their own."""
 
 
 def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:

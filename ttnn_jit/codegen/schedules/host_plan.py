@@ -21,6 +21,8 @@ from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops import COPY
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.target import Numerics
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,11 @@ class HostPlan:
         written: Every tensor that a kernel of the module writes; fusion leaves some of them without memory.
         isa: The vector ISA of the schedule; None where another compiler chooses.
         constants: The tensors of one element that launches read and that belong to the program.
+        numerics: The numerics of the target.
+        devices: The devices of a mesh that run the program; None for one device.
+        whole: The indices of arguments of one device's plan that are one tensor for the whole mesh.
+        positions: Of a mesh's plan, the position among `devices` of each value's device; empty before
+            `mesh_expansion`.
     """
 
     name: str
@@ -165,6 +172,10 @@ class HostPlan:
     written: tuple[PlanValue, ...]
     isa: HostIsa | None = None
     constants: Mapping[PlanValue, Constant] = field(default_factory=dict)
+    numerics: Numerics = Numerics.IEEE
+    devices: MeshDevices | None = None
+    whole: frozenset[int] = frozenset()
+    positions: Mapping[PlanValue, int] = field(default_factory=dict)
 
     @property
     def readers(self) -> Readers:

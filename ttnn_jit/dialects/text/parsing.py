@@ -83,7 +83,7 @@ class UnknownOperationError(ParseError):
         self.help = f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else None
 
 
-class _TextParser(Parser):
+class TextParser(Parser):
     """xDSL's parser with strings in UTF-8, and with default locations: an op's position in the text.
 
     mlir-opt escapes UTF-8 in strings, and gives ops the same locations. Equal texts of a type or an attribute in angle
@@ -128,6 +128,11 @@ class _TextParser(Parser):
             if spelling.endswith(">") and "//" not in spelling:  # where a comment may begin
                 known.setdefault(spelling[:_PREFIX_LENGTH], []).append((spelling, found))
         return found
+
+    def forget_texts(self) -> None:
+        """Forgets the texts of types and attributes: an alias in them has another definition from here on."""
+        self._types.clear()
+        self._attributes.clear()
 
     def module(self) -> ModuleOp:
         """The module of the whole text."""
@@ -194,7 +199,7 @@ def parse_module_text(text: str, name: str, context: Context) -> ModuleOp:
 
     scan(text, refuse)
     try:
-        return _TextParser(context, source).module()
+        return TextParser(context, source).module()
     except ParseError as error:
         help_text = error.help if isinstance(error, UnknownOperationError) else None
         location = source.span(error.span.start, error.span.end)

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     AffineSetAttr,
     AnyFloat,
     ArrayAttr,
+    DenseIntOrFPElementsAttr,
     FloatAttr,
     FusedLoc,
     IntegerAttr,
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     UnitAttr,
     f64,
+    i1,
     i64,
 )
 from xdsl.dialects.func import FuncOp
@@ -37,6 +39,7 @@ from ttnn_jit.process.dataclass import dataclass
 
 _DEFAULT_DIALECTS = {"builtin.module": "builtin", "func.func": "func"}
 _INDENT = "  "
+_MAX_LISTED = 100  # elements; more are printed as a hexadecimal string
 
 
 @dataclass(eq=False)
@@ -61,6 +64,7 @@ class MLIRPrinter(Printer):
     def __init__(self, names: Names, aliases: Mapping[Attribute, str], *, locations: bool) -> None:
         super().__init__(print_debuginfo=locations)
         self.chunks: list[str] = []
+        self.is_generic = False  # whether every op is printed in generic form
         self.names = names
         self.aliases = aliases
         # Attributes are kept alive beside their text: the id of a freed one could be reused.
@@ -143,7 +147,7 @@ class MLIRPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         """``%results = op``, in custom or generic syntax, and with `locations` its location."""
         self._print_result_names(op.results)
-        if type(op).print is Operation.print:
+        if self.is_generic or type(op).print is Operation.print or getattr(op, "is_printed_generic", False):
             self.print_string(f'"{op.name}"')
             self.print_op_with_default_format(op)
             return
@@ -221,10 +225,24 @@ class MLIRPrinter(Printer):
                     self.print_string("fused")
                     with self.in_square_brackets():
                         self.print_list(fused, self.print_attribute)
+            case DenseIntOrFPElementsAttr() if attribute.get_element_type() == i1 and not attribute.is_splat():
+                self._print_booleans(attribute)
             case AffineMapAttr():
                 self.print_string(f"affine_map<{affine_map_text(attribute.data)}>")
             case _:
                 super().print_attribute(attribute)
+
+    def _print_booleans(self, attribute: DenseIntOrFPElementsAttr) -> None:
+        """Many booleans are eight in a byte of a hexadecimal string; xDSL gives each a byte."""
+        values = [*attribute.get_values()]
+        if len(values) <= _MAX_LISTED:
+            super().print_attribute(attribute)
+            return
+        packed = bytearray((len(values) + 7) // 8)
+        for at, value in enumerate(values):
+            packed[at // 8] |= bool(value) << (at % 8)
+        self.print_string(f'dense<"0x{packed.hex().upper()}"> : ')
+        self.print_attribute(attribute.type)
 
     def _print_element(self, attribute: Attribute) -> None:
         match attribute:
@@ -341,16 +359,26 @@ def _definitions(aliases: Iterable[_Alias], printer: MLIRPrinter) -> str:
     return printer.text()
 
 
-def op_text(op: Operation, *, locations: bool = False) -> str:
-    """`op` as mlir-opt prints it: aliases, the op, aliases of locations."""
+def op_text(op: Operation, *, locations: bool = False, local_scope: bool = False, generic: bool = False) -> str:
+    """`op` as mlir-opt prints it: aliases, the op, aliases of locations.
+
+    Args:
+        op: The op.
+        locations: Whether locations are printed.
+        local_scope: Whether attributes are printed in full, without aliases.
+        generic: Whether every op is printed in generic form.
+    """
     names = names_of(op)
     collector = _AliasCollector(names, locations=locations)
+    collector.is_generic = generic
     collector.print_op(op)
-    aliases = _numbered(collector.found.values())
+    aliases = [] if local_scope else _numbered(collector.found.values())
     alias_names = {alias.attribute: alias.name for alias in aliases}
 
     def printer() -> MLIRPrinter:
-        return MLIRPrinter(names, alias_names, locations=locations)
+        made = MLIRPrinter(names, alias_names, locations=locations)
+        made.is_generic = generic
+        return made
 
     body = printer()
     body.print_op(op)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from xdsl.ir import SSAValue
@@ -18,7 +19,7 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.guards.reads import Path
-from ttnn_jit.ops import Operation
+from ttnn_jit.ops import Collective, Operation
 from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.movement.view_rules import Strides
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
@@ -219,6 +220,17 @@ class AbstractEmitter(ABC):
     ) -> Any:
         """The result of the first of `overloads` that takes these arguments, with the result `options`."""
 
+    @abstractmethod
+    def exchanged(
+        self,
+        name: str,
+        collective: Collective,
+        tensors: Sequence[ProgramTensor],
+        statics: tuple[Any, ...],
+        cluster_axis: int | None,
+    ) -> list[ProgramTensor]:
+        """The results of a collective of the function `name` between the devices of the program."""
+
     def callee_location(self) -> Location:
         """The location of the callee's name, or of the whole call if that is not known."""
         return self.location()
@@ -247,14 +259,16 @@ class AbstractEmitter(ABC):
         """
         return self._hidden.input(value, self._hidden_input, self.location) if is_library_tensor(value) else value
 
-    def _hidden_input(self, spec: TensorSpec, name: str) -> ProgramTensor:
-        return self._input(self.builder.hidden_input(spec, name), spec)
+    def _hidden_input(self, spec: TensorSpec, name: str, *, is_whole: bool = False) -> ProgramTensor:
+        return self._input(self.builder.hidden_input(spec, name, is_whole=is_whole), spec)
 
     def random_state(self, part: str) -> ProgramTensor:
         """The input for a part of the generator's state (runtime/programs/random_state.py)."""
         library = self.library or TTNN
         tensor, name = state(part, library), name_of(part, library)
-        found: ProgramTensor = self._hidden.state_input(tensor, name, self._hidden_input, self.location)
+        found: ProgramTensor = self._hidden.state_input(
+            tensor, name, partial(self._hidden_input, is_whole=True), self.location
+        )
         return found
 
     def opened(self, value: Any, path: Path | None) -> Any:

@@ -61,13 +61,14 @@ def warm_caller(
     """
     plan = program.plan
     name = _identifier(plan.name)
-    arguments = len(plan.inputs) - len(guard.tensors)
-    examples = dict(zip(range(arguments, len(plan.inputs)), hidden, strict=True))
-    fetched = [f"(a{i} := {tensor}) is not None" for i, tensor in zip(examples, guard.tensors, strict=True)]
+    arguments = len(plan.arguments) - len(guard.tensors)
+    examples = dict(zip(range(arguments, len(plan.arguments)), hidden, strict=True))
+    named = zip(map(library.tensor_name, examples), guard.tensors, strict=True)
+    fetched = [f"({tensor} := {found}) is not None" for tensor, found in named]
     conditions = [*guard.conditions, *fetched, *library.conditions_of_hidden(plan, examples)]
     conditions += [condition for index in plan.in_place for condition in library.writable(index)]
     lines = [
-        f"def {name}({', '.join(f'a{i}' for i in range(arguments))}):",
+        f"def {name}({', '.join(map(library.tensor_name, range(arguments)))}):",
         *_checks(program, library, [*library.conditions(plan, range(arguments), target), *conditions]),
         *library.account(program),
         *(f" {line}" for index in plan.in_place for line in library.note_write(index)),
@@ -229,9 +230,10 @@ def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:
 
 def _return(plan: ProgramPlan, library: TensorLibrary, rebuild: Rebuild | None, counters: Any) -> list[str]:
     results = [f"a{i}" if i < len(plan.inputs) else library.result_text(i, plan.buffers[i]) for i in plan.results]
-    value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
+    lines, values = library.returned(plan, results)
+    value = values[0] if rebuild is None else f"rebuild(({', '.join(values)},))"
     counting = [] if counters is None else [" counters.memory_hits += 1"]
-    return [*counting, f" return {value}"]
+    return [*lines, *counting, f" return {value}"]
 
 
 def _identifier(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Yardsticks over trees of MLIR texts that the user names."""

@@ -1,0 +1,81 @@
+"""The context of upstream texts: what this compiler declares, then the tables, then dialects of xDSL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from xdsl.context import Context
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
+
+from ttnn_jit.dialects import context as compilers_context
+from ttnn_jit.dialects.upstream.table_attributes import attribute_class
+from ttnn_jit.dialects.upstream.table_operations import operation_class
+
+_OF_XDSL = {
+    "cf": ("cf", "Cf"),
+    "llvm": ("llvm", "LLVM"),
+    "bufferization": ("bufferization", "Bufferization"),
+    "vector": ("vector", "Vector"),
+    "complex": ("complex", "Complex"),
+    "ub": ("ub", "UB"),
+    "ml_program": ("ml_program", "MLProgram"),
+}
+"""Dialect -> the module of xDSL that has it, and its name there."""
+
+
+_OF_XDSL_FIRST = {*_OF_XDSL, "arith", "math", "memref", "tensor", "scf", "affine"}
+"""Dialects of which the tables know only what xDSL lacks."""
+
+
+class UpstreamContext(Context):
+    """Knows the classes that this compiler declares, and makes those of the tables when a text first names them."""
+
+    @staticmethod
+    def make(*, allow_unregistered: bool = False) -> UpstreamContext:
+        """A new context."""
+        made = UpstreamContext(allow_unregistered)
+        own = compilers_context()
+        for name in own.registered_dialect_names:
+            if name == "d2m":
+                continue  # the versions' own syntax: a dump of this compiler is read by its own context
+            made.register_dialect(name, _getter(own, name))
+            if name in {"builtin", "func", "arith", "memref", "ttcore", "ttnn", "ttir"}:
+                made.load_registered_dialect(name)
+        for name, (module, attribute) in _OF_XDSL.items():
+            made.register_dialect(name, _importer(module, attribute))
+        return made
+
+    def _get_known_op(self, name: str) -> type[Operation] | None:
+        known = self._loaded_ops.get(name)
+        if known is not None:
+            return known
+        if name.partition(".")[0] in _OF_XDSL_FIRST and (known := super()._get_known_op(name)) is not None:
+            return known
+        if (known := operation_class(name)) is not None:
+            self._loaded_ops[name] = known
+        return known or super()._get_known_op(name)
+
+    def get_optional_attr(self, name: str) -> type[Attribute] | None:
+        """The class of that name."""
+        name = _current_name(name)
+        return self._loaded_attrs.get(name) or attribute_class(name, is_type=False) or super().get_optional_attr(name)
+
+    def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
+        """The class of that name."""
+        name = _current_name(name)
+        found = self._loaded_types.get(name) or attribute_class(name, is_type=True)
+        return found or super().get_optional_type(name)  # type: ignore[return-value]  # a class of types
+
+
+def _current_name(name: str) -> str:
+    """The name of an attribute or type, whose dialect `ttcore` was once `tt`."""
+    return f"ttcore.{name.removeprefix('tt.')}" if name.startswith("tt.") else name
+
+
+def _getter(context: Context, name: str) -> Callable[[], Dialect]:
+    return lambda: context.get_dialect(name)
+
+
+def _importer(module: str, attribute: str) -> Callable[[], Dialect]:
+    return lambda: getattr(import_module(f"xdsl.dialects.{module}"), attribute)

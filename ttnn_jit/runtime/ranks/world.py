@@ -1,0 +1,104 @@
+"""The world: the ranks of a run and their channels, and the world that this process has joined."""
+
+from __future__ import annotations
+
+import atexit
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+
+from ttnn_jit.runtime.ranks.channel import Channel
+from ttnn_jit.runtime.ranks.in_process import Switchboard
+from ttnn_jit.runtime.ranks.link import RankLink
+from ttnn_jit.runtime.ranks.rank_environment import Binding, is_launched, there_are_ranks, timeout_seconds
+from ttnn_jit.runtime.ranks.rank_run import Run
+from ttnn_jit.runtime.ranks.transport import Transport
+
+
+class World(Run):
+    """The ranks of a run and their channels; the arguments are those of `Run`."""
+
+    def __init__(self, transport: Transport, timeout: float | None = None, binding: Binding | None = None) -> None:
+        super().__init__(transport, timeout, binding)
+        self._channels = Counter[tuple[str, Sequence[int]]]()
+        self._links: list[RankLink] = []
+        self._everyone = self.channel("world", range(transport.size), lambda _: "its devices")
+
+    def channel(self, kind: str, ranks: Sequence[int], describe: Callable[[int], str]) -> Channel:
+        """A new channel; its ranks make their channels of one kind in the same order."""
+        key = kind, tuple(ranks)
+        self._channels[key] += 1
+        return Channel(self, ranks, f"{kind} {self._channels[key]}", describe)
+
+    def link(self, sender: int, receiver: int, describe: Callable[[int], str]) -> RankLink:
+        """A new link; its two ranks make their links in the same order."""
+        key = "link", (sender, receiver)
+        self._channels[key] += 1
+        made = RankLink(self, sender, receiver, f"link {self._channels[key]}", describe)
+        self._links.append(made)
+        return made
+
+    def finish(self) -> None:
+        """Wait until everything that this rank sends has arrived.
+
+        Raises:
+            DistributedError: A receiver is lost or late.
+        """
+        for link in self._links:
+            link.finish()
+
+    def leave(self) -> None:
+        """Finish the sends of this rank, and close its connections."""
+        try:
+            self.finish()
+        finally:
+            self.transport.close()
+
+    def barrier(self) -> None:
+        """Wait for all ranks.
+
+        Raises:
+            DistributedError: One is lost or late, or calls something else.
+        """
+        self.finish()
+        self._everyone.meet("`distributed_context_barrier`")
+
+
+# --- The world of this process ----------------------------------------------------------------------------------------
+
+RANK_OF_THREAD: ContextVar[World | None] = ContextVar("the world of a thread that is a rank", default=None)
+"""Replaces the world of the process in threads that are ranks."""
+
+_WORLDS: list[World] = []
+"""The world of this process, once it is known."""
+
+
+def current_world() -> World | None:
+    """The world that this process or thread has joined; None before."""
+    return RANK_OF_THREAD.get() or (_WORLDS[0] if _WORLDS else None)
+
+
+def join_world() -> World:
+    """The world of this process: the ranks that the environment names, or the process alone.
+
+    Raises:
+        DistributedError: The ranks have bindings or versions that do not fit each other.
+    """
+    world = current_world()
+    if world is None:
+        world = _new_world()
+        _WORLDS.append(world)
+    return world
+
+
+def _new_world() -> World:
+    if not there_are_ranks():
+        (alone,) = Switchboard(1).transports()
+        return World(alone, binding=Binding(0, 0))
+    from ttnn_jit.runtime.ranks.process_group import ProcessGroupTransport
+
+    world = World(ProcessGroupTransport(timeout_seconds()))
+    atexit.register(world.leave)
+    if is_launched():
+        world.end_on_termination()
+    return world
