@@ -110,6 +110,58 @@ def test_a_persistent_buffer_gets_the_result_and_keeps_its_addresses(mesh):
     assert addresses == [own.buffer_address() for own in ttnn.get_device_tensors(buffer)]
 
 
+def test_a_tensor_is_received_in_the_part_of_a_buffer_on_one_device(mesh):
+    def sent(x, buffer):
+        return ttnn.point_to_point(x, [0, 1], [1, 2], output_tensor=buffer)
+
+    jitted = ttnn_jit.jit()(sent)
+    for _ in range(3):
+        x, shards = given(mesh), random_shards(8, (1, 16, 32))
+        mine, other = on(mesh, shards), on(mesh, shards)
+        assert jitted(x, mine) is mine
+        sent(x, other)
+        assert_equal(mine, other)
+        assert not torch.equal(shards_of(mine)[6], shards[6])
+
+
+SEMAPHORES = {"multi_device_global_semaphore": [], "num_links": 1, "topology": ttnn.Topology.Linear}
+FUSED = {
+    "a product with gathered columns": (
+        lambda x, w: ttnn.experimental.all_gather_matmul_async(x, w, None, 3, [], (0, 4)), (32, 64), (256, 64)
+    ),
+    "scattered sums of products": (
+        lambda x, w: ttnn.experimental.matmul_reduce_scatter_async(x, w, None, None, 3, [], (0, 4)), (32, 64), (64, 256)
+    ),
+    "a norm by gathered statistics": (
+        lambda x, w: ttnn.rms_norm_post_all_gather(
+            x,
+            ttnn.experimental.all_gather_async(ttnn.rms_norm_pre_all_gather(x), dim=3, **SEMAPHORES),
+            epsilon=1e-5,
+            weight=w,
+        ), (32, 64), (1, 64),
+    ),
+    "a sum in two steps": (
+        lambda x, w: ttnn.experimental.all_gather_async(
+            ttnn.experimental.reduce_scatter_minimal_async(ttnn.matmul(x, w), None, dim=3, **SEMAPHORES),
+            dim=3, **SEMAPHORES,
+        ), (32, 64), (64, 128),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("captured", [False, True], ids=["ast", "capture"])
+@pytest.mark.parametrize("name", FUSED)
+def test_forms_that_models_call_have_the_bits_of_eager_calls(name, captured):
+    function, *shapes = FUSED[name]
+    mesh = opened((1, 4))
+    x, w = (given(mesh, (1, 1, *shape), layout=ttnn.TILE_LAYOUT) for shape in shapes)
+    found, expected = ttnn_jit.jit(graph_capture=captured)(function)(x, w), function(x, w)
+    for own, each in zip(
+        *(result if isinstance(result, list | tuple) else [result] for result in (found, expected)), strict=True
+    ):
+        assert_equal(own, each)
+
+
 def test_results_have_memory_of_their_own(mesh):
     def program(x):
         total = ttnn.all_reduce(x)

@@ -209,8 +209,9 @@ class _PlacedTensors(MeshTensors):
                 parts = tuple(
                     f"s{q}_{j}" if home != j else part for j, (home, part) in enumerate(zip(homes, parts, strict=True))
                 )
-                for j, (home, i) in enumerate(zip(homes, buffers, strict=True)):
-                    lines += self._shared(f"s{q}_{j}", i, j) if home != j else ()
+                elsewhere = [(i, j) for j, (home, i) in enumerate(zip(homes, buffers, strict=True)) if home != j]
+                lines += [f" b{i}.replica = Replica()" for i in dict.fromkeys(i for i, _ in elsewhere)]
+                lines += [line for i, j in elsewhere for line in self._shared(f"s{q}_{j}", i, j)]
                 lines += [f" x{q} = new(MeshTensor)", f" x{q}.mesh = mesh", f" x{q}.tensors = ({', '.join(parts)},)"]
                 lines += [
                     f" x{q}.spec = S{buffers[0]}",
