@@ -6,6 +6,7 @@ import pytest
 
 from ttnn_jit.ops.collectives.device_exchanges import (
     ALL_GATHER,
+    ALL_GATHER_REVERSED,
     ALL_REDUCE,
     ALL_TO_ALL,
     BROADCAST,
@@ -25,8 +26,8 @@ OWNERS = {
     "unequal ranks": (0, 0, 0, 1, 1, 1, 1, 2),
 }
 CALLS = [
-    (ALL_GATHER, 0, (1, False)),
-    (ALL_GATHER, None, (0, True)),
+    (ALL_GATHER, 0, (1,)),
+    (ALL_GATHER_REVERSED, None, (0,)),
     (ALL_REDUCE, None, ("mean",)),
     (ALL_REDUCE, 0, ("sum",)),
     (REDUCE_SCATTER, None, (1, "sum")),
@@ -99,7 +100,7 @@ def test_an_aligned_block_of_devices_travels_as_one_partial_sum():
 
 
 def test_a_group_of_one_ranks_devices_exchanges_nothing():
-    expansion = ALL_GATHER.expansion(MeshShape(2, 4), EVERY, 1, SHAPE, (0, False))
+    expansion = ALL_GATHER.expansion(MeshShape(2, 4), EVERY, 1, SHAPE, (0,))
     part = part_of_rank(expansion, [SHAPE], OWNERS["two ranks"], 1)
     assert (part.sends, part.receives) == ((), ())
     assert part.results[4] is not expansion[4]

@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, BuiltinAttribute, Data, Operation, ParametrizedAttribute
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AffineParser
+from xdsl.parser import AffineParser, ParserState
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -40,6 +40,7 @@ from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.dialects.text.parsing import SourceText, TextParser
 from ttnn_jit.dialects.upstream import tables, xdsl_syntax
 from ttnn_jit.dialects.upstream.context import UpstreamContext
+from ttnn_jit.dialects.upstream.fast_lexer import FastLexer
 from ttnn_jit.dialects.upstream.operation_writer import SEGMENT_NAMES
 from ttnn_jit.dialects.upstream.table_attributes import attribute_class, first_that_parses
 from ttnn_jit.dialects.upstream.table_operations import TableOperation, has_assembly, parse_by_table
@@ -112,9 +113,17 @@ class UpstreamParser(TextParser):
 
     def __init__(self, context: UpstreamContext, source: SourceText, *, keep_bodies: bool) -> None:
         super().__init__(context, source)
+        self._parser_state = ParserState(FastLexer(self.lexer.input))
         self.kept: list[str] = []
         self.resources: dict[tuple[str, str], str] = {}
         self._keeps_bodies = keep_bodies
+
+    @property
+    def pos(self) -> int:
+        """The start of the next token."""
+        token: Any = self._parser_state.current_token
+        start: int = token.start
+        return start
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:  # noqa: ARG002 - xDSL's signature
         """The module of the whole text; a text may hold definitions of aliases alone."""

@@ -12,7 +12,7 @@ from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.memory.replicas import Replica, own_memory
 from ttnn_jit.runtime.meshes.mesh import MeshTensor
 from ttnn_jit.runtime.native.panels import factors_of
-from ttnn_jit.runtime.tensors.tensor import Tensor, replica_on
+from ttnn_jit.runtime.tensors.tensor import Tensor, replica
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices, MeshPlacement
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -62,7 +62,7 @@ class MeshTensors(TtnnTensors):
                 known = same[0]
             elif known is None:
                 parts = [
-                    own if own.device() is member else replica_on(own, member)
+                    own if own.device() is member else replica(own, own.spec, member, plan.name)
                     for own, member in zip(same, members, strict=True)
                 ]
                 known = MeshTensor(mesh, parts, topology)
@@ -145,7 +145,7 @@ class _PlacedTensors(MeshTensors):
             yield f"(a{i} := {part}) is not None"
         for i, first in zip(inputs, placement.blocks_on(_devices_of(self._plan)), strict=False):
             if inputs[first] != i:
-                yield f"a{i}._buffer.replica is not None and a{i}._buffer.address is a{inputs[first]}._buffer.address"
+                yield f"a{i}._buffer.replica and a{i}._buffer.address is a{inputs[first]}._buffer.address"
 
     def conditions_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
         """As for arguments; a tensor of the whole mesh is on no device."""
@@ -222,14 +222,16 @@ class _PlacedTensors(MeshTensors):
             values.append(known or f"x{q}")
         return lines, values
 
-    @staticmethod
-    def _shared(name: str, index: int, device: int) -> list[str]:
-        """Lines that make a tensor on another device over the block of buffer `index`: `replica_on`, inlined."""
+    def _shared(self, name: str, index: int, device: int) -> list[str]:
+        """Lines that make a tensor on another device over the block of buffer `index`: `replica`, inlined."""
+        lease = [f" {name}b.lease = d{device}.l1.lease(S{index})"] if in_l1(self._plan.buffers[index]) else []
         return [
+            f" b{index}.replica = Replica()",
             f" {name}b = Buffer{index}()",
             f" {name}b._home = class{index}",
             f" {name}b.address = p{index}",
             f" {name}b.replica = Replica()",
+            *lease,
             f" {name} = new(Tensor)",
             f" {name}.spec = S{index}",
             f" {name}._device = d{device}",

@@ -259,11 +259,13 @@ class MeshTensor(Tensor):
         return MeshPlacement(self.mesh.shape, self.topology, own, self._blocks())
 
     def _blocks(self) -> tuple[int, ...]:
-        """Per part, the first one that has the same block; () if each has its own."""
+        """Per part, the first one that has the same block of memory; () if each has its own."""
         buffers: list[Any] = [tensor._buffer for tensor in self.tensors]
-        own = [at if replica_in(each) is None else address_of(each) for at, each in enumerate(buffers)]
-        found = tuple(map(own.index, own))
-        return () if found == (*range(len(own)),) else found
+        if not any(map(replica_in, buffers)):
+            return ()
+        blocks = [address_of(each) if replica_in(each) else index for index, each in enumerate(buffers)]
+        found = tuple(map(blocks.index, blocks))
+        return () if found == tuple(range(len(blocks))) else found
 
     def on(self, number: int) -> Tensor:
         """The tensor on a device, by its number in the mesh."""

@@ -13,6 +13,8 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ttnn_jit.diagnostics.errors import DistributedError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Region
 
 if TYPE_CHECKING:
@@ -30,29 +32,49 @@ class ProcessGroupTransport:
 
     Args:
         timeout: Seconds for the set-up of the group.
+        location: The line of the user's that joins the ranks, for errors.
         backend: The backend of the group.
+
+    Raises:
+        DistributedError: The ranks do not meet.
     """
 
-    def __init__(self, timeout: float, backend: str = "gloo") -> None:
+    def __init__(self, timeout: float, location: Location | None, backend: str = "gloo") -> None:
         import torch.distributed as dist
 
-        self._timeout = timedelta(seconds=timeout)
-        self._owns_default_group = not dist.is_initialized()
-        if self._owns_default_group:
-            dist.init_process_group(backend, timeout=self._timeout)
-        self.rank = dist.get_rank()
-        self.size = dist.get_world_size()
-        self._group: Any = dist.new_group(backend=backend, timeout=self._timeout)
+        self._location = location
+        within = timedelta(seconds=timeout)
+        try:
+            if not dist.is_initialized():
+                dist.init_process_group(backend, timeout=within)
+            self.rank = dist.get_rank()
+            self.size = dist.get_world_size()
+            self._group: Any = dist.new_group(backend=backend, timeout=within)
+        except (RuntimeError, ValueError) as error:
+            raise self._not_met(error) from None
         self._store = dist.distributed_c10d.PrefixStore("ttnn_jit", dist.distributed_c10d._get_default_store())
-        self._kept: list[_Transfer] = []
 
     def gathered(self, text: str) -> list[str]:
-        """The texts that all ranks pass, through the group's store."""
+        """The texts that all ranks pass.
+
+        Raises:
+            DistributedError: A rank is lost or late.
+        """
         import torch.distributed as dist
 
         found: list[Any] = [None] * self.size
-        dist.all_gather_object(found, text, group=self._group)
+        try:
+            dist.all_gather_object(found, text, group=self._group)
+        except RuntimeError as error:
+            raise self._not_met(error) from None
         return found
+
+    def _not_met(self, error: Exception) -> DistributedError:
+        return DistributedError(
+            f"the ranks did not meet: {_first_line(error)}",
+            location=self._location,
+            help="every rank needs the same MASTER_ADDR, MASTER_PORT and WORLD_SIZE, and a RANK of its own",
+        )
 
     def view(self, region: Region) -> torch.Tensor:
         """The bytes as a tensor."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections import Counter
 from collections.abc import Callable
-from types import FrameType
 
 from ttnn_jit.diagnostics.errors import DistributedError
 from ttnn_jit.diagnostics.tracebacks import user_line, user_location
@@ -146,17 +144,13 @@ class Run:
             self.transport.report(error.message)
             self.transport.close()
 
-    def end_on_termination(self) -> None:
-        """Raise a `DistributedError` in the main thread when the launcher ends this process, which tells the user why.
+    def terminate(self) -> None:
+        """End this rank because the launcher ends it, unless it has an error of its own.
 
-        A launcher terminates the other ranks when one has failed. A handler of the program's own is kept.
+        Raises:
+            DistributedError: It has none.
         """
-        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, self._terminated)
-
-    def _terminated(self, _signal: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if self._is_ending or self.failure is not None:  # this rank has an error of its own
+        if self._is_ending or self.failure is not None:
             return
         last = self.record.entries()[-1:]
         doing = f"; its last exchange was {last[0].text}" if last else ""

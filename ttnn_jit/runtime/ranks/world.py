@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import signal
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from types import FrameType
 
+from ttnn_jit.diagnostics.errors import DistributedError
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.ranks.channel import Channel
 from ttnn_jit.runtime.ranks.in_process import Switchboard
 from ttnn_jit.runtime.ranks.link import RankLink
@@ -66,6 +72,8 @@ class World(Run):
 
 # --- The world of this process ----------------------------------------------------------------------------------------
 
+SECONDS_TO_REPORT = 2.0
+"""How much longer than its timeout torch may take to say what it waited for."""
 RANK_OF_THREAD: ContextVar[World | None] = ContextVar("the world of a thread that is a rank", default=None)
 """Replaces the world of the process in threads that are ranks."""
 
@@ -95,10 +103,59 @@ def _new_world() -> World:
     if not there_are_ranks():
         (alone,) = Switchboard(1).transports()
         return World(alone, binding=Binding(0, 0))
+    if is_launched() and threading.current_thread() is threading.main_thread():
+        end_on_termination()
+    world = _met_in_thread(user_location())
+    atexit.register(world.leave)
+    return world
+
+
+def _world_of_processes(location: Location | None) -> World:
     from ttnn_jit.runtime.ranks.process_group import ProcessGroupTransport
 
-    world = World(ProcessGroupTransport(timeout_seconds()))
-    atexit.register(world.leave)
-    if is_launched():
-        world.end_on_termination()
-    return world
+    return World(ProcessGroupTransport(timeout_seconds(), location))
+
+
+def _met_in_thread(location: Location | None) -> World:
+    """The world of processes, made in a thread.
+
+    A signal interrupts this wait, but not one in torch; and torch waits several times before it gives up.
+    """
+    found: list[World | BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(_world_of_processes(location))
+        except BaseException as error:  # noqa: BLE001 - raised below
+            found.append(error)
+
+    thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
+    thread.start()
+    thread.join(timeout_seconds() + SECONDS_TO_REPORT)
+    if not found:
+        raise DistributedError(
+            f"the ranks did not meet within {timeout_seconds():g} s",
+            location=location,
+            help="some are not started, or ended; TTNN_JIT_RANKS_TIMEOUT sets how long others wait for them",
+        )
+    if isinstance(found[0], World):
+        return found[0]
+    raise found[0]
+
+
+def end_on_termination() -> None:
+    """Raise a `DistributedError` in the main thread when the launcher ends this process, which tells the user why.
+
+    A launcher terminates the other ranks when one has failed. A handler of the program's own is kept.
+    """
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+def _terminated(_signal: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    world = current_world()
+    if world is not None:
+        world.terminate()
+        return
+    raise DistributedError("the launcher ended this rank before it had met the others, because another rank has failed")

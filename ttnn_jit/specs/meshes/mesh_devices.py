@@ -76,7 +76,7 @@ class MeshPlacement:
         """`blocks` of the parts on these devices."""
         if not self.blocks:
             return ()
-        parts = {number: self.blocks[index] for index, number in enumerate(self.own or self.numbers)}
+        parts = dict(zip(self.numbers if self.own is None else self.own, self.blocks, strict=True))
         own = [parts[number] for number in devices.numbers]
         found = tuple(map(own.index, own))
         return () if found == tuple(range(len(own))) else found

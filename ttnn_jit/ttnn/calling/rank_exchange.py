@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.ops.collectives.device_exchanges import ALL_BROADCAST
 from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, part_of_rank
-from ttnn_jit.ops.families.collective import AXIS, GROUPS, Collective, Extents, Join, Received, Shard, Source, shape_of
+from ttnn_jit.ops.families.collective import Collective, Extents, Join, Received, Shard, Source, shape_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
@@ -94,8 +94,7 @@ def planned(  # noqa: PLR0913, PLR0917 - everything that ranks agree on
     digest = blake2b(digest_size=KEY_BYTES)
     for each in (name, tuple(mesh), owners, cluster_axis, statics, specs, memory_config, expansion):
         digest.update(repr(each).encode())
-    parameters = [each.name for each in collective.attributes if each not in {AXIS, GROUPS}]
-    attributes = [f"{parameter}={value!r}" for parameter, value in zip(parameters, statics, strict=False)]
+    attributes = [f"{each.name}={value!r}" for each, value in zip(collective.attributes, statics, strict=False)]
     arguments = ", ".join([*attributes, f"cluster_axis={cluster_axis}"])
     operand = f"[{', '.join(map(str, shapes[0]))}] {specs[0].dtype.name} {specs[0].layout.name}"
     call = Call(f"`{name}` ({arguments}) of {operand}", digest.digest())
