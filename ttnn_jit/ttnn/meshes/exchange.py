@@ -109,13 +109,15 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
     except (ArgumentError, ShapeError) as error:
         raise type(error)(f"{name}: {error.message}", help=error.help) from None
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
-        evaluation = _Evaluation(device, [shards_of(tensor), *map(shards_of, others)])
+        evaluation = _Evaluation(device, [tensor, *others])
         if ranks is not None and plan is not None:
             evaluation.exchange(ranks, plan, output, memory_config)
-            expansion = plan.part.results
+            whole, expansion = expansion, plan.part.results
         if output is not None:
             return [_into(name, evaluation, expansion, output, receivers)]
         made = [evaluation.results(number, results, memory_config) for number, results in expansion.items()]
+        if not made:  # only devices of other ranks have results
+            made.append(evaluation.stand_ins(next(iter(whole.values())), memory_config))
     return [_joined(collective, tensor, statics, same) for same in zip(*made, strict=True)]
 
 
@@ -163,14 +165,15 @@ class _Evaluation:
 
     Args:
         mesh: The mesh, or the only device.
-        operands: For each operand, the tensor on each device, by the device's number.
+        operands: The operands.
     """
 
-    def __init__(self, mesh: Device, operands: Sequence[Mapping[int, Tensor]]) -> None:
+    def __init__(self, mesh: Device, operands: Sequence[Tensor]) -> None:
         self.mesh = mesh
         self._members = mesh.devices if isinstance(mesh, MeshDevice) else mesh.members()
-        self._operands = operands
-        self._shapes = [tuple(next(iter(each.values())).shape) for each in operands]
+        self._operands = [*map(shards_of, operands)]
+        self._shapes = [tuple(each.shape) for each in operands]
+        self._spec = operands[0].spec
         self._known: dict[int, Tensor] = {}
         self._in_place: dict[int, Tensor] = {}
 
@@ -258,6 +261,17 @@ class _Evaluation:
             made.append(storage.replica(value, spec, device, "collective"))
         return made
 
+    def stand_ins(self, results: Results, config: MemoryConfig | None) -> list[Tensor]:
+        """Tensors of this rank's first device with the specs of results that only other ranks have."""
+        device = self.mesh.members()[0]
+        made = []
+        for result in results:
+            placed = self._spec.interleaved.with_(shape=shape_of(result, self._shapes))
+            made.append(
+                storage.filled(0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device)
+            )
+        return made
+
     def write(self, number: int, result: Source, output: Tensor) -> None:
         """Writes a result on a device into a tensor there, which may have another layout."""
         device, is_alike = self._members[number], output.layout is self._spec.layout
@@ -274,10 +288,6 @@ class _Evaluation:
             raise ShapeError(
                 f"{name}: `output_tensor` is {spec}, and the result has shape {list(shape)} and {dtype.name} elements"
             )
-
-    @property
-    def _spec(self) -> TensorSpec:
-        return next(iter(self._operands[0].values())).spec
 
     def value(self, source: Source, device: Device) -> Tensor:
         """The value of an expression as a tensor of `device`, which may be a view of memory of another."""
@@ -368,7 +378,7 @@ def devices_of(name: str, tensor: Tensor) -> MeshDevices:
 
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
     """The tensor on each device that has one, by the device's number in its mesh."""
-    return dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
+    return {number: tensor.on(number) for number in tensor.numbers} if isinstance(tensor, MeshTensor) else {0: tensor}
 
 
 def of_each_device(like: Tensor, tensors: Sequence[Tensor]) -> Tensor:
