@@ -116,3 +116,28 @@ def files(script, path):
     """A tensor of all ranks in one file."""
     ttnn.dump_tensor(path, script.x)
     script.read(ttnn.load_tensor(path, device=script.mesh))
+
+
+def traces(script):
+    """A trace with collectives, replayed on changing inputs."""
+    x, mesh = script.x, script.mesh
+    one = ttnn.to_device(ttnn.ones((64, 64), ttnn.bfloat16, layout=TILES), mesh)
+
+    def calls():
+        y = ttnn.add(x, 0.25)
+        gathered = ttnn.all_gather(y, 0, cluster_axis=0)
+        summed = ttnn.all_reduce(ttnn.multiply(y, 2.0))
+        return gathered, ttnn.add(summed, one), ttnn.reduce_scatter(summed, 1, cluster_axis=0)
+
+    kept = calls()
+    trace = ttnn.begin_trace_capture(mesh, cq_id=0)
+    results = calls()
+    ttnn.end_trace_capture(mesh, trace, cq_id=0)
+    for step in range(3):
+        ttnn.copy(ttnn.add(x, float(step)), x)
+        ttnn.execute_trace(mesh, trace, cq_id=0, blocking=True)
+        for result, eager in zip(results, calls(), strict=True):
+            script.read(result)
+            script.read(eager)
+    ttnn.release_trace(mesh, trace)
+    return kept

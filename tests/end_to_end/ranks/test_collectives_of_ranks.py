@@ -13,6 +13,7 @@ from tests.end_to_end.ranks.collective_script import (
     every_collective,
     files,
     partial_tensors,
+    traces,
 )
 from tests.ranks import in_ranks
 from ttnn_jit import ttnn
@@ -82,4 +83,10 @@ def test_tensors_on_some_devices_and_in_files_are_those_of_one_process(count, tm
         files(script, tmp_path / "x.tensorbin")
 
     run = digest_of(both, ttnn.bfloat16, TILES)
+    assert in_ranks(count, run) == [run()] * count
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_traces_replay_exchanges_with_other_ranks(count):
+    run = digest_of(traces, ttnn.bfloat16, TILES)
     assert in_ranks(count, run) == [run()] * count
