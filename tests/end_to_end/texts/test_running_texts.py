@@ -51,8 +51,8 @@ def test_an_unknown_op_is_an_error_at_its_place(file, capsys):
     path = file(MLP.replace("ttir.relu", "ttir.rely"))
     assert main(["run", str(path)]) == 1
     first, line, carets, *_ = capsys.readouterr().err.splitlines()
-    assert first == f"error: {path}:6:11: Operation ttir.rely is not registered"
-    assert carets.index("^") == line.index("ttir.rely")
+    assert first == f"error: {path}:6:5: `ttir.rely` is not executed here"
+    assert carets.index("^") == line.index("%2")
 
 
 def test_a_result_of_another_shape_is_refused(file, capsys):
