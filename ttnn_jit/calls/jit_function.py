@@ -130,6 +130,9 @@ class JitFunction(WarmCalls):
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
+        is_recorded = where.library.records(arguments.tensors)
+        if is_recorded:  # a replay sees what is written to one part of a tensor of a mesh
+            where.library.separate(arguments.tensors)
         if (mode := where.library.ignored_mode(self.func.__name__)) is not None:
             self._variants.warn_once(mode)
         key = (id(where.target), *arguments.key(), *self._user_passes())
@@ -139,9 +142,11 @@ class JitFunction(WarmCalls):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
+        if is_recorded and where.library.separate(hidden):
+            return self._slow_path(args, kwargs)
         here = on_device_of(hidden, where.library, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
-        is_remembered = self._is_remembered() and not where.library.records(arguments.tensors)
+        is_remembered = self._is_remembered() and not is_recorded
         if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
             self._remember(warm, where.library, arguments, args, kwargs)
         return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *here)

@@ -208,7 +208,8 @@ class FunctionRequest:
         from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 
         unknown = (None,) * len(self.inputs)
-        told = zip(self.same or unknown, self.tensors or unknown, strict=True)
+        blocks = [each.blocks_on(self.devices) for each in self.placements] if self.devices else [()] * len(unknown)
+        told = zip(self.same or unknown, self.tensors or unknown, blocks, strict=True)
 
         def lowered(leaf: Any) -> Any:
             return TensorArgument(leaf, *next(told)) if isinstance(leaf, TensorSpec) else leaf

@@ -25,6 +25,7 @@ from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.reads import NumberMark, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.runtime.native.native import host_cpu
@@ -62,6 +63,17 @@ class Template:
     plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
     streamed: StreamedBytes | None = None
+
+    @cached_property
+    def values_of_fixed_symbols(self) -> Mapping[int, int]:
+        """The values of the symbols for which the template holds for one value alone; of floats their bits."""
+        symbols = (number for number, atom in enumerate(self.formulas.atoms) if atom is None)
+        of_atoms = {(((number,), 1),): symbol for symbol, number in enumerate(symbols)}
+        return {
+            of_atoms[guard.terms]: guard.least
+            for guard in self.formulas.guards
+            if guard.terms in of_atoms and guard.least is not None and guard.least == guard.greatest
+        }
 
     def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
         """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field, replace
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from ttnn_jit.compiler.stored_templates import read_template, stored_form
 from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
 from ttnn_jit.compiler.template import (
     CompiledTemplate,
+    Template,
     compile_template,
     is_eligible,
     marked_places,
@@ -31,6 +33,7 @@ from ttnn_jit.foreign.values import same_value
 from ttnn_jit.guards.reads import Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
+from ttnn_jit.specs.extents.float_functions import double
 from ttnn_jit.specs.extents.trace import ServesOneCallError
 
 
@@ -96,6 +99,8 @@ class _Family:
         seen: The calls that were compiled.
         marked: The sizes that the user marked as open.
         templates: The templates of these calls.
+        fixed: How many templates have fixed a number among the arguments, each to another value, before one left it
+            open.
         is_warned_of: The user was warned that templates run out.
         serves_one_call: A program of these calls served one call only, so that no template is tried again.
     """
@@ -103,6 +108,7 @@ class _Family:
     seen: list[SeenCall] = field(default_factory=list)
     marked: set[Place] = field(default_factory=set)
     templates: list[_Guarded] = field(default_factory=list)
+    fixed: Counter[Place] = field(default_factory=Counter)
     is_warned_of: bool = False
     serves_one_call: bool = False
 
@@ -111,6 +117,19 @@ class _Family:
         index, axis = place
         first = self.seen[0].sizes
         return place in self.marked or any(seen.sizes[index][axis] != first[index][axis] for seen in self.seen)
+
+    def note_fixed_numbers(self, template: Template, tensors: int) -> None:
+        """Count the numbers of a call with so many tensors that its new template fixes, unless their value folds."""
+        values = template.values_of_fixed_symbols
+        for row, own in enumerate(template.symbols.numbers[tensors : tensors + 2], tensors):
+            shown = double if row in template.symbols.floats else int
+            for axis, symbol in enumerate(own):
+                if symbol is None:
+                    continue
+                if symbol not in values:
+                    self.fixed[row, axis] = -MAX_TEMPLATES
+                elif not _folds(shown(values[symbol])):
+                    self.fixed[row, axis] += 1
 
     def are_equal(self, one: Place, other: Place) -> bool:
         """Whether two sizes were equal at every call."""
@@ -157,6 +176,20 @@ class _Family:
                 return Found(found, guard_of(found)) if each.compiled.hidden else Found(found, each.guard, hidden)
         return None
 
+
+def _folds(number: float) -> bool:
+    """Whether a number may be fixed for its value, while the function leaves others open."""
+    return abs(number) in {0, 1} or not _LEAST_ORDINARY <= abs(number) <= _GREATEST_ORDINARY
+
+
+_LEAST_ORDINARY, _GREATEST_ORDINARY = 2.0**-126, 3e38
+"""Between these a float32 is neither denormal nor the largest, which stands for infinity."""
+
+MAX_FIXED = 4
+"""After so many templates that fix a number among the arguments, the function is taken to need its value.
+
+Fewer would take a function that treats its first steps in another way for one that needs the number of every step.
+"""
 
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
@@ -263,6 +296,7 @@ class Templates:
             return None
         if made is None:
             return None
+        family.note_fixed_numbers(made.template, len(request.inputs))
         compilation = Compilation(made.program, made.reads, made.structure, None, made.warnings, by_template=True)
         exact = self._guard_of(compilation)
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
@@ -317,4 +351,9 @@ class Templates:
 
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
         """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""
-        return lambda place: (bool(self._dynamic) and place[0] < tensors) or family.varies(place)
+
+        def is_dynamic(place: Place) -> bool:
+            opened = bool(self._dynamic) and place[0] < tensors
+            return opened or (family.varies(place) and family.fixed[place] < MAX_FIXED)
+
+        return is_dynamic

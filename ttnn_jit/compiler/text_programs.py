@@ -16,8 +16,8 @@ from ttnn_jit.frontend.ir.lowering import (
     LoweredText,
     Source,
     callee_of,
+    read_op,
 )
-from ttnn_jit.frontend.ir.tensor_types import is_tensor
 from ttnn_jit.ops.families.text_operation import DenseNumbers
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.programs.program import Program
@@ -74,8 +74,7 @@ class TextModule:
             CompileError: It is not executed here.
         """
         lowering = FunctionLowering(self.functions, self.target, "op", self.mesh if on_mesh else (1,))
-        tensors = [each for each in op.results if is_tensor(each.type)]
-        return TextProgram(self, lowering.lower(inputs, [op], tensors, apart=on_mesh))
+        return TextProgram(self, lowering.lower(inputs, [op], read_op(op).written(op), apart=on_mesh))
 
     def callee(self, op: Operation, name: str) -> FuncOp:
         """The function that an op calls.

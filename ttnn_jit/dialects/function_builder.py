@@ -98,15 +98,20 @@ class FunctionBuilder:
         self.block = empty_block()
         self._notes: dict[SSAValue, str] = {}
         self._whole: set[SSAValue] = set()
+        self._blocks: dict[SSAValue, tuple[int, ...]] = {}
         self._device: SSAValue | None = None
 
-    def argument(self, spec: TensorSpec, note: str | None = None, *, is_whole: bool = False) -> SSAValue:
-        """Adds an argument; `note` is its ``ttir.name``, and `is_whole` as in `ArgumentNotes`."""
+    def argument(
+        self, spec: TensorSpec, note: str | None = None, *, blocks: tuple[int, ...] = (), is_whole: bool = False
+    ) -> SSAValue:
+        """Adds an argument; `note` is its ``ttir.name``, `blocks` and `is_whole` as in `ArgumentNotes`."""
         value = self.block.insert_arg(tensor_type(spec), len(self.block.args))
         if note is not None:
             self._notes[value] = note
         if is_whole:
             self._whole.add(value)
+        if blocks:
+            self._blocks[value] = blocks
         return value
 
     def operation(
@@ -287,7 +292,9 @@ class FunctionBuilder:
         )
         properties: dict[str, Attribute] = {"sym_name": StringAttr(self._symbol), "function_type": function_type}
         said = [
-            ArgumentNotes(self._notes.get(each), (updates or {}).get(each), each in self._whole)
+            ArgumentNotes(
+                self._notes.get(each), (updates or {}).get(each), each in self._whole, self._blocks.get(each, ())
+            )
             for each in self.block.args
         ]
         if any(said):

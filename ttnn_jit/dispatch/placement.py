@@ -70,7 +70,7 @@ def _on_mesh(arguments: Arguments, function: str) -> Placement:
             help="move it to the mesh: `ttnn.to_device(tensor, mesh)`, or `ttnn.from_torch(..., device=mesh)`",
         )
     if len({*arguments.libraries} - {None}) > 1:
-        listed = _list_tensors(arguments, lambda _, library: f"a {library.title.removesuffix('s')}")
+        listed = _list_tensors(arguments, _beside_mesh)
         raise ArgumentError(f"Invalid arguments for function {function}: {listed}", help=ONE_DEVICE_HELP)
     placed = common_numbers(mesh, given)
     own = tuple(mesh.own(placed))
@@ -78,6 +78,13 @@ def _on_mesh(arguments: Arguments, function: str) -> Placement:
         raise ArgumentError(f"this rank has no device of {mesh} with all the tensors of a call of {function}")
     remote = tuple(number for number in placed if number not in own) if len(own) < len(placed) else ()
     return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote))
+
+
+def _beside_mesh(tensor: Any, library: TensorLibrary) -> str:
+    """What a tensor of a call with tensors of a mesh is."""
+    if library is MESH:
+        return f"on {tensor.device()}"
+    return "on the host" if library is TTNN else f"a {library.title.removesuffix('s')}"
 
 
 def _target_of(arguments: Arguments, function: str) -> SystemDesc:

@@ -12,16 +12,40 @@ from pathlib import Path
 
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.tools import opt_arguments
 
 INTERRUPTED = 130  # the exit status of shells for SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status: 0, 1 with the error on stderr, or 130 after an interrupt."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    """The command line; returns the exit status: 0, 1 with the error on stderr, or 130 after an interrupt.
+
+    A wrong command line exits with 2, as argparse does.
+    """
+    given = sys.argv[1:] if arguments is None else [*arguments]
+    if given[:1] == ["opt"]:
+        return opt_main(given[1:], "ttnn-jit opt")
+    options = _parser().parse_args(given)
+    return _guarded(lambda: int(options.run(options)))
+
+
+def opt_main(arguments: Sequence[str] | None = None, prog: str = "ttmlir-opt") -> int:
+    """The command ``ttmlir-opt``, which is ``ttnn-jit opt``; returns the exit status, 2 for a wrong command line."""
+
+    def run() -> int:
+        opt = import_module("ttnn_jit.tools.opt")
+        return int(opt.run(sys.argv[1:] if arguments is None else arguments, prog))
+
+    return _guarded(run)
+
+
+def _guarded(command: Callable[[], int]) -> int:
+    """The exit status of a command, which prints what it raises."""
     try:
-        return int(options.run(options))
+        return command()
+    except opt_arguments.UsageError as error:
+        print(error, file=sys.stderr)
+        return opt_arguments.USAGE_STATUS
     except TtnnJitError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -49,30 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
-    _add_input(opt)
-    opt.add_argument("-p", "--passes", default="", help="stages in order, `a,b{option=value},c`; `all` for every one")
-    opt.add_argument(
-        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
-    )
-    opt.add_argument(
-        "--ttir-to-ttmetal-pipeline",
-        metavar="OPTIONS",
-        help="all later stages, with the options of ttmlir-opt: 'system-desc-path=FILE ttnn-mode=true'",
-    )
-    opt.add_argument("--emit", metavar="STAGE", help="write the text of `host`, `codegen` or `assembly` instead")
-    opt.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
-    opt.add_argument(
-        "--print-ir-after-all",
-        "--mlir-print-ir-after-all",
-        action="store_true",
-        help="print the module after every stage, on stderr",
-    )
-    opt.add_argument("--print-debuginfo", action="store_true", help="print locations")
-    opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
-    _add_entry(opt)
-    opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")
-    opt.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
-    opt.add_argument("--write", type=Path, help="renew the list of stages in this Markdown file, and exit")
+    opt_arguments.add_options(opt)
     opt.set_defaults(run=_command("opt"))
 
     run = commands.add_parser("run", help="execute a module from any stage, or a program (.ttjp), on random inputs")

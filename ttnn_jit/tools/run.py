@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
-from ttnn_jit.dialects.argument_notes import whole_arguments_of
+from ttnn_jit.dialects.argument_notes import shared_blocks_of, whole_arguments_of
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
@@ -105,9 +105,22 @@ def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tens
         whole = whole_arguments_of(function)
         specs = [spec for at, spec in enumerate(specs) for _ in range(1 if at in whole else len(devices))]
     inputs = _inputs(options, specs)
+    if devices is not None:
+        inputs = _with_shared_blocks(function, len(devices), inputs)
     if options.interpret:
         return _interpreted(module, inputs)
     return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
+
+
+def _with_shared_blocks(function: FuncOp, count: int, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The inputs on each device, of which those that share memory are equal to the first of them."""
+    whole, blocks, found = whole_arguments_of(function), shared_blocks_of(function), [*inputs]
+    first = 0
+    for index, _ in enumerate(function.args):
+        for position, same in enumerate(blocks.get(index, ())):
+            found[first + position] = inputs[first + same]
+        first += 1 if index in whole else count
+    return found
 
 
 def _argument_specs(function: FuncOp) -> list[TensorSpec]:

@@ -2,6 +2,7 @@
 
 import types
 
+import pytest
 import torch
 
 import ttnn_jit
@@ -76,3 +77,40 @@ def test_numbers_that_plain_look_ups_lead_to_are_open_from_the_second_value_on()
             HELD.owner = owner(0.3 + step)
             assert torch.equal(function(X), X * (0.3 + step)), name
         assert COUNTERS.compiles - before == 2, name
+
+
+def counted(calls):
+    """The compiles of each call in turn."""
+    for call in calls:
+        before = COUNTERS.compiles
+        call()
+        yield COUNTERS.compiles - before
+
+
+def test_a_number_that_the_function_needs_leaves_its_sizes_open():
+    """Four templates find that it is fixed; others hold for one value of it, and for all sizes."""
+
+    @ttnn_jit.jit(enable_cache=False)
+    def repeated(x, count, rate):
+        for _ in range(count):
+            x = x * rate
+        return x
+
+    with pytest.warns(UserWarning, match="compiled for 6 values of `count`"):
+        numbers = [*counted(lambda count=count: repeated(X, count, 0.5) for count in range(2, 12))]
+    assert numbers == [1] * 10
+    sizes = [*counted(lambda rows=rows: repeated(torch.randn(rows, 8), 3, 0.5) for rows in range(20, 30))]
+    assert sum(sizes) == 1
+    rates = [*counted(lambda rate=rate: repeated(X, 3, rate) for rate in (0.6, 0.7, 0.8, 0.9))]
+    assert sum(rates) <= 2
+    x = torch.randn(23, 8)
+    assert torch.equal(repeated(x, 3, 0.25), x * 0.25 * 0.25 * 0.25)
+
+
+def test_a_number_that_the_function_needs_at_first_is_open_later():
+    @ttnn_jit.jit(enable_cache=False)
+    def warmed_up(x, step):
+        return x if step in (2, 3, 4) else x * step
+
+    compiles = [*counted(lambda step=step: warmed_up(X, step) for step in range(2, 20))]
+    assert compiles == [1, 1, 1, 1] + [0] * 14

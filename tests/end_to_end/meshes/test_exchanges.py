@@ -115,6 +115,7 @@ def test_every_collective_is_tested():
         "broadcast",
         "collective_broadcast",
         "point_to_point",
+        "receive",
         "collective_permute",
         "gather_from_others",
         "device_position",

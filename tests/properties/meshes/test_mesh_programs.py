@@ -12,7 +12,7 @@ from tests.end_to_end.meshes.test_exchanges import on, opened
 from tests.end_to_end.meshes.test_jitted_collectives import assert_equal
 from ttnn_jit import ttnn
 
-SEEDS = 10
+SEEDS = 8
 MESHES = ((2, 4), (1, 3), (2, 2, 2), (3, 2), (1, 5))
 KINDS = {"cpu": (torch.float32, torch.int32), "wormhole_b0": (torch.bfloat16, torch.float32)}
 
@@ -29,6 +29,7 @@ def step(draw, shape, tensors):
     calls = {
         "add": own == tuple(tensors[y].shape) and (lambda t: t[x] + t[y]),
         "multiply": lambda t: t[x] * 2,
+        "add_": lambda t: ttnn.add_(t[x], 1),
         "relu": lambda t: ttnn.relu(t[x]),
         "all_reduce": lambda t: ttnn.all_reduce(t[x], cluster_axis=axis),
         "largest": lambda t: ttnn.all_reduce(t[x], cluster_axis=axis, reduce_type="max"),
@@ -43,27 +44,51 @@ def step(draw, shape, tensors):
     return draw.choice([(name, call) for name, call in calls.items() if call])
 
 
+class Inputs:
+    """Random tensors of one mesh, element type and layout."""
+
+    def __init__(self, draw):
+        shape, target = draw.choice(MESHES), draw.choice([*KINDS])
+        on_cpu = target == "cpu"
+        self._draw = draw
+        self._mesh = opened(shape) if on_cpu else ttnn.open_mesh_device(ttnn.MeshShape(shape), target=target)
+        self._dtype = draw.choice(KINDS[target])
+        self._extents = (2, 24, draw.choice([16, 30])) if on_cpu else (2, 96, 64)
+        self._layout = draw.choice([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]) if on_cpu else ttnn.TILE_LAYOUT
+        self.shape = shape
+
+    def pair(self):
+        """Two equal tensors; some are whole on each device, and then a part of some is written."""
+        count = self._mesh.get_num_devices()
+        shards = [(torch.randn(self._extents) * 9).to(self._dtype) for _ in range(count)]
+        is_whole, written = self._draw.random() < 0.4, self._draw.choice([None, self._draw.randrange(count)])
+        mapper = ttnn.ReplicateTensorToMesh(self._mesh)
+        pair = [
+            ttnn.from_torch(shards[0], device=self._mesh, mesh_mapper=mapper, layout=self._layout)
+            if is_whole
+            else on(self._mesh, shards, layout=self._layout)
+            for _ in range(2)
+        ]
+        for each in pair if written is not None else ():
+            ttnn.add_(ttnn.get_device_tensors(each)[written], 3)
+        return pair
+
+    def for_two_calls(self):
+        """The two arguments of a call, and equal ones."""
+        return [*zip(self.pair(), self.pair(), strict=True)]
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_a_random_program_has_the_bits_of_eager_calls(seed):
     draw = random.Random(seed)
     torch.manual_seed(seed)
-    shape, target = draw.choice(MESHES), draw.choice([*KINDS])
-    mesh = ttnn.open_mesh_device(ttnn.MeshShape(shape), target=target) if target != "cpu" else opened(shape)
-    dtype, count = draw.choice(KINDS[target]), mesh.get_num_devices()
-    extents = (2, 96, 64) if target != "cpu" else (2, 24, draw.choice([16, 30]))
-    layout = ttnn.TILE_LAYOUT if target != "cpu" else draw.choice([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])
-
-    def given():
-        shards = [(torch.randn(extents) * 9).to(dtype) for _ in range(2 * count)]
-        return [on(mesh, half, layout=layout) for half in (shards[:count], shards[count:])]
-
-    first, calls = given(), []
-    tensors = [*first]
+    inputs = Inputs(draw)
+    sample, calls = [*inputs.for_two_calls()[0]], []
     for _ in range(7):
-        name, call = step(draw, shape, tensors)
+        name, call = step(draw, inputs.shape, sample)
         calls.append((name, call))
-        tensors.append(call(tensors))
-    kept = draw.sample(range(len(tensors)), 3)
+        sample.append(call(sample))
+    kept = draw.sample(range(len(sample)), 3)
 
     def program(x, y):
         found = [x, y]
@@ -72,6 +97,8 @@ def test_a_random_program_has_the_bits_of_eager_calls(seed):
         return [found[index] for index in (*kept, -1)]
 
     jitted = ttnn_jit.jit(graph_capture=True)(program)
-    for inputs in (first, given(), given()):
-        for found, expected in zip(jitted(*inputs), program(*inputs), strict=True):
+    for _ in range(3):
+        mine, others = inputs.for_two_calls()
+        results = zip(jitted(*mine), program(*others), strict=True)
+        for found, expected in (*results, *zip(mine, others, strict=True)):
             assert_equal(found, expected)

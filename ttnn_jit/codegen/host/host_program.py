@@ -21,7 +21,7 @@ from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, RepeatedR
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.codegen.writing.llvm_kernel import LlvmKernel, kernel_of
-from ttnn_jit.dialects.argument_notes import updates_of, whole_arguments_of
+from ttnn_jit.dialects.argument_notes import shared_blocks_of, updates_of, whole_arguments_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.meshes import mesh_devices_of
@@ -91,7 +91,16 @@ def _initial_plan(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -
     name = function.sym_name.data
     whole = frozenset(whole_arguments_of(function))
     return HostPlan(
-        name, launches, arguments, results, updates_of(function), written, isa, numerics=reader.numerics, whole=whole
+        name,
+        launches,
+        arguments,
+        results,
+        updates_of(function),
+        written,
+        isa,
+        numerics=reader.numerics,
+        whole=whole,
+        blocks=shared_blocks_of(function),
     )
 
 

@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
+from xdsl.ir import Operation
+
 from ttnn_jit.codegen.meshes.exchanges import ExchangeLaunches
 from ttnn_jit.codegen.reading.copies import copies_of
 from ttnn_jit.codegen.reading.packing import repacking_whole
@@ -23,6 +25,7 @@ from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.ops.families.collective import Shard
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE
 
@@ -78,8 +81,8 @@ class _Expansion:
         self._blocks: dict[tuple[Blocks, int], Blocks] = {}
         groups = _groups(plan.launches)
         self._groups = {id(launch): groups[index] for index, launch in enumerate(plan.launches)}
-        self._writers = {each.value: launch.ops[-1] for launch in plan.launches for each in launch.bound.outputs}
         self._returned: dict[PlanValue, tuple[PlanValue, int]] = {}
+        self._arguments: dict[PlanValue, list[PlanValue]] = {}
         self._copying: list[HostLaunch] = []
         self._copies: dict[tuple[PlanValue, int], PlanValue] = {}
         self._computed: dict[tuple[_Group, tuple[PlanValue, ...]], tuple[PlanValue, ...]] = {}
@@ -114,9 +117,12 @@ class _Expansion:
     def _argument(self, index: int, value: PlanValue) -> Iterator[PlanValue]:
         """The argument on each device, or the one of the whole mesh."""
         own = [PlanValue(value.spec) for _ in range(1 if index in self._plan.whole else self._count)]
+        is_updated = any(argument == index for argument, _ in self._plan.updates)
+        blocks = () if is_updated else self._plan.blocks.get(index, ())
         for position, values in enumerate(self._values):
-            values[value] = own[min(position, len(own) - 1)]
+            values[value] = own[blocks[position] if blocks else min(position, len(own) - 1)]
         self._placed.update({each: position for position, each in enumerate(own)})
+        self._arguments[value] = own
         yield from own
 
     def _new(self, value: PlanValue, position: int) -> PlanValue:
@@ -186,14 +192,21 @@ class _Expansion:
         self._constants |= own.constants
 
     def _results(self, index: int, arguments: Collection[PlanValue]) -> Iterator[PlanValue]:
-        """A result on each device, in memory of its own; one for the whole mesh if it updates such an argument."""
+        """A result on each device; one for the whole mesh if it updates such an argument.
+
+        A value that several devices have is one tensor, whose block their tensors share until one is written; but new
+        values of arguments, and tensors in L1, are copied.
+        """
         plan, value = self._plan, self._plan.results[index]
+        is_copied = in_l1(value.spec) or any(result == index for _, result in plan.updates)
         is_whole = any(argument in plan.whole and result == index for argument, result in plan.updates)
         for position in range(1 if is_whole else self._count):
             own = self._values[position][value]
-            if value not in plan.arguments:
-                owner = self._returned.setdefault(own, (value, position))
-                if owner != (value, position) or own in arguments:
+            if value in plan.arguments:
+                own = self._arguments[value][position if len(self._arguments[value]) > 1 else 0]
+            else:
+                owner, home = self._returned.setdefault(own, (value, position))
+                if owner is not value or own in arguments or (is_copied and home != position):
                     own = self._copied(own, value, position)
             yield own
 
@@ -207,8 +220,16 @@ class _Expansion:
                 kernels = [repacking_whole(read, written, self._plan.numerics)]
             else:
                 kernels = copies_of(read, Access.identity(read.view.shape), written, self._plan.numerics)
-            self._copying += [HostLaunch((self._writers[value],), kernel) for kernel in kernels]
+            self._copying += [HostLaunch((self._returning,), kernel) for kernel in kernels]
         return made
+
+    @property
+    def _returning(self) -> Operation:
+        """The op that returns results: it stands for the copies of results."""
+        block = self._plan.launches[0].ops[-1].parent_block()
+        assert block is not None
+        assert block.last_op is not None
+        return block.last_op
 
     def _updates(self, results: Sequence[Sequence[PlanValue]]) -> Iterator[tuple[int, int]]:
         """The updated arguments on each device, and the results that replace them."""

@@ -160,6 +160,7 @@ class HostPlan:
         numerics: The numerics of the target.
         devices: The devices of a mesh that run the program; None for one device.
         whole: The indices of arguments of one device's plan that are one tensor for the whole mesh.
+        blocks: Argument index of one device's plan -> per device the first one whose part has the same memory.
         positions: Of a mesh's plan, the position among `devices` of each value's device; empty before
             `mesh_expansion`.
     """
@@ -175,6 +176,7 @@ class HostPlan:
     numerics: Numerics = Numerics.IEEE
     devices: MeshDevices | None = None
     whole: frozenset[int] = frozenset()
+    blocks: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     positions: Mapping[PlanValue, int] = field(default_factory=dict)
 
     @property

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, TypeAlias
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, DTypeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
@@ -87,15 +88,17 @@ class OpCall:
 
     Attributes:
         operation: What it computes.
-        operands: Operand -> the values that it has.
-        attributes: Attribute -> value.
+        operands: The values that it reads.
+        arguments: Operand or attribute -> value.
         results: The specs of its results.
+        element_types: See `TextCall`.
     """
 
     operation: TextOperation
     operands: tuple[SSAValue, ...]
     arguments: Mapping[str, Any]
     results: tuple[TensorSpec, ...]
+    element_types: Mapping[str, str] = field(default_factory=dict)
 
     def call(self, value_of: Callable[[SSAValue], Any]) -> TextCall:
         """The call with `value_of` every operand."""
@@ -105,7 +108,14 @@ class OpCall:
                 return value_of(given)
             return [*map(valued, given)] if isinstance(given, list) else given
 
-        return TextCall({name: valued(given) for name, given in self.arguments.items()}, self.results)
+        call = TextCall({name: valued(given) for name, given in self.arguments.items()}, self.results)
+        call.element_types = self.element_types
+        return call
+
+    def written(self, op: Operation) -> list[SSAValue]:
+        """The values that get its results: those of `op`, or the operand that it updates."""
+        tensors: list[SSAValue] = [each for each in op.results if is_tensor(each.type)]
+        return [self.arguments[self.operation.updates]] if self.operation.updates and not tensors else tensors
 
 
 def is_allocated(value: SSAValue) -> bool:
@@ -131,9 +141,23 @@ def read_op(op: Operation) -> OpCall:
         operands = _read_operands(operation.form, op, sizes)
         bound = operation.bound(operands, sizes, attributes)
         results = tuple(spec_in_text(each.type) for each in op.results if is_tensor(each.type))
+        element_types = _element_types(op, bound)
+        quantized = [each for each in element_types.values() if each.startswith("!quant")]
+        if quantized and not operation.takes_quantized:
+            raise DTypeError(f"it does not compute with {quantized[0]}", help="dequantize the tensor first")
+        if operation.updates and not results:
+            results = (spec_in_text(bound[operation.updates].type),)
     except TtnnJitError as error:
         raise _located(error, op, location) from error
-    return OpCall(operation, tuple(operands), bound, results)
+    return OpCall(operation, tuple(operands), bound, results, element_types)
+
+
+def _element_types(op: Operation, bound: Mapping[str, Any]) -> dict[str, str]:
+    """The element type of each operand with one value, and of the first result, as the text says it."""
+    values = {name: each for name, each in bound.items() if isinstance(each, SSAValue)}
+    values |= {"result": op.results[0]} if op.results else {}
+    types = {name: each.type for name, each in values.items()}
+    return {name: str(type_.get_element_type()) for name, type_ in types.items() if isinstance(type_, TensorType)}
 
 
 def operation_in_text(op: Operation) -> TextOperation:
@@ -282,6 +306,8 @@ class FunctionLowering:
         match read.operation.role:
             case Role.NOTHING | Role.ALLOCATES:
                 return
+            case Role.CALLS:
+                self._inline(op, read.arguments["decomposition"])
             case Role.CALLS_ONCE:
                 self._call_once(op, read.arguments["callee"])
             case Role.EXCHANGES:
@@ -298,8 +324,7 @@ class FunctionLowering:
             if key not in made:
                 made[key] = self._computed(op, read, device)
             found.append(made[key])
-        tensors = [each for each in op.results if is_tensor(each.type)]
-        for index, value in enumerate(tensors):
+        for index, value in enumerate(read.written(op)):
             self._values[value] = tuple(results[index] for results in found)
 
     def _computed(self, op: Operation, read: OpCall, device: int) -> list[Value]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
@@ -13,6 +15,10 @@ from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 _SIGNLESS = {f"i{8 * dtype.itemsize}": dtype for dtype in ALL_DTYPES if dtype.mlir.startswith("si")}
 _DTYPES = {dtype.mlir: dtype for dtype in ALL_DTYPES} | _SIGNLESS
 """Spelling of an element type in a text -> the type; integers without a sign are signed."""
+
+
+_QUANTIZED = re.compile(r"!quant\.uniform<(\w+)")
+"""A quantized type; its numbers are stored as the integer type that it names."""
 
 
 def is_tensor(type_: Attribute) -> bool:
@@ -28,7 +34,9 @@ def dtype_in_text(element: Attribute) -> DataType:
     """
     if isinstance(element, TileType):
         return element.dtype
-    found = _DTYPES.get(str(element))
+    spelling = str(element)
+    quantized = _QUANTIZED.match(spelling)
+    found = _DTYPES.get(quantized[1] if quantized else spelling)
     if found is None:
         known = ", ".join(sorted(_DTYPES))
         raise DTypeError(f"tensors of {element} are not computed here", help=f"element types are {known}")

@@ -15,10 +15,9 @@ from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.guards.reads import STATE_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.libraries import MESH, TTNN, LibraryMark, mark_of, tensor_library_of
-from ttnn_jit.specs.tensor_spec import TensorSpec
 
-MakeInput = Callable[[TensorSpec, str], Any]
-"""Makes the program's next input from a spec and a name, and returns its proxy."""
+MakeInput = Callable[..., Any]
+"""Makes the program's next input from a spec, a name and the blocks of a tensor of a mesh, and returns its proxy."""
 
 
 class HiddenInputs:
@@ -57,7 +56,8 @@ class HiddenInputs:
             mark = mark_of(tensor) if path[0][0] == STATE_STEP else self._mark(tensor, path_text(path), location)
             self._recorder.record_tensor(tensor, mark)
             spec = mark.spec if self._open is None else self._open.spec(path, mark.spec)
-            known = self._inputs[path] = argument(spec, path_text(path))
+            blocks = (mark.placement.blocks_on(self._devices),) if mark.placement and self._devices else ()
+            known = self._inputs[path] = argument(spec, path_text(path), *blocks)
             self._recorder.bind_proxy(known, path, tensor)
         return known
 

@@ -41,11 +41,13 @@ class TensorArgument:
         spec: Its metadata.
         memory: A number that tensors in the same memory share; None: the tensor aliases no other.
         tensor: The tensor itself, for functions that test identity; None: nobody else has a reference to it.
+        blocks: Of a tensor of a mesh, per device the first one whose part has the same memory; () if each has its own.
     """
 
     spec: TensorSpec
     memory: int | None = None
     tensor: Any = field(default=None, repr=False, compare=False)
+    blocks: tuple[int, ...] = ()
 
 
 class ProgramTensor(TensorQueries):
@@ -237,7 +239,7 @@ class AbstractEmitter(ABC):
 
     def argument(self, argument: TensorArgument, name: str) -> ProgramTensor:
         """The proxy of the next tensor of the argument `name`; tensors in one memory share a proxy."""
-        value = self.builder.named_argument(argument.spec, name)
+        value = self.builder.named_argument(argument.spec, name, argument.blocks)
         known = None if argument.memory is None else self._arguments.get(argument.memory)
         if known is None:
             known = self._input(value, argument.spec)
@@ -259,8 +261,10 @@ class AbstractEmitter(ABC):
         """
         return self._hidden.input(value, self._hidden_input, self.location) if is_library_tensor(value) else value
 
-    def _hidden_input(self, spec: TensorSpec, name: str, *, is_whole: bool = False) -> ProgramTensor:
-        return self._input(self.builder.hidden_input(spec, name, is_whole=is_whole), spec)
+    def _hidden_input(
+        self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = (), *, is_whole: bool = False
+    ) -> ProgramTensor:
+        return self._input(self.builder.hidden_input(spec, name, blocks, is_whole=is_whole), spec)
 
     def random_state(self, part: str) -> ProgramTensor:
         """The input for a part of the generator's state (runtime/programs/random_state.py)."""

@@ -46,6 +46,7 @@ from ttnn_jit.ops import (
     Number,
     Operation,
 )
+from ttnn_jit.ops.collectives.device_exchanges import RECEIVE
 from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.storage_type import StorageType
 from ttnn_jit.specs.tensor_spec import MemoryConfig, Shape, checked
@@ -96,9 +97,7 @@ class ProxyTensor(ProgramTensor):
         """
         config, output, receivers = destination
         if receivers is not None and output is not None:
-            self.refuse(
-                f"{name}: a jitted function writes no tensor on some devices alone", "leave `output_tensor` out"
-            )
+            collective, others = RECEIVE, (output,)
         made = self.emitter.exchanged(name, collective, (self, *others), statics, cluster_axis)
         if output is not None:
             return [write(self.emitter, output, made[0].operand, name)]

@@ -95,18 +95,20 @@ class ModuleBuilder(FunctionBuilder):
             devices=request.devices,
         )
 
-    def named_argument(self, spec: TensorSpec, name: str) -> SSAValue:
-        """The function's next argument, or the next tensor of the argument `name`."""
-        value = self.argument(spec)
+    def named_argument(self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = ()) -> SSAValue:
+        """The function's next argument, or the next tensor of the argument `name`; `blocks` as in `ArgumentNotes`."""
+        value = self.argument(spec, blocks=blocks)
         self._names[value] = name
         return value
 
-    def hidden_input(self, spec: TensorSpec, name: str, *, is_whole: bool = False) -> SSAValue:
+    def hidden_input(
+        self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = (), *, is_whole: bool = False
+    ) -> SSAValue:
         """The function's next argument, a hidden input found at `name`; the text shows the name.
 
         On a mesh it `is_whole` if it is one tensor for all devices.
         """
-        value = self.argument(spec, name, is_whole=is_whole and self.devices is not ONE_DEVICE)
+        value = self.argument(spec, name, blocks=blocks, is_whole=is_whole and self.devices is not ONE_DEVICE)
         self._names[value] = name
         return value
 
@@ -316,10 +318,17 @@ class ModuleBuilder(FunctionBuilder):
 class SpecBuilder(ModuleBuilder):
     """Infers the spec of each result, or refuses the operation, and writes no module."""
 
-    def named_argument(self, spec: TensorSpec, name: str) -> Any:
+    def named_argument(self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = ()) -> Any:
         """None: there are no values."""
 
-    def hidden_input(self, spec: TensorSpec, name: str, *, is_whole: bool = False) -> Any:
+    def hidden_input(
+        self,
+        spec: TensorSpec,
+        name: str,
+        blocks: tuple[int, ...] = (),
+        *,
+        is_whole: bool = False,
+    ) -> Any:
         """None: there are no values."""
 
     def write(

@@ -250,6 +250,23 @@ POINT_TO_POINT = Collective(
 )
 
 
+def _received(group: Group, _: Extents, sender: int, receiver: int) -> list[Results]:
+    source = _of_device(group, sender)
+    return [(source if device == receiver else Shard(device, 1),) for device in group.devices]
+
+
+RECEIVE = Collective(
+    name="receive",
+    parameters=(_X, Parameter("buffer", TENSOR), _SENDER, Parameter("receiver", DIMENSION), AXIS),
+    summary="The sender's tensor on the receiver, and their own buffers on the other devices.",
+    source="ttnn.point_to_point with an output tensor",
+    expand=_received,
+    golden=lambda _, shards, buffers, sender, receiver: [
+        shards[sender] if index == receiver else buffer for index, buffer in enumerate(buffers)
+    ],
+)
+
+
 def _exchanged(group: Group, shape: Extents, in_dim: int, out_dim: int, count: int | None = None) -> list[Results]:
     joined, split = axis_of(in_dim, len(shape)), axis_of(out_dim, len(shape))
     if joined == split:
@@ -440,6 +457,7 @@ COLLECTIVES = (
     BROADCAST,
     COLLECTIVE_BROADCAST,
     POINT_TO_POINT,
+    RECEIVE,
     COLLECTIVE_PERMUTE,
     ALL_TO_ALL,
     NEIGHBOR_PAD,

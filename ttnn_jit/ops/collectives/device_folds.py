@@ -74,5 +74,5 @@ PARTIAL_FOLD = MacroOperation(
     source="this project's order of sums over devices",
     decompose=_folded_to,
     golden=_folded_to_in_torch,
-    examples=((((3, 40),) * 2, ("sum", (2,), 4, DataType.FLOAT32)),),
+    examples=((((3, 40),) * 2, ("sum", (2,), 4, COMPUTE_TYPE)),),
 )

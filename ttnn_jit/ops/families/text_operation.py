@@ -11,10 +11,12 @@ import enum
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from types import MappingProxyType
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.process.cached_property import cached_property
@@ -31,9 +33,9 @@ OPTIONAL, VARIADIC = "?", "*"
 
 _OF_CHIPS = """
 compute_config compute_kernel_config conservative_folding conv2d_config conv2d_slice_config conv3d_config dtype layout
-matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid pad_value program_config
-resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme reallocate_halo_output
-in_place_halo config_tensors_in_dram flattened_compat_info
+matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size pad_value
+program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
+reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info
 """
 WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
 """Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
@@ -77,6 +79,7 @@ class Role(enum.Enum):
     Attributes:
         COMPUTES: Its results are computed from its operands.
         ALLOCATES: Its result has no elements yet: an op whose last operand it is writes it, and returns that.
+        CALLS: It calls the function `decomposition`.
         CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
             are what ``write`` and the golden give for its one result.
@@ -85,6 +88,7 @@ class Role(enum.Enum):
 
     COMPUTES = "computes"
     ALLOCATES = "allocates"
+    CALLS = "calls"
     CALLS_ONCE = "calls once"
     EXCHANGES = "exchanges"
     NOTHING = "nothing"
@@ -99,8 +103,10 @@ class TextCall:
     Attributes:
         results: The specs of the results.
         mesh: The extents of the mesh.
+        element_types: Operand -> its element type in the text; ``"result"`` -> that of the first result.
     """
 
+    element_types: Mapping[str, str] = MappingProxyType({})
     mesh: tuple[int, ...] = (1,)
 
     def __init__(self, given: Mapping[str, Any], results: Sequence[TensorSpec]) -> None:
@@ -199,6 +205,11 @@ class TextOperation:
         is_random: Its results are drawn: a golden tells their shape alone.
         index_limits: Operand -> ``limit(call)``, the number of values that its integers may have.
         role: Its part in a function.
+        rounds_intermediates: Intermediate values are rounded to the element type of its operands.
+        updates: The operand that an op without results writes: later ops read its result there.
+        takes_quantized: Its operands or results may be quantized, as `TextCall.element_types` says.
+        compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
+            the elements at the indices, since any index among equal elements is right.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
     """
 
@@ -210,6 +221,10 @@ class TextOperation:
     index_limits: Mapping[str, Callable[[TextCall], int]] = field(default_factory=dict)
     role: Role = Role.COMPUTES
     in_float32: bool = False
+    rounds_intermediates: bool = False
+    updates: str = ""
+    takes_quantized: bool = False
+    compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
 
     def bound(
         self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]
@@ -239,13 +254,20 @@ class TextOperation:
         """The bound that is declared for its results, in units in the last place; None: that of sums in float32."""
         return None
 
-    @property
-    def rounds_intermediates(self) -> bool:
-        """Whether intermediate values are rounded to the element type of its operands."""
-        return False
-
     def __repr__(self) -> str:
         return f"<text operation {self.names[0]}>"
+
+
+_OPTIONS = (
+    "is_random",
+    "index_limits",
+    "role",
+    "in_float32",
+    "rounds_intermediates",
+    "updates",
+    "takes_quantized",
+    "compared_elements",
+)
 
 
 def text(
@@ -253,24 +275,14 @@ def text(
     operands: str,
     write: Callable[[TextOps, TextCall], Any],
     golden: Callable[[Any, TextCall], Any],
-    *,
-    is_random: bool = False,
-    index_limits: Mapping[str, Callable[[TextCall], int]] | None = None,
-    role: Role = Role.COMPUTES,
-    in_float32: bool = False,
     **attributes: Any,
 ) -> TextOperation:
-    """The op with these names and operands, which are separated by spaces; its attributes are keywords."""
-    return TextOperation(
-        tuple(names.split()),
-        OpInText(tuple(operands.split()), attributes),
-        write,
-        golden,
-        is_random=is_random,
-        index_limits=index_limits or {},
-        role=role,
-        in_float32=in_float32,
-    )
+    """The op with these names and operands, which are separated by spaces.
+
+    Keywords are its attributes with their defaults, and fields of `TextOperation`, whose names no attribute has.
+    """
+    options = {name: attributes.pop(name) for name in _OPTIONS if name in attributes}
+    return TextOperation(tuple(names.split()), OpInText(tuple(operands.split()), attributes), write, golden, **options)
 
 
 class Spelling(TextOperation):
@@ -288,7 +300,16 @@ class Spelling(TextOperation):
         operands = [each.name + (OPTIONAL if each.is_optional else "") for each in first.operands]
         if first.is_variadic:
             operands = [f"{each.name}{VARIADIC}" for each in first.operands]
-        super().__init__((name,), OpInText(tuple(operands)), self._written, self._in_torch)
+        compared = self._compared if first.compared_elements is not None else None
+        super().__init__(
+            (name,),
+            OpInText(tuple(operands)),
+            self._written,
+            self._in_torch,
+            compared_elements=compared,
+            rounds_intermediates=first.rounds_intermediates,
+            takes_quantized=isinstance(first, Movement),
+        )
         object.__setattr__(self, "overloads", tuple(overloads))
 
     @cached_property
@@ -335,10 +356,10 @@ class Spelling(TextOperation):
         bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
         return bound.operation.golden(torch, *bound.operands, *bound.attributes)
 
-    @property
-    def rounds_intermediates(self) -> bool:
-        """As its declaration says."""
-        return self.overloads[0].rounds_intermediates
+    def _compared(self, torch: Any, call: TextCall, results: Sequence[Any]) -> Sequence[Any]:
+        bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
+        assert bound.operation.compared_elements is not None, "the first of the overloads has it"
+        return bound.operation.compared_elements(torch, [*results], *bound.operands, *bound.attributes)
 
     def stated_ulp(self, call: TextCall) -> float | None:
         """The bound of the declaration."""

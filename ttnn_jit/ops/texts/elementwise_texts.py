@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.families.text_operation import TextCall, text
 from ttnn_jit.ops.movement.sequences import ARANGE
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -56,7 +56,8 @@ RAND = text(
     _rand,
     lambda torch, call: torch.zeros(tuple(call.result.shape)),
     is_random=True,
-    size=REQUIRED,
+    size=None,
+    shape=None,
     low=0.0,
     high=1.0,
     seed=0,

@@ -37,6 +37,16 @@ CALL_ONCE = text(
     callee=REQUIRED,
     role=Role.CALLS_ONCE,
 )
+COMPOSITE = text(
+    "ttcore.composite",
+    "inputs*",
+    lambda _, call: call.inputs,
+    lambda _, call: call.inputs,
+    composite_name="",
+    decomposition=REQUIRED,
+    composite_attributes=None,
+    role=Role.CALLS,
+)
 NO_COMPUTATION = text(
     "ttnn.deallocate ttnn.get_device ttir.dealloc ttcore.device ttcore.get_device ttnn.create_global_semaphore "
     "ttnn.reset_global_semaphore",
@@ -46,4 +56,4 @@ NO_COMPUTATION = text(
     role=Role.NOTHING,
 )
 
-TEXTS = (SAME_ELEMENTS, ALLOCATION, CALL_ONCE, NO_COMPUTATION)
+TEXTS = (SAME_ELEMENTS, ALLOCATION, CALL_ONCE, COMPOSITE, NO_COMPUTATION)

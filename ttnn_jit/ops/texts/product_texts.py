@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
 
 def _transposed(x: Any, *, if_true: bool) -> Any:
@@ -19,12 +20,9 @@ def _product_in_torch(torch: Any, call: TextCall) -> Any:
 
 
 def _matmul(ops: Ops, call: TextCall) -> Value:
-    found = ops.matmul(call.a, call.b, transpose_a=call.transpose_a, transpose_b=call.transpose_b)
-    return _activated(ops, ops.reshaped(found, call.result.shape) if not found.shape else found, call.activation)
-
-
-def _activated(ops: Ops, x: Value, activation: str | None) -> Value:
-    return x if activation is None else getattr(ops, activation)(x)
+    options = {} if call.activation is None else {"activation": call.activation}
+    found: Value = ops.matmul(call.a, call.b, transpose_a=call.transpose_a, transpose_b=call.transpose_b, **options)
+    return found
 
 
 def _activated_in_torch(torch: Any, x: Any, activation: str | None) -> Any:
@@ -35,8 +33,17 @@ def _activated_in_torch(torch: Any, x: Any, activation: str | None) -> Any:
 
 
 def _linear(ops: Ops, call: TextCall) -> Value:
-    found = ops.linear(call.a, call.b, bias=call.bias, transpose_a=call.transpose_a, transpose_b=call.transpose_b)
-    return _activated(ops, found, call.activation)
+    bias, flags = call.bias, {"transpose_a": call.transpose_a, "transpose_b": call.transpose_b}
+    is_row = bias is None or math.prod(bias.shape) == bias.shape[-1]
+    if is_row and len(call.a.shape) + len(call.b.shape) > 2:
+        row: Value = ops.linear(call.a, call.b, bias=bias, activation=call.activation, **flags)
+        return row
+    # The bias of a call is a row: another one is added to the product in float32.
+    a, b, bias = (None if each is None else ops.rounded(each, COMPUTE_TYPE) for each in (call.a, call.b, bias))
+    product = ops.matmul(a, b, **flags)
+    product = product if product.shape else ops.reshape(product, (1,))
+    found: Value = product if bias is None else product + bias
+    return found if call.activation is None else getattr(ops, call.activation)(found)
 
 
 def _linear_in_torch(torch: Any, call: TextCall) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.specs.dtypes import BOOLS
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -22,7 +23,7 @@ def _axes(call: TextCall) -> tuple[int, ...]:
 def _truth(name: str) -> Callable[[Ops, TextCall], Value]:
     def write(ops: Ops, call: TextCall) -> Value:
         x = call.input
-        flags = x if x.spec.dtype is DataType.BOOL else ops.ne(x, 0)
+        flags = x if x.spec.dtype in BOOLS else ops.ne(x, 0)
         numbers = ops.typecast(flags, DataType.FLOAT32)
         return ops.ne(getattr(ops, name)(numbers, _axes(call), call.keep_dim), 0.0)
 
@@ -60,14 +61,47 @@ def _argmax_in_torch(torch: Any, call: TextCall) -> Any:
     return torch.argmax(moved, -1).reshape(tuple(call.result.shape))
 
 
+def _at_indices(torch: Any, call: TextCall, results: Any) -> Any:
+    axes, x = _axes(call), call.input
+    rest = [axis for axis in range(x.dim()) if axis not in axes]
+    moved = x.permute(*rest, *axes).reshape([x.shape[axis] for axis in rest] + [-1])
+    index = results[0].long().reshape([x.shape[axis] for axis in rest] + [1])
+    return [torch.gather(moved, -1, index)]
+
+
 ARGMAX = text(
     "ttir.argmax ttnn.argmax",
     "input",
     _argmax,
     _argmax_in_torch,
+    compared_elements=_at_indices,
     dim_arg=None,
     dim=None,
     keep_dim=False,
+)
+
+
+def _topk_in_torch(torch: Any, call: TextCall) -> Any:
+    return torch.topk(call.input_tensor, call.k, call.dim, call.largest, True)
+
+
+def _gathered(torch: Any, call: TextCall, results: Any) -> Any:
+    """The values, and the elements at the indices."""
+    values, index = results
+    x = vars(call).get("input_tensor", vars(call).get("input"))
+    return values, torch.gather(x, call.dim, index.long())
+
+
+TOPK = text(
+    "ttir.topk ttnn.topk",
+    "input_tensor",
+    lambda ops, call: ops.topk(call.input_tensor, call.k, call.dim, call.largest, True),
+    _topk_in_torch,
+    compared_elements=_gathered,
+    k=REQUIRED,
+    dim=-1,
+    largest=True,
+    sorted=False,
 )
 
 
@@ -101,4 +135,4 @@ CUMSUM = text(
     dim=REQUIRED,
 )
 
-TEXTS = (ANY, ALL, ARGMAX, PROD, CUMSUM)
+TEXTS = (ANY, ALL, ARGMAX, TOPK, PROD, CUMSUM)

@@ -368,7 +368,13 @@ def _ttnn_geometry(call: TextCall) -> Geometry:
     rank = len(call.kernel_size)
     padding = padding_of(call.padding, rank, by_dimension=True)
     dilation = tuple(vars(call).get("dilation") or (1,) * rank)
-    return Geometry(tuple(call.stride), padding, (1,) * rank, dilation, call.groups)
+    return Geometry(tuple(call.stride), padding, (1,) * rank, dilation, _groups(call))
+
+
+def _groups(call: TextCall) -> int:
+    """The groups; one where prepared weights have zeros for the channels of other groups."""
+    whole = math.prod(call.kernel_size) * call.in_channels * call.out_channels
+    return 1 if math.prod(call.weight.shape) == whole else int(call.groups)
 
 
 def _unprepared(ops: Any, weight: Any, call: TextCall) -> Any:
@@ -376,7 +382,7 @@ def _unprepared(ops: Any, weight: Any, call: TextCall) -> Any:
     taps = tuple(call.kernel_size)
     if tuple(weight.shape[2:]) == taps:
         return weight
-    own = call.in_channels // call.groups
+    own = call.in_channels // _groups(call)
     shape = (*taps, own, call.out_channels)
     order = (len(taps) + 1, len(taps), *range(len(taps)))
     if isinstance(weight, Value):
@@ -452,10 +458,27 @@ TRANSPOSED_OF_TTNN = text(
 )
 
 
+def _ungrouped(ops: Any, weight: Any, groups: int) -> Any:
+    """Weights of one group: zeros for the channels of other groups."""
+    outputs, own = weight.shape[0] // groups, weight.shape[1]
+    parts = []
+    for group in range(groups):
+        before, after = group * own, (groups - 1 - group) * own
+        if isinstance(weight, Value):
+            part = ops.part(weight, 0, group * outputs, (group + 1) * outputs)
+            parts.append(ops.pad(part, [(0, 0), (before, after), (0, 0), (0, 0)], 0.0))
+        else:
+            part = weight[group * outputs : (group + 1) * outputs]
+            parts.append(ops.nn.functional.pad(part, (0, 0, 0, 0, before, after)))
+    return ops.concat(parts, 0)
+
+
 def _prepared(ops: Any, call: TextCall) -> Any:
     """Weights [outputs, inputs per group, kernel] as rows of (tap, input channel)."""
     weight, shape = call.weight_tensor, tuple(call.result.shape)
     order = (*range(2, len(weight.shape)), 1, 0)
+    if call.groups > 1 and math.prod(weight.shape) * call.groups == math.prod(shape):
+        weight = _ungrouped(ops, weight, call.groups)
     if math.prod(weight.shape) != math.prod(shape):
         raise ShapeError(f"weights of shape {list(weight.shape)} are not prepared with padding, as {list(shape)}")
     if isinstance(weight, Value):

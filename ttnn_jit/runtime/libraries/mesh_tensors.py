@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.libraries.ttnn_tensors import TtnnTensors
 from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.memory.replicas import Replica, own_memory
 from ttnn_jit.runtime.meshes.mesh import MeshTensor
 from ttnn_jit.runtime.native.panels import factors_of
-from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor, replica
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices, MeshPlacement
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -50,20 +51,34 @@ class MeshTensors(TtnnTensors):
         flat: list[Tensor] = []
         for tensor in tensors:
             flat += [tensor.on(number) for number in numbers] if isinstance(tensor, MeshTensor) else [tensor]
-        results = program.run_on([mesh.devices[number] for number in numbers], flat)
+        members = [mesh.devices[number] for number in numbers]
+        results = program.run_on(members, flat)
         made: list[Any] = []
         for indices, topology in zip(plan.returned, program.topologies, strict=True):
             same = [results[index] for index in indices]
             of_mesh = [each for each in tensors if isinstance(each, MeshTensor)]
             known: Any = next((each for each in of_mesh if all(map(is_, map(each.on, numbers), same))), None)
-            if known is None:
-                known = same[0] if topology is None else MeshTensor(mesh, same, topology)
+            if known is None and topology is None:
+                known = same[0]
+            elif known is None:
+                parts = [
+                    own if own.device() is member else replica(own, own.spec, member, plan.name)
+                    for own, member in zip(same, members, strict=True)
+                ]
+                known = MeshTensor(mesh, parts, topology)
             made.append(known)
         return made[0] if len(made) == 1 else tuple(made)
 
     def records(self, tensors: Sequence[Any]) -> bool:
         """While their devices capture a trace."""
         return tensors[0].mesh.devices[0].recorder is not None
+
+    def separate(self, tensors: Iterable[Any]) -> bool:
+        """Copy the blocks that several devices share; returns whether there were any."""
+        shared = [each for each in tensors if isinstance(each, MeshTensor) and each.placement.blocks]
+        for part in (part for each in shared for part in each.tensors):
+            own_memory(part.memory("a trace"))
+        return bool(shared)
 
     def same_memory(self, tensors: Sequence[Any]) -> tuple[int, ...]:
         """Compare the addresses of all parts."""
@@ -128,6 +143,9 @@ class _PlacedTensors(MeshTensors):
         for i, number in zip(inputs, self._numbers, strict=True):
             part = f"m{k}.on({number})" if self._remote else f"t{k}[{placement.numbers.index(number)}]"
             yield f"(a{i} := {part}) is not None"
+        for i, first in zip(inputs, placement.blocks_on(_devices_of(self._plan)), strict=False):
+            if inputs[first] != i:
+                yield f"a{i}._buffer.replica and a{i}._buffer.address is a{inputs[first]}._buffer.address"
 
     def conditions_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> Iterator[str]:
         """As for arguments; a tensor of the whole mesh is on no device."""
@@ -187,6 +205,13 @@ class _PlacedTensors(MeshTensors):
             )
             known = arguments.get(parts)
             if known is None and topology is not None:
+                homes = [plan.positions[i] for i in buffers]
+                parts = tuple(
+                    f"s{q}_{j}" if home != j else part for j, (home, part) in enumerate(zip(homes, parts, strict=True))
+                )
+                elsewhere = [(i, j) for j, (home, i) in enumerate(zip(homes, buffers, strict=True)) if home != j]
+                lines += [f" b{i}.replica = Replica()" for i in dict.fromkeys(i for i, _ in elsewhere)]
+                lines += [line for i, j in elsewhere for line in self._shared(f"s{q}_{j}", i, j)]
                 lines += [f" x{q} = new(MeshTensor)", f" x{q}.mesh = mesh", f" x{q}.tensors = ({', '.join(parts)},)"]
                 lines += [
                     f" x{q}.spec = S{buffers[0]}",
@@ -197,6 +222,22 @@ class _PlacedTensors(MeshTensors):
             values.append(known or f"x{q}")
         return lines, values
 
+    def _shared(self, name: str, index: int, device: int) -> list[str]:
+        """Lines that make a tensor on another device over the block of buffer `index`: `replica`, inlined."""
+        lease = [f" {name}b.lease = d{device}.l1.lease(S{index})"] if in_l1(self._plan.buffers[index]) else []
+        return [
+            f" b{index}.replica = Replica()",
+            f" {name}b = Buffer{index}()",
+            f" {name}b._home = class{index}",
+            f" {name}b.address = p{index}",
+            f" {name}b.replica = Replica()",
+            *lease,
+            f" {name} = new(Tensor)",
+            f" {name}.spec = S{index}",
+            f" {name}._device = d{device}",
+            f" {name}._buffer = {name}b",
+        ]
+
     def names(self, plan: ProgramPlan) -> dict[str, Any]:
         """The objects that make results, and placements."""
         devices = _devices_of(plan)
@@ -204,6 +245,7 @@ class _PlacedTensors(MeshTensors):
         return {
             **super().names(plan),
             "MeshTensor": MeshTensor,
+            "Replica": Replica,
             "MESH": devices.shape,
             "NUMBERS": range(len(devices)) if devices.is_whole else devices.numbers,
             "PLACED": range(len(devices.placed)) if devices.runs_on_all else devices.placed,

@@ -60,6 +60,10 @@ class TensorLibrary(ABC):
         """Whether calls with these tensors are recorded and do not run."""
         return False
 
+    def separate(self, _tensors: Iterable[Any]) -> bool:
+        """Give tensors of a mesh whose parts share memory parts of their own; returns whether there were any."""
+        return False
+
     def ignored_mode(self, _function: str) -> str | None:
         """A warning about an active mode of the library that compiled functions ignore; None if there is none."""
         return None

@@ -20,7 +20,9 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops.host_ops import EXCHANGES, interpreted_in_programs
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.memory.buffer import address_of
 from ttnn_jit.runtime.memory.random_words import continue_from, next_draw
+from ttnn_jit.runtime.memory.replicas import replica_in
 from ttnn_jit.runtime.tensors.tensor import Tensor, filled, replicas_share_memory
 from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshDeviceView, MeshShape
@@ -256,7 +258,16 @@ class MeshTensor(Tensor):
     def placement(self) -> MeshPlacement:
         """The placement, as a part of keys of programs."""
         own = None if self.mesh.ranks is None else tuple(self.numbers)
-        return MeshPlacement(self.mesh.shape, self.topology, own)
+        return MeshPlacement(self.mesh.shape, self.topology, own, self._blocks())
+
+    def _blocks(self) -> tuple[int, ...]:
+        """Per part, the first one that has the same block of memory; () if each has its own."""
+        buffers: list[Any] = [tensor._buffer for tensor in self.tensors]
+        if not any(map(replica_in, buffers)):
+            return ()
+        blocks = [address_of(each) if replica_in(each) else index for index, each in enumerate(buffers)]
+        found = tuple(map(blocks.index, blocks))
+        return () if found == tuple(range(len(blocks))) else found
 
     def on(self, number: int) -> Tensor:
         """The tensor on a device, by its number in the mesh."""

@@ -419,17 +419,16 @@ def _shared_memory(tensor: Tensor, spec: TensorSpec, device: Device | None) -> B
     return replica_of(original) if device is None else device.allocate_replica(spec, original)
 
 
-def replica(tensor: Tensor, spec: TensorSpec, device: Device | None, operation: str) -> Tensor:
-    """`stored_as` for elements that the new tensor has in common with `tensor`: in the same memory where possible.
+def replica(tensor: Tensor, spec: TensorSpec, device: Device, operation: str) -> Tensor:
+    """`stored_as` for the elements of a tensor of any device, in the same memory where possible.
 
     A tensor that is written gets memory of its own first (`ttnn_jit.runtime.memory.replicas`).
     """
-    if spec is tensor.spec:
-        with in_order(tensor):
-            memory = _shared_memory(tensor, spec, device)
-        if memory is not None:
-            return Tensor(spec, device, memory)
-    return stored_as(tensor, spec, device, operation)
+    original = tensor.memory(operation)
+    memory = device.allocate_replica(spec, original) if spec is tensor.spec else None
+    if memory is not None:
+        return Tensor(spec, device, memory)
+    return stored_as(Tensor(tensor.spec, device, original), spec, device, operation)
 
 
 def write_elements(source: Tensor, target: Tensor, operation: str = "a write") -> None:

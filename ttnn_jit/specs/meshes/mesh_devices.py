@@ -59,13 +59,24 @@ class MeshPlacement:
         mesh: The shape of the mesh.
         topology: The placement.
         own: The numbers of the devices that are of this process and have a part; None if all are of it.
+        blocks: Per part, the first part that has the same block of memory; () if each has its own.
     """
 
     mesh: MeshShape
     topology: TensorTopology
     own: tuple[int, ...] | None = None
+    blocks: tuple[int, ...] = ()
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the devices that have a part, in the order of the parts."""
         return tuple(map(self.mesh.number, self.topology.mesh_coords()))
+
+    def blocks_on(self, devices: MeshDevices) -> tuple[int, ...]:
+        """`blocks` of the parts on these devices."""
+        if not self.blocks:
+            return ()
+        parts = dict(zip(self.numbers if self.own is None else self.own, self.blocks, strict=True))
+        own = [parts[number] for number in devices.numbers]
+        found = tuple(map(own.index, own))
+        return () if found == tuple(range(len(own))) else found

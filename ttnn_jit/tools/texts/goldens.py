@@ -101,6 +101,8 @@ class GoldenRun:
                 return
             case Role.ALLOCATES:
                 self._values[op.results[0]] = (zeros(read.results[0]),) * self._devices
+            case Role.CALLS:
+                yield from self._run_call(op, read.arguments["decomposition"])
             case Role.CALLS_ONCE:
                 yield from self._run_call(op, read.arguments["callee"])
             case Role.EXCHANGES:
@@ -128,9 +130,9 @@ class GoldenRun:
                 made[key] = got = program(*given)
                 judged = _Judged(read, dict(zip(operands, given, strict=True)), self._is_on_chip)
                 if not read.operation.is_random:
-                    verdicts += [judged.verdict(index, each) for index, each in enumerate(got)]
+                    verdicts += judged.verdicts(got)
             found.append(made[key])
-        for index, value in enumerate(each for each in op.results if is_tensor(each.type)):
+        for index, value in enumerate(read.written(op)):
             self._values[value] = tuple(results[index] for results in found)
         return ComparedOp(op, tuple(verdicts))
 
@@ -140,7 +142,7 @@ class GoldenRun:
         got = self._module.program_of(op, operands, on_mesh=True)(*given)
         self._values[op.results[0]] = tuple(got)
         judged = _Judged(read, {value: self._values[value] for value in operands}, self._is_on_chip, self._module.mesh)
-        return ComparedOp(op, tuple(judged.verdict(index, each) for index, each in enumerate(got)))
+        return ComparedOp(op, tuple(judged.verdicts(got)))
 
     @property
     def _is_on_chip(self) -> bool:
@@ -165,7 +167,7 @@ class _Judged:
         mesh: tuple[int, ...] | None = None,
     ) -> None:
         self._read = read
-        self._on_chip = on_chip
+        self._is_on_chip = on_chip
         self._mesh = mesh
         self._keys = [*values]
         tensors = [each for value in values.values() for each in (value if mesh else (value,))]
@@ -173,7 +175,7 @@ class _Judged:
         golden = GoldenCall(None, wide, (), self._golden)  # type: ignore[arg-type]
         specs = [*read.results]
         self._judged = JudgedCall(golden, None, specs, on_chip=on_chip)  # type: ignore[arg-type]
-        self._results = _listed(golden())
+        self._call = golden
 
     def _golden(self, torch: Any, *tensors: torch.Tensor) -> Any:
         given: Iterable[Any] = tensors
@@ -184,15 +186,42 @@ class _Judged:
         call.mesh = self._mesh or (1,)
         return self._read.operation.golden(torch, call)
 
-    def verdict(self, index: int, got: torch.Tensor) -> Verdict:
-        spec = self._read.results[0 if self._mesh else index]
-        golden = self._results[index]
-        if tuple(got.shape) != tuple(golden.shape):
-            reason = f"it has the shape {list(got.shape)}, and its golden {list(golden.shape)}"
-            return Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)
+    def verdicts(self, got: Sequence[torch.Tensor]) -> list[Verdict]:
+        """The verdict on each result."""
+        goldens = _listed(self._call())
+        specs = [self._read.results[0 if self._mesh else index] for index, _ in enumerate(got)]
+        for index, (own, golden) in enumerate(zip(got, goldens, strict=True)):
+            if tuple(own.shape) != tuple(golden.shape):
+                reason = f"result {index} has the shape {list(own.shape)}, and its golden {list(golden.shape)}"
+                return [Verdict(matches=False, reason=reason, pcc=0.0, max_ulp=0.0)]
+        if self._read.operation.compared_elements is None:
+            return [self._verdict(index, *each) for index, each in enumerate(zip(got, goldens, specs, strict=True))]
+        return self._verdicts_on_elements(got, goldens, specs)
+
+    def _verdicts_on_elements(
+        self, got: Sequence[torch.Tensor], goldens: Sequence[torch.Tensor], specs: Sequence[TensorSpec]
+    ) -> list[Verdict]:
+        """Of results that are indices, the elements that they name are compared."""
+        import torch
+
+        assert self._read.operation.compared_elements is not None, "results are indices"
+        by_value = dict(zip(self._keys, self._call.operands, strict=True))
+        call = self._read.call(by_value.get)
+        pairs = zip(
+            *(self._read.operation.compared_elements(torch, call, each) for each in (got, goldens)), strict=True
+        )
+        floats = (spec_in_text(value.type) for value in self._keys)
+        element = next((spec for spec in floats if not spec.dtype.is_integer), specs[0])
+        # The elements at indices are exact, whatever they are rounded to.
+        return [
+            self._verdict(index, pair[0], pair[1], element if pair[0].is_floating_point() else spec)
+            for index, (pair, spec) in enumerate(zip(pairs, specs, strict=True))
+        ]
+
+    def _verdict(self, index: int, got: torch.Tensor, golden: torch.Tensor, spec: TensorSpec) -> Verdict:
         golden = golden.to(spec.dtype.torch) if spec.dtype.compute.is_bool else golden
         exact = golden if not golden.is_floating_point() else golden.double()
-        return judge(got, exact, ResultFormat(spec.dtype, self._on_chip), self._tolerance(index, spec))
+        return judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), self._tolerance(index, spec))
 
     def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
         operation = self._read.operation

@@ -103,6 +103,7 @@ from ttnn_jit.ttnn.devices.traces import execute_trace as execute_trace
 from ttnn_jit.ttnn.devices.traces import release_trace as release_trace
 from ttnn_jit.ttnn.devices.queues import MeshEvent as MeshEvent
 from ttnn_jit.ttnn.devices.queues import QueueId as QueueId
+from ttnn_jit.ttnn.devices.queues import apply_device_delay as apply_device_delay
 from ttnn_jit.ttnn.devices.queues import command_queue as command_queue
 from ttnn_jit.ttnn.devices.queues import event_synchronize as event_synchronize
 from ttnn_jit.ttnn.devices.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
@@ -490,6 +491,7 @@ __all__ = [
     "allocate_tensor_on_host",
     "angle",
     "angle_bw",
+    "apply_device_delay",
     "arange",
     "as_tensor",
     "asin_bw",
