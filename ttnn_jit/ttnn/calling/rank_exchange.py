@@ -61,8 +61,9 @@ class Plan(NamedTuple):
 
 
 STAGED_BYTES = 1 << 20
-"""The bytes of partial sums that a rank would receive from which on a reduction has two stages: more of them cost more
-than a second exchange (benchmarks/programs/ranks.py)."""
+"""The bytes of partial sums that each of more than two ranks would receive, from which on a reduction has two stages.
+
+Two ranks receive as many bytes in one stage as in two."""
 
 
 @lru_cache(maxsize=512)
@@ -105,7 +106,7 @@ def planned(  # noqa: PLR0913, PLR0917 - everything that ranks agree on
     operand = f"[{', '.join(map(str, shapes[0]))}] {specs[0].dtype.name} {specs[0].layout.name}"
     text, ranks = f"`{name}` ({arguments}) of {operand}", len({owners[number] for number in placed})
     stages = None
-    if specs[0].nbytes * (ranks - 1) >= STAGED_BYTES:
+    if ranks > 2 and specs[0].nbytes * (ranks - 1) >= STAGED_BYTES:
         stages = in_two_stages(expansion, owners, len(shapes), partial(_equal_parts, specs[0]))
     if stages is None:
         return _stage(Call(text, digest.digest()), expansion, specs[0], shapes, (owners, rank))
