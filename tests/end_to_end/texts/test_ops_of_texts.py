@@ -162,6 +162,17 @@ def test_destinations_are_written_and_constants_are_read():
     assert result.tolist() == [[1.0, 0.0], [3.0, 0.0]]
 
 
+def test_the_numbers_of_a_constant_may_stand_at_the_end_of_the_text():
+    text = """
+    func.func @main() -> tensor<2xf32> {
+      %0 = "ttir.constant"() <{value = dense_resource<weights> : tensor<2xf32>}> : () -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    {-# dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } } #-}"""
+    (result,) = checked(loaded(text))
+    assert result.tolist() == [1.0, 2.0]
+
+
 def test_an_op_without_results_updates_its_operand():
     text = """
     func.func @main(%c: tensor<1x2x4x3xf32>, %x: tensor<1x2x1x3xf32>, %i: tensor<1xi32>) -> tensor<1x2x4x3xf32> {
