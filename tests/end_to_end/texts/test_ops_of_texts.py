@@ -59,6 +59,13 @@ OPS = {
         " dilation = 1 : i32, groups = 1 : i32} : 1x3x4x4xf32, 4x2x3x3xf32 -> 1x6x9x2xf32"
     ),
     "max_pool2d": f"ttir.max_pool2d {{{POOL}, ceil_mode = false}} : 1x6x5x2xbf16 -> 1x3x5x2xbf16",
+    "max_pool2d of integers": (
+        "ttir.max_pool2d {kernel = 2 : i32, stride = 2 : i32, dilation = 1 : i32, padding = 1 : i32, ceil_mode = false}"
+        " : 1x6x4x2xi32 -> 1x4x3x2xi32"
+    ),
+    "avg_pool2d": (
+        f"ttir.avg_pool2d {{{POOL}, ceil_mode = true, count_include_pad = false}} : 1x6x5x2xf32 -> 1x4x5x2xf32"
+    ),
     "pooling": (
         "ttir.pooling {pooling_method = #ttir<pooling_method Average>, window_dimensions = array<i64: 1, 2, 2>,"
         " window_strides = array<i64: 1, 2, 1>, base_dilations = array<i64: 1, 1, 1>, window_dilations ="
@@ -148,6 +155,36 @@ def test_a_function_of_constants_runs_once_until_its_tensors_change():
     w[0, 0] = 2.0
     assert torch.equal(main(x, w)[0], x @ w.T)
     assert len(runs) == 2
+
+
+F64 = """
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xi1> {{
+      %0 = "ttir.constant"() <{{value = dense<{number}> : tensor<4xf64>}}> : () -> tensor<4xf64>
+      %1 = "ttir.typecast"(%x) : (tensor<4xf32>) -> tensor<4xf64>
+      %2 = "{op}"(%1, %0) : (tensor<4xf64>, tensor<4xf64>) -> tensor<4x{result}>
+      return %2 : tensor<4x{result}>
+    }}"""
+
+
+def test_numbers_of_f64_that_are_float32_are_compared():
+    module = loaded(F64.format(number="0xFFF0000000000000", op="ttir.eq", result="i1"))
+    checked(module)
+    x = torch.tensor([1.0, -torch.inf, torch.nan, torch.inf])
+    assert module.program("main")(x)[0].tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("number", "op", "message"),
+    [("0.1", "ttir.eq", "a number of f64 is no float32"), ("0.5", "ttir.add", "it does not compute with f64")],
+)
+def test_other_numbers_of_f64_and_arithmetic_on_them_are_refused(number, op, message):
+    text = F64.format(number=number, op=op, result="i1" if op == "ttir.eq" else "f64")
+    if op == "ttir.add":
+        text = text.replace("-> tensor<4xi1> {", "-> tensor<4xf32> {").replace(
+            "return %2 : tensor<4xf64>", "return %x : tensor<4xf32>"
+        )
+    with pytest.raises(CompileError, match=message):
+        loaded(text).program("main")
 
 
 def test_destinations_are_written_and_constants_are_read():
