@@ -59,6 +59,13 @@ OPS = {
         " dilation = 1 : i32, groups = 1 : i32} : 1x3x4x4xf32, 4x2x3x3xf32 -> 1x6x9x2xf32"
     ),
     "max_pool2d": f"ttir.max_pool2d {{{POOL}, ceil_mode = false}} : 1x6x5x2xbf16 -> 1x3x5x2xbf16",
+    "max_pool2d of integers": (
+        "ttir.max_pool2d {kernel = 2 : i32, stride = 2 : i32, dilation = 1 : i32, padding = 1 : i32, ceil_mode = false}"
+        " : 1x6x4x2xi32 -> 1x4x3x2xi32"
+    ),
+    "avg_pool2d": (
+        f"ttir.avg_pool2d {{{POOL}, ceil_mode = true, count_include_pad = false}} : 1x6x5x2xf32 -> 1x4x5x2xf32"
+    ),
     "pooling": (
         "ttir.pooling {pooling_method = #ttir<pooling_method Average>, window_dimensions = array<i64: 1, 2, 2>,"
         " window_strides = array<i64: 1, 2, 1>, base_dilations = array<i64: 1, 1, 1>, window_dilations ="
@@ -150,6 +157,36 @@ def test_a_function_of_constants_runs_once_until_its_tensors_change():
     assert len(runs) == 2
 
 
+F64 = """
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xi1> {{
+      %0 = "ttir.constant"() <{{value = dense<{number}> : tensor<4xf64>}}> : () -> tensor<4xf64>
+      %1 = "ttir.typecast"(%x) : (tensor<4xf32>) -> tensor<4xf64>
+      %2 = "{op}"(%1, %0) : (tensor<4xf64>, tensor<4xf64>) -> tensor<4x{result}>
+      return %2 : tensor<4x{result}>
+    }}"""
+
+
+def test_numbers_of_f64_that_are_float32_are_compared():
+    module = loaded(F64.format(number="0xFFF0000000000000", op="ttir.eq", result="i1"))
+    checked(module)
+    x = torch.tensor([1.0, -torch.inf, torch.nan, torch.inf])
+    assert module.program("main")(x)[0].tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("number", "op", "message"),
+    [("0.1", "ttir.eq", "a number of f64 is no float32"), ("0.5", "ttir.add", "it does not compute with f64")],
+)
+def test_other_numbers_of_f64_and_arithmetic_on_them_are_refused(number, op, message):
+    text = F64.format(number=number, op=op, result="i1" if op == "ttir.eq" else "f64")
+    if op == "ttir.add":
+        text = text.replace("-> tensor<4xi1> {", "-> tensor<4xf32> {").replace(
+            "return %2 : tensor<4xf64>", "return %x : tensor<4xf32>"
+        )
+    with pytest.raises(CompileError, match=message):
+        loaded(text).program("main")
+
+
 def test_destinations_are_written_and_constants_are_read():
     text = """
     func.func @main() -> tensor<2x2xf32> {
@@ -160,6 +197,17 @@ def test_destinations_are_written_and_constants_are_read():
     }"""
     (result,) = checked(loaded(text))
     assert result.tolist() == [[1.0, 0.0], [3.0, 0.0]]
+
+
+def test_the_numbers_of_a_constant_may_stand_at_the_end_of_the_text():
+    text = """
+    func.func @main() -> tensor<2xf32> {
+      %0 = "ttir.constant"() <{value = dense_resource<weights> : tensor<2xf32>}> : () -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    {-# dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } } #-}"""
+    (result,) = checked(loaded(text))
+    assert result.tolist() == [1.0, 2.0]
 
 
 def test_an_op_without_results_updates_its_operand():

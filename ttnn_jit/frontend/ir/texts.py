@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.verifier import InvalidModule
@@ -39,7 +48,28 @@ def _module(text: str, name: str) -> ModuleOp:
 
     Most attributes say how a chip computes. An op that reads one that was kept refuses it.
     """
-    return read_upstream(text, name, allow_unregistered=True, keep_bodies=True).module
+    reading = read_upstream(text, name, allow_unregistered=True, keep_bodies=True)
+    if reading.resources:
+        for op in reading.module.walk():
+            for held in (op.properties, op.attributes):
+                held.update({key: _with_numbers(each, reading.resources) for key, each in held.items()})
+    return reading.module
+
+
+def _with_numbers(attribute: Attribute, resources: Mapping[tuple[str, str], str]) -> Attribute:
+    """``dense_resource<name>`` as the numbers that the end of the text has under that name."""
+    if not isinstance(attribute, DenseResourceAttr):
+        return attribute
+    found = resources.get(("builtin", attribute.resource_handle.data))
+    if found is None:
+        return attribute
+    assert isinstance(attribute.type, TensorType), "constants are tensors"
+    data = bytes.fromhex(found.removeprefix("0x"))[_ALIGNMENT_BYTES:]
+    return DenseIntOrFPElementsAttr(attribute.type, BytesAttr(data))
+
+
+_ALIGNMENT_BYTES = 4
+"""A resource begins with its alignment."""
 
 
 def _modules_in(module: ModuleOp) -> Iterator[ModuleOp]:
