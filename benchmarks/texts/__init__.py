@@ -1,1 +1,1 @@
-"""What of a tree of MLIR texts is read, printed back, verified and refused."""
+"""Yardsticks over trees of MLIR texts that the user names."""

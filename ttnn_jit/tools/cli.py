@@ -61,6 +61,11 @@ def _guarded(command: Callable[[], int]) -> int:
         return INTERRUPTED
 
 
+def translate() -> int:
+    """The command ``ttmlir-translate``."""
+    return main(["translate", *sys.argv[1:]])
+
+
 @cache
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
@@ -77,9 +82,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--interpret", action="store_true", help="use the tile interpreter instead of native code")
     _add_entry(run)
     run.add_argument("--after", help="the stage that produced the module, if its text does not show it")
-    run.add_argument("--inputs", type=Path, help="a file that torch.save wrote: a list of tensors")
+    run.add_argument(
+        "--inputs", type=Path, help="a file that torch.save wrote, a list of tensors; or an .npz file of arrays"
+    )
+    run.add_argument("--golden", action="store_true", help="compare every op with its golden on equal operands")
+    _add_mesh(run)
+    run.add_argument("--target", help="the target of a text of another compiler; by default the text's, or cpu")
     run.add_argument("--save", type=Path, help="write the results with torch.save")
     run.set_defaults(run=_command("run"))
+
+    _add_commands_on_texts(commands)
 
     query = commands.add_parser("query", help="print a system description as JSON, for SYSTEM_DESC_PATH")
     query.add_argument("--target", help="a preset; otherwise the one that open_device() would choose")
@@ -97,13 +109,60 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
+    _add_launch(commands.add_parser("launch", help="start the ranks of a script, which share its meshes"))
+
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_command("demo"))
     return parser
 
 
+def _add_launch(launch: argparse.ArgumentParser) -> None:
+    launch.add_argument("-n", "--ranks", type=int, default=1, help="the number of ranks on this machine")
+    launch.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
+    launch.add_argument("--tag-output", action="store_true", help="begin lines of output with the rank")
+    launch.add_argument("--nodes", type=int, default=1, help="the number of machines; start this on each of them")
+    launch.add_argument("--rendezvous", default="", metavar="HOST:PORT", help="where several machines meet")
+    launch.add_argument("script", help="a Python file")
+    launch.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    launch.set_defaults(run=_command("launch_ranks"))
+
+
 def _add_entry(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--entry", metavar="NAME", help="the entry point of a module that has several")
+
+
+def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser("compare", help="run two texts of one program, and compare their results")
+    for name in ("file", "other"):
+        compare.add_argument(name, help="an .mlir file of ttir or ttnn")
+    _add_text_options(compare)
+    compare.set_defaults(run=_command("texts.compare"))
+
+    bisect = commands.add_parser("bisect", help="find the first op of a text whose result is not that of its golden")
+    _add_input(bisect)
+    _add_text_options(bisect)
+    bisect.add_argument("-o", "--output", type=Path, help="file for a module of that op; standard output by default")
+    bisect.set_defaults(run=_command("texts.bisect"))
+
+    translate = commands.add_parser("translate", help="write a module of TTNN ops as a Python program")
+    _add_input(translate)
+    translate.add_argument(
+        "--mlir-to-python", action="store_true", required=True, help="the language, under its name in ttmlir-translate"
+    )
+    translate.add_argument("-o", "--output", type=Path, help="file for the program; standard output by default")
+    translate.set_defaults(run=_command("translate"))
+
+
+def _add_text_options(parser: argparse.ArgumentParser) -> None:
+    _add_entry(parser)
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
+    parser.add_argument("--inputs", type=Path, help="an .npz file of arrays")
+    parser.add_argument("--target", help="the target; by default the text's, or cpu")
+    _add_mesh(parser)
+
+
+def _add_mesh(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mesh", metavar="2x4", help="the mesh of virtual devices; by default the text's")
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:

@@ -45,8 +45,7 @@ def main(options: argparse.Namespace) -> int:
         return 0
     start = perf_counter()
     passes = _passes(options)
-    name = "<stdin>" if options.file == "-" else options.file
-    text = _read(options.file)
+    text, name = read_text(options.file)
     pieces = [*pieces_of(text)] if options.split_input_file else [(0, text)]
     reports = PassReports(counts=options.mlir_pass_statistics)
     results: list[str] = []
@@ -212,11 +211,25 @@ def load_passes(file: Path) -> None:
             pipeline.register_pass(value, after=pipeline.FRONTEND)
 
 
-def _read(file: str) -> str:
-    """The text of a file; ``-`` is standard input.
+def module_of_text(text: str, name: str) -> ModuleOp:
+    """The verified module of a text.
 
     Raises:
-        ArgumentError: It cannot be read.
+        CompileError: The text is no module, or an invalid one.
+    """
+    try:
+        module = parse_module(text, name)
+        verify(module)
+    except (ParseError, VerifyException) as error:
+        raise CompileError(f"{name} is no valid module: {error}") from error
+    return module
+
+
+def read_text(file: str) -> tuple[str, str]:
+    """The text of a file, and its name in errors; ``-`` is standard input.
+
+    Raises:
+        ArgumentError: The file cannot be read.
     """
     if file.endswith(".py"):
         raise ArgumentError(
@@ -224,11 +237,12 @@ def _read(file: str) -> str:
             help=f"`python -m ttnn_jit {file}` runs it; `f.ir(x)` of a jitted function is a module's text",
         )
     try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ArgumentError(f"{file} is no text", help="these commands read MLIR text") from error
+    return text, "<stdin>" if file == "-" else file
 
 
 def read_module(file: str) -> ModuleOp:
@@ -238,17 +252,7 @@ def read_module(file: str) -> ModuleOp:
         ArgumentError: The file cannot be read.
         CompileError: The text is no module, or an invalid one.
     """
-    text = _read(file)
-    return _own_module(text, "<stdin>" if file == "-" else file)
-
-
-def _own_module(text: str, name: str) -> ModuleOp:
-    try:
-        module = parse_module(text, name)
-        verify(module)
-    except (ParseError, VerifyException) as error:
-        raise CompileError(f"{name} is no valid module: {error}") from error
-    return module
+    return module_of_text(*read_text(file))
 
 
 def module_of(
@@ -269,7 +273,7 @@ def module_of(
     refused: InvalidModule | None = None
     if for_passes or "d2m." in text:
         try:
-            return _own_module(text, name)
+            return module_of_text(text, name)
         except InvalidModule as error:
             refused = error
     try:

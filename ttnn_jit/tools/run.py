@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,19 +13,25 @@ from xdsl.dialects.func import FuncOp
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
+from ttnn_jit.dialects.argument_notes import shared_blocks_of, whole_arguments_of
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.meshes import mesh_devices_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import store_elements
-from ttnn_jit.runtime.elements.torch_elements import torch_tensor
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.programs.torch_run import run_on_torch
 from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
-from ttnn_jit.tools.opt import read_module
+from ttnn_jit.tools.opt import module_of_text, read_text
 from ttnn_jit.tools.stage_of_module import schedule
+from ttnn_jit.tools.texts.inputs import require_memory
+from ttnn_jit.tools.texts.recognition import is_of_other_compiler, is_of_tensors
 
 if TYPE_CHECKING:
     import torch
@@ -37,7 +42,7 @@ PROGRAM_SUFFIX = ".ttjp"
 
 def main(options: argparse.Namespace) -> int:
     """Prints or saves the results; equal seeds give equal inputs."""
-    results = _of_program(options) if options.file.endswith(PROGRAM_SUFFIX) else _of_module(options)
+    results = _of_program(options) if options.file.endswith(PROGRAM_SUFFIX) else _of_text(options)
     if options.save:
         import torch
 
@@ -68,38 +73,54 @@ def _of_program(options: argparse.Namespace) -> list[torch.Tensor]:
 
 def _results(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:
     if all(spec.memory_config.buffer_type is BufferType.SYSTEM_MEMORY for spec in program.plan.inputs):
-        return _at_addresses(program, inputs)
+        return run_on_torch(program, inputs)
     return _on_device(program, inputs, target)
 
 
-def _at_addresses(program: Program, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    strided = [_with_strides(tensor, spec) for tensor, spec in zip(inputs, program.plan.inputs, strict=True)]
-    buffers = program.allocate_outputs()
-    program.run(*(tensor.data_ptr() for tensor in strided), *(buffer.address for buffer in buffers))
-    outputs = [torch_tensor(spec, buffer) for spec, buffer in zip(program.plan.outputs, buffers, strict=True)]
-    visible = [*strided, *outputs]
-    return [visible[index] for index in program.plan.results]
+def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
+    """The results of a text: a dump of a stage here, or a module of another compiler."""
+    text, name = read_text(options.file)
+    asks = is_of_tensors if options.golden or options.target or options.mesh else is_of_other_compiler
+    if not (options.interpret or options.after) and asks(text, name):
+        from ttnn_jit.tools.texts.run_text import results_of_text
+
+        return results_of_text(options, text, name)
+    for option in ("golden", "target", "mesh"):
+        if getattr(options, option):
+            raise ArgumentError(
+                f"--{option} takes a module of ttir or ttnn, and {name} is one of a later stage, or an invalid one"
+            )
+    return _of_module(options, module_of_text(text, name))
 
 
-def _with_strides(tensor: torch.Tensor, spec: TensorSpec) -> torch.Tensor:
-    """A copy of a tensor with the strides that the program expects; elements that share memory have one value."""
-    import torch
-
-    if spec.strides is None:
-        return tensor
-    if min(spec.strides, default=0) < 0:
-        raise ArgumentError(f"torch has no tensor with the strides {spec.strides}", help="`--interpret` needs none")
-    strided = torch.empty_strided(tuple(spec.shape), spec.strides, dtype=tensor.dtype)
-    return strided.copy_(tensor)
-
-
-def _of_module(options: argparse.Namespace) -> list[torch.Tensor]:
-    module = read_module(options.file)
+def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tensor]:
     schedule(module, options.after, options.entry)
-    inputs = _inputs(options, _argument_specs(single_function(module)))
+    function, devices = single_function(module), mesh_devices_of(module)
+    specs = _argument_specs(function)
+    if devices is not None:
+        if options.interpret:
+            raise ArgumentError(
+                "--interpret runs the program of one device, and the module is of a mesh", help="leave it out"
+            )
+        whole = whole_arguments_of(function)
+        specs = [spec for at, spec in enumerate(specs) for _ in range(1 if at in whole else len(devices))]
+    inputs = _inputs(options, specs)
+    if devices is not None:
+        inputs = _with_shared_blocks(function, len(devices), inputs)
     if options.interpret:
         return _interpreted(module, inputs)
     return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
+
+
+def _with_shared_blocks(function: FuncOp, count: int, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The inputs on each device, of which those that share memory are equal to the first of them."""
+    whole, blocks, found = whole_arguments_of(function), shared_blocks_of(function), [*inputs]
+    first = 0
+    for index, _ in enumerate(function.args):
+        for position, same in enumerate(blocks.get(index, ())):
+            found[first + position] = inputs[first + same]
+        first += 1 if index in whole else count
+    return found
 
 
 def _argument_specs(function: FuncOp) -> list[TensorSpec]:
@@ -117,7 +138,7 @@ def _inputs(options: argparse.Namespace, specs: Sequence[TensorSpec]) -> list[to
         if [tuple(tensor.shape) for tensor in loaded] != [tuple(spec.shape) for spec in specs]:
             raise ArgumentError(f"{options.inputs} does not hold tensors of shapes {[list(s.shape) for s in specs]}")
         return [tensor.to(spec.dtype.torch) for tensor, spec in zip(loaded, specs, strict=True)]
-    _require_memory(specs)
+    require_memory(specs)
     generator = torch.Generator().manual_seed(options.seed)
     return [_random(spec, generator) for spec in specs]
 
@@ -132,15 +153,6 @@ def _random(spec: TensorSpec, generator: torch.Generator) -> torch.Tensor:
         beyond = min(values[-1] + 1, torch.iinfo(torch.int64).max)
         return torch.randint(values[0], beyond, shape, generator=generator).to(spec.dtype.torch)
     return torch.randn(shape, generator=generator).to(spec.dtype.torch)
-
-
-def _require_memory(specs: Sequence[TensorSpec]) -> None:
-    """Refuses inputs larger than the memory of the machine: allocating them may get the process killed."""
-    drawn = ((8 if spec.dtype.is_integer else 4) * spec.volume for spec in specs)  # drawn as int64 or float32
-    wanted = sum(max(spec.nbytes, nbytes) for spec, nbytes in zip(specs, drawn, strict=True))
-    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if wanted > there:
-        raise ArgumentError(f"the inputs take {wanted:,} bytes, and this machine has {there:,}")
 
 
 def inputs_of(path: Path) -> list[torch.Tensor]:
@@ -166,10 +178,25 @@ _SAVE_HELP = "`torch.save([x, y], 'inputs.pt')` writes one, the tensors in the o
 
 
 def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:
+    if program.plan.devices is not None:
+        return _on_mesh(program, program.plan.devices, inputs, target)
     with Device(target) as device:
         tensors = [from_torch(tensor, spec, device) for tensor, spec in zip(inputs, program.plan.inputs, strict=True)]
         results = program(*tensors)
         return [result.to_torch() for result in (results if isinstance(results, tuple) else (results,))]
+
+
+def _on_mesh(
+    program: Program, devices: MeshDevices, inputs: Sequence[torch.Tensor], target: SystemDesc
+) -> list[torch.Tensor]:
+    """The results on each device of a mesh, of inputs on each device."""
+    plan = program.plan
+    every = [Device(target, number) for number in range(devices.shape.mesh_size())]
+    with MeshDevice(devices.shape, every):
+        own = [every[number] for number in devices.numbers]
+        homes = (own[plan.positions[index]] for index in range(len(plan.inputs)))
+        tensors = [from_torch(*each) for each in zip(inputs, plan.inputs, homes, strict=True)]
+        return [result.to_torch() for result in program.run_on(own, tensors)]
 
 
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:

@@ -41,6 +41,9 @@ def id_of(value):
 @pytest.fixture(scope="module")
 def samples():
     """A value for each type that some function must be given."""
+    core = ttnn.MeshCoreCoord(ttnn.MeshCoordinate(0, 0), ttnn.CoreCoord(0, 0))
+    memory = ttnn.SocketMemoryConfig(ttnn.BufferType.L1, 4096)
+    socket_config = ttnn.SocketConfig([ttnn.SocketConnection(core, core)], memory)
     device = ttnn.open_device(device_id=0)
     tensor = ttnn.zeros((1, 1, 32, 32), device=device)
     mapper = ttnn.ReplicateTensorToMesh(device)
@@ -54,6 +57,7 @@ def samples():
         "MeshComposerConfig": ttnn.MeshComposerConfig([0]), "MeshTraceId": object.__new__(ttnn.MeshTraceId),
         "CoreRangeSet": ttnn.CoreRangeSet([]), "MeshEvent": object.__new__(ttnn.MeshEvent), "PreHook": print,
         "PostHook": print, "GlobalSemaphore": ttnn.create_global_semaphore(device, ttnn.CoreRangeSet([]), 0),
+        "SocketConfig": socket_config, "MeshSocket": ttnn.create_socket_pair(device, device, socket_config)[0],
         "Mapping[int, Device]": {}, "Mapping[str, Any]": {}, "Sequence[UnaryWithParam | UnaryOpType]": [],
         "TensorSpec": tensor.spec, "torch.nn.Module": None, "torch.nn.Conv2d": None, "torch.nn.BatchNorm2d": None,
         "Mapping[Any, Any]": {}, "Sequence[JsonNode]": [], "Convert": print, "Callable[[], torch.nn.Module]": print,

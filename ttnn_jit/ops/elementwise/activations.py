@@ -155,7 +155,7 @@ RELU6 = unary(
 LEAKY_RELU = unary(
     "leaky_relu",
     summary="x where it is positive, else slope * x.",
-    parameters=(Parameter("slope", FLOAT, 0.01, aliases=("negative_slope",)),),
+    parameters=(Parameter("slope", FLOAT, 0.01, aliases=("negative_slope",), spellings=("parameter",)),),
     emit=lambda b, x, slope: _where_positive(b, x, x, b.mul(x, b.const(slope))),
     golden=lambda torch, x, slope: torch.nn.functional.leaky_relu(x, slope),
 )

@@ -54,6 +54,11 @@ BOOL = BoolKind("bool", "a number")
 DIMENSION = IndexKind("int", "a whole number", "si32")
 SIGNLESS = IndexKind("int", "a whole number", "i32")
 OPTIONAL_COUNT = OptionalIndexKind("int | None", "a whole number or None", "si32", accepts_none=True)
+CLUSTER_AXIS = OptionalIndexKind("int | None", "an axis of the mesh or None", "ui32", accepts_none=True)
+REPLICA_GROUPS = Kind("Sequence[Sequence[int]]", "groups of device numbers", "rows of i64")
+REDUCE_TYPE = NameKind("str | None", "a reduction", "#ttcore.reduce_type", accepts_none=True)
+SHARD_TYPE = NameKind("str", "a kind of sharding", "#ttcore.shard_type")
+SHARD_DIRECTION = NameKind("str", "a direction of sharding", "#ttcore.shard_direction")
 DIMENSIONS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "array<i64>")
 EXTENTS = IndicesKind("Sequence[int]", "whole numbers in a list or tuple", "[i32]")
 PAIRS = PairsKind("Sequence[tuple[int, int]]", "a pair of whole numbers for every dimension", "array<i32> of pairs")
@@ -108,6 +113,7 @@ class Parameter:
             the other one, unless the call sets that already.
         ir_name: The name of the property; if empty, `name`.
         tensor: The operand that may hold the numbers instead; eager calls use it, so one program serves all values.
+        spellings: Further names of its attribute in texts of tt-mlir (ops/families/text_operation.py).
     """
 
     name: str
@@ -116,6 +122,7 @@ class Parameter:
     aliases: tuple[str, ...] = ()
     ir_name: str = ""
     tensor: str = ""
+    spellings: tuple[str, ...] = ()
 
     @property
     def property_name(self) -> str:

@@ -13,6 +13,8 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
+import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -21,6 +23,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, BigBuffer, Buffer, BufferPool, SizeClass, address_of, set_address
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory, CapturedTensor
+from ttnn_jit.runtime.memory.replicas import replica_in
 from ttnn_jit.runtime.native.entry import replay_entry
 from ttnn_jit.runtime.native.native_call import NativeCall, copy_call, int64_array
 from ttnn_jit.runtime.native.structures import ReplayedCall
@@ -208,6 +211,7 @@ class TraceRecorder(Recorder):
         devices: The number of devices.
         captured: The tensors that the calls use and that they did not make, by address.
         constants: Buffers of constants, which no tensor owns.
+        shared_uses: How many arguments of the calls have an address that several tensors share.
     """
 
     def __init__(self, trace_id: object, memory: CapturedMemory, devices: int = 1) -> None:
@@ -218,6 +222,7 @@ class TraceRecorder(Recorder):
         self.pool: TracePool = TracePool(trace_id)
         self.captured: dict[int, CapturedTensor] = {}
         self.constants: list[Buffer] = []
+        self.shared_uses: Counter[int] = Counter()
         self._calls: list[NativeCall] = []
         self._arguments: list[ctypes.Array[ctypes.c_int64]] = []
 
@@ -228,8 +233,12 @@ class TraceRecorder(Recorder):
         self._note(call, buffers)
 
     def _note(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
-        addresses = [int(address_of(buffer)) for buffer in buffers]
-        self._arguments.append(int64_array([*ReplayedCall.int64s(table=call.table), *addresses]))
+        header = ReplayedCall.int64s(table=call.table)
+        arguments = int64_array([*header, *(int(address_of(buffer)) for buffer in buffers)])
+        for place, buffer in enumerate(buffers, len(header)):
+            if replica := replica_in(buffer):
+                replica.relocations.append(_Relocation(self, arguments, place))
+        self._arguments.append(arguments)
         self._calls.append(call)
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
@@ -269,6 +278,31 @@ class TraceRecorder(Recorder):
             return
         self.captured[int(address)] = CapturedTensor(spec, user_location())
         self.memory.capture(self.trace_id, buffer, spec)
+
+
+class _Relocation:
+    """Replaces an address in the arguments of a captured call, after a shared block was copied before a write."""
+
+    def __init__(self, recorder: TraceRecorder, arguments: ctypes.Array[ctypes.c_int64], index: int) -> None:
+        self._arguments = weakref.ref(arguments)  # a trace that was released has none
+        self._index = index
+        self._captured = recorder.captured
+        self._shared_uses = recorder.shared_uses
+        self._memory, self._trace_id = recorder.memory, recorder.trace_id
+        self._shared_uses[arguments[index]] += 1
+
+    def __call__(self, buffer: Buffer) -> None:
+        arguments = self._arguments()
+        if arguments is None:
+            return
+        old, new = arguments[self._index], int(address_of(buffer))
+        self._captured[new] = self._captured[old]
+        self._memory.capture(self._trace_id, buffer, self._captured[old].spec)
+        arguments[self._index] = new
+        self._shared_uses[old] -= 1
+        if not self._shared_uses[old]:
+            del self._captured[old]
+            self._memory.discard(self._trace_id, old)
 
 
 def _copy_call(source: TensorSpec, target: TensorSpec) -> NativeCall:

@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.guards.package_state import register
-from ttnn_jit.runtime.libraries import LIBRARIES, NUMPY, TTNN, TensorLibrary
+from ttnn_jit.runtime.libraries import MESH, NUMPY, TORCH, TTNN, TensorLibrary
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
@@ -110,10 +110,11 @@ def seeded(seed: int, device: Device | None) -> tuple[Tensor, ...]:
 
 def on_device_of(hidden: tuple[Any, ...], library: TensorLibrary, tensors: Sequence[Any]) -> tuple[Any, ...]:
     """`hidden`, with the ttnn tensors of the state replaced by ones on the device of `tensors`."""
-    if library is not TTNN or not hidden:
+    if library not in {TTNN, MESH} or not hidden:
         return hidden
     own = [id(state(part, TTNN)) for part in PARTS]
-    return tuple(on_device(each, tensors[0].device()) if id(each) in own else each for each in hidden)
+    first, *_ = tensors[0].device().members()
+    return tuple(on_device(each, first) if id(each) in own else each for each in hidden)
 
 
 def on_device(tensor: Tensor, device: Device) -> Tensor:
@@ -122,5 +123,5 @@ def on_device(tensor: Tensor, device: Device) -> Tensor:
 
 
 for _part in PARTS:
-    for _library in LIBRARIES:
+    for _library in (TTNN, TORCH, NUMPY):
         register(name_of(_part, _library), partial(state, _part, _library))

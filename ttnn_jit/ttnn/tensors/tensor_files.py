@@ -21,6 +21,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import dense_elements, store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
 from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json, topology_from_json, topology_to_json
 from ttnn_jit.runtime.tensors.tensor import Tensor, in_order
 from ttnn_jit.specs.cores.memory_config import HOST_MEMORY_CONFIG
@@ -28,7 +29,6 @@ from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.tensors.mesh_mappers import ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.tensors.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.tensors.transfers import to_device

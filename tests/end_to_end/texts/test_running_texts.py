@@ -1,0 +1,70 @@
+"""Texts of other compilers: `ttnn-jit run`, `compare` and `bisect`."""
+
+from pathlib import Path
+
+import numpy
+import pytest
+import torch
+
+from ttnn_jit.tools.cli import main
+
+MLP = """
+module {
+  func.func @forward(%x: tensor<3x8xf32>, %w: tensor<8x5xf32>, %b: tensor<3x5xf32>) -> tensor<3x5xf32> {
+    %0 = "ttir.matmul"(%x, %w) : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+    %1 = "ttir.add"(%0, %b) : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+    %2 = "ttir.relu"(%1) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+    return %2 : tensor<3x5xf32>
+  }
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    def written(text: str, name: str = "module.mlir") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return written
+
+
+def test_a_text_without_layouts_runs_on_the_arrays_of_a_file(file, tmp_path):
+    arrays = [numpy.random.default_rng(0).normal(size=shape).astype("f") for shape in ((3, 8), (8, 5), (3, 5))]
+    numpy.savez(tmp_path / "inputs.npz", *arrays)
+    saved = tmp_path / "results.pt"
+    command = ["run", str(file(MLP)), "--inputs", str(tmp_path / "inputs.npz"), "--save", str(saved), "--golden"]
+    assert main(command) == 0
+    x, w, b = map(torch.from_numpy, arrays)
+    torch.testing.assert_close(torch.load(saved)[0], torch.relu(x @ w + b))
+
+
+def test_goldens_are_printed_op_by_op(file, capsys):
+    assert main(["run", str(file(MLP)), "--golden"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split()[0] for line in lines] == ["ok", "ok", "ok"]
+    assert [line.split()[-2:] for line in lines] == [["4:5", "ttir.matmul"], ["5:5", "ttir.add"], ["6:5", "ttir.relu"]]
+
+
+def test_an_unknown_op_is_an_error_at_its_place(file, capsys):
+    path = file(MLP.replace("ttir.relu", "ttir.rely"))
+    assert main(["run", str(path)]) == 1
+    first, line, carets, *_ = capsys.readouterr().err.splitlines()
+    assert first == f"error: {path}:6:11: Operation ttir.rely is not registered"
+    assert carets.index("^") == line.index("ttir.rely")
+
+
+def test_a_result_of_another_shape_is_refused(file, capsys):
+    path = file(MLP.replace("3x5", "3x7"))
+    assert main(["run", str(path)]) == 1
+    assert "`ttir.matmul` results in [3, 5], and the text says [3, 7]" in capsys.readouterr().err
+
+
+def test_two_texts_of_one_program_are_compared(file, capsys):
+    other = MLP.replace('"ttir.relu"(%1)', '"ttir.neg"(%1)')
+    first, second = file(MLP), file(other, "other.mlir")
+    assert main(["compare", str(first), str(first)]) == 0
+    assert main(["compare", str(first), str(second)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[1].split(",")[0] for line in lines] == ["equal", "DIFFERENT"]

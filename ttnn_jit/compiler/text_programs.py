@@ -1,0 +1,172 @@
+"""Programs of functions of texts (frontend/ir), on torch tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ttnn_jit.compiler.driver import compile_module
+from ttnn_jit.dialects import print_module
+from ttnn_jit.dialects.functions import functions_of
+from ttnn_jit.frontend.ir.lowering import (
+    Argument,
+    Constant,
+    FunctionLowering,
+    KeptResult,
+    LoweredText,
+    Source,
+    callee_of,
+    read_op,
+)
+from ttnn_jit.ops.families.text_operation import DenseNumbers
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.programs.torch_run import run_on_torch
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.target import SystemDesc
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    import torch
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.dialects.func import FuncOp
+    from xdsl.ir import Operation, SSAValue
+
+Versions = tuple[tuple[int, int], ...]
+"""The identity and version of each tensor."""
+
+
+class TextModule:
+    """The functions of a module of a text.
+
+    Args:
+        module: The module.
+        target: The target that they are compiled for.
+        mesh: The extents of the mesh whose devices run them.
+
+    Attributes:
+        functions: Every function with a body by name.
+    """
+
+    def __init__(self, module: ModuleOp, target: SystemDesc, mesh: Sequence[int] = (1,)) -> None:
+        self.module = module
+        self.target = target
+        self.mesh = tuple(mesh)
+        self.functions: dict[str, FuncOp] = {each.sym_name.data: each for each in functions_of(module)}
+        self._programs: dict[str, TextProgram] = {}
+        self._compiled: dict[str, Program] = {}
+
+    def program(self, name: str) -> TextProgram:
+        """The program of a function, made once.
+
+        Raises:
+            CompileError: An op of it is not executed here.
+        """
+        if name not in self._programs:
+            lowering = FunctionLowering(self.functions, self.target, name, self.mesh)
+            self._programs[name] = TextProgram(self, lowering.lower_function(self.functions[name]))
+        return self._programs[name]
+
+    def program_of(self, op: Operation, inputs: Sequence[SSAValue], *, on_mesh: bool = False) -> TextProgram:
+        """The program of one op that reads `inputs`, on one device or on all of them.
+
+        Raises:
+            CompileError: It is not executed here.
+        """
+        lowering = FunctionLowering(self.functions, self.target, "op", self.mesh if on_mesh else (1,))
+        return TextProgram(self, lowering.lower(inputs, [op], read_op(op).written(op), apart=on_mesh))
+
+    def callee(self, op: Operation, name: str) -> FuncOp:
+        """The function that an op calls.
+
+        Raises:
+            CompileError: There is none of that name.
+        """
+        return callee_of(self.functions, op, name)
+
+    def compiled(self, module: ModuleOp) -> Program:
+        """The program of a lowered module; equal modules have one."""
+        text = print_module(module)
+        found = self._compiled.get(text)
+        if found is None:
+            found = self._compiled[text] = compile_module(module, CompileOptions())
+        return found
+
+
+class TextProgram:
+    """A function that runs on torch tensors.
+
+    Args:
+        module: The module that it belongs to.
+        lowered: The function.
+
+    Attributes:
+        arguments: The specs of its arguments.
+        results: The specs of its results.
+    """
+
+    def __init__(self, module: TextModule, lowered: LoweredText) -> None:
+        self._module = module
+        self._lowered = lowered
+        self._constants: dict[int, torch.Tensor] = {}
+        self._kept: dict[tuple[Any, ...], tuple[list[torch.Tensor], list[torch.Tensor], Versions]] = {}
+        pairs = zip(lowered.inputs, lowered.specs, strict=True)
+        self.arguments = tuple(spec for source, spec in pairs if isinstance(source, Argument))
+        self.results = lowered.results
+
+    @cached_property
+    def program(self) -> Program:
+        """The compiled program.
+
+        Raises:
+            CompileError: A stage refuses it.
+        """
+        return self._module.compiled(self._lowered.module)
+
+    def __call__(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
+        """The results on tensors of the arguments' shapes and dtypes.
+
+        Raises:
+            CompileError: A stage refuses the function, or one that it calls.
+        """
+        program = self.program
+        specs = zip(self._lowered.inputs, self._lowered.specs, strict=True)
+        return run_on_torch(program, [self._tensor(source, spec, arguments) for source, spec in specs])
+
+    def _tensor(self, source: Source, spec: TensorSpec | None, arguments: Sequence[torch.Tensor]) -> torch.Tensor:
+        match source:
+            case Argument(index):
+                return arguments[index]
+            case Constant(numbers):
+                assert spec is not None, "a constant is an input of this program"
+                return self._constants.setdefault(id(source), constant_tensor(numbers, spec))
+            case KeptResult(callee, operands, index):
+                return self._kept_results(callee, operands, arguments)[index]
+
+    def _kept_results(
+        self, callee: str, operands: Sequence[Source], arguments: Sequence[torch.Tensor]
+    ) -> list[torch.Tensor]:
+        """The results of a function that runs once for the same tensors, unless these were written since."""
+        specs: Mapping[Source, TensorSpec] = dict(zip(self._lowered.inputs, self._lowered.specs, strict=True))
+        given = [self._tensor(each, specs[each], arguments) for each in operands]
+        versions = tuple((id(each), each._version) for each in given)
+        key = (callee, *operands)
+        found = self._kept.get(key)
+        if found is None or found[2] != versions:
+            found = self._kept[key] = (self._module.program(callee)(*given), given, versions)
+        return found[0]
+
+
+def constant_tensor(numbers: DenseNumbers, spec: TensorSpec) -> torch.Tensor:
+    """The tensor of a constant."""
+    import torch
+
+    values = torch.tensor(numbers.numbers, dtype=torch.int64 if spec.dtype.is_integer else torch.float64)
+    return values.reshape(tuple(spec.shape)).to(spec.dtype.torch)
+
+
+def zeros(spec: TensorSpec) -> torch.Tensor:
+    """The tensor of an allocation: an op that reads it before one has written it gets zeros."""
+    import torch
+
+    return torch.zeros(tuple(spec.shape), dtype=spec.dtype.torch)

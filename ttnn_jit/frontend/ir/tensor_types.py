@@ -1,0 +1,58 @@
+"""Types of values in texts as specs of tensors."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute
+
+from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
+from ttnn_jit.dialects.ttcore import TileType
+from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
+from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
+
+_SIGNLESS = {f"i{8 * dtype.itemsize}": dtype for dtype in ALL_DTYPES if dtype.mlir.startswith("si")}
+_DTYPES = {dtype.mlir: dtype for dtype in ALL_DTYPES} | _SIGNLESS
+"""Spelling of an element type in a text -> the type; integers without a sign are signed."""
+
+
+_QUANTIZED = re.compile(r"!quant\.uniform<(\w+)")
+"""A quantized type; its numbers are stored as the integer type that it names."""
+
+
+def is_tensor(type_: Attribute) -> bool:
+    """Whether values of a type are tensors; devices and semaphores are not."""
+    return isinstance(type_, TensorType)
+
+
+def dtype_in_text(element: Attribute) -> DataType:
+    """The element type that a text names.
+
+    Raises:
+        DTypeError: Nothing is computed in that type here.
+    """
+    if isinstance(element, TileType):
+        return element.dtype
+    spelling = str(element)
+    quantized = _QUANTIZED.match(spelling)
+    found = _DTYPES.get(quantized[1] if quantized else spelling)
+    if found is None:
+        known = ", ".join(sorted(_DTYPES))
+        raise DTypeError(f"tensors of {element} are not computed here", help=f"element types are {known}")
+    return found
+
+
+def spec_in_text(type_: Attribute) -> TensorSpec:
+    """The spec of a value: dense rows on the host, whatever layout the text says, for no number depends on it.
+
+    Raises:
+        DTypeError, ShapeError: There is no tensor of that type here.
+    """
+    if not isinstance(type_, TensorType):
+        raise ShapeError(f"{type_} is no tensor")
+    if DYNAMIC_INDEX in type_.get_shape():
+        raise ShapeError(f"{type_} has extents that the text leaves open", help="write every extent as a number")
+    dtype = dtype_in_text(type_.get_element_type())
+    layout = Layout.TILE if dtype.is_block_float else Layout.ROW_MAJOR
+    return TensorSpec(type_.get_shape(), dtype, layout, HOST_MEMORY_CONFIG)

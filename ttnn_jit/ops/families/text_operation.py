@@ -1,0 +1,372 @@
+"""Operations as the texts of tt-mlir write them: the correspondence between an op of a text and calls of operations.
+
+A `TextOperation` says how an op of the ttir or ttnn dialect is read: the names of its operands and attributes, the
+defaults of attributes that a text leaves out, the calls that compute it (``write``), and a golden. `Spelling` derives
+one from the declaration of an operation that has the op's operands and attributes.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field
+from types import MappingProxyType
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.movement import Movement
+from ttnn_jit.ops.language.binding import BoundCall, bind
+from ttnn_jit.ops.language.operation import Operation
+from ttnn_jit.process.cached_property import cached_property
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_of_torch
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+REQUIRED = object()
+"""The default of an attribute that every text has."""
+
+OPTIONAL, VARIADIC = "?", "*"
+"""The marks after the name of an operand that a text may leave out, and of any number of operands."""
+
+
+_OF_CHIPS = """
+compute_config compute_kernel_config conservative_folding conv2d_config conv2d_slice_config conv3d_config dtype layout
+matmul_program_config memory_config operandSegmentSizes output_dtype overlap_qk_coregrid slice_size pad_value
+program_config resultSegmentSizes use_multicore sub_device_id num_links topology applied_shard_scheme
+reallocate_halo_output in_place_halo config_tensors_in_dram flattened_compat_info
+"""
+WITHOUT_EFFECT = frozenset(_OF_CHIPS.split())
+"""Attributes that say how a chip computes, or what stands beside the elements of a result, or in its type as well."""
+
+
+class Enumerated(str):
+    """The member of an enumeration, or the text of an attribute that is no number, string or list."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class DenseNumbers:
+    """The numbers of a constant tensor.
+
+    Attributes:
+        shape: Its extents.
+        numbers: Its elements in row-major order; one number if all are equal.
+    """
+
+    shape: tuple[int, ...]
+    numbers: tuple[float, ...]
+
+    @property
+    def splat(self) -> float | None:
+        """The number that all elements are; None if they differ."""
+        return self.numbers[0] if len(self.numbers) == 1 else None
+
+
+class TextOps(Ops):
+    """The protocol of decompositions, with constant tensors."""
+
+    @abstractmethod
+    def constant(self, numbers: DenseNumbers, spec: TensorSpec) -> Value:
+        """A tensor of `spec` with these elements."""
+
+
+class Role(enum.Enum):
+    """The part that an op has in a function of a text.
+
+    Attributes:
+        COMPUTES: Its results are computed from its operands.
+        ALLOCATES: Its result has no elements yet: an op whose last operand it is writes it, and returns that.
+        CALLS: It calls the function `decomposition`.
+        CALLS_ONCE: It calls the function `callee`, whose results are kept for later runs.
+        EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
+            are what ``write`` and the golden give for its one result.
+        NOTHING: It computes nothing: it frees a tensor, or gives a device.
+    """
+
+    COMPUTES = "computes"
+    ALLOCATES = "allocates"
+    CALLS = "calls"
+    CALLS_ONCE = "calls once"
+    EXCHANGES = "exchanges"
+    NOTHING = "nothing"
+
+
+class TextCall:
+    """One op of a text: its operands and attributes are Python attributes of this object.
+
+    Operands are values of a function under construction, or torch tensors for a golden; None if the op has none, a
+    list for an operand of any number.
+
+    Attributes:
+        results: The specs of the results.
+        mesh: The extents of the mesh.
+        element_types: Operand -> its element type in the text; ``"result"`` -> that of the first result.
+    """
+
+    element_types: Mapping[str, str] = MappingProxyType({})
+    mesh: tuple[int, ...] = (1,)
+
+    def __init__(self, given: Mapping[str, Any], results: Sequence[TensorSpec]) -> None:
+        self.__dict__.update(given)
+        self.results = tuple(results)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the op has no operand or attribute {name!r}", name=name)
+
+    @property
+    def result(self) -> TensorSpec:
+        """The spec of the first result."""
+        return self.results[0]
+
+
+@dataclass(frozen=True)
+class OpInText:
+    """The names of one op.
+
+    Attributes:
+        operands: Their names in order, with the marks `OPTIONAL` and `VARIADIC`.
+        attributes: Name -> default; `REQUIRED` if there is none.
+    """
+
+    operands: tuple[str, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def required(self) -> int:
+        """The number of operands that every text has."""
+        return sum(name[-1] not in {OPTIONAL, VARIADIC} for name in self.operands)
+
+    def segments(self, count: int, sizes: Sequence[int] | None) -> Iterator[tuple[str, int]]:
+        """The name of each operand, and how many values of an op with `count` operands it has.
+
+        Args:
+            count: How many operands the op has.
+            sizes: Its ``operandSegmentSizes``, without those of operands that are no tensors.
+
+        Raises:
+            ArgumentError: The op has another number of operands.
+        """
+        if sizes is not None and len(sizes) >= len(self.operands) and sum(sizes[: len(self.operands)]) == count:
+            yield from zip(self.operands, sizes, strict=False)
+            return
+        spare = count - self.required
+        if spare < 0 or (spare and self.required == len(self.operands)):
+            takes = " ".join(self.operands)
+            raise ArgumentError(f"it takes the operands ({takes}), got {count}")
+        for name in self.operands:
+            if name[-1] == VARIADIC:
+                yield name, spare
+                spare = 0
+            elif name[-1] == OPTIONAL:
+                yield name, int(spare > 0)
+                spare -= spare > 0
+            else:
+                yield name, 1
+
+    def bound(
+        self,
+        operands: Sequence[Any],
+        sizes: Sequence[int] | None,
+        attributes: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Operands and attributes by name.
+
+        Raises:
+            ArgumentError: The op has another number of operands, or lacks an attribute.
+        """
+        values = iter(operands)
+        found: dict[str, Any] = {}
+        for name, size in self.segments(len(operands), sizes):
+            own = [next(values) for _ in range(size)]
+            if name[-1] == VARIADIC:
+                found[name[:-1]] = own
+            else:
+                found[name.rstrip(OPTIONAL)] = own[0] if own else None
+        for name, default in self.attributes.items():
+            value = attributes.get(name, default)
+            if value is REQUIRED:
+                raise ArgumentError(f"it needs the attribute `{name}`")
+            found[name] = value
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TextOperation:
+    """An op of texts.
+
+    Attributes:
+        names: Its names: one per dialect and version, ``ttir.dot_general``.
+        form: Its operands and attributes.
+        write: ``write(ops, call)``: the result, or several, by calls of `ops`.
+        golden: ``golden(torch, call)``: the result, or several, on torch tensors: floats as float64.
+        is_random: Its results are drawn: a golden tells their shape alone.
+        index_limits: Operand -> ``limit(call)``, the number of values that its integers may have.
+        role: Its part in a function.
+        rounds_intermediates: Intermediate values are rounded to the element type of its operands.
+        updates: The operand that an op without results writes: later ops read its result there.
+        takes_quantized: Its operands or results may be quantized, as `TextCall.element_types` says.
+        compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
+            the elements at the indices, since any index among equal elements is right.
+        in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
+    """
+
+    names: tuple[str, ...]
+    form: OpInText
+    write: Callable[[TextOps, TextCall], Any]
+    golden: Callable[[Any, TextCall], Any]
+    is_random: bool = False
+    index_limits: Mapping[str, Callable[[TextCall], int]] = field(default_factory=dict)
+    role: Role = Role.COMPUTES
+    in_float32: bool = False
+    rounds_intermediates: bool = False
+    updates: str = ""
+    takes_quantized: bool = False
+    compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
+
+    def bound(
+        self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Operands and attributes of an op by name.
+
+        Args:
+            operands: The values of its tensors.
+            sizes: How many values each operand has, if the op says it.
+            attributes: Its attributes, as Python values.
+
+        Raises:
+            ArgumentError: The op has another number of operands, lacks an attribute, or has one that is not known.
+        """
+        known = self.attribute_names
+        for name in attributes:
+            if name not in known and "." not in name and name not in WITHOUT_EFFECT:
+                raise ArgumentError(f"it has an attribute `{name}`, and that is not known here")
+        return self.form.bound(operands, sizes, attributes)
+
+    @property
+    def attribute_names(self) -> Collection[str]:
+        """The attributes that it reads."""
+        return self.form.attributes.keys()
+
+    def stated_ulp(self, call: TextCall) -> float | None:  # noqa: ARG002 - of some, their declaration's
+        """The bound that is declared for its results, in units in the last place; None: that of sums in float32."""
+        return None
+
+    def __repr__(self) -> str:
+        return f"<text operation {self.names[0]}>"
+
+
+_OPTIONS = (
+    "is_random",
+    "index_limits",
+    "role",
+    "in_float32",
+    "rounds_intermediates",
+    "updates",
+    "takes_quantized",
+    "compared_elements",
+)
+
+
+def text(
+    names: str,
+    operands: str,
+    write: Callable[[TextOps, TextCall], Any],
+    golden: Callable[[Any, TextCall], Any],
+    **attributes: Any,
+) -> TextOperation:
+    """The op with these names and operands, which are separated by spaces.
+
+    Keywords are its attributes with their defaults, and fields of `TextOperation`, whose names no attribute has.
+    """
+    options = {name: attributes.pop(name) for name in _OPTIONS if name in attributes}
+    return TextOperation(tuple(names.split()), OpInText(tuple(operands.split()), attributes), write, golden, **options)
+
+
+class Spelling(TextOperation):
+    """An op that says a call of a declared operation: operands in its order, attributes by names of its parameters.
+
+    Args:
+        name: The name in the text.
+        overloads: Declarations of that name in a dialect; the first that fits is called.
+    """
+
+    overloads: tuple[Operation, ...]
+
+    def __init__(self, name: str, overloads: Sequence[Operation]) -> None:
+        first = overloads[0]
+        operands = [each.name + (OPTIONAL if each.is_optional else "") for each in first.operands]
+        if first.is_variadic:
+            operands = [f"{each.name}{VARIADIC}" for each in first.operands]
+        compared = self._compared if first.compared_elements is not None else None
+        super().__init__(
+            (name,),
+            OpInText(tuple(operands)),
+            self._written,
+            self._in_torch,
+            compared_elements=compared,
+            rounds_intermediates=first.rounds_intermediates,
+            takes_quantized=isinstance(first, Movement),
+        )
+        object.__setattr__(self, "overloads", tuple(overloads))
+
+    @cached_property
+    def parameters(self) -> Mapping[str, str]:
+        """Name of an attribute in texts -> parameter."""
+        return {
+            spelling: each.name
+            for operation in self.overloads
+            for each in operation.attributes
+            for spelling in (*each.aliases, each.name, each.property_name, *each.spellings)
+        }
+
+    @property
+    def attribute_names(self) -> Collection[str]:
+        """The attributes that a parameter has as one of its names."""
+        return self.parameters.keys()
+
+    def bound(
+        self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Operands and attributes of an op by name."""
+        known = self.parameters
+        return super().bound(operands, sizes, attributes) | {
+            name: value for name, value in attributes.items() if name in known
+        }
+
+    def keywords(self, call: TextCall) -> dict[str, Any]:
+        """The attributes of the call by parameter."""
+        names = self.parameters
+        return {names[name]: value for name, value in vars(call).items() if name in names}
+
+    def _bound(self, call: TextCall, dtype_of: Callable[[Any], DataType | None]) -> BoundCall:
+        first = self.overloads[0]
+        given = [getattr(call, each.name) for each in first.operands]
+        by_name = dict(zip((each.name for each in first.operands), given, strict=True))
+        return bind(self.overloads, (), {**by_name, **self.keywords(call)}, dtype_of)
+
+    def _written(self, ops: Ops, call: TextCall) -> Any:
+        bound = self._bound(call, lambda value: value.spec.dtype if isinstance(value, Value) else None)
+        results = ops.results(bound.operation, bound.operands, *bound.attributes)
+        return results[0] if len(results) == 1 else results
+
+    def _in_torch(self, torch: Any, call: TextCall) -> Any:
+        bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
+        return bound.operation.golden(torch, *bound.operands, *bound.attributes)
+
+    def _compared(self, torch: Any, call: TextCall, results: Sequence[Any]) -> Sequence[Any]:
+        bound = self._bound(call, lambda value: _dtype_in_torch(torch, value))
+        assert bound.operation.compared_elements is not None, "the first of the overloads has it"
+        return bound.operation.compared_elements(torch, [*results], *bound.operands, *bound.attributes)
+
+    def stated_ulp(self, call: TextCall) -> float | None:
+        """The bound of the declaration."""
+        operation = self.overloads[0]
+        return operation.max_ulp(COMPUTE_TYPE, call.result.dtype)
+
+
+def _dtype_in_torch(torch: Any, value: Any) -> DataType | None:
+    """The dtype of a torch tensor, `COMPUTE_TYPE` of float64; None of other values."""
+    return dtypes_of_torch().get(value.dtype, COMPUTE_TYPE) if isinstance(value, torch.Tensor) else None

@@ -1,0 +1,258 @@
+"""Key-value caches and attention of texts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.attention.cached_attention import PAGED_SCALED_DOT_PRODUCT_ATTENTION_DECODE as PAGED
+from ttnn_jit.ops.attention.kv_caches import PAGED_FILL_CACHE as PAGED_FILL_BY_TABLE
+from ttnn_jit.ops.attention.kv_caches import PAGED_UPDATE_CACHE as PAGED_UPDATE_BY_INDEX
+from ttnn_jit.ops.attention.rotary import ROTARY_EMBEDDING
+from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.movement.heads import NLP_CREATE_QKV_HEADS_DECODE as CREATE_HEADS
+from ttnn_jit.ops.movement.sequences import arange
+from ttnn_jit.specs.tensor_spec import DataType
+
+_I32 = DataType.INT32
+
+
+def _update_cache(ops: Ops, call: TextCall) -> Value:
+    """Row `update_index` of every batch and head is written."""
+    rows = call.cache.shape[2]
+    count = call.input.shape[2]
+    positions = _positions(ops, call, rows)
+    begin = ops.reshaped(ops.typecast(ops.sliced(_flat(ops, call.update_index), 0, 0, 1), _I32), (1, 1, 1, 1))
+    offset = positions - begin
+    found: Value = call.cache
+    for row in range(count):
+        at = ops.eq(offset, row)
+        found = ops.where(at, ops.sliced(call.input, 2, row, row + 1), found)
+    return found
+
+
+def _flat(ops: Ops, x: Value) -> Value:
+    return ops.reshaped(x, (math.prod(x.shape),))
+
+
+def _positions(ops: Ops, call: TextCall, rows: int) -> Value:
+    return ops.reshaped(arange(ops, rows, call.cache, 0, 1, _I32), (1, 1, rows, 1))
+
+
+def _update_cache_in_torch(_: Any, call: TextCall) -> Any:
+    found = call.cache.clone()
+    begin = int(call.update_index.reshape(-1)[0])
+    found[:, :, begin : begin + call.input.shape[2]] = call.input
+    return found
+
+
+UPDATE = text(
+    "ttir.update_cache ttnn.update_cache",
+    "cache input update_index",
+    _update_cache,
+    _update_cache_in_torch,
+    batch_offset=0,
+    updates="cache",
+    index_limits={"update_index": lambda call: call.cache.shape[2] - call.input.shape[2] + 1},
+)
+
+
+def _fill_cache(ops: Ops, call: TextCall) -> Value:
+    begins = (call.batch_offset, 0, 0, 0)
+    ends = (call.batch_offset + call.input.shape[0], *call.input.shape[1:])
+    return ops.slice_write(call.cache, call.input, begins, ends, ())
+
+
+def _fill_cache_in_torch(_: Any, call: TextCall) -> Any:
+    found = call.cache.clone()
+    batch, heads, rows, width = call.input.shape
+    found[call.batch_offset : call.batch_offset + batch, :heads, :rows, :width] = call.input
+    return found
+
+
+FILL = text(
+    "ttir.fill_cache ttnn.fill_cache",
+    "cache input",
+    _fill_cache,
+    _fill_cache_in_torch,
+    batch_offset=REQUIRED,
+    updates="cache",
+)
+
+
+def _heads_of_decode(call: TextCall) -> tuple[int, ...]:
+    users, batch, _, width = call.input.shape
+    return users, 1, batch, call.num_heads * width
+
+
+def _missing_users(call: TextCall) -> int:
+    """How many rows of zeros the result has after those of the users."""
+    return int(call.result.shape[2] - call.input.shape[1])
+
+
+def _concat_heads_decode(ops: Ops, call: TextCall) -> Value:
+    heads = ops.reshaped(ops.part(call.input, 2, 0, call.num_heads), _heads_of_decode(call))
+    return ops.pad(heads, [(0, 0), (0, 0), (0, _missing_users(call)), (0, 0)], 0.0) if _missing_users(call) else heads
+
+
+CONCAT_HEADS_DECODE = text(
+    "ttnn.nlp_concat_heads_decode",
+    "input",
+    _concat_heads_decode,
+    lambda torch, call: torch.nn.functional.pad(
+        call.input[:, :, : call.num_heads].reshape(_heads_of_decode(call)), (0, 0, 0, _missing_users(call))
+    ),
+    num_heads=REQUIRED,
+)
+
+
+def _angles(call: TextCall) -> tuple[int, ...]:
+    """The shape of the angles: where there are those of one position, all have them."""
+    *outer, positions, width = call.cos_cache.shape
+    count = call.input.shape[2] if positions == 1 and call.token_index is None else positions
+    return (*outer, count, width)
+
+
+def _rotary(ops: Ops, call: TextCall) -> Value:
+    cos, sin = (ops.expand(each, _angles(call)) for each in (call.cos_cache, call.sin_cache))
+    found: Value = ops.call(ROTARY_EMBEDDING, [call.input, cos, sin], call.token_index)
+    return found
+
+
+def _rotary_in_torch(torch: Any, call: TextCall) -> Any:
+    cos, sin = (each.expand(_angles(call)) for each in (call.cos_cache, call.sin_cache))
+    return ROTARY_EMBEDDING.golden(torch, call.input, cos, sin, call.token_index)
+
+
+ROTARY = text(
+    "ttir.rotary_embedding ttnn.rotary_embedding",
+    "input cos_cache sin_cache",
+    _rotary,
+    _rotary_in_torch,
+    token_index=None,
+)
+
+
+def _paged_decode(ops: Ops, call: TextCall) -> Value:
+    found: Value = ops.call(
+        PAGED,
+        [
+            call.query,
+            call.key,
+            call.value,
+            call.page_table,
+            call.attention_mask,
+            call.cur_pos_tensor,
+            call.attention_sink,
+        ],
+        call.is_causal,
+        call.scale,
+        call.sliding_window_size,
+    )
+    return found
+
+
+def _paged_decode_in_torch(torch: Any, call: TextCall) -> Any:
+    given = (call.query, call.key, call.value, call.page_table, call.attention_mask, call.cur_pos_tensor)
+    return PAGED.golden(torch, *given, call.attention_sink, call.is_causal, call.scale, call.sliding_window_size)
+
+
+PAGED_DECODES = tuple(
+    text(
+        name,
+        operands,
+        _paged_decode,
+        _paged_decode_in_torch,
+        is_causal=True,
+        scale=None,
+        sliding_window_size=None,
+        rounds_intermediates=True,
+        index_limits={
+            "page_table": lambda call: call.key.shape[0],
+            "cur_pos_tensor": lambda call: call.page_table.shape[-1] * call.key.shape[2],
+        },
+    )
+    for name, operands in (
+        (
+            "ttir.paged_scaled_dot_product_attention_decode",
+            "query key value page_table output attention_mask? cur_pos_tensor? attention_sink?",
+        ),
+        (
+            "ttnn.paged_scaled_dot_product_attention_decode",
+            "query key value page_table attention_mask? cur_pos_tensor? attention_sink?",
+        ),
+    )
+)
+
+
+def _create_heads_decode(call: TextCall) -> tuple[Any, ...]:
+    if call.batch_offset is not None:
+        raise ShapeError("`batch_offset` is given, and heads of all users are made here")
+    return (call.input, call.num_heads, call.num_kv_heads)
+
+
+CREATE_HEADS_DECODE = text(
+    "ttnn.nlp_create_qkv_heads_decode",
+    "input batch_offset?",
+    lambda ops, call: ops.results(CREATE_HEADS, [call.input], *_create_heads_decode(call)[1:]),
+    lambda torch, call: CREATE_HEADS.golden(torch, *_create_heads_decode(call)),
+    num_heads=REQUIRED,
+    num_kv_heads=None,
+)
+
+
+def _paged_update(ops: Ops, call: TextCall) -> Value:
+    return ops.call(PAGED_UPDATE_BY_INDEX, [call.cache, call.input, call.update_index, call.page_table], ())
+
+
+def _positions_of_cache(call: TextCall) -> int:
+    rows = int(call.cache.shape[2])
+    return rows if call.page_table is None else rows * int(call.page_table.shape[-1])
+
+
+def _paged_fill(ops: Ops, call: TextCall) -> Value:
+    return ops.call(PAGED_FILL_BY_TABLE, [call.cache, call.input, call.page_table, call.batch_idx_tensor], 0)
+
+
+PAGED_FILL_CACHE = text(
+    "ttir.paged_fill_cache ttnn.paged_fill_cache",
+    "cache input page_table batch_idx_tensor?",
+    _paged_fill,
+    lambda torch, call: PAGED_FILL_BY_TABLE.golden(
+        torch, call.cache, call.input, call.page_table, call.batch_idx_tensor, 0
+    ),
+    updates="cache",
+    index_limits={
+        "page_table": lambda call: call.cache.shape[0],
+        "batch_idx_tensor": lambda call: call.page_table.shape[0],
+    },
+)
+
+
+PAGED_UPDATE_CACHE = text(
+    "ttir.paged_update_cache ttnn.paged_update_cache",
+    "cache input update_index page_table?",
+    _paged_update,
+    lambda torch, call: PAGED_UPDATE_BY_INDEX.golden(
+        torch, call.cache, call.input, call.update_index, call.page_table, ()
+    ),
+    share_cache=False,
+    updates="cache",
+    index_limits={
+        "update_index": _positions_of_cache,
+        "page_table": lambda call: call.cache.shape[0],
+    },
+)
+
+TEXTS = (
+    UPDATE,
+    FILL,
+    CREATE_HEADS_DECODE,
+    PAGED_UPDATE_CACHE,
+    PAGED_FILL_CACHE,
+    CONCAT_HEADS_DECODE,
+    ROTARY,
+    *PAGED_DECODES,
+)

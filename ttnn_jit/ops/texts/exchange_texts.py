@@ -1,0 +1,286 @@
+"""Exchanges between the devices of a mesh: operands and results are lists over its devices, in row-major order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.families.collective import tree_fold
+from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, text
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+
+Part = Callable[[Any, int, int, int], Any]
+"""``part(x, axis, begin, end)``."""
+
+
+def groups_along(mesh: Sequence[int], axis: int | None) -> list[list[int]]:
+    """The devices that exchange along an axis of the mesh: those that differ in that coordinate alone.
+
+    Raises:
+        ShapeError: The mesh has no such axis.
+    """
+    shape = (1,) * (2 - len(mesh)) + tuple(mesh)
+    if axis is None:
+        return [[*range(math.prod(shape))]]
+    if axis >= len(shape):
+        raise ShapeError(f"cluster_axis is {axis}, and the mesh is {'x'.join(map(str, shape))}")
+    step = math.prod(shape[axis + 1 :])
+    starts = [at for at in range(math.prod(shape)) if at // step % shape[axis] == 0]
+    return [[start + index * step for index in range(shape[axis])] for start in starts]
+
+
+def _by_group(found: Callable[[list[Any], list[int]], list[Any]], inputs: list[Any], groups: Any) -> list[Any]:
+    """The results of every device, from a function of the tensors of a group."""
+    results: list[Any] = [None] * len(inputs)
+    for group in groups:
+        for device, result in zip(group, found([inputs[each] for each in group], group), strict=True):
+            results[device] = result
+    return results
+
+
+_COMBINED = {"sum": "add", "mean": "add", "max": "maximum", "min": "minimum", "prod": "multiply"}
+
+
+def _folded(ops: Ops, tensors: list[Value], reduction: str) -> Value:
+    """The reduction of a group, in the order of the family of collectives, rounded once."""
+    if reduction not in _COMBINED:
+        raise ShapeError(f"`reduce_type` is {reduction}, and {', '.join(_COMBINED)} are executed")
+    dtype = tensors[0].spec.dtype
+    wide = [each if dtype.is_integer else ops.rounded(each, COMPUTE_TYPE) for each in tensors]
+    total = tree_fold(getattr(ops, _COMBINED[reduction]), wide, (len(wide),))
+    return total * (1.0 / len(wide)) if reduction == "mean" else total
+
+
+def _folded_in_torch(torch: Any, tensors: list[Any], reduction: str) -> Any:
+    stacked = torch.stack(tensors)
+    match reduction:
+        case "sum":
+            return stacked.sum(0)
+        case "mean":
+            return stacked.mean(0)
+        case "prod":
+            return stacked.prod(0)
+        case "max":
+            return stacked.amax(0)
+        case _:
+            return stacked.amin(0)
+
+
+def _narrowed(x: Any, axis: int, begin: int, end: int) -> Any:
+    return x.narrow(axis, begin, end - begin)
+
+
+def _of_group(
+    names: str,
+    on_group: Callable[[TextCall, list[Any], Any, Any, Part], list[Any]],
+    *,
+    groups: Callable[[TextCall], Any] = lambda call: groups_along(call.mesh, call.cluster_axis),
+    **attributes: Any,
+) -> TextOperation:
+    """An exchange in groups: ``on_group(call, tensors, fold, join, part)`` gives the result of each device."""
+
+    def write(ops: Ops, call: TextCall) -> list[Value]:
+        def found(tensors: list[Any], _: list[int]) -> list[Any]:
+            return on_group(call, tensors, lambda kind: _folded(ops, tensors, kind), ops.concat, ops.part)
+
+        return _by_group(found, call.input, groups(call))
+
+    def golden(torch: Any, call: TextCall) -> list[Any]:
+        def found(tensors: list[Any], _: list[int]) -> list[Any]:
+            return on_group(call, tensors, lambda kind: _folded_in_torch(torch, tensors, kind), torch.cat, _narrowed)
+
+        return _by_group(found, call.input, groups(call))
+
+    return text(names, "input", write, golden, role=Role.EXCHANGES, **attributes)
+
+
+def _positive(axis: int, x: Any) -> int:
+    return axis % len(x.shape)
+
+
+def _parts(x: Any, axis: int, count: int, part: Part) -> list[Any]:
+    """`x` cut into `count` equal parts."""
+    extent, rest = divmod(x.shape[axis], count)
+    if rest:
+        raise ShapeError(f"{count} devices do not divide the extent {x.shape[axis]}")
+    return [part(x, axis, index * extent, (index + 1) * extent) for index in range(count)]
+
+
+ALL_REDUCE = _of_group(
+    "ttir.all_reduce ttnn.all_reduce ttir.all_reduce_async ttnn.all_reduce_async",
+    lambda call, tensors, fold, *_: [fold(call.reduce_type)] * len(tensors),
+    reduce_type=REQUIRED,
+    cluster_axis=REQUIRED,
+)
+ALL_GATHER = _of_group(
+    "ttir.all_gather ttnn.all_gather",
+    lambda call, tensors, _, join, __: (
+        [join(tensors, _positive(call.all_gather_dim, tensors[0]))] * len(tensors) if len(tensors) > 1 else tensors
+    ),
+    all_gather_dim=REQUIRED,
+    cluster_axis=REQUIRED,
+)
+REDUCE_SCATTER = _of_group(
+    "ttir.reduce_scatter ttnn.reduce_scatter",
+    lambda call, tensors, fold, _, part: _parts(
+        fold(call.reduce_type), _positive(call.scatter_dim, tensors[0]), len(tensors), part
+    ),
+    reduce_type=REQUIRED,
+    scatter_dim=REQUIRED,
+    cluster_axis=REQUIRED,
+)
+MESH_PARTITION = _of_group(
+    "ttir.mesh_partition ttnn.mesh_partition",
+    lambda call, tensors, _, __, part: [
+        _parts(each, _positive(call.dim, each), len(tensors), part)[index] for index, each in enumerate(tensors)
+    ],
+    dim=REQUIRED,
+    cluster_axis=None,
+)
+
+
+def _listed_groups(call: TextCall) -> list[list[int]]:
+    numbers = call.replica_groups
+    if len(numbers.shape) != 2:
+        raise ShapeError(f"`replica_groups` has the shape {list(numbers.shape)}: it lists groups of devices")
+    groups, size = numbers.shape
+    values = numbers.numbers * (groups * size) if numbers.splat is not None else numbers.numbers
+    found = [[int(each) for each in values[at * size : (at + 1) * size]] for at in range(groups)]
+    _check_devices([each for group in found for each in group], math.prod(call.mesh))
+    return found
+
+
+def _check_devices(devices: Sequence[int], count: int) -> None:
+    for device in devices:
+        if not 0 <= device < count:
+            raise ShapeError(f"device {device} is named, and the mesh has {count}")
+
+
+BROADCAST = _of_group(
+    "ttir.collective_broadcast ttnn.collective_broadcast",
+    lambda _, tensors, *__: [tensors[0]] * len(tensors),
+    groups=_listed_groups,
+    replica_groups=REQUIRED,
+)
+
+
+def _all_to_all(call: TextCall, tensors: list[Any], _: Any, join: Any, part: Part) -> list[Any]:
+    axis, onto = (_positive(each, tensors[0]) for each in (call.split_dim, call.concat_dim))
+    cut = [_parts(each, axis, call.split_count, part) for each in tensors]
+    return [join([parts[index] for parts in cut], onto) for index in range(len(tensors))]
+
+
+ALL_TO_ALL = _of_group(
+    "ttir.all_to_all ttnn.all_to_all",
+    _all_to_all,
+    groups=_listed_groups,
+    split_dim=REQUIRED,
+    concat_dim=REQUIRED,
+    split_count=REQUIRED,
+    replica_groups=REQUIRED,
+)
+
+
+def _sources(call: TextCall) -> dict[int, int]:
+    """Target -> source."""
+    pairs = call.source_target_pairs
+    numbers = [int(each) for each in pairs.numbers * (math.prod(pairs.shape) if pairs.splat is not None else 1)]
+    _check_devices(numbers, math.prod(call.mesh))
+    return dict(zip(numbers[1::2], numbers[::2], strict=True))
+
+
+def _permuted(ops: Ops, call: TextCall) -> list[Value]:
+    sources = _sources(call)
+    nothing = ops.filled(0, call.result)
+    return [call.input[sources[each]] if each in sources else nothing for each in range(len(call.input))]
+
+
+def _permuted_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    sources, inputs = _sources(call), call.input
+    return [inputs[sources[each]] if each in sources else torch.zeros_like(inputs[0]) for each in range(len(inputs))]
+
+
+PERMUTE = text(
+    "ttir.collective_permute ttnn.collective_permute",
+    "input",
+    _permuted,
+    _permuted_in_torch,
+    role=Role.EXCHANGES,
+    source_target_pairs=REQUIRED,
+)
+
+# --- Shards of a mesh -------------------------------------------------------------------------------------------------
+
+
+def _coordinates(mesh: Sequence[int]) -> list[tuple[int, ...]]:
+    return [*itertools.product(*map(range, (1,) * (2 - len(mesh)) + tuple(mesh)))]
+
+
+def _counts(call: TextCall) -> list[int]:
+    """Into how many parts each axis of the mesh cuts its dimension; 1 where it cuts none."""
+    return [1 if dim < 0 else int(call.shard_shape[dim]) for dim in call.shard_dims]
+
+
+def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) -> list[Any]:
+    inputs, dims = call.input, call.shard_dims
+    if call.shard_type not in {"devices", "identity"}:
+        return list(inputs)
+    counts = _counts(call)
+    extents = (1,) * (2 - len(call.mesh)) + tuple(call.mesh)
+    for axis, count in enumerate(counts):
+        if count not in {1, extents[axis]}:
+            raise ShapeError(
+                f"it cuts a dimension into {count}, and axis {axis} of the mesh has {extents[axis]} devices",
+                help="`--mesh 2x4` names a mesh",
+            )
+    if call.shard_direction == "full_to_shard":
+        return [_cut(x, dims, counts, place, part) for x, place in zip(inputs, _coordinates(call.mesh), strict=True)]
+    return [_joined([*inputs], [*extents], [*dims], counts, join)] * len(inputs)
+
+
+def _cut(x: Any, dims: Sequence[int], counts: Sequence[int], place: Sequence[int], part: Part) -> Any:
+    for dim, count, index in zip(dims, counts, place, strict=False):
+        if dim >= 0 and count > 1:
+            extent = x.shape[dim] // count
+            x = part(x, dim, index * extent, (index + 1) * extent)
+    return x
+
+
+def _joined(tensors: list[Any], extents: list[int], dims: list[int], counts: list[int], join: Any) -> Any:
+    """The whole tensor; along axes that cut nothing, of their first device."""
+    if not extents:
+        return tensors[0]
+    size = len(tensors) // extents[0]
+    parts = [
+        _joined(tensors[at : at + size], extents[1:], dims[1:], counts[1:], join) for at in range(0, len(tensors), size)
+    ]
+    cuts = bool(dims) and dims[0] >= 0 and counts[0] > 1
+    return join(parts, dims[0]) if cuts else parts[0]
+
+
+MESH_SHARD = text(
+    "ttir.mesh_shard ttnn.mesh_shard",
+    "input",
+    lambda ops, call: _sharded(call, ops.concat, ops.part),
+    lambda torch, call: _sharded(call, torch.cat, _narrowed),
+    role=Role.EXCHANGES,
+    shard_type=REQUIRED,
+    shard_direction=REQUIRED,
+    shard_shape=REQUIRED,
+    shard_dims=REQUIRED,
+)
+
+TEXTS = (
+    ALL_REDUCE,
+    ALL_GATHER,
+    REDUCE_SCATTER,
+    MESH_PARTITION,
+    BROADCAST,
+    ALL_TO_ALL,
+    PERMUTE,
+    MESH_SHARD,
+)

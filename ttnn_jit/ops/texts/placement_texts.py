@@ -1,0 +1,59 @@
+"""Ops that say where a tensor lies, or of which type its elements are; and those that make or free one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ttnn_jit.ops import TYPECAST
+from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, text
+
+
+def _cast_in_torch(torch: Any, call: TextCall) -> Any:
+    return TYPECAST.golden(torch, call.input, call.result.dtype)
+
+
+SAME_ELEMENTS = text(
+    "ttir.to_layout ttir.typecast ttir.ttnn_metal_layout_cast ttnn.to_layout ttnn.to_device ttnn.from_device "
+    "ttnn.to_memory_config ttnn.typecast ttnn.to_dtype ttnn.to_tensor_spec ttnn.assign",
+    "input",
+    lambda _, call: call.input,
+    _cast_in_torch,
+    virtual_grid_inverse_mapping=None,
+    virtual_grid_forward_mapping=None,
+)
+ALLOCATION = text(
+    "ttir.empty ttnn.empty tensor.empty",
+    "",
+    lambda ops, call: ops.filled(0, call.result),
+    lambda torch, call: torch.zeros(tuple(call.result.shape)),
+    shape=(),
+    role=Role.ALLOCATES,
+)
+CALL_ONCE = text(
+    "ttcore.load_cached",
+    "inputs*",
+    lambda _, call: call.inputs,
+    lambda _, call: call.inputs,
+    callee=REQUIRED,
+    role=Role.CALLS_ONCE,
+)
+COMPOSITE = text(
+    "ttcore.composite",
+    "inputs*",
+    lambda _, call: call.inputs,
+    lambda _, call: call.inputs,
+    composite_name="",
+    decomposition=REQUIRED,
+    composite_attributes=None,
+    role=Role.CALLS,
+)
+NO_COMPUTATION = text(
+    "ttnn.deallocate ttnn.get_device ttir.dealloc ttcore.device ttcore.get_device ttnn.create_global_semaphore "
+    "ttnn.reset_global_semaphore",
+    "inputs*",
+    lambda *_: (),
+    lambda *_: (),
+    role=Role.NOTHING,
+)
+
+TEXTS = (SAME_ELEMENTS, ALLOCATION, CALL_ONCE, COMPOSITE, NO_COMPUTATION)

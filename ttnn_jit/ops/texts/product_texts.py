@@ -1,0 +1,130 @@
+"""Products of tensors, where their attributes or shapes are not those of a call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+
+
+def _transposed(x: Any, *, if_true: bool) -> Any:
+    return x.transpose(-2, -1) if if_true and x.dim() > 1 else x
+
+
+def _product_in_torch(torch: Any, call: TextCall) -> Any:
+    return torch.matmul(_transposed(call.a, if_true=call.transpose_a), _transposed(call.b, if_true=call.transpose_b))
+
+
+def _matmul(ops: Ops, call: TextCall) -> Value:
+    options = {} if call.activation is None else {"activation": call.activation}
+    found: Value = ops.matmul(call.a, call.b, transpose_a=call.transpose_a, transpose_b=call.transpose_b, **options)
+    return found
+
+
+def _activated_in_torch(torch: Any, x: Any, activation: str | None) -> Any:
+    if activation is None:
+        return x
+    function = getattr(torch, activation, None) or getattr(torch.nn.functional, activation)
+    return function(x)
+
+
+def _linear(ops: Ops, call: TextCall) -> Value:
+    bias, flags = call.bias, {"transpose_a": call.transpose_a, "transpose_b": call.transpose_b}
+    is_row = bias is None or math.prod(bias.shape) == bias.shape[-1]
+    if is_row and len(call.a.shape) + len(call.b.shape) > 2:
+        row: Value = ops.linear(call.a, call.b, bias=bias, activation=call.activation, **flags)
+        return row
+    # The bias of a call is a row: another one is added to the product in float32.
+    a, b, bias = (None if each is None else ops.rounded(each, COMPUTE_TYPE) for each in (call.a, call.b, bias))
+    product = ops.matmul(a, b, **flags)
+    product = product if product.shape else ops.reshape(product, (1,))
+    found: Value = product if bias is None else product + bias
+    return found if call.activation is None else getattr(ops, call.activation)(found)
+
+
+def _linear_in_torch(torch: Any, call: TextCall) -> Any:
+    found = _product_in_torch(torch, call)
+    found = found if call.bias is None else found + call.bias
+    return _activated_in_torch(torch, found, call.activation)
+
+
+MATMUL = text(
+    "ttir.matmul ttnn.matmul",
+    "a b",
+    _matmul,
+    lambda torch, call: _activated_in_torch(
+        torch, _product_in_torch(torch, call).reshape(tuple(call.result.shape)), call.activation
+    ),
+    transpose_a=False,
+    transpose_b=False,
+    activation=None,
+)
+LINEAR = text(
+    "ttir.linear ttnn.linear",
+    "a b bias?",
+    _linear,
+    _linear_in_torch,
+    transpose_a=False,
+    transpose_b=False,
+    activation=None,
+)
+
+
+def _free(rank: int, *used: Sequence[int]) -> list[int]:
+    taken = {axis for axes in used for axis in axes}
+    return [axis for axis in range(rank) if axis not in taken]
+
+
+def _dot_general(ops: Ops, call: TextCall) -> Value:
+    left, right = call.lhs, call.rhs
+    batch, contracted = (call.batch_dims_lhs, call.batch_dims_rhs), (call.contract_dims_lhs, call.contract_dims_rhs)
+    rows = _free(len(left.shape), batch[0], contracted[0])
+    columns = _free(len(right.shape), batch[1], contracted[1])
+
+    def extent(x: Value, axes: Sequence[int]) -> int:
+        return math.prod(x.shape[axis] for axis in axes)
+
+    def arranged(x: Value, *groups: Sequence[int]) -> Value:
+        order = [axis for axes in groups for axis in axes]
+        return x if order == sorted(order) else ops.permute(x, tuple(order))
+
+    batches = extent(left, batch[0])
+    a = ops.reshaped(
+        arranged(left, batch[0], rows, contracted[0]), (batches, extent(left, rows), extent(left, contracted[0]))
+    )
+    b = ops.reshaped(
+        arranged(right, batch[1], contracted[1], columns),
+        (batches, extent(right, contracted[1]), extent(right, columns)),
+    )
+    return ops.reshaped(ops.matmul(a, b), call.result.shape)
+
+
+def _dot_general_in_torch(torch: Any, call: TextCall) -> Any:
+    left = [chr(97 + axis) for axis in range(call.lhs.dim())]
+    right = [chr(110 + axis) for axis in range(call.rhs.dim())]
+    paired = (*call.batch_dims_lhs, *call.contract_dims_lhs), (*call.batch_dims_rhs, *call.contract_dims_rhs)
+    for own, other in zip(*paired, strict=True):
+        right[other] = left[own]
+    batch = [left[axis] for axis in call.batch_dims_lhs]
+    rows = [left[axis] for axis in _free(len(left), call.batch_dims_lhs, call.contract_dims_lhs)]
+    columns = [right[axis] for axis in _free(len(right), call.batch_dims_rhs, call.contract_dims_rhs)]
+    equation = f"{''.join(left)},{''.join(right)}->{''.join([*batch, *rows, *columns])}"
+    return torch.einsum(equation, call.lhs, call.rhs).reshape(tuple(call.result.shape))
+
+
+DOT_GENERAL = text(
+    "ttir.dot_general",
+    "lhs rhs",
+    _dot_general,
+    _dot_general_in_torch,
+    batch_dims_lhs=REQUIRED,
+    batch_dims_rhs=REQUIRED,
+    contract_dims_lhs=REQUIRED,
+    contract_dims_rhs=REQUIRED,
+)
+
+TEXTS = (MATMUL, LINEAR, DOT_GENERAL)

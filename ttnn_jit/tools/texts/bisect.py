@@ -1,0 +1,59 @@
+"""``ttnn-jit bisect``: finds the first op of a text whose result is not that of its golden."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from ttnn_jit.dialects import print_module
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
+from ttnn_jit.dialects.writing.editing import append
+from ttnn_jit.tools.opt import read_text
+from ttnn_jit.tools.texts.goldens import GoldenRun
+from ttnn_jit.tools.texts.run_text import chosen_entries, inputs_of
+
+
+def main(options: argparse.Namespace) -> int:
+    """Prints a module of the first wrong op, and the reason on stderr; 1 if there is one."""
+    text, name = read_text(options.file)
+    for module, entry in chosen_entries(options, text, name):
+        count = 0
+        for compared in GoldenRun(module, entry, inputs_of(options, module, entry)).compared():
+            count += 1
+            if compared.matches:
+                continue
+            reason = next(each.reason for each in compared.verdicts if not each.matches)
+            print(f"{location_of(compared.op)}: `{compared.op.name}`: {reason}", file=sys.stderr)
+            single = print_module(module_of_op(compared.op))
+            if options.output:
+                options.output.write_text(single, encoding="utf-8")
+            else:
+                sys.stdout.write(single)
+            return 1
+        print(f"@{entry}: {count} ops, each equal to its golden", file=sys.stderr)
+    return 0
+
+
+def module_of_op(op: Operation) -> ModuleOp:
+    """A module of one function, which computes one op of its arguments."""
+    given: Sequence[SSAValue] = [*dict.fromkeys(op.operands)]
+    body = empty_block()
+    arguments = {value: body.insert_arg(value.type, index) for index, value in enumerate(given)}
+    clone = op.clone(value_mapper=dict(arguments))
+    append(body, (clone, create(ReturnOp, operands=clone.results, location=op.location)))
+    function_type = FunctionType.from_lists([each.type for each in given], [each.type for each in op.results])
+    function = create(
+        FuncOp,
+        properties={"sym_name": StringAttr("main"), "function_type": function_type},
+        regions=(region_of(body),),
+        location=op.location,
+    )
+    block = empty_block()
+    append(block, (function,))
+    return create(ModuleOp, regions=(region_of(block),), location=op.location)

@@ -1,0 +1,171 @@
+"""Runs a text of another compiler, and compares its ops with their goldens."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+
+from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.dialects.functions import entry_points
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.frontend.ir.text_attributes import attributes_of, symbol_of, value_of
+from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
+from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.tools.texts.goldens import ComparedOp, GoldenRun
+from ttnn_jit.tools.texts.inputs import draw_inputs, inputs_of_file, require_memory
+
+if TYPE_CHECKING:
+    import torch
+
+
+def results_of_text(options: argparse.Namespace, text: str, name: str) -> list[torch.Tensor]:
+    """The results of every entry point of a text, or of the one that ``--entry`` names.
+
+    Raises:
+        CompileError: An op is not executed here, or a result is not that of its golden.
+    """
+    found: list[torch.Tensor] = []
+    for module, entry in chosen_entries(options, text, name):
+        inputs = inputs_of(options, module, entry)
+        found += module.program(entry)(*inputs)
+        if options.golden:
+            _print_comparison(module, entry, inputs)
+    return found
+
+
+def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tuple[TextModule, str]]:
+    """Every entry point of a text with its module, or the one that ``--entry`` names.
+
+    Raises:
+        CompileError: There is no entry point.
+    """
+    found = []
+    for module in parse_texts(text, name):
+        made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
+        found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
+    if not found:
+        wanted = "no entry point" if options.entry is None else f"no entry point @{options.entry}"
+        raise CompileError(f"{name} has {wanted}", help="a function that has a body and is not private is one")
+    return found
+
+
+def entries_of(module: ModuleOp) -> list[str]:
+    """The entry points of a module: public functions that no other one calls."""
+    called = {
+        symbol_of(each)
+        for op in module.walk()
+        for each in (op.properties | op.attributes).values()
+        if isinstance(each, SymbolRefAttr) and not isinstance(op, FuncOp)
+    }
+    return [each.sym_name.data for each in entry_points(module) if each.sym_name.data not in called]
+
+
+_ARCHITECTURE = re.compile(r"\barch = <(\w+)>")
+
+
+def target_of(chosen: str | None, module: ModuleOp, text: str) -> SystemDesc:
+    """The target of a module: the chosen one, that of the text's system description, or ``cpu``.
+
+    Raises:
+        ArgumentError: There is no such target.
+    """
+    if chosen is not None:
+        return resolve_target(chosen)
+    if not any(op.name.startswith("ttnn.") for op in module.walk()):
+        return PRESETS["cpu"]
+    named = _ARCHITECTURE.search(text)
+    return resolve_target(named[1]) if named else PRESETS["cpu"]
+
+
+def mesh_of(chosen: str | None, module: ModuleOp) -> tuple[int, ...]:
+    """The extents of the mesh of a module: the chosen ones, the module's, or those into which its ops cut tensors.
+
+    Raises:
+        ArgumentError: The chosen ones are no extents.
+    """
+    if chosen is not None:
+        if not _MESH.fullmatch(chosen):
+            raise ArgumentError(f"--mesh takes extents such as 2x4, got {chosen!r}")
+        return _bounded(tuple(map(int, chosen.split("x"))))
+    declared = module.attributes.get("ttcore.meshes")
+    if declared is not None:
+        (meshes,) = value_of(declared).values()
+        return _bounded(tuple(meshes[0]["shape"]))
+    return _bounded(_cut_into(module))
+
+
+_MESH = re.compile(r"[1-9]\d*(x[1-9]\d*)?")
+MAX_DEVICES = 64
+"""A larger mesh is refused: every device is a part of one program."""
+
+
+def _bounded(mesh: tuple[int, ...]) -> tuple[int, ...]:
+    if math.prod(mesh) > MAX_DEVICES:
+        raise ArgumentError(f"the mesh has {math.prod(mesh)} devices, and at most {MAX_DEVICES} are run")
+    return mesh
+
+
+def _cut_into(module: ModuleOp) -> tuple[int, int]:
+    """The largest numbers of parts into which ops with `shard_dims` cut tensors along the two axes of a mesh."""
+    extents = [1, 1]
+    for op in module.walk():
+        given = attributes_of(op) if "shard_dims" in op.properties or "shard_dims" in op.attributes else {}
+        for axis, dim in enumerate(given.get("shard_dims", ())[:2]):
+            if 0 <= dim < len(given["shard_shape"]):
+                extents[axis] = max(extents[axis], given["shard_shape"][dim])
+    return extents[0], extents[1]
+
+
+def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> list[torch.Tensor]:
+    """The inputs of an entry point: those of a file, or drawn ones.
+
+    Raises:
+        ArgumentError: The file does not hold such tensors.
+    """
+    specs: Sequence[TensorSpec] = module.program(entry).arguments
+    require_memory(specs)
+    if options.inputs:
+        return inputs_of_file(options.inputs, specs)
+    return draw_inputs(module.functions[entry], specs, options.seed)
+
+
+def _print_comparison(module: TextModule, entry: str, inputs: Sequence[torch.Tensor]) -> None:
+    compared = [*GoldenRun(module, entry, inputs).compared()]
+    for each in compared:
+        print(_line(each), file=sys.stderr)
+    wrong = [each for each in compared if not each.matches]
+    if wrong:
+        first = wrong[0]
+        reason = next(each.reason for each in first.verdicts if not each.matches)
+        raise CompileError(
+            f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{first.op.name}`: {reason}",
+            location=location_of(first.op),
+            help="`ttnn-jit bisect` writes it as a module of one op",
+        )
+
+
+def _line(compared: ComparedOp) -> str:
+    """A line of the table: the verdict, ulp, torch.allclose, places of NaN, the place of the op, its name."""
+    location = location_of(compared.op)
+    place = f"{location.line}:{location.column}" if location else "-"
+    if not compared.verdicts:
+        return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {compared.op.name}"
+    worst = max(compared.verdicts, key=lambda each: (not each.matches, each.max_ulp))
+    verdict = "ok" if compared.matches else "WRONG"
+    close = "-" if worst.allclose is None else "close" if worst.allclose else "apart"
+    return f"{verdict:<7} {worst.max_ulp:>9.4g}  {close:>8}  {worst.differing_nans:>4}  {place:>8}  {compared.op.name}"
+
+
+def require_file(path: str) -> None:
+    """Refuses standard input where two files are read."""
+    if path == "-":
+        raise ArgumentError("two texts are read from files, not from standard input")
