@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 import ttnn_jit
-from tests.end_to_end.ranks.collective_script import ROWS, TILES, Script, digest_of, every_collective
+from tests.end_to_end.ranks.collective_script import (
+    ROWS,
+    TILES,
+    Script,
+    digest_of,
+    every_collective,
+    files,
+    partial_tensors,
+    traces,
+)
 from tests.ranks import in_ranks
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import CompileError
@@ -65,3 +74,19 @@ def test_a_jitted_function_does_not_exchange_with_other_ranks():
             exchanging(Script(ttnn.bfloat16, TILES).x)
 
     in_ranks(2, refused)
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_tensors_on_some_devices_and_in_files_are_those_of_one_process(count, tmp_path):
+    def both(script):
+        partial_tensors(script)
+        files(script, tmp_path / "x.tensorbin")
+
+    run = digest_of(both, ttnn.bfloat16, TILES)
+    assert in_ranks(count, run) == [run()] * count
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_traces_replay_exchanges_with_other_ranks(count):
+    run = digest_of(traces, ttnn.bfloat16, TILES)
+    assert in_ranks(count, run) == [run()] * count

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
     UnregisteredAttr,
     i1,
 )
-from xdsl.ir import Attribute, BuiltinAttribute, Data, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, BuiltinAttribute, Data, Operation, ParametrizedAttribute, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AffineParser, ParserState
@@ -103,6 +103,36 @@ _SEMI_AFFINE = {
 }
 
 
+class _Mark(dict[str, tuple[SSAValue, ...]]):
+    """The number of values that were defined at some point of a text."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+
+class _Scopes(dict[str, tuple[SSAValue, ...]]):
+    """The values that are visible, by name. A copy is a mark: xDSL copies them all before each region."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: list[str] = []
+
+    def __setitem__(self, name: str, values: tuple[SSAValue, ...]) -> None:
+        self._names.append(name)
+        super().__setitem__(name, values)
+
+    def copy(self) -> _Mark:
+        """The mark of now."""
+        return _Mark(len(self._names))
+
+    def go_back_to(self, mark: _Mark) -> None:
+        """Forgets the values that were defined after a mark."""
+        for name in self._names[mark.count :]:
+            self.pop(name, None)
+        del self._names[mark.count :]
+
+
 class UpstreamParser(TextParser):
     """Parses one module.
 
@@ -111,12 +141,26 @@ class UpstreamParser(TextParser):
         resources: Dialect and name -> the hexadecimal text of a resource that the end of the text holds.
     """
 
+    _scopes: _Scopes
+
     def __init__(self, context: UpstreamContext, source: SourceText, *, keep_bodies: bool) -> None:
         super().__init__(context, source)
         self._parser_state = ParserState(FastLexer(self.lexer.input))
         self.kept: list[str] = []
         self.resources: dict[tuple[str, str], str] = {}
         self._keeps_bodies = keep_bodies
+
+    @property
+    def ssa_values(self) -> dict[str, tuple[SSAValue, ...]]:
+        """The visible values by name."""
+        return self._scopes
+
+    @ssa_values.setter
+    def ssa_values(self, values: dict[str, tuple[SSAValue, ...]]) -> None:
+        if isinstance(values, _Mark):
+            self._scopes.go_back_to(values)
+        else:
+            self._scopes = _Scopes()
 
     @property
     def pos(self) -> int:

@@ -20,7 +20,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.frontend.ir.text_attributes import SEGMENTS, attributes_of, symbol_of
+from ttnn_jit.frontend.ir.text_attributes import SEGMENTS, attributes_of, name_of, symbol_of
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.ops.families.decomposition import Value
 from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation, TextOps
@@ -121,7 +121,7 @@ class OpCall:
 def is_allocated(value: SSAValue) -> bool:
     """Whether a tensor has no elements of its own: the ops that it is the last operand of write it."""
     owner = value.owner
-    found = text_operations().get(owner.name) if isinstance(owner, Operation) else None
+    found = text_operations().get(name_of(owner)) if isinstance(owner, Operation) else None
     return found is not None and found.role is Role.ALLOCATES
 
 
@@ -166,7 +166,7 @@ def operation_in_text(op: Operation) -> TextOperation:
     Raises:
         CompileError: There is none.
     """
-    name = op.name
+    name = name_of(op)
     found = text_operations().get(name)
     if found is None:
         near = [f"`{each}`" for each in names_within_one_edit(name, text_operations())]
@@ -194,7 +194,7 @@ def _located(error: TtnnJitError, op: Operation, location: Location | None) -> C
     """`error` at the place of an op, by whose name it begins."""
     if isinstance(error, CompileError) and error.location is not None:
         return error
-    return CompileError(f"`{op.name}`: {error.message}", location=location, help=error.help)
+    return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
 
 
 class _Builder(ModuleBuilder):
@@ -409,7 +409,7 @@ def _check_shape(op: Operation, result: Value, spec: TensorSpec) -> None:
     """Refuses a result of another shape than the text says."""
     if tuple(result.spec.shape) != tuple(spec.shape):
         raise CompileError(
-            f"`{op.name}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
+            f"`{name_of(op)}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
             location=location_of(op),
         )
 
@@ -435,8 +435,8 @@ def _spec_at(value: SSAValue) -> TensorSpec:
     try:
         return spec_in_text(value.type)
     except TtnnJitError as error:
-        owner = value.owner
-        location = location_of(owner) if isinstance(owner, Operation) else None
+        owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        location = None if owner is None else location_of(owner)
         raise CompileError(error.message, location=location, help=error.help) from error
 
 

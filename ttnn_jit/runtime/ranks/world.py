@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import signal
 import threading
 from collections import Counter
@@ -13,6 +14,7 @@ from types import FrameType
 from ttnn_jit.diagnostics.errors import DistributedError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import user_location
+from ttnn_jit.runtime.memory.random_words import continue_as, state_words
 from ttnn_jit.runtime.ranks.channel import Channel
 from ttnn_jit.runtime.ranks.in_process import Switchboard
 from ttnn_jit.runtime.ranks.link import RankLink
@@ -106,6 +108,8 @@ def _new_world() -> World:
     if is_launched() and threading.current_thread() is threading.main_thread():
         end_on_termination()
     world = _met_in_thread(user_location())
+    states = world.transport.gathered(json.dumps(state_words()))
+    continue_as(json.loads(states[world.ranks_of_own_mesh()[0]]))
     atexit.register(world.leave)
     return world
 

@@ -9,9 +9,8 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ttnn_jit.ops.collectives.device_exchanges import ALL_BROADCAST
 from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, part_of_rank
-from ttnn_jit.ops.families.collective import Collective, Extents, Join, Received, Shard, Source, shape_of
+from ttnn_jit.ops.families.collective import Collective, Extents, Join, Received, shape_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
@@ -164,23 +163,24 @@ def gathered_shards(tensor: MeshTensor) -> dict[int, Tensor]:
     Raises:
         DistributedError: One of them does not.
     """
-    shards = dict(zip(tensor.numbers, tensor.tensors, strict=True))
+    shards = {number: tensor.on(number) for number in tensor.numbers}
     ranks = tensor.mesh.ranks
     if ranks is None:
         return shards
-    plan = planned(
-        "to_torch", ALL_BROADCAST, tensor.mesh.shape, tuple(tensor.placed), None, (), (tensor.spec,), None,
-        ranks.owners, ranks.rank,
-    )  # fmt: skip
-    sent = [Data(rank, region_of(shards[_device_of(value)])) for rank, value in plan.part.sends]
+    others = [rank for rank in ranks.channel.ranks if rank != ranks.rank]
+    sent = [Data(rank, region_of(shard)) for rank in others for shard in shards.values()]
     received = []
-    for source, spec in plan.received:
-        shards[_device_of(source.of)] = shard = allocated(spec, None)
-        received.append(Data(source.rank, region_of(shard)))
-    ranks.channel.exchange(plan.call, sent, received)
+    for number in tensor.placed:
+        if number not in shards:
+            shards[number] = shard = allocated(tensor.spec, None)
+            received.append(Data(ranks.owners[number], region_of(shard)))
+    ranks.channel.exchange(_gathering(tensor.spec, tuple(tensor.placed), ranks.owners), sent, received)
     return {number: shards[number] for number in tensor.placed}
 
 
-def _device_of(source: Source) -> int:
-    assert isinstance(source, Shard), "a broadcast moves whole shards"
-    return source.device
+@lru_cache(maxsize=256)
+def _gathering(spec: TensorSpec, placed: Extents, owners: Extents) -> Call:
+    """The call that reads a tensor of a mesh on the host; where it lies on the devices makes no difference."""
+    operand = f"[{', '.join(map(str, spec.shape))}] {spec.dtype.name} {spec.layout.name}"
+    key = blake2b(repr(("to_torch", operand, placed, owners)).encode(), digest_size=KEY_BYTES).digest()
+    return Call(f"`to_torch` of {operand}", key)
