@@ -66,6 +66,7 @@ LINKS = {
     "../CONTRIBUTING.md": "generated/contributing.md",
     "../benchmarks/results/README.md": "generated/results/README.md",
     "../benchmarks/results/dynamic.md": "generated/results/dynamic.md",
+    "../benchmarks/results/meshes.md": "generated/results/meshes.md",
     "examples": "generated/examples/index.md",
     "examples/models": "generated/examples/index.md",
     "examples/meshes": "generated/examples/index.md",
