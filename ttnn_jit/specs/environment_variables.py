@@ -58,7 +58,9 @@ VARIABLES = (
     Variable("TORCHELASTIC_RUN_ID", "set by torch's launcher: its SIGTERM says that another rank has failed", ""),
     Variable("TT_MESH_ID", "the mesh of this rank; ranks with one id share a mesh", "0"),
     Variable("TT_MESH_HOST_RANK", "its position among the ranks that share its mesh", "`RANK`, or 0 with `TT_MESH_ID`"),
-    Variable("OMP_NUM_THREADS", "the threads of torch; the launcher of ranks divides the CPUs among ranks", "set by torch"),
+    Variable(
+        "OMP_NUM_THREADS", "the threads of torch; the launcher of ranks divides the CPUs among ranks", "set by torch"
+    ),
     Variable("TTNN_JIT_RANKS_TIMEOUT", "seconds that a rank waits for another", "300"),
     Variable("TTNN_JIT_RANKS_RECORDS", "the folder of flight records; the launcher of ranks sets it", ""),
     Variable("SYSTEM_DESC_PATH", "the JSON of the system that devices without a target have", "wormhole_b0"),
