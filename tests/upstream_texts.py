@@ -116,6 +116,14 @@ FORMS = {
             -> tensor<2x3xf32>
           return
         }""",
+    "pointers of the host's part": """
+        llvm.func @f(%a: !llvm.ptr, %i: i64, %n: i64) {
+          %c = llvm.mlir.constant(4 : index) : i64
+          %0 = llvm.getelementptr inbounds|nuw %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+          %1 = llvm.getelementptr inbounds %0[1, %c] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.ptr
+          "llvm.intr.memcpy"(%0, %1, %n) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+          llvm.return
+        }""",
     "resources and spaces in shapes": """
         func.func @f() -> tensor<2 x 2 x f32> {
           %0 = "ttir.constant"() <{value = dense_resource<weights> : tensor<2x2xf32>}> : () -> tensor<2x2xf32>

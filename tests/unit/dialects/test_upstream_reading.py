@@ -103,6 +103,8 @@ def test_a_module_that_is_printed_back_is_equal(text):
         "#ttnn.matmul_multi_core_reuse_program_config<compute_with_storage_grid_size = #ttnn.core_coord<7, 8>, "
         "in0_block_w = 2, out_subblock_h = 1, out_subblock_w = 1, per_core_m = 4, per_core_n = 4>",
         "#ttnn.conv2d_config<weights_dtype = bf16, act_block_h_override = 0, enable_kernel_stride_folding = false>",
+        "#ttnn.conv2d_config<weights_dtype = bf16, in_place = false>",
+        "#ttcore<runtime_tensor_sharding shard_status = <unsharded>, local_shape = tensor<4xf32>>",
         "#ttcore.metal_layout<logical_shape = 64x128, dim_alignments = 32x32, "
         "collapsed_intervals = dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, l1, sharded>",
         "#ttcore.argument_type<parameter>",

@@ -28,6 +28,9 @@ _OF_XDSL = {
 _OF_XDSL_FIRST = {*_OF_XDSL, "arith", "math", "memref", "tensor", "scf", "affine"}
 """Dialects of which the tables know only what xDSL lacks."""
 
+_OF_TABLES = {"llvm.getelementptr", "llvm.mlir.constant"}
+"""Operations of those dialects whose text xDSL does not read or print as MLIR does."""
+
 
 class UpstreamContext(Context):
     """Knows the classes that this compiler declares, and makes those of the tables when a text first names them."""
@@ -49,11 +52,13 @@ class UpstreamContext(Context):
         return made
 
     def _get_known_op(self, name: str) -> type[Operation] | None:
-        known = self._loaded_ops.get(name)
+        known = operation_class(name) if name in _OF_TABLES else self._loaded_ops.get(name)
         if known is not None:
             return known
-        if name.partition(".")[0] in _OF_XDSL_FIRST and (known := super()._get_known_op(name)) is not None:
-            return known
+        if name.partition(".")[0] in _OF_XDSL_FIRST:
+            known = super()._get_known_op(name)
+            if known is not None:
+                return known
         if (known := operation_class(name)) is not None:
             self._loaded_ops[name] = known
         return known or super()._get_known_op(name)

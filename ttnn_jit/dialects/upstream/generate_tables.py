@@ -90,7 +90,12 @@ class Tables:
             if not dialect:
                 continue
             if dialect not in OTHER_DIALECTS or (
-                dialect in SYNTAX_ONLY and version == "+" and record["assemblyFormat"]
+                dialect in SYNTAX_ONLY
+                and version == "+"
+                and (
+                    record["opName"].startswith("intr.mem")
+                    or (record["assemblyFormat"] and not record["opName"].startswith("intr."))
+                )
             ):
                 name = f"{dialect}.{record['opName']}"
                 self.operations.setdefault(name, {})[version] = self._operation(record, dump)
@@ -275,6 +280,22 @@ BY_HAND = {
 }
 """Types that no ODS file declares, or a newer one than is read."""
 
+_DEVICE = (
+    "`<` `workerGrid` `=` qualified($workerGrid) `,` `l1Map` `=` qualified($l1Map) `,` "
+    "`dramMap` `=` qualified($dramMap) `,` `meshShape` `=` custom<DimensionList>($meshShape) `,` "
+    "`chipIds` `=` `[` $chipIds `]` `,` `meshTopology` `=` `[` $meshTopology `]` `>`"
+)
+BETWEEN_VERSIONS = {
+    "A\tttcore.device": "DeviceAttr\tworkerGrid:ttcore::GridAttr;l1Map:AffineMap;dramMap:AffineMap;"
+    f"meshShape:ArrayRef<int64_t>;chipIds:ArrayRef<unsigned>;meshTopology:ArrayRef<Topology>\t{_DEVICE}\t",
+    "A\tttcore.runtime_tensor_sharding": "RuntimeTensorShardingAttr\tshard_status:ShardStatusAttr;"
+    "local_shape:RankedTensorType\t`shard_status` `=` $shard_status `,` `local_shape` `=` $local_shape\t",
+}
+"""Attributes as they were for some months between the versions that are read; dumps of tt-xla hold them."""
+
+FIELDS_BETWEEN_VERSIONS = {"A\tttnn.conv2d_config": "in_place?:BoolAttr=nullptr"}
+"""Fields that attributes had before December 2025 or between the versions."""
+
 
 def _row_by_hand(
     form: str, operands: str = "", attributes: str = "", result: str = "", body: str = "", traits: str = ""
@@ -310,6 +331,14 @@ OPERATIONS_BY_HAND = {
     "emitc.verbatim": _row_by_hand(
         "$value (`args` $fmtArgs^ `:` type($fmtArgs))? attr-dict", "fmtArgs*:AnyType", "value:StrAttr"
     ),
+    "llvm.getelementptr": _row_by_hand(
+        "custom<GEPFlags>($noWrapFlags) $base `[` custom<GEPIndices>($dynamicIndices, $rawConstantIndices) `]` "
+        "attr-dict `:` functional-type(operands, results) `,` $elem_type",
+        "base:AnyType dynamicIndices*:AnyType",
+        "noWrapFlags:I32Attr rawConstantIndices:DenseI32ArrayAttr elem_type:TypeAttr",
+        result="AnyType",
+        traits="Pure",
+    ),
     "tosa.const_shape": _row_by_hand(
         "attr-dict `:` functional-type(operands, results)", attributes="values:IndexElementsAttr", result="AnyType"
     ),
@@ -324,6 +353,12 @@ def main(arguments: Sequence[str]) -> None:
         version, _, path = argument.partition("=")
         tables.read(version, Dump(Path(path)))
     tables.attributes |= BY_HAND
+    for key, row in BETWEEN_VERSIONS.items():
+        tables.attributes.setdefault(key, {})["+"] = row
+    for key, added in FIELDS_BETWEEN_VERSIONS.items():
+        for version, row in tables.attributes[key].items():
+            cpp_class, parameters, *rest = row.split("\t")
+            tables.attributes[key][version] = "\t".join([cpp_class, f"{parameters};{added}", *rest])
     tables.operations |= {name: {"+": row} for name, row in OPERATIONS_BY_HAND.items()}
     folder = Path(__file__).parent
 

@@ -464,7 +464,62 @@ def _print_type_and_value(writer: OperationWriter, arguments: Sequence[Element])
         writer.printer.print_attribute(value)
 
 
+_NO_WRAP_FLAGS = {"inbounds": 3, "nusw": 2, "nuw": 4}
+"""Flag of ``llvm.getelementptr`` -> its bits; what is in bounds does not wrap."""
+
+
+def _parse_no_wrap_flags(reader: OperationReader, arguments: Sequence[Element]) -> None:
+    found = 0
+    for flag, bits in _NO_WRAP_FLAGS.items():
+        if reader.parser.parse_optional_keyword(flag) is not None:
+            found |= bits
+            reader.parser.parse_optional_punctuation("|")
+    (name,) = names_of(arguments)
+    reader.attributes[name] = IntegerAttr(found, i32)
+
+
+def _print_no_wrap_flags(writer: OperationWriter, arguments: Sequence[Element]) -> None:
+    found = writer.attribute(names_of(arguments)[0])
+    value = found.value.data if isinstance(found, IntegerAttr) else 0
+    flags = [flag for flag, bits in _NO_WRAP_FLAGS.items() if value & bits == bits]
+    writer.printer.print_string("|".join(flags[:1] + flags[2:] if "inbounds" in flags else flags))
+
+
+_GIVEN_BY_OPERAND = -(2**31)
+"""The constant index that stands for an operand."""
+
+
+def _parse_pointer_indices(reader: OperationReader, arguments: Sequence[Element]) -> None:
+    operands, constants = names_of(arguments)
+    found: list[UnresolvedOperand] = []
+    values = []
+    while True:
+        if (operand := reader.parser.parse_optional_unresolved_operand()) is not None:
+            found.append(operand)
+            values.append(_GIVEN_BY_OPERAND)
+        else:
+            values.append(reader.parser.parse_integer())
+        if reader.parser.parse_optional_punctuation(",") is None:
+            break
+    reader.operands[operands] = found
+    reader.attributes[constants] = DenseArrayBase.from_list(i32, values)
+
+
+def _print_pointer_indices(writer: OperationWriter, arguments: Sequence[Element]) -> None:
+    operands, constants = names_of(arguments)
+    values = iter(writer.operands_of(operands))
+    for position, number in enumerate(numbers(writer.attribute(constants))):
+        if position:
+            writer.printer.print_string(", ")
+        if number == _GIVEN_BY_OPERAND:
+            writer.printer.print_ssa_value(next(values))
+        else:
+            writer.printer.print_string(str(number))
+
+
 DIRECTIVES = {
+    "GEPFlags": OperationDirective(_parse_no_wrap_flags, _print_no_wrap_flags),
+    "GEPIndices": OperationDirective(_parse_pointer_indices, _print_pointer_indices),
     "SameOperandsAndResultType": OperationDirective(_parse_same_types, _print_same_types),
     "VariadicSameOperandsAndResultType": OperationDirective(_parse_variadic_same_types, _print_same_types),
     "ComplexOpType": OperationDirective(_parse_complex_types, _print_function_type),
