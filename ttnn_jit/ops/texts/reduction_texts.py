@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.specs.dtypes import BOOLS
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -22,7 +23,7 @@ def _axes(call: TextCall) -> tuple[int, ...]:
 def _truth(name: str) -> Callable[[Ops, TextCall], Value]:
     def write(ops: Ops, call: TextCall) -> Value:
         x = call.input
-        flags = x if x.spec.dtype is DataType.BOOL else ops.ne(x, 0)
+        flags = x if x.spec.dtype in BOOLS else ops.ne(x, 0)
         numbers = ops.typecast(flags, DataType.FLOAT32)
         return ops.ne(getattr(ops, name)(numbers, _axes(call), call.keep_dim), 0.0)
 
