@@ -21,7 +21,7 @@ from benchmarks.kernels import (
     vector_math,
     workloads,
 )
-from benchmarks.programs import curves, dynamic, latency, memory, models, program_cache, traces
+from benchmarks.programs import curves, dynamic, latency, memory, meshes, models, program_cache, ranks, traces
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
@@ -30,6 +30,8 @@ BENCHMARKS: dict[str, Benchmark] = {
         dynamic,
         latency,
         traces,
+        meshes,
+        ranks,
         elementwise,
         workloads,
         matmul,

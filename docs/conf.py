@@ -68,6 +68,7 @@ LINKS = {
     "../benchmarks/results/dynamic.md": "generated/results/dynamic.md",
     "examples": "generated/examples/index.md",
     "examples/models": "generated/examples/index.md",
+    "examples/meshes": "generated/examples/index.md",
     "site_pages/calls.py": "generated/a_call.md",
     "site_pages/rooms.py": "generated/rooms/index.md",
     "site_pages/stages.py": "generated/a_compile.md",

@@ -2,7 +2,11 @@
 
 import pytest
 
+from ttnn_jit.compiler import driver
+
 
 @pytest.fixture(autouse=True)
 def checked_templates(monkeypatch):
+    """Compiles keep no text for a reproducer, which would take most of their time, and share equal kernels."""
     monkeypatch.setenv("TTNN_JIT_DEBUG", "1")
+    monkeypatch.setattr(driver, "_reproducers", lambda: None)

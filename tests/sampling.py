@@ -1,22 +1,26 @@
 """The share of the tests that a profile runs: examples of properties, cases of products of parameters.
 
 Of a product, as few cases stand for all as show every value of every parameter. Of a parameter with very many values,
-as all operations are, each function shows about half: what one leaves out others show.
+as all operations are, each function shows about a third: what one leaves out others show.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
 
+T = TypeVar("T")
 Values = frozenset[tuple[tuple[str, Hashable], ...]]
 """The values of a case's parameters."""
 MANY = 40
 """As many values of one parameter are all shown."""
+PARTS = 3
+"""Of more values, each function shows one of so many parts."""
 
 
 def drawn(stated: int) -> int:
@@ -25,9 +29,18 @@ def drawn(stated: int) -> int:
         case "fuzz":
             return 4 * stated
         case "sample":
-            return max(min(stated, 3), stated // 6)
+            return max(min(stated, 3), stated // 12)
         case _:
             return max(min(stated, 6), stated // 2)
+
+
+def shown(test: str, values: Sequence[T]) -> Sequence[T]:
+    """The values that a test with a loop over very many shows, as a function with a parameter does."""
+    return values[_hash(test) % PARTS :: PARTS] if settings.get_current_profile_name() == "sample" else values
+
+
+def _hash(text: str) -> int:
+    return zlib.crc32(text.encode())
 
 
 def covering(cases: Mapping[str, Values]) -> set[str]:
@@ -35,7 +48,7 @@ def covering(cases: Mapping[str, Values]) -> set[str]:
 
     Among equals a hash of the name decides: two functions of one product show other combinations of its values.
     """
-    left = sorted(cases, key=lambda name: zlib.crc32(name.encode()))
+    left = sorted(cases, key=_hash)
     held = Counter(value for values in cases.values() for value in values)
     taken = {name for name in left if any(held[value] == 1 for value in cases[name])}
     unseen = set(held).difference(*(cases[name] for name in taken))
@@ -47,21 +60,20 @@ def covering(cases: Mapping[str, Values]) -> set[str]:
 
 
 def without_some_of_many(function: str, cases: Mapping[str, Values]) -> dict[str, Values]:
-    """The cases of a function with the values that it shows: where there are many of one parameter, about half of them.
+    """The cases of a function with the values that it shows: where there are many of one parameter, about a third.
 
-    A hash of the value's place puts it into one half or the other, a hash of the function says which of them it shows.
+    Hashes of the places of values put them into three parts, a hash of the function says which of them it shows.
     """
-    half = zlib.crc32(function.encode()) % 2
+    part = _hash(function) % PARTS
     of_parameters: defaultdict[Hashable, dict[Hashable, None]] = defaultdict(dict)  # in the order of the cases
     for values in cases.values():
         for value in values:
             of_parameters[tuple(name for name, _ in value)][value] = None
-    left_out = {
-        value
-        for values in of_parameters.values()
-        for place, value in enumerate(values)
-        if len(values) > MANY and zlib.crc32(str(place).encode()) % 2 == half
-    }
+    left_out = set()
+    for values in of_parameters.values():
+        if len(values) > MANY:
+            shuffled = sorted(enumerate(values), key=lambda at: _hash(str(at[0])))
+            left_out |= {value for rank, (_, value) in enumerate(shuffled) if rank % PARTS != part}
     return {name: values - left_out for name, values in cases.items()}
 
 

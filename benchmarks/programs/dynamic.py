@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -170,13 +171,13 @@ def measure(contender: str, name: str) -> dict[str, float]:
     inputs = {size: program.tensors_of(size) for size in sizes}
     with torch.inference_mode():
         compiled, compiles = _compiled(contender, function)
-        first, second, pass_ = [], [], 0.0
+        first, second, third, pass_ = [], [], [], 0.0
         for size in sizes:
-            for times in (first, second):
+            for times in (first, second, third):
                 start, start_of_thread = time.perf_counter(), time.thread_time()
                 result = compiled(*inputs[size], *weights)
                 times.append(time.thread_time() - start_of_thread)
-                pass_ += time.perf_counter() - start
+                pass_ += time.perf_counter() - start if times is not third else 0.0
             expected = function(TorchOperations(), *inputs[size], *weights)
             assert torch.allclose(result, expected, atol=1e-3), f"{name} of size {size}"
         count = compiles()
@@ -186,33 +187,19 @@ def measure(contender: str, name: str) -> dict[str, float]:
         again = time.perf_counter() - start
         found = {"first pass": pass_, "second pass": again, "compiles": count}
         if contender == OURS:
-            found |= _of_new_sizes(compiled, inputs, weights, sizes, first, second)
+            found["first call of a size"] = _above(first, third)
+            found["second call of a size"] = _above(second, third)
         return found
 
 
-def _of_new_sizes(
-    compiled: Callable[..., Any],
-    inputs: Mapping[int, Sequence[Any]],
-    weights: Sequence[Any],
-    sizes: Sequence[int],
-    first: Sequence[float],
-    second: Sequence[float],
-) -> dict[str, float]:
-    """The time above the run of the first and the second call of a size that compiled nothing, the median of all.
+def _above(calls: Sequence[float], runs: Sequence[float]) -> float:
+    """The time of a call above the run of its size, the median of all sizes; most sizes compile nothing.
 
-    It is the calling thread's time: other processes, which lengthen a run by more, do not count.
+    It is the calling thread's time: other processes, which lengthen a run by more, do not count. The run is the third
+    call of a size, which finds the memory as the first two do: the results of the call before are alive, and the
+    inputs are not in the nearest cache.
     """
-    warm = []
-    for size in sizes:
-        own = []
-        for _ in range(5):
-            start = time.thread_time()
-            compiled(*inputs[size], *weights)
-            own.append(time.thread_time() - start)
-        warm.append(min(own))
-    above = sorted(one - run for one, run in zip(first, warm, strict=True))
-    again = sorted(one - run for one, run in zip(second, warm, strict=True))
-    return {"first call of a size": above[SIZES // 2], "second call of a size": again[SIZES // 2]}
+    return statistics.median(call - run for call, run in zip(calls, runs, strict=True))
 
 
 def _compiled(contender: str, function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[[], int]]:

@@ -21,13 +21,13 @@ from ttnn_jit.guards.reads import Fetch, GuardText, Read, compile_fetch, guard_t
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.libraries import TTNN, WarmCall
+from ttnn_jit.runtime.libraries import MESH, TTNN, WarmCall
 from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
 from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
-    from ttnn_jit.compiler.templates import Templates
+    from ttnn_jit.compiler.templates import Found, Templates
     from ttnn_jit.runtime.programs.warm_caller import Rebuild
 
 
@@ -42,7 +42,18 @@ def request_of(
     from ttnn_jit.compiler.request import FunctionRequest
 
     with_specs, tensors = arguments.with_specs(), arguments.tensors
-    return FunctionRequest(function, with_specs, where.target, settings.options, where.library, aliases, tensors)
+    placements = () if where.devices is None else tuple(map(MESH.placement_of, tensors))
+    return FunctionRequest(
+        function,
+        with_specs,
+        where.target,
+        settings.options,
+        where.library,
+        aliases,
+        tensors,
+        devices=where.devices,
+        placements=placements,
+    )
 
 
 def check_options(settings: Settings, where: Placement) -> None:
@@ -53,7 +64,7 @@ def check_options(settings: Settings, where: Placement) -> None:
     """
     options = settings.options
     check_max_grid(options.max_grid, where.target)
-    if options.memory_config is not None and where.library is TTNN:
+    if options.memory_config is not None and where.library in {MESH, TTNN}:
         check_config_rules("memory_config of the decorator", options.memory_config, where.target)
 
 
@@ -94,14 +105,14 @@ def read_guard(function: types.FunctionType, compilation: Compilation) -> ReadGu
 
 def compile_variant(
     request: FunctionRequest, settings: Settings, where: Placement, templates: Templates, key: Key
-) -> Variant:
-    """The variant of a request: by a template, from disk, or compiled.
+) -> tuple[Variant, Sequence[Any] | None]:
+    """The variant of a request, by a template, from disk, or compiled; and `Found.hidden`.
 
     Raises:
         CompileError: The function is not in the supported language.
     """
-    compilation, guard = _compile(request, settings, templates, key)
-    program = compilation.program
+    found = _compile(request, settings, templates, key)
+    compilation, program, guard = found.compilation, found.compilation.program, found.guard
     run = runner_for(where.library, program, guard.rebuild)
     if settings.debug:
         from ttnn_jit.compiler.inspection import printing_runs
@@ -109,19 +120,19 @@ def compile_variant(
         run = printing_runs(program, run)
     if compilation.opaque is not None:
         opaque, warnings = compilation.opaque, compilation.warnings
-        return Variant(guard.fetch, program, run, lambda _: None, guard.hidden, opaque, warnings)
+        return Variant(guard.fetch, program, run, lambda _: None, guard.hidden, opaque, warnings), found.hidden
 
     def warm(examples: Sequence[Any]) -> WarmCall | None:
         if not program.plan.has_warm_calls:
             return None
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
-        library, target = where.library, where.target
+        library, target = where.library.of_call(program, request.placements), where.target
         return warm_caller(
             program, library, guard=guard.text, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
         )
 
-    return Variant(
+    variant = Variant(
         guard.fetch,
         program,
         run,
@@ -130,12 +141,12 @@ def compile_variant(
         warnings=compilation.warnings,
         by_template=compilation.by_template,
     )
+    return variant, found.hidden
 
 
-def _compile(
-    request: FunctionRequest, settings: Settings, templates: Templates, key: Key
-) -> tuple[Compilation, ReadGuard]:
+def _compile(request: FunctionRequest, settings: Settings, templates: Templates, key: Key) -> Found:
     from ttnn_jit.compiler import driver, inspection
+    from ttnn_jit.compiler.templates import Found
 
     with accepting_foreign_operands(None):
         if not (settings.debug or settings.compile_only):
@@ -149,7 +160,7 @@ def _compile(
         )
     if settings.compile_only:
         inspection.write_dump(compilation.program, request.function.__name__, request.options.backend)
-    return compilation, read_guard(request.function, compilation)
+    return Found(compilation, read_guard(request.function, compilation))
 
 
 def fetch_hidden(request: FunctionRequest, guard: ReadGuard) -> tuple[Any, ...] | None:

@@ -29,10 +29,9 @@ from ttnn_jit.guards.bound_objects import call_arguments, is_bound
 from ttnn_jit.ops.traced_calls import traceable
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiles, compiling
-from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, WarmCall
+from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary, WarmCall, tensor_library_of
 from ttnn_jit.runtime.programs.random_state import on_device_of
 from ttnn_jit.specs.options import USER_PASSES
-from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
 
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
@@ -124,16 +123,16 @@ class JitFunction(WarmCalls):
             return self._bound_method(args[0])(*args[1:], **kwargs)
         trees, named = self._signature.flatten(args, kwargs)
         proxies = tensor_proxies(leaf for tree in (*trees, *named.values()) for leaf in tree.leaves)
-        mesh = mesh_of_arguments(proxies)
-        if mesh is not None:
-            return on_every_device(mesh, self, args, kwargs)
-        if proxies:
+        if any(tensor_library_of(proxy) is None for proxy in proxies):
             return self._plain(*args, **kwargs)  # a call from another function that is traced is inlined
         if objects := self._signature.objects(trees, named):
             return self._bound_to(objects)(*self._without_objects(objects, args), **_remaining(kwargs, objects))
         self._signature.follow_changes()
         arguments = self._signature.bind(trees, named)
         where = self._placement(arguments)
+        is_recorded = where.library.records(arguments.tensors)
+        if is_recorded:  # a replay sees what is written to one part of a tensor of a mesh
+            where.library.separate(arguments.tensors)
         if (mode := where.library.ignored_mode(self.func.__name__)) is not None:
             self._variants.warn_once(mode)
         key = (id(where.target), *arguments.key(), *self._user_passes())
@@ -143,9 +142,11 @@ class JitFunction(WarmCalls):
             key = (*key, same)
             found = self._variants.find(key, arguments.tensors)
             variant, hidden = found or self._miss(key, arguments, where, same)
+        if is_recorded and where.library.separate(hidden):
+            return self._slow_path(args, kwargs)
         here = on_device_of(hidden, where.library, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
-        is_remembered = self._is_remembered() and not where.library.records(arguments.tensors)
+        is_remembered = self._is_remembered() and not is_recorded
         if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
             self._remember(warm, where.library, arguments, args, kwargs)
         return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *here)
@@ -170,13 +171,13 @@ class JitFunction(WarmCalls):
             return found
         check_options(self._settings, where)
         request = request_of(self.func, self._settings, arguments, where, same)
-        variant = compile_variant(
+        variant, fetched = compile_variant(
             request, self._settings, where, self._templates, self._key_without_sizes(arguments, where, same)
         )
         self._variants.add(key, variant, arguments, self._forget)
-        hidden = variant.fetch(arguments.tensors) if variant.hidden else ()
+        hidden: Sequence[Any] | None = () if not variant.hidden else fetched or variant.fetch(arguments.tensors)
         # Another thread may have changed a value that was read.
-        return self._miss(key, arguments, where, same) if hidden is None else (variant, hidden)
+        return self._miss(key, arguments, where, same) if hidden is None else (variant, tuple(hidden))
 
     def _key_without_sizes(self, arguments: Arguments, where: Placement, same: tuple[int, ...] = ()) -> Key:
         open_classes = {int, float} if self._settings.options.opens_floats else {int}
@@ -192,7 +193,7 @@ class JitFunction(WarmCalls):
     ) -> None:
         """Remember `warm`, which takes tensors of `library`, for calls like this one."""
         has_containers = any(type(value) in PYTHONS_CONTAINERS for value in (*args, *kwargs.values()))
-        if library is TTNN and not has_containers and self._signature.has_fixed_defaults(arguments):
+        if library in {TTNN, MESH} and not has_containers and self._signature.has_fixed_defaults(arguments):
             self._remember_call(lambda: warm, args, kwargs, arguments.tensors)
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:

@@ -10,6 +10,7 @@ Its folders, in the order in which a compile uses them:
 | `codegen/host/` | the order of the host steps, and the plan of buffers and launches |
 | `codegen/fusion/` | host steps that fuse launches, and buffer reuse |
 | `codegen/blocking/` | host steps that split bodies, block launches, and choose tables and tiers |
+| `codegen/meshes/` | the host step that makes the plan of a mesh from that of one device |
 | `codegen/writing/` | writes scheduled kernels as LLVM text, or as Python for numba |
 | `codegen/images/` | LLVM compiles the text to object code, kept by text |
 

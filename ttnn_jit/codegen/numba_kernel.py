@@ -16,6 +16,7 @@ from ttnn_jit.codegen.bodies.numba_steps import in_loops
 from ttnn_jit.codegen.host.host_program import host_plan, program_plan
 from ttnn_jit.codegen.reading.packing import packing_source
 from ttnn_jit.codegen.reading.routine_kernels import routine_source
+from ttnn_jit.codegen.schedules.device_exchange import Exchange
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, Kernel, LoopNest, Routine, rows_text
 from ttnn_jit.codegen.schedules.nest_stage import NestStage
@@ -52,6 +53,8 @@ def kernel_source(kernel: Kernel) -> PythonSource:
             return PythonSource(packing_source(kernel))
         case LoopNest() | Contract():
             return _SourceWriter(kernel).source()
+        case Exchange():
+            raise AssertionError("`mesh_expansion` replaces it")
 
 
 class _SourceWriter:

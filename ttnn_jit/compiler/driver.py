@@ -22,6 +22,7 @@ from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.l1_requirement import require_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, content_key, notes_of
+from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.process.compile_lock import compiles
 from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.runtime.native.native import host_cpu
@@ -90,7 +91,7 @@ def compile_anew(
 
     lowered = request.lower()
     check_kernel_operands(lowered, request.target)
-    notes = notes_of(lowered)
+    notes = notes_of(request, lowered)
     content = content_key(request, lowered, notes)
     known = stored.find_content(content, lowered.reads)
     program = known
@@ -216,7 +217,7 @@ def _run_passes(
 
 def _reproducers() -> Path | None:
     """The folder for the text before a failing pass; None in a trace, since its numbers have no text."""
-    return Environment.read().reproducers if KEYS.memos is None else None
+    return Environment.read().reproducers if debugging() and KEYS.memos is None else None
 
 
 def _is_checked(options: CompileOptions, observer: object) -> bool:

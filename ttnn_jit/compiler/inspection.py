@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
 
 
-def print_stage(stage: str, text: str, file: TextIO | None = None) -> None:
+def print_stage(stage: str, text: str, file: TextIO | None = None, *, when: str = "After") -> None:
     """Prints a stage's text after a banner, as mlir-opt's ``--mlir-print-ir-after-all`` does, and flushes.
 
     Args:
         stage: Its name.
         text: Its resulting text.
         file: The output; None is standard output.
+        when: "After" or "Before" it.
     """
-    banner = f"// -----// IR Dump After {stage} //----- //"
+    banner = f"// -----// IR Dump {when} {stage} //----- //"
     print(f"{banner}\n{text}", file=file, flush=True)
 
 

@@ -57,6 +57,10 @@ class StreamedBytes:
         return StreamedBytes(launches)
 
 
+class ExceedsL1Error(Exception):
+    """A template holds for a size whose program does not fit into the L1; a compile of that size says what does not."""
+
+
 def fits_l1(plan: ProgramPlan, streamed: int | None, target: SystemDesc) -> bool:
     """Whether a program fits into the L1 of an empty device.
 

@@ -6,6 +6,7 @@ A report is made from the module after ``d2m-insert-dst-register-access``, so th
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from xdsl.ir import Operation
 
     from ttnn_jit.codegen.bodies.steps import KernelBody
-    from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
+    from ttnn_jit.codegen.schedules.host_plan import HostPlan
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -65,6 +66,7 @@ class LaunchReport:
         loops: Its loops, outermost first, with reduction loops marked.
         nbytes: Bytes of the tensors that it reads and writes, each counted once.
         schedule: The transformations of its loops; "" for one loop over all elements.
+        repeats: The number of the first launch that does the same on another device of the mesh; None: it is the first.
     """
 
     ops: tuple[str, ...]
@@ -72,6 +74,7 @@ class LaunchReport:
     loops: str
     nbytes: int
     schedule: str = ""
+    repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,11 @@ class Report:
                 yield f"not fused: {pair.producer} into {pair.consumer}: {pair.predicate}, {pair.detail}{_joined(pair)}"
 
     def _launches(self) -> Iterator[str]:
-        yield from (f"launch {number}: {_launch_text(launch)}" for number, launch in enumerate(self.launches))
+        more = Counter(launch.repeats for launch in self.launches)
+        for number, launch in enumerate(self.launches):
+            if launch.repeats is None:
+                others = f" and {more[number]} more" if more[number] else ""
+                yield f"launch {number}{others}: {_launch_text(launch)}"
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: a row for each kernel, then the remaining lines of `str`."""
@@ -247,7 +254,7 @@ def report_of(module: ModuleOp, host: HostPlan) -> Report:
         tuple(_kernel(generic, body, target) for generic, body in zip(generics, read_kernels(module), strict=True)),
         tuple(pair for generic in generics for pair in _not_fused(generic, host)),
         tuple(op.operation.name for op in module.walk() if isinstance(op, TensorOp)),
-        tuple(map(_launch, host.launches)),
+        tuple(_launches(host)),
         hidden_inputs_of(function),
         tuple(_updates(host)),
         runs_launches=target.numerics is Numerics.IEEE,
@@ -281,11 +288,17 @@ def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
     yield from ((argument, argument in in_place) for argument, _ in host.updates)
 
 
-def _launch(launch: HostLaunch) -> LaunchReport:
+def _launches(host: HostPlan) -> Iterator[LaunchReport]:
+    """The launches; of a mesh, those of the same operations with the same kernel are one and its repetitions."""
     from ttnn_jit.codegen.host.host_text import bytes_of, loops_text
 
-    loops, nbytes = loops_text(launch.bound.loops), bytes_of(launch.bound)
-    return LaunchReport(launch.operations, len(launch.ops), loops, nbytes, launch.remark)
+    first: dict[object, int] = {}
+    for number, launch in enumerate(host.launches):
+        loops, nbytes = loops_text(launch.bound.loops), bytes_of(launch.bound)
+        key = (tuple(map(id, launch.ops)), launch.bound.kernel, loops, nbytes) if host.devices else number
+        same = first.setdefault(key, number)
+        repeats = None if same == number else same
+        yield LaunchReport(launch.operations, len(launch.ops), loops, nbytes, launch.remark, repeats)
 
 
 def _kernel(generic: GenericOp, body: KernelBody, target: SystemDesc) -> KernelReport:

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ttnn_jit.compiler.symbols import SizeNames, names_of_sizes
 from ttnn_jit.foreign import pytrees
+from ttnn_jit.foreign.values import ABSENT
 from ttnn_jit.guards.fingerprints import fingerprint_code
+from ttnn_jit.guards.plain_lookups import plain_value
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.libraries import TensorLibrary
+from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.tensors.dynamic_marks import marked_axes
 from ttnn_jit.specs.cores.sharding import maximal_block_sharding_config
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices, MeshPlacement
 from ttnn_jit.specs.options import CompileOptions, OutputLayout
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -69,6 +72,14 @@ class Request(Protocol):
         """The library of its tensors; None if it does not matter."""
 
     @property
+    def devices(self) -> MeshDevices | None:
+        """The devices of a mesh that run the program; None for one device."""
+
+    @property
+    def placements(self) -> Sequence[MeshPlacement | None]:
+        """The placements of its tensors on a mesh, in order."""
+
+    @property
     def options(self) -> CompileOptions:
         """The options of the compile."""
 
@@ -89,6 +100,9 @@ class Request(Protocol):
             Exception: There is none, or an object of the user's raises it.
         """
 
+    def plain_value_at(self, path: Path) -> Any:
+        """As `value_at`, without code of the user's; ABSENT if there is no value, or if only such code tells it."""
+
     def lower(self) -> FrontendResult:
         """The module in the TTNN dialect, and the values that the frontend read.
 
@@ -106,6 +120,8 @@ class FunctionRequest:
             updates no argument.
         tensors: The tensors of the call in order, for programs that test their identity; () if all are distinct.
         hidden: Opens the hidden inputs and hidden numbers.
+        devices: The devices of a mesh that run the program; None for one device.
+        placements: The placements of the tensor arguments on the mesh, in order.
     """
 
     function: types.FunctionType
@@ -116,6 +132,8 @@ class FunctionRequest:
     same: tuple[int, ...] = ()
     tensors: Sequence[Any] = field(default=(), repr=False, compare=False)
     hidden: OpenReads | None = field(default=None, repr=False, compare=False)
+    devices: MeshDevices | None = None
+    placements: tuple[MeshPlacement, ...] = ()
 
     @property
     def name(self) -> str:
@@ -133,7 +151,8 @@ class FunctionRequest:
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
         same = {"same": self.same} if self.same else {}
         library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
-        return {"code": fingerprint_code(self.function.__code__), **library, **same, **arguments}
+        mesh = {"mesh": (self.devices, self.placements)} if self.devices else {}
+        return {"code": fingerprint_code(self.function.__code__), **library, **same, **mesh, **arguments}
 
     @cached_property
     def _leaves(self) -> Sequence[Any]:
@@ -180,12 +199,17 @@ class FunctionRequest:
         """The value at a path from the function."""
         return resolve(self.function, path, self.arguments, self.tensors)
 
+    def plain_value_at(self, path: Path) -> Any:
+        """The value at a path of plain look-ups from the function."""
+        return plain_value(self.function, path)
+
     def lower(self) -> FrontendResult:
         """Lowers the function by the frontend that the options select."""
         from ttnn_jit.frontend import FrontendRequest, TensorArgument, lower
 
         unknown = (None,) * len(self.inputs)
-        told = zip(self.same or unknown, self.tensors or unknown, strict=True)
+        blocks = [each.blocks_on(self.devices) for each in self.placements] if self.devices else [()] * len(unknown)
+        told = zip(self.same or unknown, self.tensors or unknown, blocks, strict=True)
 
         def lowered(leaf: Any) -> Any:
             return TensorArgument(leaf, *next(told)) if isinstance(leaf, TensorSpec) else leaf
@@ -197,9 +221,10 @@ class FunctionRequest:
             self.target,
             self.options.graph_capture,
             _result_layout(self.options, self.target),
-            self.library,
+            TTNN if self.library is MESH else self.library,
             self.options.max_grid,
             self.hidden,
+            self.devices,
         )
         return lower(request)
 
@@ -228,6 +253,9 @@ class OperationRequest:
     """It has no tensors, only specs."""
     library: ClassVar[None] = None
     """An operation reads only its operands."""
+    devices: ClassVar[None] = None
+    """It runs on one device."""
+    placements: ClassVar[Sequence[MeshPlacement | None]] = ()
 
     @property
     def name(self) -> str:
@@ -300,6 +328,10 @@ class OperationRequest:
     def value_at(self, path: Path) -> Any:
         """Raises: an operation reads only its operands."""
         raise LookupError(f"{self.name} reads nothing at {path}")
+
+    def plain_value_at(self, path: Path) -> Any:  # noqa: ARG002 - of every request
+        """None: an operation reads only its operands."""
+        return ABSENT
 
     def lower(self) -> FrontendResult:
         """The module of the one operation."""

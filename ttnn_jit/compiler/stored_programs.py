@@ -17,6 +17,7 @@ from ttnn_jit.cache.key import Key
 from ttnn_jit.cache.manifest import CachedProgram, Manifest
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.request import Compilation, Request
+from ttnn_jit.compiler.result_topologies import result_topologies
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import NoStableIdentityError
@@ -24,7 +25,7 @@ from ttnn_jit.guards.fingerprints import read_fingerprint
 from ttnn_jit.guards.path_json import path_from_json, path_to_json
 from ttnn_jit.guards.reads import Read
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.libraries import LibraryMark, is_library_tensor, mark_of
+from ttnn_jit.runtime.libraries import MESH, TTNN, LibraryMark, is_library_tensor, mark_of
 from ttnn_jit.runtime.native.native import load_launch_code
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.run_log import ops_text
@@ -97,7 +98,9 @@ class StoredPrograms:
     def _takes(self, reads: Iterable[Read]) -> bool:
         """Whether the tensors among the reads are of the arguments' library; otherwise a compile raises the error."""
         titles = {read.value.title for read in reads if type(read.value) is LibraryMark}
-        return titles <= {self._request.library and self._request.library.title}
+        own = self._request.library
+        state = {TTNN.title} if own is MESH else set()  # the state of the random generator
+        return titles <= {own and own.title} | state
 
     def templates(self, of_any_size: Request, known: Container[str]) -> Iterator[StoredTemplate]:
         """The sound templates on disk whose reads have their current values, besides those `known` by digest.
@@ -236,11 +239,17 @@ NOT_STORABLE = "not storable"
 """The note in place of a result structure that contains objects without a stable identity."""
 
 
-def notes_of(lowered: FrontendResult) -> dict[str, Any]:
+def notes_of(request: Request, lowered: FrontendResult) -> dict[str, Any]:
     """The data, as JSON values, that is stored with a program besides its code."""
     from ttnn_jit.dialects.text.content import operation_names
 
-    return {
+    placed: dict[str, Any] = {}
+    if request.devices is not None:
+        marks = (read.value for read in lowered.reads)
+        hidden = [mark.placement for mark in marks if type(mark) is LibraryMark]
+        placements = (*request.placements, *hidden)
+        placed["topologies"] = result_topologies(lowered.module, request.devices, placements)
+    return placed | {
         "structure": _storable_structure(lowered),
         "warnings": list(lowered.warnings),
         "ops": ops_text(operation_names(lowered.module)),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, is_number, size_of_number, with_values
-from ttnn_jit.compiler.l1_requirement import StreamedBytes, fits_l1
+from ttnn_jit.compiler.l1_requirement import ExceedsL1Error, StreamedBytes, fits_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, notes_of
 from ttnn_jit.compiler.symbols import Place, Sizes, Symbols
@@ -25,6 +25,7 @@ from ttnn_jit.foreign.pytrees import map_leaves
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.guards.reads import NumberMark, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.runtime.native.native import host_cpu
@@ -62,6 +63,17 @@ class Template:
     plan: PlanTemplate
     specialized: tuple[Specialization, ...] = ()
     streamed: StreamedBytes | None = None
+
+    @cached_property
+    def values_of_fixed_symbols(self) -> Mapping[int, int]:
+        """The values of the symbols for which the template holds for one value alone; of floats their bits."""
+        symbols = (number for number, atom in enumerate(self.formulas.atoms) if atom is None)
+        of_atoms = {(((number,), 1),): symbol for symbol, number in enumerate(symbols)}
+        return {
+            of_atoms[guard.terms]: guard.least
+            for guard in self.formulas.guards
+            if guard.terms in of_atoms and guard.least is not None and guard.least == guard.greatest
+        }
 
     def plan_for(self, inputs: Sequence[TensorSpec], sizes: Sizes | None = None) -> ProgramPlan | None:
         """The plan for the sizes of a call, by default those of its inputs; None if the template does not hold."""
@@ -123,6 +135,7 @@ class CompiledTemplate:
         warnings: See `Compilation`.
         hidden: The paths of the hidden inputs whose extents may vary, and of the numbers that may vary. The symbols
             have rows for these, behind those of a request's sizes.
+        fits_l1: Whether the program of that size fits into the L1 of its target.
     """
 
     template: Template
@@ -131,6 +144,7 @@ class CompiledTemplate:
     structure: Any
     warnings: tuple[str, ...]
     hidden: tuple[Path, ...] = ()
+    fits_l1: bool = True
 
     def compilation_for(self, request: Request, found: Sequence[Any] = ()) -> Compilation | None:
         """The compilation of a request that differs in its sizes alone; None if the template does not hold for them.
@@ -141,6 +155,7 @@ class CompiledTemplate:
 
         Raises:
             InternalError: A launch of the plan would leave its operands.
+            ExceedsL1Error: The program does not fit.
         """
         inputs, sizes, reads = request.inputs, sizes_of(request), self.reads
         if self.hidden:
@@ -149,8 +164,10 @@ class CompiledTemplate:
             inputs = (*inputs, *(mark_of(each).spec for each in values.values() if not is_number(each)))
             sizes = (*sizes, *self.hidden_sizes(values))
         made = self.template.instance(inputs, sizes)
-        if made is None or not fits_l1(*made, request.target):  # a compile says what does not fit
+        if made is None:
             return None
+        if not fits_l1(*made, request.target):
+            raise ExceedsL1Error
         plan, streamed = made
         program = self.program.resized(plan, partial(descriptors_of, request), streamed)
         return Compilation(program, reads, self.structure, None, self.warnings, by_template=True)
@@ -206,7 +223,7 @@ def compile_template(
     hidden = HiddenSymbols(seen, symbols, sizes_of(request), opens_floats=request.options.opens_floats)
     with stored.numba_disk_cache():
         traced = trace_template(request, symbols, hidden)
-    if traced is None or not traced.fits_l1(request.target):  # a compile says what does not fit
+    if traced is None:
         return None
     COUNTERS.compiles += 1
     COUNTERS.templates += 1
@@ -218,7 +235,9 @@ def compile_template(
         notes=traced.notes,
         built_for=host_cpu(),
     )
-    return CompiledTemplate(traced.template, program, lowered.reads, traced.structure, lowered.warnings, hidden.paths)
+    fits = traced.fits_l1(request.target)
+    own = lowered.reads, traced.structure, lowered.warnings, hidden.paths
+    return CompiledTemplate(traced.template, program, *own, fits)
 
 
 @dataclass(frozen=True)
@@ -263,13 +282,14 @@ def trace_template(
     Raises:
         ServesOneCallError: Its program would serve one call only.
     """
+    from ttnn_jit.dialects.functions import has_collectives
     from ttnn_jit.dialects.writing.editing import discard
 
     trace = hidden.trace
     with trace.recording():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), hidden.own)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
-        if lowered.opaque is not None:
+        if lowered.opaque is not None or has_collectives(lowered.module):  # whose slices are of one size
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()
@@ -277,7 +297,7 @@ def trace_template(
         if not complete.count or not is_read:
             return None
         structure = map_leaves(lowered.output_structure, specialized)
-        notes = notes_of(lowered)
+        notes = notes_of(request, lowered)
         code = driver.scheduled_code(lowered.module, request.options, None)
         with code.assembled() if assembles else nullcontext(dict) as images:
             runs_need = code.plan.uses_l1 or request.target.tile_aligned_only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field, replace
 from typing import Any, Protocol
@@ -9,12 +10,14 @@ from typing import Any, Protocol
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, sizes_of_reads, with_forms
+from ttnn_jit.compiler.l1_requirement import ExceedsL1Error
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.stored_templates import read_template, stored_form
 from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
 from ttnn_jit.compiler.template import (
     CompiledTemplate,
+    Template,
     compile_template,
     is_eligible,
     marked_places,
@@ -27,9 +30,10 @@ from ttnn_jit.diagnostics.debugging import debugging
 from ttnn_jit.diagnostics.errors import InternalError
 from ttnn_jit.diagnostics.tracebacks import warn_user
 from ttnn_jit.foreign.values import same_value
-from ttnn_jit.guards.reads import ITEM_STEP, Path, Read, path_text
+from ttnn_jit.guards.reads import Read, path_text
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
+from ttnn_jit.specs.extents.float_functions import double
 from ttnn_jit.specs.extents.trace import ServesOneCallError
 
 
@@ -46,6 +50,21 @@ FetchHidden = Callable[[Any], "Sequence[Any] | None"]
 
 GuardOf = Callable[[Compilation], GuardedReads]
 """Makes the guard of a compilation."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The compilation of a call.
+
+    Attributes:
+        compilation: The compilation.
+        guard: Its guard.
+        hidden: The hidden inputs of the call; None if a compile has taken place since they were fetched.
+    """
+
+    compilation: Compilation
+    guard: Any
+    hidden: Sequence[Any] | None = None
 
 
 @dataclass
@@ -72,17 +91,6 @@ class _Guarded:
         return _Guarded(replace(compiled, reads=tuple(guard.reads)), guard, digest, is_read)
 
 
-def _is_other_number(number: float, path: Path, value_at: Callable[[Path], Any]) -> bool:
-    """Whether there is another number than `number` at a path; it inserts no key into a dict with default values."""
-    containers = ((value_at(path[:index]), key) for index, (kind, key) in enumerate(path) if kind == ITEM_STEP)
-    try:
-        if any(isinstance(each, dict) and not dict.__contains__(each, key) for each, key in containers):
-            return False
-        return not same_value(value_at(path), number)
-    except Exception:  # noqa: BLE001 - objects of the user's are read, and the compile reads them again
-        return False
-
-
 @dataclass
 class _Family:
     """The calls of a function that differ in sizes alone.
@@ -91,6 +99,8 @@ class _Family:
         seen: The calls that were compiled.
         marked: The sizes that the user marked as open.
         templates: The templates of these calls.
+        fixed: How many templates have fixed a number among the arguments, each to another value, before one left it
+            open.
         is_warned_of: The user was warned that templates run out.
         serves_one_call: A program of these calls served one call only, so that no template is tried again.
     """
@@ -98,6 +108,7 @@ class _Family:
     seen: list[SeenCall] = field(default_factory=list)
     marked: set[Place] = field(default_factory=set)
     templates: list[_Guarded] = field(default_factory=list)
+    fixed: Counter[Place] = field(default_factory=Counter)
     is_warned_of: bool = False
     serves_one_call: bool = False
 
@@ -106,6 +117,19 @@ class _Family:
         index, axis = place
         first = self.seen[0].sizes
         return place in self.marked or any(seen.sizes[index][axis] != first[index][axis] for seen in self.seen)
+
+    def note_fixed_numbers(self, template: Template, tensors: int) -> None:
+        """Count the numbers of a call with so many tensors that its new template fixes, unless their value folds."""
+        values = template.values_of_fixed_symbols
+        for row, own in enumerate(template.symbols.numbers[tensors : tensors + 2], tensors):
+            shown = double if row in template.symbols.floats else int
+            for axis, symbol in enumerate(own):
+                if symbol is None:
+                    continue
+                if symbol not in values:
+                    self.fixed[row, axis] = -MAX_TEMPLATES
+                elif not _folds(shown(values[symbol])):
+                    self.fixed[row, axis] += 1
 
     def are_equal(self, one: Place, other: Place) -> bool:
         """Whether two sizes were equal at every call."""
@@ -122,13 +146,14 @@ class _Family:
         *earlier, last = self.seen
         return any(seen.hidden and seen.sizes == last.sizes for seen in earlier)
 
-    def has_other_numbers(self, value_at: Callable[[Path], Any]) -> bool:
-        """Whether a number that an earlier call read has another value now."""
-        found = {path: number for seen in self.seen for path, number in seen.numbers.items()}
-        return any(_is_other_number(number, path, value_at) for path, number in found.items())
+    def has_other_numbers(self, request: Request) -> bool:
+        """Whether a path at which an earlier call read a number leads to another number now."""
+        earlier = {path: number for seen in self.seen for path, number in seen.numbers.items()}
+        now = ((request.plain_value_at(path), number) for path, number in earlier.items())
+        return any(is_number(found) and not same_value(found, number) for found, number in now)
 
-    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> tuple[Compilation, Any] | None:
-        """The compilation of a request by a template whose guard holds, and the guard; None if there is none.
+    def find(self, request: Request, fetch: FetchHidden, guard_of: GuardOf) -> Found | None:
+        """The compilation of a request by a template whose guard holds; None if there is none.
 
         A template from disk whose plan for these sizes is refused is damaged, and forgotten.
         """
@@ -148,9 +173,23 @@ class _Family:
                     check_by_another_compile(each.compiled, request, found.program.plan)
                 COUNTERS.template_hits += 1
                 each.is_shared = True
-                return found, guard_of(found) if each.compiled.hidden else each.guard
+                return Found(found, guard_of(found)) if each.compiled.hidden else Found(found, each.guard, hidden)
         return None
 
+
+def _folds(number: float) -> bool:
+    """Whether a number may be fixed for its value, while the function leaves others open."""
+    return abs(number) in {0, 1} or not _LEAST_ORDINARY <= abs(number) <= _GREATEST_ORDINARY
+
+
+_LEAST_ORDINARY, _GREATEST_ORDINARY = 2.0**-126, 3e38
+"""Between these a float32 is neither denormal nor the largest, which stands for infinity."""
+
+MAX_FIXED = 4
+"""After so many templates that fix a number among the arguments, the function is taken to need its value.
+
+Fewer would take a function that treats its first steps in another way for one that needs the number of every step.
+"""
 
 MAX_TEMPLATES = 16
 """The most templates of calls that differ in sizes alone; beyond it, every size is compiled by itself."""
@@ -181,10 +220,8 @@ class Templates:
         """Forget every template."""
         self._families.clear()
 
-    def compilation(
-        self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool
-    ) -> tuple[Compilation, Any]:
-        """The compilation of a request, and its guard.
+    def compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
+        """The compilation of a request.
 
         It is looked up by the templates in memory, then on disk by the request, then by the templates on disk. What is
         not found is compiled, as a template if an extent has varied.
@@ -194,7 +231,17 @@ class Templates:
             request: The request.
             fetch: The hidden inputs of the call by the guard of a template.
             use_disk: Whether programs are looked up on disk, and stored there.
+
+        Raises:
+            CompileError, ArgumentError, GridError: As `driver.compile_program`.
         """
+        try:
+            return self._compilation(key, request, fetch, use_disk=use_disk)
+        except ExceedsL1Error:  # a compile of this size says what does not fit
+            compilation = driver.compile_anew(request, StoredPrograms.of(request, use_disk=use_disk))
+            return Found(compilation, self._guard_of(compilation))
+
+    def _compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
         family = self._family(key, request)
         if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
             return found
@@ -202,7 +249,7 @@ class Templates:
         compilation = stored.find()
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
-            return compilation, self._guard_of(compilation)
+            return Found(compilation, self._guard_of(compilation))
         family.marked |= marked_places(request)
         seen = SeenCall(sizes_of(request), {}, {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
@@ -211,8 +258,9 @@ class Templates:
             made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, fetch)
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
-            made = compilation, self._guard_of(compilation)
-        seen.hidden, seen.numbers = sizes_of_reads(made[0].reads), numbers_of_reads(made[0].reads)
+            made = Found(compilation, self._guard_of(compilation))
+        reads = made.compilation.reads
+        seen.hidden, seen.numbers = sizes_of_reads(reads), numbers_of_reads(reads)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -223,7 +271,7 @@ class Templates:
             family = self._families[key] = _Family()
         return family
 
-    def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> tuple[Compilation, Any] | None:
+    def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> Found | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
         found = read_template(request, stored, family.digests)
         if found is None:
@@ -231,17 +279,15 @@ class Templates:
         compiled, compilation, digest = found
         COUNTERS.disk_hits += 1
         family.templates.append(_Guarded.of(compiled, self._guard_of(compilation), digest, is_read=True))
-        return compilation, family.templates[-1].guard
+        return Found(compilation, family.templates[-1].guard)
 
-    def _compiled(
-        self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
-    ) -> tuple[Compilation, Any] | None:
+    def _compiled(self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden) -> Found | None:
         """The compilation of a request by a template that is made for it."""
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
         symbols = Symbols.of(sizes_of(request), self._is_dynamic(family, len(request.inputs)), family.are_equal)
         opens = symbols.count or family.has_other_hidden_inputs
-        if not opens and not (request.options.opens_floats and family.has_other_numbers(request.value_at)):
+        if not opens and not (request.options.opens_floats and family.has_other_numbers(request)):
             return None
         try:
             made = compile_template(request, symbols, stored, family.seen)
@@ -250,15 +296,18 @@ class Templates:
             return None
         if made is None:
             return None
+        family.note_fixed_numbers(made.template, len(request.inputs))
         compilation = Compilation(made.program, made.reads, made.structure, None, made.warnings, by_template=True)
         exact = self._guard_of(compilation)
         if made.hidden:  # in memory alone: on disk hidden inputs are fixed
             guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
             family.templates.append(_Guarded.of(made, guard, None, is_read=False))
-            return compilation, exact
-        digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
-        family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
-        return compilation, exact
+        else:
+            digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
+            family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
+        if not made.fits_l1:  # the template is for other sizes
+            raise ExceedsL1Error
+        return Found(compilation, exact)
 
     def _has_room(self, family: _Family, request: Request, fetch: FetchHidden) -> bool:
         """Whether a further template may be made; those whose reads have changed make room."""
@@ -302,4 +351,9 @@ class Templates:
 
     def _is_dynamic(self, family: _Family, tensors: int) -> Callable[[Place], bool]:
         """Whether a size is open: one that has varied; with `dynamic`, every extent of a tensor."""
-        return lambda place: (bool(self._dynamic) and place[0] < tensors) or family.varies(place)
+
+        def is_dynamic(place: Place) -> bool:
+            opened = bool(self._dynamic) and place[0] < tensors
+            return opened or (family.varies(place) and family.fixed[place] < MAX_FIXED)
+
+        return is_dynamic

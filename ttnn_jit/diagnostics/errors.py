@@ -105,6 +105,10 @@ class DeviceError(TtnnJitError, RuntimeError):
     """A device was used after it was closed."""
 
 
+class DistributedError(TtnnJitError, RuntimeError):
+    """Ranks disagree on what they call, or one of them is lost or late; the ranks exchange nothing more."""
+
+
 class TraceError(TtnnJitError, RuntimeError):
     """A trace does not exist, cannot capture an operation, or has no room in the trace region (TT_FATAL in ttnn)."""
 

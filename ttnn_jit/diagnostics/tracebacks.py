@@ -76,6 +76,12 @@ def user_location() -> Location | None:
     return None if frame is None else whole_line(frame.f_code.co_filename, frame.f_lineno)
 
 
+def user_line() -> str:
+    """The file and the number of the current line of the user's code: `user_location` without reading the file."""
+    frame, _ = _user_frame()
+    return "an unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
 def user_stack() -> str:
     """The current stack of the user's frames, innermost first, in the format of tracebacks."""
     import traceback

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from ttnn_jit.dialects.affine import Affine
 from ttnn_jit.dialects.d2m import D2M
 from ttnn_jit.dialects.declared_ops import operation_of
+from ttnn_jit.dialects.meshes import ATTRIBUTES, mesh_devices_of, set_mesh_devices
 from ttnn_jit.dialects.text.parsing import parse_module_text
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.ttcore import TTCore, set_system_desc, system_desc_of
@@ -35,9 +36,11 @@ from ttnn_jit.dialects.verifier import InvalidModule, verify
 __all__ = [
     "InvalidModule",
     "context",
+    "mesh_devices_of",
     "operation_of",
     "parse_module",
     "print_module",
+    "set_mesh_devices",
     "set_system_desc",
     "system_desc_of",
     "verify",
@@ -64,6 +67,8 @@ def _current_name(name: str) -> str:
 def context() -> Context:
     """A context that knows every dialect of the pipeline; shared, so do not register into it."""
     shared = _LegacyNamesContext()
+    for attribute in ATTRIBUTES:
+        shared.load_attr_or_type(attribute)
     for dialect in (Builtin, Func, Arith, MemRef, Scf, Linalg, Affine, TTCore, TTNN, TTIR, D2M):
         shared.load_dialect(dialect)
     shared.register_dialect("math", _math)

@@ -2,6 +2,8 @@
 
 ``ttir.name`` is the Python path of a tensor that the function reads and that is no argument of the call.
 ``ttcore.updated_by`` marks an in-place update: the index of the result that is stored to the argument.
+``ttcore.shard_status`` marks an argument of a program for a mesh that is one tensor for all devices;
+``ttcore.shard_blocks`` one whose parts on several devices have the same memory, and so the same elements.
 """
 
 from __future__ import annotations
@@ -9,26 +11,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.meshes import ShardStatusAttr
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 _NAME = "ttir.name"
 _UPDATED_BY = "ttcore.updated_by"
+_SHARD_STATUS = "ttcore.shard_status"
+_SHARD_BLOCKS = "ttcore.shard_blocks"
+_WHOLE = ShardStatusAttr("unsharded")
 
 
 class ArgumentNotes(NamedTuple):
-    """Attributes of one argument: its Python path, and the index of the result that is stored to it."""
+    """Attributes of one argument.
+
+    Attributes:
+        name: Its Python path.
+        updated_by: The index of the result that is stored to it.
+        is_whole: Whether it is one tensor for the whole mesh.
+        blocks: Per device of a mesh, the first one whose part has the same memory; () if each has its own.
+    """
 
     name: str | None = None
     updated_by: int | None = None
+    is_whole: bool = False
+    blocks: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        return self != (None, None)
+        return self != ArgumentNotes()
 
 
 def argument_attributes(notes: Iterable[ArgumentNotes]) -> ArrayAttr[DictionaryAttr]:
@@ -37,9 +52,10 @@ def argument_attributes(notes: Iterable[ArgumentNotes]) -> ArrayAttr[DictionaryA
 
 
 def _attributes(notes: ArgumentNotes) -> dict[str, Attribute]:
-    name, update = notes
-    said: dict[str, Attribute] = {} if name is None else {_NAME: StringAttr(name)}
-    return said if update is None else said | {_UPDATED_BY: IntegerAttr(update, i64)}
+    said: dict[str, Attribute] = {} if notes.name is None else {_NAME: StringAttr(notes.name)}
+    said |= {_SHARD_STATUS: _WHOLE} if notes.is_whole else {}
+    said |= {_SHARD_BLOCKS: DenseArrayBase.from_list(i64, notes.blocks)} if notes.blocks else {}
+    return said if notes.updated_by is None else said | {_UPDATED_BY: IntegerAttr(notes.updated_by, i64)}
 
 
 def argument_notes(function: FuncOp) -> list[ArgumentNotes]:
@@ -47,7 +63,15 @@ def argument_notes(function: FuncOp) -> list[ArgumentNotes]:
     attributes = function.arg_attrs
     if attributes is None:
         return [ArgumentNotes()] * len(function.function_type.inputs)
-    return [ArgumentNotes(_name(each.data.get(_NAME)), _index(each.data.get(_UPDATED_BY))) for each in attributes]
+    return [
+        ArgumentNotes(
+            _name(each.data.get(_NAME)),
+            _index(each.data.get(_UPDATED_BY)),
+            each.data.get(_SHARD_STATUS) == _WHOLE,
+            _numbers(each.data.get(_SHARD_BLOCKS)),
+        )
+        for each in attributes
+    ]
 
 
 def _name(attribute: Attribute | None) -> str | None:
@@ -56,6 +80,10 @@ def _name(attribute: Attribute | None) -> str | None:
 
 def _index(attribute: Attribute | None) -> int | None:
     return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def _numbers(attribute: Attribute | None) -> tuple[int, ...]:
+    return tuple(map(int, attribute.get_values())) if isinstance(attribute, DenseArrayBase) else ()
 
 
 def hidden_inputs_of(function: FuncOp) -> tuple[tuple[str, TensorSpec], ...]:
@@ -68,6 +96,16 @@ def updates_of(function: FuncOp) -> tuple[tuple[int, int], ...]:
     """Per argument that the function updates: its index, and the index of the result that is stored to it."""
     updates = ((index, notes.updated_by) for index, notes in enumerate(argument_notes(function)))
     return tuple((index, result) for index, result in updates if result is not None)
+
+
+def whole_arguments_of(function: FuncOp) -> tuple[int, ...]:
+    """The indices of the arguments that are one tensor for the whole mesh."""
+    return tuple(index for index, notes in enumerate(argument_notes(function)) if notes.is_whole)
+
+
+def shared_blocks_of(function: FuncOp) -> dict[int, tuple[int, ...]]:
+    """Argument index -> its `ArgumentNotes.blocks`, for those of which several devices have the same."""
+    return {index: notes.blocks for index, notes in enumerate(argument_notes(function)) if notes.blocks}
 
 
 def verify_updates(function: FuncOp) -> None:

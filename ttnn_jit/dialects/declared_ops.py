@@ -11,8 +11,9 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
-from ttnn_jit.diagnostics.errors import CompileError, LayoutError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, LayoutError, ShapeError
 from ttnn_jit.dialects.layout import dtype_of, spec_of
+from ttnn_jit.dialects.meshes import mesh_of_op
 from ttnn_jit.dialects.properties import declared_operands, statics_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr
 from ttnn_jit.dialects.writing.creation import QuickOperation
@@ -212,6 +213,35 @@ class RoutineOp(TensorOp):
 
     def verify_dtypes(self, dtypes: Sequence[DataType]) -> None:
         """Checks nothing: the rule that infers the results checks each operand."""
+
+
+class CollectiveOp(TensorOp):
+    """An op whose results on one device are made of tensors on several."""
+
+    operation: ops.Collective
+
+    def verify_(self) -> None:
+        """Checks the operands, the properties, and the results that the mesh of the module gives."""
+        if len(self.operands) != self.operation.arity:
+            raise VerifyException(f"{self.name} takes {self.operation.arity} operands, got {len(self.operands)}")
+        statics, devices = self.statics, mesh_of_op(self)
+        if devices is None:
+            return  # of one device, or of a module without a mesh: code generation refuses it
+        try:
+            specs = [spec_of(value.type) for value in self.operands]
+            by_rule = self.operation.results_on(devices, specs, statics)
+        except LayoutError:
+            return  # another compiler's type
+        except (ArgumentError, ShapeError) as error:
+            raise VerifyException(f"{self.name}: {error.message}") from error
+        expected = [(tuple(rule.shape), rule.dtype) for rule in by_rule]
+        found = [(tuple(spec.shape), spec.dtype) for spec in (spec_of(each.type) for each in self.results)]
+        if expected != found:
+            raise VerifyException(f"{self.name} results in {_shapes(expected)}, got {_shapes(found)}")
+
+
+def _shapes(results: Sequence[tuple[tuple[int, ...], DataType]]) -> str:
+    return ", ".join(f"{list(shape)} of {dtype.mlir}" for shape, dtype in results)
 
 
 class ContractionOp(TensorOp):

@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit import ops
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.dialects.declared_ops import (
+    CollectiveOp,
     CompositeOp,
     ContractionOp,
     DeclaredOp,
@@ -82,6 +83,7 @@ def derive_tensor_ops(dialect: str, name_field: str) -> OpClasses:
         ops.Contraction: ContractionOp,
         ops.Composite: CompositeOp,
         ops.Routine: RoutineOp,
+        ops.Collective: CollectiveOp,
     }
     return derive(dialect, name_field, bases)
 

@@ -20,6 +20,7 @@ from ttnn_jit.dialects.argument_notes import ArgumentNotes, argument_attributes
 from ttnn_jit.dialects.derive import OpClasses
 from ttnn_jit.dialects.layout import spec_of, tensor_type
 from ttnn_jit.dialects.locations import call_chain_attribute
+from ttnn_jit.dialects.meshes import set_mesh_devices
 from ttnn_jit.dialects.properties import properties_of
 from ttnn_jit.dialects.ttcore import data_type_attr, set_system_desc
 from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
@@ -30,6 +31,7 @@ from ttnn_jit.ops.language.kinds import as_float32
 from ttnn_jit.ops.language.operation import CAST_HELP, OperandSpec
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -95,13 +97,21 @@ class FunctionBuilder:
         self.location = call_chain_attribute(location)
         self.block = empty_block()
         self._notes: dict[SSAValue, str] = {}
+        self._whole: set[SSAValue] = set()
+        self._blocks: dict[SSAValue, tuple[int, ...]] = {}
         self._device: SSAValue | None = None
 
-    def argument(self, spec: TensorSpec, note: str | None = None) -> SSAValue:
-        """Adds an argument; `note` is its ``ttir.name`` (argument_notes.py)."""
+    def argument(
+        self, spec: TensorSpec, note: str | None = None, *, blocks: tuple[int, ...] = (), is_whole: bool = False
+    ) -> SSAValue:
+        """Adds an argument; `note` is its ``ttir.name``, `blocks` and `is_whole` as in `ArgumentNotes`."""
         value = self.block.insert_arg(tensor_type(spec), len(self.block.args))
         if note is not None:
             self._notes[value] = note
+        if is_whole:
+            self._whole.add(value)
+        if blocks:
+            self._blocks[value] = blocks
         return value
 
     def operation(
@@ -281,7 +291,12 @@ class FunctionBuilder:
             [argument.type for argument in self.block.args], [result.type for result in results]
         )
         properties: dict[str, Attribute] = {"sym_name": StringAttr(self._symbol), "function_type": function_type}
-        said = [ArgumentNotes(self._notes.get(each), (updates or {}).get(each)) for each in self.block.args]
+        said = [
+            ArgumentNotes(
+                self._notes.get(each), (updates or {}).get(each), each in self._whole, self._blocks.get(each, ())
+            )
+            for each in self.block.args
+        ]
         if any(said):
             properties["arg_attrs"] = argument_attributes(said)
         if is_private:
@@ -325,12 +340,18 @@ def specs_of(operands: Iterable[Operand]) -> list[OperandSpec]:
     return [each[1] if isinstance(each, tuple) else each for each in operands]
 
 
-def module_of(functions: Iterable[FuncOp], target: SystemDesc, location: LocationAttr | None = None) -> ModuleOp:
-    """The module of `functions`, compiled for `target`."""
+def module_of(
+    functions: Iterable[FuncOp],
+    target: SystemDesc,
+    location: LocationAttr | None = None,
+    devices: MeshDevices | None = None,
+) -> ModuleOp:
+    """The module of `functions`, compiled for `target` and these devices of a mesh; None: one device."""
     body = empty_block()
     append(body, functions)
     module = create(ModuleOp, regions=(region_of(body),), location=location)
     set_system_desc(module, target)
+    set_mesh_devices(module, devices)
     return module
 
 

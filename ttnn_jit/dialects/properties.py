@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ttnn_jit import ops
 from ttnn_jit.dialects.builders import f32_attr
+from ttnn_jit.dialects.meshes import ReduceTypeAttr, ShardDirectionAttr, ShardTypeAttr, rows_attr, rows_of
 from ttnn_jit.dialects.symbolic import number_array, numbers_of
 from ttnn_jit.dialects.ttcore import DataTypeAttr, data_type_attr
 from ttnn_jit.dialects.ttnn_attributes import LayoutAttr, layout_attr
@@ -129,7 +130,13 @@ def read_precision(attribute: Attribute | None) -> str | None:
 PROPERTY_TYPES = {
     "f32": PropertyType(f32_attr, _read_f32),
     "#ttcore.supportedDataTypes": PropertyType(data_type_attr, _of(DataTypeAttr, lambda attribute: attribute.dtype)),
+    **{
+        f"#{kind.name}": PropertyType(kind, _of(kind, lambda attribute: attribute.data))
+        for kind in (ReduceTypeAttr, ShardTypeAttr, ShardDirectionAttr)
+    },
     "si32": _integer(IntegerType(32, Signedness.SIGNED)),
+    "ui32": _integer(IntegerType(32, Signedness.UNSIGNED)),
+    "rows of i64": PropertyType(rows_attr, rows_of),
     "array<i64>": _dense(i64, int),
     "[i32]": PropertyType(lambda values: ArrayAttr([*map(_I32.write, values)]), _read_list),
     "array<i32>": _ARRAY_I32,

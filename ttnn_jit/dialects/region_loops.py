@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from ttnn_jit.diagnostics.errors import CompileError
-from ttnn_jit.dialects.declared_ops import RoutineOp, TypecastOp
+from ttnn_jit.dialects.declared_ops import CollectiveOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import is_packed
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.symbolic import numbers_of
@@ -71,12 +71,12 @@ def _constant(op: ForOp, bound: AffineMapAttr) -> int:
 
 
 def refuse_packed(op: Operation) -> None:
-    """Refuses an op on block floats, unless it is a cast or an update of rows: only these have kernels.
+    """Refuses an op on block floats, unless it is a cast, an exchange or an update of rows: only these have kernels.
 
     Raises:
         CompileError: No kernel executes it.
     """
-    if isinstance(op, TypecastOp | CallOp | ReturnOp):
+    if isinstance(op, TypecastOp | CollectiveOp | CallOp | ReturnOp):
         return
     values = op.operands[1:] if isinstance(op, RoutineOp) and op.packs_rows else (*op.operands, *op.results)
     if any(map(is_packed, values)):

@@ -27,7 +27,7 @@ from ttnn_jit.foreign.values import (
 )
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.libraries import TTNN, TensorLibrary, tensor_library_of
+from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary, tensor_library_of
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.mutable_values import frozen
 from ttnn_jit.specs.spec_forms import form_of
@@ -174,6 +174,8 @@ def _leaf_key_without_size(
 
 def _leaf_key(leaf: Any, library: TensorLibrary | None, spec: TensorSpec | None) -> object:  # noqa: PLR0911 - a line each
     if spec is not None:
+        if library is MESH:
+            return library, spec, library.placement_of(leaf)
         return spec if library is TTNN else (library, spec)
     kind = type(leaf)
     if kind in PYTHONS_SCALARS or is_numpy_scalar(leaf):

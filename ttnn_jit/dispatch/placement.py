@@ -13,17 +13,20 @@ from ttnn_jit.foreign.pytrees import LEAF, leaves
 from ttnn_jit.ops import are_numbers
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
-from ttnn_jit.runtime.libraries import TTNN, TensorLibrary
+from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary
+from ttnn_jit.runtime.meshes.mesh import HostMesh, MeshTensor, check_one_mesh, common_numbers, mesh_of_arguments
 from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The library of a call's tensors, and the target of their device."""
+    """The library of a call's tensors, the target of their device, and the devices of a mesh that have all of them."""
 
     library: TensorLibrary
     target: SystemDesc
+    devices: MeshDevices | None = None
 
 
 def placement(arguments: Arguments, target: SystemDesc | None, function: str) -> Placement:
@@ -37,6 +40,8 @@ def placement(arguments: Arguments, target: SystemDesc | None, function: str) ->
     Raises:
         ArgumentError: There is no tensor, or tensors are of several libraries or devices, or on the host.
     """
+    if MESH in arguments.libraries:
+        return _on_mesh(arguments, function)
     libraries = dict.fromkeys(library for library in arguments.libraries if library is not None)
     if not libraries:
         raise _without_tensor(function, {name: tree.unflatten() for name, tree in arguments.trees.items()})
@@ -51,6 +56,35 @@ def placement(arguments: Arguments, target: SystemDesc | None, function: str) ->
         )
     (library,) = libraries
     return Placement(library, _target_of(arguments, function) if library is TTNN else target or PRESETS["cpu"])
+
+
+def _on_mesh(arguments: Arguments, function: str) -> Placement:
+    """The placement of a call with a tensor of a mesh."""
+    mesh = mesh_of_arguments(arguments.leaves)
+    assert mesh is not None, "one of the leaves is of a mesh"
+    given = check_one_mesh(mesh, arguments.leaves)
+    if isinstance(mesh, HostMesh) or any(tensor.device() is None for tensor in given):
+        listed = _list_tensors(arguments, lambda tensor, _: "on the host" if tensor.device() is None else "")
+        raise ArgumentError(
+            f"Invalid arguments for function {function}: {listed}",
+            help="move it to the mesh: `ttnn.to_device(tensor, mesh)`, or `ttnn.from_torch(..., device=mesh)`",
+        )
+    if len({*arguments.libraries} - {None}) > 1:
+        listed = _list_tensors(arguments, _beside_mesh)
+        raise ArgumentError(f"Invalid arguments for function {function}: {listed}", help=ONE_DEVICE_HELP)
+    placed = common_numbers(mesh, given)
+    own = tuple(mesh.own(placed))
+    if not own:
+        raise ArgumentError(f"this rank has no device of {mesh} with all the tensors of a call of {function}")
+    remote = tuple(number for number in placed if number not in own) if len(own) < len(placed) else ()
+    return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote))
+
+
+def _beside_mesh(tensor: Any, library: TensorLibrary) -> str:
+    """What a tensor of a call with tensors of a mesh is."""
+    if library is MESH:
+        return f"on {tensor.device()}"
+    return "on the host" if library is TTNN else f"a {library.title.removesuffix('s')}"
 
 
 def _target_of(arguments: Arguments, function: str) -> SystemDesc:
@@ -77,6 +111,11 @@ def check_devices(function: str, arguments: Sequence[Any], hidden: Iterable[tupl
     Raises:
         ArgumentError: A ttnn tensor among them is on another device.
     """
+    if isinstance(arguments[0], MeshTensor):
+        for name, tensor in hidden:
+            if isinstance(tensor, MeshTensor) and tensor.mesh is not arguments[0].mesh:
+                raise ArgumentError(f"Invalid arguments for function {function}: `{name}` is on another mesh")
+        return
     for name, tensor in hidden:
         if type(tensor) is Tensor and tensor.device() is not arguments[0].device():
             raise ArgumentError(

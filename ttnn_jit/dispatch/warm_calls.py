@@ -19,6 +19,7 @@ from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_atom
 from ttnn_jit.runtime.libraries import WarmCall
+from ttnn_jit.runtime.meshes.mesh import MeshTensor
 from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
@@ -113,7 +114,8 @@ class WarmCalls(ABC):
 def call_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...] | None:
     """The key of a call: all that determines its program.
 
-    None if an argument is neither a ttnn tensor, nor an atom, nor a list of atoms, whose key are its present items.
+    None if an argument is neither a ttnn tensor, on a device or on a mesh, nor an atom, nor a list of atoms, whose key
+    are its present items.
     """
     parts: list[object] = [None]
     for value in args:
@@ -131,8 +133,11 @@ def call_key(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ..
     return tuple(parts)
 
 
-def _key_of_constant(value: Any) -> tuple[type, object] | None:
+def _key_of_constant(value: Any) -> tuple[object, ...] | None:
+    """The part of a key for a value that is no tensor of a device, such as a tensor of a mesh."""
     kind = type(value)
+    if kind is MeshTensor:
+        return value.spec, value.mesh.shape, value.topology
     try:
         if kind in PYTHONS_SCALARS or is_atom(value):
             return atom_key(value)
@@ -141,13 +146,16 @@ def _key_of_constant(value: Any) -> tuple[type, object] | None:
         return None  # the slow path names the argument
 
 
+_TENSORS = (Tensor, MeshTensor)
+
+
 def _places_of(tensors: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int | str, ...] | None:
     """The index or the name of each of `tensors` in a call; None if some are not its arguments, or none is positional.
 
     A tensor that is given twice has no place of its own, unless all of them are positional and in order.
     """
-    indices = tuple(index for index, value in enumerate(args) if type(value) is Tensor)
-    names = tuple(name for name, value in kwargs.items() if type(value) is Tensor)
+    indices = tuple(index for index, value in enumerate(args) if type(value) in _TENSORS)
+    names = tuple(name for name, value in kwargs.items() if type(value) in _TENSORS)
     if not indices or len(indices) + len(names) != len(tensors):
         return None
     if not names:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, MissingLibraryError
@@ -102,17 +103,26 @@ def _has_memory(tensor: torch.Tensor) -> bool:
         address = tensor.data_ptr()
     except RuntimeError:  # the tensor has no storage
         return False
-    last = tensor.storage_offset() + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
-    return address != 0 and (last + 1) * tensor.itemsize <= tensor.untyped_storage().nbytes()
+    if tensor.is_contiguous():
+        span = tensor.numel()
+    else:
+        span = 1 + sum([(n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True)])
+    return address != 0 and (tensor.storage_offset() + span) * tensor.itemsize <= tensor.untyped_storage().nbytes()
 
 
 def _refuse_traced() -> None:
     """Refuse calls under a tracer of torch's, which would record the allocation of results but not the writes."""
-    from ttnn_jit.foreign.torch_private import is_tracing
-
     tracer = sys.modules.get("torch.fx.experimental.proxy_tensor")
-    if is_tracing() or (tracer is not None and tracer.get_proxy_mode() is not None):
+    if _tracing_query()() or (tracer is not None and tracer.get_proxy_mode() is not None):
         raise ArgumentError(
             "a compiled function cannot be traced by torch (`make_fx`, `torch.export`, `torch.jit.trace`)",
             help="call it on the tensors themselves, or wrap it as an operation with `torch.library.custom_op`",
         )
+
+
+@cache
+def _tracing_query() -> Callable[[], bool]:
+    """The function that tells whether ``torch.jit.trace`` runs; its import takes longer than its call."""
+    from ttnn_jit.foreign.torch_private import is_tracing
+
+    return is_tracing

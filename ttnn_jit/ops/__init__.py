@@ -21,6 +21,7 @@ from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops.absent import ABSENT, ABSENT_OPERATORS, AbsentOperator
 from ttnn_jit.ops.elementwise.binary import FILL
 from ttnn_jit.ops.elementwise.typecast import Typecast
+from ttnn_jit.ops.families.collective import Collective
 from ttnn_jit.ops.families.contraction import Contraction
 from ttnn_jit.ops.families.decomposition import BY_NAME, Composite, MacroOperation
 from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, Implementations
@@ -63,6 +64,7 @@ __all__ = [
     "AbsentOperator",
     "AlgebraicProperties",
     "BoundCall",
+    "Collective",
     "Composite",
     "Contraction",
     "Declaration",
@@ -106,6 +108,7 @@ attention: cache_routines
 convolution: convolutions transposed_convolutions pools pool_indices resampling rescaling
 selection: random_numbers embedding_gradient
 reduction: integer_reductions
+collectives: device_exchanges
 """
 """The modules of operations that only programs have, made of host API calls; imported when a program is compiled."""
 

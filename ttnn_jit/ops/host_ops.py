@@ -81,6 +81,8 @@ Creation: TypeAlias = Callable[[HostOps[Any], Sequence[Any], Mapping[str, Any]],
 
 CREATES = "__ttnn_creates__"
 """The attribute of a host function that holds its `Creation`."""
+EXCHANGES = "__ttnn_exchanges__"
+"""The attribute of a host function that takes the tensors of a mesh whole: it is not repeated on each device."""
 _INTERPRETED = "__ttnn_interpreted__"
 
 

@@ -6,11 +6,11 @@ child forever, and waiting for it hangs. So a fork waits until no thread compile
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` wraps it in conversions to enumerations, four times as slow
 import contextlib
 import functools
 import gc
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -73,14 +73,14 @@ def interrupts_postponed() -> Iterator[None]:
     llvmlite frees an object twice if an interrupt comes while it is freed. LLVM itself cannot be interrupted.
     """
     expected = threading.current_thread() is threading.main_thread()
-    if not expected or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not expected or _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler:
         yield  # no interrupt is raised in this thread, or the program has its own signal handler
         return
     received: list[int] = []
     try:
-        signal.signal(signal.SIGINT, lambda number, _: received.append(number))
+        _signal.signal(_signal.SIGINT, lambda number, _: received.append(number))
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         if received:
             raise KeyboardInterrupt

@@ -17,6 +17,7 @@ from ttnn_jit.ops.host_ops import interpreted_in_programs
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer, BufferPool, default_idle_limit, host_memory_bytes
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory
 from ttnn_jit.runtime.memory.l1 import L1Account, MemoryView, in_l1
+from ttnn_jit.runtime.memory.replicas import replica_of
 from ttnn_jit.specs.arch import Arch
 from ttnn_jit.specs.checks import check_kind, check_whole_number
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
@@ -279,6 +280,23 @@ class Device:
             spec, reuse_captured=reuse_captured
         )
         if lease is not None:
+            buffer.lease = lease
+        return buffer
+
+    def allocate_replica(self, spec: TensorSpec, original: Buffer) -> Buffer | None:
+        """The memory `original` of another tensor of `spec`, for a tensor with the same elements on this device.
+
+        It is charged as by `allocate_tensor`. None if the memory cannot be shared.
+
+        Raises:
+            DeviceError, LayoutError, L1CapacityError, DramCapacityError: As `allocate_tensor` does.
+        """
+        self.require_device_access("allocate")
+        check_memory_of_device(spec.memory_config)
+        self.require_dram(spec)
+        lease = self.l1.lease(spec) if in_l1(spec) else None
+        buffer = replica_of(original) if self.recorder is None else None
+        if buffer is not None and lease is not None:
             buffer.lease = lease
         return buffer
 

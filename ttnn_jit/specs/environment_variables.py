@@ -51,6 +51,16 @@ VARIABLES = (
         "no log",
     ),
     Variable("TTRT_LOGGER_LEVEL", "likewise; the more talkative of the two counts", "no log"),
+    Variable("RANK", "with those below, which rank of several this process is; torchrun sets them", ""),
+    Variable("WORLD_SIZE", "the number of ranks", "1"),
+    Variable("MASTER_ADDR", "where the ranks meet; torch.distributed reads it", ""),
+    Variable("MASTER_PORT", "likewise", ""),
+    Variable("TORCHELASTIC_RUN_ID", "set by torch's launcher: its SIGTERM says that another rank has failed", ""),
+    Variable("TT_MESH_ID", "the mesh of this rank; ranks with one id share a mesh", "0"),
+    Variable("TT_MESH_HOST_RANK", "its position among the ranks that share its mesh", "`RANK`, or 0 with `TT_MESH_ID`"),
+    Variable("OMP_NUM_THREADS", "the threads of torch; `ttnn-jit launch` divides the CPUs among ranks", "set by torch"),
+    Variable("TTNN_JIT_RANKS_TIMEOUT", "seconds that a rank waits for another", "300"),
+    Variable("TTNN_JIT_RANKS_RECORDS", "the folder of flight records; `ttnn-jit launch` sets it", ""),
     Variable("SYSTEM_DESC_PATH", "the JSON of the system that devices without a target have", "wormhole_b0"),
 )
 """Every environment variable that this package reads; `ttnn_jit.specs.options` reads most of them."""

@@ -21,7 +21,8 @@ DUMP_FOLDER = Path("generated/jit")
 """Where `compile_only` and failing passes write, under the current folder."""
 
 
-BACKENDS = ("ttnn", "numba")
+NUMBA = "numba"
+BACKENDS = ("ttnn", NUMBA)
 """Code generators of scheduled programs: LLVM IR with vectors and own math functions; or Python loops with libm."""
 
 
@@ -68,8 +69,8 @@ class CompileOptions:
 
     @property
     def opens_floats(self) -> bool:
-        """Whether templates leave floats open: a traced function runs with plain floats."""
-        return not self.graph_capture
+        """Whether templates leave floats open: a traced function runs with plain floats, and numba's text has them."""
+        return not self.graph_capture and self.backend != NUMBA
 
 
 @dataclass(frozen=True)

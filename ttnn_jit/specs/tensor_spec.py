@@ -11,7 +11,7 @@ import operator
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError, ShapeError
 from ttnn_jit.process.cached_property import cached_property
@@ -40,6 +40,9 @@ from ttnn_jit.specs.cores.sharding import (
 from ttnn_jit.specs.dtypes import DataType
 from ttnn_jit.specs.extents.extent import is_symbolic
 from ttnn_jit.specs.target import TILE_HEIGHT, TILE_WIDTH
+
+if TYPE_CHECKING:
+    from ttnn_jit.specs.tile import Tile
 
 __all__ = [
     "DRAM_MEMORY_CONFIG",
@@ -254,6 +257,13 @@ class TensorSpec:
         ranges = cores if isinstance(cores, CoreRangeSet) else CoreRangeSet(cores)
         config = sharded_over(self.padded_shape, strategy, ranges, self.memory_config.buffer_type)
         return self.with_(memory_config=config)
+
+    @property
+    def tile(self) -> Tile:
+        """The shape of tiles, of a row-major tensor too (ttnn.TensorSpec.tile)."""
+        from ttnn_jit.specs.tile import Tile
+
+        return Tile()
 
     @property
     def interleaved(self) -> TensorSpec:

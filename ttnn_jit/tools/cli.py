@@ -12,16 +12,40 @@ from pathlib import Path
 
 from ttnn_jit import __version__
 from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.tools import opt_arguments
 
 INTERRUPTED = 130  # the exit status of shells for SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status: 0, 1 with the error on stderr, or 130 after an interrupt."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    """The command line; returns the exit status: 0, 1 with the error on stderr, or 130 after an interrupt.
+
+    A wrong command line exits with 2, as argparse does.
+    """
+    given = sys.argv[1:] if arguments is None else [*arguments]
+    if given[:1] == ["opt"]:
+        return opt_main(given[1:], "ttnn-jit opt")
+    options = _parser().parse_args(given)
+    return _guarded(lambda: int(options.run(options)))
+
+
+def opt_main(arguments: Sequence[str] | None = None, prog: str = "ttmlir-opt") -> int:
+    """The command ``ttmlir-opt``, which is ``ttnn-jit opt``; returns the exit status, 2 for a wrong command line."""
+
+    def run() -> int:
+        opt = import_module("ttnn_jit.tools.opt")
+        return int(opt.run(sys.argv[1:] if arguments is None else arguments, prog))
+
+    return _guarded(run)
+
+
+def _guarded(command: Callable[[], int]) -> int:
+    """The exit status of a command, which prints what it raises."""
     try:
-        return int(options.run(options))
+        return command()
+    except opt_arguments.UsageError as error:
+        print(error, file=sys.stderr)
+        return opt_arguments.USAGE_STATUS
     except TtnnJitError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -37,6 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def translate() -> int:
+    """The command ``ttmlir-translate``."""
+    return main(["translate", *sys.argv[1:]])
+
+
 @cache
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="ttnn-jit", description=__doc__)
@@ -44,30 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     opt = commands.add_parser("opt", help="run stages on a module, as mlir-opt runs passes")
-    _add_input(opt)
-    opt.add_argument("-p", "--passes", default="", help="stages in order, `a,b{option=value},c`; `all` for every one")
-    opt.add_argument(
-        "--convert-ttnn-to-ttir", action="store_true", help="the first stage, under the name of its ttmlir-opt option"
-    )
-    opt.add_argument(
-        "--ttir-to-ttmetal-pipeline",
-        metavar="OPTIONS",
-        help="all later stages, with the options of ttmlir-opt: 'system-desc-path=FILE ttnn-mode=true'",
-    )
-    opt.add_argument("--emit", metavar="STAGE", help="write the text of `host`, `codegen` or `assembly` instead")
-    opt.add_argument("-o", "--output", type=Path, help="file for the result; standard output by default")
-    opt.add_argument(
-        "--print-ir-after-all",
-        "--mlir-print-ir-after-all",
-        action="store_true",
-        help="print the module after every stage, on stderr",
-    )
-    opt.add_argument("--print-debuginfo", action="store_true", help="print locations")
-    opt.add_argument("--verify-each", action="store_true", help="verify the module after every stage")
-    _add_entry(opt)
-    opt.add_argument("--load", action="append", type=Path, default=[], help="a Python file that registers passes")
-    opt.add_argument("--list", action="store_true", help="list the stages, and the passes of `--load`, and exit")
-    opt.add_argument("--write", type=Path, help="renew the list of stages in this Markdown file, and exit")
+    opt_arguments.add_options(opt)
     opt.set_defaults(run=_command("opt"))
 
     run = commands.add_parser("run", help="execute a module from any stage, or a program (.ttjp), on random inputs")
@@ -105,9 +111,22 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_cache(commands.add_parser("cache", help="look at the programs kept on disk, check them, remove them"))
 
+    _add_launch(commands.add_parser("launch", help="start the ranks of a script, which share its meshes"))
+
     demo = commands.add_parser("demo", help="compile, run and check the cosh of the ttnn.jit document")
     demo.set_defaults(run=_command("demo"))
     return parser
+
+
+def _add_launch(launch: argparse.ArgumentParser) -> None:
+    launch.add_argument("-n", "--ranks", type=int, default=1, help="the number of ranks on this machine")
+    launch.add_argument("-m", "--module", action="store_true", help="the script is the name of a module")
+    launch.add_argument("--tag-output", action="store_true", help="begin lines of output with the rank")
+    launch.add_argument("--nodes", type=int, default=1, help="the number of machines; start this on each of them")
+    launch.add_argument("--rendezvous", default="", metavar="HOST:PORT", help="where several machines meet")
+    launch.add_argument("script", help="a Python file")
+    launch.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    launch.set_defaults(run=_command("launch_ranks"))
 
 
 def _add_entry(parser: argparse.ArgumentParser) -> None:
@@ -126,6 +145,14 @@ def _add_commands_on_texts(commands: argparse._SubParsersAction[argparse.Argumen
     _add_text_options(bisect)
     bisect.add_argument("-o", "--output", type=Path, help="file for a module of that op; standard output by default")
     bisect.set_defaults(run=_command("texts.bisect"))
+
+    translate = commands.add_parser("translate", help="write a module of TTNN ops as a Python program")
+    _add_input(translate)
+    translate.add_argument(
+        "--mlir-to-python", action="store_true", required=True, help="the language, under its name in ttmlir-translate"
+    )
+    translate.add_argument("-o", "--output", type=Path, help="file for the program; standard output by default")
+    translate.set_defaults(run=_command("translate"))
 
 
 def _add_text_options(parser: argparse.ArgumentParser) -> None:

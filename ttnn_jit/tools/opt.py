@@ -1,12 +1,14 @@
-"""``ttnn-jit opt``: runs stages on a module, in the order of the command line."""
+"""``ttnn-jit opt`` and ``ttmlir-opt``: runs passes on modules, in the order of the command line."""
 
 from __future__ import annotations
 
 import argparse
 import runpy
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import perf_counter
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -14,43 +16,114 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
-from ttnn_jit.dialects import parse_module, print_module, verify
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
+from ttnn_jit.dialects import InvalidModule, parse_module, verify
+from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
+from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions, Environment
-from ttnn_jit.tools import markdown
+from ttnn_jit.tools import markdown, opt_arguments
+from ttnn_jit.tools.expected_diagnostics import unmet_expectations
+from ttnn_jit.tools.pass_reports import PassReports
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
 
 
-def main(options: argparse.Namespace) -> int:
-    """Reads, runs the passes, writes; nothing is written if a pass fails."""
-    for file in options.load:
+def run(arguments: Sequence[str], prog: str) -> int:
+    """Parses the command line, in which every pass is an option, and runs it; the exit status."""
+    for file in opt_arguments.loaded_files(arguments):
         load_passes(file)
+    return main(opt_arguments.parse(arguments, prog, pipeline.pass_names()))
+
+
+def main(options: argparse.Namespace) -> int:
+    """Reads, runs the passes, writes; nothing is written to a file if a pass fails."""
     if options.write:
         return markdown.renew(options.write, with_stages)
     if options.list:
         print("\n".join(_listed()))
         return 0
-    module = read_module(options.file)
+    start = perf_counter()
+    passes = _passes(options)
+    text, name = read_text(options.file)
+    pieces = [*pieces_of(text)] if options.split_input_file else [(0, text)]
+    reports = PassReports(counts=options.mlir_pass_statistics)
+    results: list[str] = []
+    problems: list[str] = []
+    for first_line, piece in pieces:
+        found, errors = _processed(piece, name, first_line, passes, options, reports)
+        results += found
+        if options.verify_diagnostics:
+            problems += [f"{name}: {each}" for each in unmet_expectations(piece, first_line, errors)]
+        else:
+            problems += [str(error) for error in errors]
+    _report(options, reports, perf_counter() - start)
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    if not options.verify_diagnostics:
+        _write("// -----\n".join(results), options, complete=not problems)
+    return 1 if problems else 0
 
-    def show(stage: str, after: ModuleOp) -> None:
-        if options.print_ir_after_all:
-            text = print_module(after, locations=options.print_debuginfo)
-            print_stage(stage, text, sys.stderr)
 
-    pipeline.run_passes(
+def _processed(
+    text: str,
+    name: str,
+    first_line: int,
+    passes: Sequence[ModulePass],
+    options: argparse.Namespace,
+    reports: PassReports,
+) -> tuple[list[str], list[TtnnJitError]]:
+    """The resulting text of one module, and its errors; one of the two is empty."""
+    try:
+        module = module_of(
+            "\n" * first_line + text,
+            name,
+            for_passes=bool(passes or options.emit),
+            allow_unregistered=options.allow_unregistered_dialect,
+            keep_bodies=options.keep_bodies,
+        )
+        reports.begin(module)
+        for each in passes:
+            _run_pass(each, module, options, reports)
+        return [_emitted(module, options) or _text(module, options)], []
+    except TtnnJitError as error:
+        return [], [error]
+
+
+def _run_pass(own: ModulePass, module: ModuleOp, options: argparse.Namespace, reports: PassReports) -> None:
+    if options.mlir_print_ir_before_all or own.name in options.mlir_print_ir_before:
+        print_stage(own.name, _text(module, options), sys.stderr, when="Before")
+
+    def after(stage: str, result: ModuleOp) -> None:
+        reports.after(stage, result)
+        if options.print_ir_after_all or stage in options.mlir_print_ir_after:
+            print_stage(stage, _text(result, options), sys.stderr)
+
+    reproducers = Environment.read().reproducers
+    pipeline.run_passes(module, [own], observer=after, verify_each=options.verify_each, reproducers=reproducers)
+
+
+def _text(module: ModuleOp, options: argparse.Namespace) -> str:
+    return op_text(
         module,
-        _passes(options),
-        observer=show,
-        verify_each=options.verify_each,
-        reproducers=Environment.read().reproducers,
+        locations=options.print_debuginfo,
+        local_scope=options.mlir_print_local_scope,
+        generic=options.mlir_print_op_generic,
     )
-    text = _emitted(module, options) or print_module(module, locations=options.print_debuginfo)
-    if options.output:
-        options.output.write_text(text, encoding="utf-8")
-    else:
+
+
+def _report(options: argparse.Namespace, reports: PassReports, total: float) -> None:
+    if options.mlir_timing:
+        print(reports.timing(total), file=sys.stderr)
+    if options.mlir_pass_statistics:
+        print(reports.statistics(), file=sys.stderr)
+
+
+def _write(text: str, options: argparse.Namespace, *, complete: bool) -> None:
+    if not options.output:
         sys.stdout.write(text)
-    return 0
+    elif complete:
+        options.output.write_text(text, encoding="utf-8")
 
 
 def with_stages(document: str) -> str:
@@ -93,36 +166,49 @@ def _listed() -> Iterator[str]:
 
 
 def _passes(options: argparse.Namespace) -> tuple[ModulePass, ...]:
-    """The passes of the ttnn.jit document's own options, then those of ``-p``."""
+    """The passes of the ttnn.jit document's own options, then those of the command line, up to ``--until``."""
     texts = []
     if options.convert_ttnn_to_ttir:
         texts.append("convert-ttnn-to-ttir")
     if options.ttir_to_ttmetal_pipeline is not None:
         texts.append(f"{pipeline.TTMETAL_PIPELINE}{{{options.ttir_to_ttmetal_pipeline}}}")
-    if options.passes == "all" and not texts:
-        return pipeline.stage_passes(CompileOptions())
-    return tuple(own for text in (*texts, options.passes) if text for own in pipeline.parse_passes(text))
+    texts += options.passes
+    if options.pass_pipeline is not None:
+        texts.append(pipeline.without_anchors(options.pass_pipeline))
+    chosen: list[ModulePass] = []
+    for text in texts:
+        chosen += (
+            pipeline.stage_passes(CompileOptions()) if text == "all" else pipeline.parse_passes(text) if text else ()
+        )
+    names = [own.name for own in chosen]
+    for name in (
+        *options.mlir_print_ir_before,
+        *options.mlir_print_ir_after,
+        *([options.until] if options.until else ()),
+    ):
+        pipeline.require_pass(name)
+    if options.until and options.until not in names:
+        raise ArgumentError(
+            f"`--until={options.until}`: the pass is not among those to run: {', '.join(names) or 'none'}"
+        )
+    return tuple(chosen[: names.index(options.until) + 1] if options.until else chosen)
 
 
 def load_passes(file: Path) -> None:
-    """Runs a Python file, without its ``__main__`` part, that registers user's passes by `pipeline.register_pass`.
+    """Runs a Python file, without its ``__main__`` part, and finds its passes.
+
+    The file may register them by `pipeline.register_pass`; another `ModulePass` that it defines is registered under
+    its name, after the frontend.
 
     Raises:
-        ArgumentError: There is no such file.
+        ArgumentError: There is no such file, or it defines a pass of a stage's name.
     """
     if not file.is_file():
         raise ArgumentError(f"{file} cannot be read: there is no such file")
-    runpy.run_path(str(file), run_name=file.stem)
-
-
-def read_module(file: str) -> ModuleOp:
-    """The verified module in a file; ``-`` is standard input.
-
-    Raises:
-        ArgumentError: The file cannot be read.
-        CompileError: The text is no module, or an invalid one.
-    """
-    return module_of_text(*read_text(file))
+    for value in runpy.run_path(str(file), run_name=file.stem).values():
+        is_pass = isinstance(value, type) and issubclass(value, ModulePass) and value is not ModulePass
+        if is_pass and value.__module__ == file.stem and "name" in vars(value) and value.name not in USER_PASSES:
+            pipeline.register_pass(value, after=pipeline.FRONTEND)
 
 
 def module_of_text(text: str, name: str) -> ModuleOp:
@@ -157,3 +243,49 @@ def read_text(file: str) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         raise ArgumentError(f"{file} is no text", help="these commands read MLIR text") from error
     return text, "<stdin>" if file == "-" else file
+
+
+def read_module(file: str) -> ModuleOp:
+    """The verified module in a file, in the syntax of this compiler's stages; ``-`` is standard input.
+
+    Raises:
+        ArgumentError: The file cannot be read.
+        CompileError: The text is no module, or an invalid one.
+    """
+    return module_of_text(*read_text(file))
+
+
+def module_of(
+    text: str, name: str, *, for_passes: bool, allow_unregistered: bool = False, keep_bodies: bool = False
+) -> ModuleOp:
+    """The verified module of a text, of this compiler or of tt-mlir, StableHLO or Shardy.
+
+    Args:
+        text: The text.
+        name: The file that errors name.
+        for_passes: Whether passes of this compiler follow, so that a text of its own obeys their rules.
+        allow_unregistered: Whether operations, attributes and types that are unknown are accepted.
+        keep_bodies: Whether a body of an attribute that does not parse is kept, and reported on stderr.
+
+    Raises:
+        InvalidModule: The text is no module, or an invalid one.
+    """
+    refused: InvalidModule | None = None
+    if for_passes or "d2m." in text:
+        try:
+            return module_of_text(text, name)
+        except InvalidModule as error:
+            refused = error
+    try:
+        reading = read_upstream(text, name, allow_unregistered=allow_unregistered, keep_bodies=keep_bodies)
+        verify_upstream(reading.module)
+    except InvalidModule as error:
+        raise error if refused is None or _position(error) > _position(refused) else refused from None
+    if reading.kept:
+        kept = ", ".join(f"{each} ({count})" for each, count in Counter(reading.kept).items())
+        print(f"note: {name}: kept as text, not parsed: {kept}", file=sys.stderr)
+    return reading.module
+
+
+def _position(error: InvalidModule) -> tuple[int, int]:
+    return (error.location.line, error.location.column) if error.location is not None else (0, 0)

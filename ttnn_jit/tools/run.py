@@ -13,15 +13,19 @@ from xdsl.dialects.func import FuncOp
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
+from ttnn_jit.dialects.argument_notes import shared_blocks_of, whole_arguments_of
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.meshes import mesh_devices_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
 from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
 from ttnn_jit.tools.opt import module_of_text, read_text
@@ -91,10 +95,32 @@ def _of_text(options: argparse.Namespace) -> list[torch.Tensor]:
 
 def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tensor]:
     schedule(module, options.after, options.entry)
-    inputs = _inputs(options, _argument_specs(single_function(module)))
+    function, devices = single_function(module), mesh_devices_of(module)
+    specs = _argument_specs(function)
+    if devices is not None:
+        if options.interpret:
+            raise ArgumentError(
+                "--interpret runs the program of one device, and the module is of a mesh", help="leave it out"
+            )
+        whole = whole_arguments_of(function)
+        specs = [spec for at, spec in enumerate(specs) for _ in range(1 if at in whole else len(devices))]
+    inputs = _inputs(options, specs)
+    if devices is not None:
+        inputs = _with_shared_blocks(function, len(devices), inputs)
     if options.interpret:
         return _interpreted(module, inputs)
     return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
+
+
+def _with_shared_blocks(function: FuncOp, count: int, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The inputs on each device, of which those that share memory are equal to the first of them."""
+    whole, blocks, found = whole_arguments_of(function), shared_blocks_of(function), [*inputs]
+    first = 0
+    for index, _ in enumerate(function.args):
+        for position, same in enumerate(blocks.get(index, ())):
+            found[first + position] = inputs[first + same]
+        first += 1 if index in whole else count
+    return found
 
 
 def _argument_specs(function: FuncOp) -> list[TensorSpec]:
@@ -152,10 +178,25 @@ _SAVE_HELP = "`torch.save([x, y], 'inputs.pt')` writes one, the tensors in the o
 
 
 def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemDesc) -> list[torch.Tensor]:
+    if program.plan.devices is not None:
+        return _on_mesh(program, program.plan.devices, inputs, target)
     with Device(target) as device:
         tensors = [from_torch(tensor, spec, device) for tensor, spec in zip(inputs, program.plan.inputs, strict=True)]
         results = program(*tensors)
         return [result.to_torch() for result in (results if isinstance(results, tuple) else (results,))]
+
+
+def _on_mesh(
+    program: Program, devices: MeshDevices, inputs: Sequence[torch.Tensor], target: SystemDesc
+) -> list[torch.Tensor]:
+    """The results on each device of a mesh, of inputs on each device."""
+    plan = program.plan
+    every = [Device(target, number) for number in range(devices.shape.mesh_size())]
+    with MeshDevice(devices.shape, every):
+        own = [every[number] for number in devices.numbers]
+        homes = (own[plan.positions[index]] for index in range(len(plan.inputs)))
+        tensors = [from_torch(*each) for each in zip(inputs, plan.inputs, homes, strict=True)]
+        return [result.to_torch() for result in program.run_on(own, tensors)]
 
 
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:

@@ -14,6 +14,8 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from ttnn_jit import __version__
+from ttnn_jit.runtime.ranks.rank_environment import is_launched
+from ttnn_jit.runtime.ranks.world import end_on_termination
 from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
 USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
@@ -84,6 +86,8 @@ def _run_module(name: str, arguments: Sequence[str]) -> int:
 
 def _prepare() -> None:
     register_as_ttnn()
+    if is_launched():
+        end_on_termination()
     shown = sys.excepthook
 
     def without_our_frames(

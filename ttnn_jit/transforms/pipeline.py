@@ -229,6 +229,34 @@ def parse_passes(text: str) -> tuple[ModulePass, ...]:
         ) from error
 
 
+def without_anchors(text: str) -> str:
+    """A pipeline in mlir-opt's form, ``builtin.module(a,func.func(b{option=value}))``, without its anchors.
+
+    A pass of this compiler runs on the module, whatever it is anchored to.
+    """
+    stripped = text.strip()
+    while match := _ANCHOR.search(stripped):
+        stripped = stripped[: match.start()] + match[1] + stripped[match.end() :]
+    return stripped
+
+
+_ANCHOR = re.compile(r"(?:builtin\.module|func\.func|any)\(([^()]*)\)")
+
+
+def pass_names() -> tuple[str, ...]:
+    """The names of all passes, the user's too."""
+    return (*_OWN_PASSES, *USER_PASSES)
+
+
+def require_pass(name: str) -> None:
+    """Requires a pass of that name.
+
+    Raises:
+        ArgumentError: There is none.
+    """
+    _known(name, pass_names(), "pass")
+
+
 def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:
     if spec.name != TTMETAL_PIPELINE:
         return ()

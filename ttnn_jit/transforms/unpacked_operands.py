@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ttnn_jit import ops
 from ttnn_jit.dialects import ttir
-from ttnn_jit.dialects.declared_ops import ContractionOp, MovementOp, RoutineOp, TypecastOp
+from ttnn_jit.dialects.declared_ops import CollectiveOp, ContractionOp, MovementOp, RoutineOp, TypecastOp
 from ttnn_jit.dialects.layout import dtype_of, is_packed, spec_of, tensor_type
 from ttnn_jit.dialects.writing.creation import clone_with
 from ttnn_jit.dialects.writing.editing import ops_of
@@ -59,7 +59,7 @@ class _Unpacking:
             values[op.results[0]] = self._full(op)
         elif isinstance(op, RoutineOp) and op.packs_rows:
             self._on_packed_rows(op, values)
-        elif isinstance(op, ttir.TensorOp):
+        elif isinstance(op, ttir.TensorOp) and not isinstance(op, CollectiveOp):  # which moves packed elements
             self._on_unpacked(op, values)
         else:
             return None

@@ -38,8 +38,10 @@ from ttnn_jit.ttnn.functions.minimal_products import minimal_matmul as minimal_m
 from ttnn_jit.ttnn.meshes.neighbour_collectives import neighbor_pad_async as neighbor_pad_async
 from ttnn_jit.ttnn.functions.fused_caches import paged_fused_update_cache as paged_fused_update_cache
 from ttnn_jit.ttnn.functions.convolutions_3d import prepare_conv3d_weights as prepare_conv3d_weights
+from ttnn_jit.ttnn.meshes.sockets import recv_async as recv_async
 from ttnn_jit.ttnn.meshes.asynchronous_collectives import reduce_scatter_minimal_async as reduce_scatter_minimal_async
 from ttnn_jit.ttnn.meshes.fused_collectives import ring_attention_all_gather_async as ring_attention_all_gather_async
+from ttnn_jit.ttnn.meshes.sockets import send_async as send_async
 from ttnn_jit.ttnn.meshes.neighbour_collectives import slice_reshard_async as slice_reshard_async
 from ttnn_jit.ttnn.meshes.asynchronous_collectives import strided_all_gather_async as strided_all_gather_async
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
@@ -80,12 +82,14 @@ __all__ = [
     "paged_fused_update_cache",
     "paged_update_cache",
     "prepare_conv3d_weights",
+    "recv_async",
     "reduce_scatter_minimal_async",
     "ring_attention_all_gather_async",
     "rotary_embedding",
     "rotary_embedding_hf",
     "rotary_embedding_llama",
     "rotary_embedding_llama_fused_qk",
+    "send_async",
     "slice_reshard_async",
     "split_query_key_value_and_split_heads",
     "strided_all_gather_async",

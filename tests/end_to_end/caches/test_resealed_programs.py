@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import ttnn_jit
 from tests import programs
 from tests.damage import damaged_json
 from tests.guarded import Guarded
+from tests.processes import run_python
 from tests.sampling import drawn
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, store_of
@@ -240,7 +240,6 @@ def test_accepted_programs_access_nothing_outside_their_operands(tmp_path):
         f"import sys; sys.path.insert(0, {str(root)!r}); import tests.end_to_end.caches.test_resealed_programs as t; "
     )
     count = drawn(3200)
-    command = [sys.executable, "-W", "error", "-c", f"{script}t.damage_and_run(seed=0, count={count})"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    text = f"{script}t.damage_and_run(seed=0, count={count})"
+    done = run_python("-W", "error", "-c", text, cwd=tmp_path, check=True)
     assert int(done.stdout) > count / 16  # otherwise nothing was tested

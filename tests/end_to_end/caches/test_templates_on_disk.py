@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import random
 import signal
-import subprocess
 import sys
 import textwrap
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ import ttnn_jit
 from tests import programs
 from tests.damage import damaged_json
 from tests.end_to_end.caches.test_resealed_programs import run_between_guards
+from tests.processes import run_python
 from tests.sampling import drawn
 from ttnn_jit import ttnn
 from ttnn_jit.cache.disk import PROGRAM, TEMPLATES, store_of
@@ -317,15 +316,7 @@ def test_accepted_templates_access_nothing_outside_their_operands(tmp_path):
     name = "tests.end_to_end.caches.test_templates_on_disk"
     number = drawn(1600)
     script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import {name} as t; t.damage_and_run(0, {number})"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_python("-W", "error", "-c", script, cwd=tmp_path, check=True)
     accepted, ran = json.loads(done.stdout)
     assert accepted > number / 16  # otherwise nothing was tested
     assert ran > number / 16
@@ -354,9 +345,7 @@ SCRIPT = """
 
 
 def run_script(path, *rows):
-    command = [sys.executable, str(path), *map(str, rows)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    return done.stdout.splitlines()[-1]
+    return run_python(path, *rows, check=True).stdout.splitlines()[-1]
 
 
 @pytest.fixture
@@ -375,10 +364,10 @@ def test_a_second_process_compiles_nothing_for_other_sizes_and_never_imports_xds
 @pytest.mark.process
 @pytest.mark.slow
 def test_processes_that_are_killed_leave_whole_templates(script):
-    for _ in range(3):
-        command = [sys.executable, str(script), *map(str, range(40, 400))]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-            for _, line in zip(count(), process.stdout, strict=False):
-                if line == "ran 41\n":
-                    process.send_signal(signal.SIGKILL)
+    text = script.read_text()
+    killed = script.with_name("killed.py")  # by the kernel, wherever it is, some time after the second size
+    for seconds in (0.0005, 0.002, 0.008):
+        ends = f"if rows == 41:\n        signal.setitimer(signal.ITIMER_REAL, {seconds})"
+        killed.write_text("import signal\n" + text.replace('print(f"ran {rows}", flush=True)', ends))
+        assert run_python(killed, *range(40, 4000)).returncode == -signal.SIGALRM
     assert run_script(script, 43, 44, 45) == "0 1 2 False"

@@ -97,3 +97,15 @@ def test_a_mark_does_nothing_where_templates_are_turned_off_or_the_extent_is_1()
 def test_a_mark_of_no_dimension_is_refused(tensor, dim, error, message):
     with pytest.raises(error, match=message):
         ttnn_jit.mark_dynamic(tensor, dim)
+
+
+def test_numbers_that_a_backend_fixes_have_programs_of_their_own_and_use_up_no_templates():
+    function = ttnn_jit.jit(enable_cache=False, backend="numba")(lambda x, rate: x * rate)
+    before = COUNTERS.compiles, COUNTERS.templates
+    for rate in (0.3, 0.7, 1.3):
+        x = torch.randn(40, 4)
+        assert torch.equal(function(x, rate), x * rate)
+    assert (COUNTERS.compiles - before[0], COUNTERS.templates - before[1]) == (3, 0)
+    for rows in (41, 42, 43):
+        function(torch.randn(rows, 4), 0.7)
+    assert (COUNTERS.compiles - before[0], COUNTERS.templates - before[1]) == (4, 1)

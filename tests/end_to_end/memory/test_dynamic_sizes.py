@@ -8,7 +8,7 @@ import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.driver import compile_program
-from ttnn_jit.compiler.request import OperationRequest
+from ttnn_jit.compiler.request import FunctionRequest, OperationRequest
 from ttnn_jit.diagnostics.errors import GridError, OversizedProgramError, ShapeError, TtnnJitError
 
 ROWS = (3, 4, 5, 7, 20, 33, 50)
@@ -170,12 +170,28 @@ def resharded(x):
 def test_a_program_that_exceeds_l1_at_some_sizes_is_refused_at_these(device):
     rows = (128, 256, 320, 100, 384, 64 * 400, 64, 64 * 200, 131)
     counts = compiles(resharded, (tiles(device, each) for each in rows))
-    assert counts == [1, 1, 0, 0, 0, 0, 1, 0, 0], "one of a size, and one for each class of sizes"
+    assert counts == [1, 1, 0, 0, 0, 1, 1, 0, 0], "one of a size, and one for each class of sizes"
     jitted = ttnn_jit.jit(resharded)
     with pytest.raises(OversizedProgramError, match="does not fit into the L1 of wormhole_b0"):
         jitted(tiles(device, 64 * 400))
     with pytest.raises(GridError, match="HEIGHT sharding of 131x64 elements"):
         jitted(tiles(device, 131))
+
+
+def test_a_size_that_exceeds_l1_is_compiled_once_where_a_template_holds_for_it(device, monkeypatch):
+    """That compile says what does not fit."""
+    lowered = []
+    lower = FunctionRequest.lower
+    monkeypatch.setattr(FunctionRequest, "lower", lambda request: lowered.append(request) or lower(request))
+    jitted = ttnn_jit.jit(enable_cache=False)(resharded)
+    for rows, count in ((64 * 300, 1), (64 * 301, 2), (64 * 303, 1), (64 * 305, 1), (64 * 100, 0)):
+        before, x = len(lowered), tiles(device, rows)
+        if rows > 64 * 100:
+            with pytest.raises(OversizedProgramError, match="does not fit into the L1 of wormhole_b0"):
+                jitted(x)
+        else:
+            assert bits(jitted(x)) == bits(ttnn.exp(x))
+        assert len(lowered) - before == count, rows
 
 
 def test_a_program_for_many_sizes_is_charged_as_one_of_its_size_is():

@@ -193,3 +193,12 @@ def test_a_tensor_of_the_host_goes_to_each_device_of_a_mesh_and_comes_back():
     composed = ttnn.to_torch(ttnn.exp(sent), mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0))
     assert composed.shape == (64, 64)
     ttnn.close_mesh_device(mesh)
+
+
+def test_delays_of_devices_are_checked_and_skew_nothing():
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(2, 2), target="cpu")
+    ttnn.apply_device_delay(mesh, [[0, 100], [7, 0]], subdevice_id=ttnn.SubDeviceId(0))
+    with pytest.raises(ArgumentError, match="rows and columns of MeshDevice"):
+        ttnn.apply_device_delay(mesh, [[0, 100]])
+    tile = ttnn.ones((32, 32), layout=ttnn.TILE_LAYOUT, device=mesh).spec.tile
+    assert (tile.tile_shape, tile) == ((32, 32), ttnn.Tile((32, 32)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import torch
 
 import ttnn_jit
 from tests import programs
+from tests.processes import run_python
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.testing import comparison_records
@@ -321,7 +320,7 @@ def test_the_environment_enables_the_mode_from_the_first_call_and_reports_are_wr
     settings = {"enable_comparison_mode": True, "comparison_mode_pcc": 0.5, "enable_logging": True}
     reports = {"root_report_path": str(tmp_path), "report_name": "run"}
     environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps({**settings, **reports})}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    done = run_python("-c", SCRIPT, env=environment, check=True)
     assert done.stdout == "['ttnn.exp', 'ttnn.exp', '__main__.program'] 0.5\n"
     assert len(json.loads((tmp_path / "run" / "comparison.json").read_text())) == 3
     assert "These differ" not in (tmp_path / "run" / "comparison.html").read_text()

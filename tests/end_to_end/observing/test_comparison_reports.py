@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.processes import run_python
 from ttnn_jit.golden.comparison_page import page
 from ttnn_jit.golden.comparison_records import ComparisonRecord, from_json_line, merged, to_json_line
 from ttnn_jit.golden.comparison_report import PAGE, PARTS, RESULTS, RecordFile, record_file
@@ -98,7 +99,7 @@ def test_processes_of_multiprocessing_and_forks_lose_no_record(tmp_path):
     (tmp_path / "script.py").write_text(textwrap.dedent(SCRIPT))
     settings = {"enable_comparison_mode": True, "root_report_path": str(tmp_path), "report_name": "run"}
     environment = {**os.environ, "TTNN_CONFIG_OVERRIDES": json.dumps(settings)}
-    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=environment, check=True)
+    run_python("script.py", cwd=tmp_path, env=environment, check=True)
     rows = json.loads((tmp_path / "run" / RESULTS).read_text())
     assert len(rows) == 2 * (2 + 2 * (1 + 3 + 5) + 4)
     assert len({row["process"] for row in rows}) >= 4

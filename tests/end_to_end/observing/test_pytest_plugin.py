@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run_python
 from ttnn_jit.specs.target import PRESETS
 
 ROOT = Path(__file__).parents[3]
@@ -106,11 +107,8 @@ def write_files(folder, **files):
 def run_pytest(folder, *arguments, plugin=True, **environment):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SYSTEM_DESC"))}
     load = ["-p", "ttnn_jit.pytest_plugin"] if plugin else []
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", *load, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
+    return run_python(
+        *("-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", *load, *arguments),
         cwd=folder,
         env={**clean, "PYTHONPATH": str(ROOT), **environment},
     )

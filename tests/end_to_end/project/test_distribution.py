@@ -93,7 +93,7 @@ def test_the_source_distribution_holds_every_file_of_the_checkout(checkout, unpa
 def test_the_wheel_holds_the_package_and_nothing_else(checkout, installed):
     package = {name for name in files_below(installed) if not name.partition("/")[0].endswith(".dist-info")}
     assert package == {f"ttnn_jit/{name}" for name in files_below(checkout / "ttnn_jit")}
-    assert {Path(name).suffix for name in package} == {".py", ".pyi", ".typed"}
+    assert {Path(name).suffix for name in package} == {".py", ".pyi", ".tsv", ".typed"}
 
 
 def test_an_installation_from_the_source_distribution_runs_the_demo_and_has_its_entry_points(installed, tmp_path):
@@ -101,6 +101,7 @@ def test_an_installation_from_the_source_distribution_runs_the_demo_and_has_its_
         "import ttnn_jit, sys; from importlib.metadata import entry_points, version; "
         "assert version('ttnn_jit') == ttnn_jit.__version__; "
         "(command,) = entry_points(group='console_scripts', name='ttnn-jit'); "
+        "(opt,) = entry_points(group='console_scripts', name='ttmlir-opt'); opt.load(); "
         "(universe,) = entry_points(group='xdsl.universe', name='ttnn_jit'); universe.load(); "
         "print(ttnn_jit.__file__); sys.exit(command.load()(['demo']))"
     )

@@ -107,7 +107,7 @@ def test_the_page_on_operations_inspects_one():
     assert code.count("define void") >= 1
 
 
-EXAMPLES = sorted(DOCS.glob("examples/*.py"))
+EXAMPLES = [*sorted(DOCS.glob("examples/*.py")), *sorted(DOCS.glob("examples/meshes/*.py"))]
 RUN_EACH = """
 import contextlib, io, json, runpy, sys, traceback
 found = {}

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import io
 import re
+import runpy
 import shlex
 import sys
 from unittest import mock
@@ -283,6 +284,18 @@ def test_the_list_of_stages_has_the_passes_of_a_loaded_file_after_the_stage_that
     assert listed[0] == "first  (from a loaded file, after frontend)"
     assert listed[index + 1 : index + 3] == [f"{name}  (from a loaded file, after cse)" for name in ("broken", "other")]
     assert [line for line in listed if "loaded" not in line] == list(pipeline.STAGES)
+
+
+def test_a_module_becomes_a_python_program_that_runs(dumps, device, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "cosh.py"
+    assert main(["translate", "--mlir-to-python", str(dumps["frontend"]), "-o", str(file)]) == 0
+    monkeypatch.setitem(sys.modules, "ttnn", ttnn)
+    monkeypatch.setattr(ttnn, "open_device", lambda **_: device)
+    monkeypatch.setattr(ttnn, "close_device", lambda _: None)
+    runpy.run_path(str(file), run_name="__main__")
+    assert "shape=Shape([64, 64]), dtype=DataType.BFLOAT16, layout=Layout.TILE" in capsys.readouterr().out
+    assert main(["translate", "--mlir-to-python", str(dumps["convert-ttir-to-d2m"])]) == 1
+    assert "convert-ttir-to-d2m.mlir:8:5: `d2m.empty` has no call in ttnn" in capsys.readouterr().err
 
 
 def test_version_is_the_packages(capsys):

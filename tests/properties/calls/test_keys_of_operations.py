@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
-import sys
 import warnings
 import zlib
 from collections import defaultdict
@@ -27,6 +25,7 @@ import ttnn_jit
 from tests import argument_walk
 from tests.argument_walk import ALONE, functions
 from tests.host_calls import HOST, Made
+from tests.processes import run_python
 from ttnn_jit import ttnn
 from ttnn_jit.cache import key as keys
 from ttnn_jit.compiler.stored_programs import content_key, notes_of, request_key
@@ -173,14 +172,8 @@ def test_no_result_depends_on_earlier_compiles_in_this_process_or_another(tmp_pa
 
 def run(order, folder, **environment):
     """The result of each call in a process that makes all of them in an order."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.argument_walk", order, *chosen()],
-        capture_output=True,
-        check=False,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "TTNN_JIT_CACHE_DIR": str(folder), "TTNN_JIT_CACHE": "1", **environment},
-    )
+    environment = {**os.environ, "TTNN_JIT_CACHE_DIR": str(folder), "TTNN_JIT_CACHE": "1", **environment}
+    done = run_python("-m", "tests.argument_walk", order, *chosen(), cwd=ROOT, env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

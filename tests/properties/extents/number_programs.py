@@ -117,11 +117,11 @@ class NumberProgram:
 
         return call
 
-    def tensors(self) -> tuple[Any, Any]:
-        """The tensors of a call."""
+    def tensors(self, rows: int = ROWS, columns: int = COLUMNS) -> tuple[Any, Any]:
+        """The tensors of a call, the first of this shape."""
         generator = torch.Generator().manual_seed(self._draw.randrange(1 << 30))
-        x = torch.randn(ROWS, COLUMNS, generator=generator) * 4
-        w = torch.randn(COLUMNS, COLUMNS, generator=generator)
+        x = torch.randn(rows, columns, generator=generator) * 4
+        w = torch.randn(columns, columns, generator=generator)
         x[0, :4] = torch.tensor([math.nan, math.inf, -0.0, 1e-40])
         return x.nan_to_num().to(self.dtype) if self.dtype is torch.int32 else x.to(self.dtype), w.to(self.dtype)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 import torch
@@ -142,10 +143,8 @@ def test_templates_made_from_two_sizes_have_equal_plans_where_both_hold(family, 
     without_shared_buffers(monkeypatch)
     with_fixed_numbers(monkeypatch)
     compared = 0
-    for number, case in enumerate(CASES[family][-drawn(24) :]):
-        sizes = [*plans_of(case)]
-        if len(sizes) < 3:
-            continue
+    of_many_sizes = ((case, sizes) for case in reversed(CASES[family]) if len(sizes := [*plans_of(case)]) > 2)
+    for number, (case, sizes) in enumerate(islice(of_many_sizes, drawn(24))):
         one = template_of(case, sizes[number % len(sizes)])
         held = [size for size in sizes if holds(one, case, size)]
         other = template_of(case, held[-1])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.copies import package_with_own
+from tests.processes import run_python
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,17 +53,11 @@ def test_the_page_adds_a_host_step_with_one_file_and_one_line(tmp_path):
     package = package_with_own("codegen", tmp_path)
     (package / file).write_text(text.partition("\n\n\nimport torch")[0] + "\n")
     (path,) = package.glob("codegen/**/host_steps.py")
-    steps, begins = path.read_text(), "HOST_STEPS: tuple[HostStep, ...] = (\n"
+    steps, begins = path.read_text(), "DEVICE_STEPS: tuple[HostStep, ...] = (\n"
     assert steps.count(begins) == 1
     added = f"from ttnn_jit.{file[:-3].replace('/', '.')} import without_unread_launches\n"
     steps = steps.replace(begins, added + begins + line)
     path.write_text(steps)
-    done = subprocess.run(
-        [sys.executable, "-c", USE],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"}
+    done = run_python("-c", USE, cwd=tmp_path, env=environment)
     assert done.stdout == "done\n", done.stderr

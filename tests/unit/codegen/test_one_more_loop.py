@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.copies import package_with_own
+from tests.processes import run_python
 
 ROOT = Path(__file__).parents[3]
 
@@ -68,12 +67,6 @@ def test_the_page_adds_a_loop_with_one_file_and_one_line(tmp_path):
     (old,) = re.findall(r"^KERNEL_STEPS: .*\n", steps, re.MULTILINE)
     assert line.replace(", move_words)", ")") == old
     path.write_text(steps.replace(old, f"from ttnn_jit.codegen.{file[:-3]} import move_words\n{line}"))
-    done = subprocess.run(
-        [sys.executable, "-c", USE],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"}
+    done = run_python("-c", USE, cwd=tmp_path, env=environment)
     assert done.stdout == "done\n", done.stderr

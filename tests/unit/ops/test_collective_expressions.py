@@ -49,7 +49,7 @@ def test_folds_over_several_axes_run_along_one_after_the_other_where_the_devices
 
 
 def test_an_expansion_names_copies_and_folds_by_operand_and_device():
-    gathered = ALL_GATHER.expansion(MESH, (0, 1, 4, 5), 1, (2, 3), (1, False))
+    gathered = ALL_GATHER.expansion(MESH, (0, 1, 4, 5), 1, (2, 3), (1,))
     assert gathered[0] == gathered[1] == (Join(1, (Shard(0), Shard(1))),)
     assert gathered[0] is gathered[1]
     assert gathered[4] == (Join(1, (Shard(4), Shard(5))),)
@@ -64,7 +64,7 @@ def test_an_expansion_names_copies_and_folds_by_operand_and_device():
 
 
 def test_equal_calls_have_one_expansion():
-    call = (MESH, tuple(range(8)), 1, (2, 3), (1, False))
+    call = (MESH, tuple(range(8)), 1, (2, 3), (1,))
     assert ALL_GATHER.expansion(*call) is ALL_GATHER.expansion(*call)
     other = (MeshShape(4, 2), *call[1:])
     assert ALL_GATHER.expansion(*other) != ALL_GATHER.expansion(*call)

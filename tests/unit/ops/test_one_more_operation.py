@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.copies import package_with_own
+from tests.processes import run_python
 
 ROOT = Path(__file__).parents[3]
 
@@ -137,14 +136,8 @@ def test_the_page_adds_an_operation_of_every_family_with_one_declaration_and_no_
             declarations.write(f"\n\n{text}\n\nOPERATIONS = (*OPERATIONS, {name})\n")
     names = [re.search(r"""name='(\w+)'|\w+ = \w+\('(\w+)'""", text) for _, text, _ in families.values()]
     (tmp_path / "use.py").write_text(USE)
-    done = subprocess.run(
-        [sys.executable, "use.py", *(found[1] or found[2] for found in names)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE_DIR": str(tmp_path / "cache")},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE_DIR": str(tmp_path / "cache")}
+    done = run_python("use.py", *(found[1] or found[2] for found in names), cwd=tmp_path, env=environment)
     assert done.stdout.startswith("done"), done.stderr
     assert int(done.stdout.split()[1]) > 0
 
@@ -157,14 +150,8 @@ def test_the_page_adds_a_function_of_the_host_api_with_one_declaration_and_no_ot
     copy = package_with_own("ttnn", tmp_path)
     (copy / "ttnn" / "rows_of_tensors.py").write_text(block.partition("\n\n\nprint(")[0])
     (tmp_path / "use.py").write_text(USE_OF_HOST_FUNCTION)
-    done = subprocess.run(
-        [sys.executable, "use.py"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"}
+    done = run_python("use.py", cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert "return x * ttnn.first_rows(x)[0][0]\n" in done.stdout
     assert "`ttnn.first_rows` runs on the host" in done.stdout

@@ -14,7 +14,13 @@ from ttnn_jit import ops
 PACKAGE = Path(ttnn_jit.__file__).parent
 HOMES = ("ops", "kernels")
 LINKED = (path for room in ("cache", "kernels") for path in (PACKAGE / room).rglob("*.py"))
-FILES = sorted(path for path in {*PACKAGE.rglob("*.py"), *LINKED} if path.relative_to(PACKAGE).parts[0] not in HOMES)
+TEXTS = PACKAGE / "dialects" / "upstream"
+"""What tt-mlir's texts may hold: its syntax and rules go by the names of its operations, and compile nothing."""
+FILES = sorted(
+    path
+    for path in {*PACKAGE.rglob("*.py"), *LINKED}
+    if path.relative_to(PACKAGE).parts[0] not in HOMES and TEXTS not in path.parents
+)
 
 OTHER_MEANINGS = {
     ("codegen/numba_kernel.py", "i0"): "the variable of an innermost loop",

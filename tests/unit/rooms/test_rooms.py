@@ -8,7 +8,7 @@ from pathlib import Path
 import ttnn_jit
 
 PACKAGE = Path(ttnn_jit.__file__).parent
-LOOSE = {"__init__", "__main__", "api", "testing", "pytest_plugin"}  # the last is the name for `pytest -p`
+LOOSE = {"__init__", "__main__", "api", "dtensor", "testing", "pytest_plugin"}  # the last is the name for `pytest -p`
 PUBLIC_MODULES = {"device"}  # `ttnn.device` is imported by users
 OF_LLVM = {"blocks", "elements", "types", "values"}  # terms of LLVM, in kernels/llvm
 

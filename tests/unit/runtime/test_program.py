@@ -271,8 +271,8 @@ def test_bytes_of_something_else_or_of_another_version_are_refused():
     data = neg().to_bytes()
     with pytest.raises(ProgramFormatError, match="not a ttnn_jit program"):
         Program.from_bytes(b"\x7fELF" + data)
-    with pytest.raises(ProgramFormatError, match="format version 15; this ttnn_jit reads 14"):
-        Program.from_bytes(data[:4] + b"\x0f\0\0\0" + data[8:])
+    with pytest.raises(ProgramFormatError, match="format version 16; this ttnn_jit reads 15"):
+        Program.from_bytes(data[:4] + b"\x10\0\0\0" + data[8:])
     with pytest.raises(ProgramFormatError, match="checksum"):
         Program.from_bytes(data[:-1])
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.copies import package_with_own
+from tests.processes import run_python
 
 ROOT = Path(__file__).parents[3]
 
@@ -63,12 +62,6 @@ def test_the_page_adds_an_element_type_with_one_row(tmp_path):
     assert text.count(last) == text.count("COMPUTE_TYPE = DataType.FLOAT32\n") == 1
     text = text.replace(last, last + member).replace("COMPUTE_TYPE = ", f"{row}\nCOMPUTE_TYPE = ")
     dtypes.write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-c", USE],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"}
+    done = run_python("-c", USE, cwd=tmp_path, env=environment)
     assert done.stdout == "done\n", done.stderr

@@ -49,11 +49,11 @@ def test_all_of_a_few_values_are_shown(one, other):
 
 
 @given(st.integers(MANY + 1, 4 * MANY), st.integers(1, 3))
-def test_about_half_of_many_values_are_shown_with_all_of_the_few_beside_them(many, few):
+def test_about_a_third_of_many_values_are_shown_with_all_of_the_few_beside_them(many, few):
     cases = product_of(many, few)
     shown = set().union(*without_some_of_many("test_it", cases).values())
     taken = covering(without_some_of_many("test_it", cases))
-    assert 0.4 * many < len(shown) - few < 0.6 * many
+    assert many // 3 <= len(shown) - few <= many // 3 + 1
     assert set().union(*(cases[name] for name in taken)) >= shown
     assert len(taken) <= max(len(shown) - few, few) + few
 
@@ -61,7 +61,7 @@ def test_about_half_of_many_values_are_shown_with_all_of_the_few_beside_them(man
 @given(st.integers(MANY + 1, 4 * MANY))
 def test_of_many_values_that_many_functions_have_each_is_shown_by_some(many):
     cases = product_of(many)
-    shown = [set().union(*without_some_of_many(f"test_{n}", cases).values()) for n in range(8)]
+    shown = [set().union(*without_some_of_many(f"test_{n}", cases).values()) for n in range(16)]
     assert len(set().union(*shown)) == many
 
 

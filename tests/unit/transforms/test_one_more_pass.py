@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.copies import package_with_own
+from tests.processes import run_python
 
 ROOT = Path(__file__).parents[3]
 
@@ -57,14 +56,8 @@ def test_the_page_adds_a_pass_with_one_file_and_one_line(tmp_path):
     followed = '    "d2m-generic-fusion",\n'
     assert order.count(followed) == 1
     path.write_text(order.replace(followed, followed + line))
-    done = subprocess.run(
-        [sys.executable, "-c", USE],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"},
-    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TTNN_JIT_CACHE": "0"}
+    done = run_python("-c", USE, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert "// -----// IR Dump After stamp-kernels //----- //" in done.stdout + done.stderr
     assert done.stdout.splitlines()[-5:-3] == ["stamp-kernels", "d2m-generic-tile-compute-loops"]

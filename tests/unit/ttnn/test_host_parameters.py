@@ -41,19 +41,23 @@ def id_of(value):
 @pytest.fixture(scope="module")
 def samples():
     """A value for each type that some function must be given."""
+    core = ttnn.MeshCoreCoord(ttnn.MeshCoordinate(0, 0), ttnn.CoreCoord(0, 0))
+    memory = ttnn.SocketMemoryConfig(ttnn.BufferType.L1, 4096)
+    socket_config = ttnn.SocketConfig([ttnn.SocketConnection(core, core)], memory)
     device = ttnn.open_device(device_id=0)
     tensor = ttnn.zeros((1, 1, 32, 32), device=device)
     mapper = ttnn.ReplicateTensorToMesh(device)
     values = {
         "int": 1, "float": 0.5, "bool": True, "str": "text", "object": None, "Any": None, "Iterable[int]": (1, 1),
         "Iterable[float]": [1.0], "torch.Tensor": None, "Sequence[int]": (1, 1), "Tensor": tensor, "Device": device,
-        "Sequence[Tensor]": [tensor], "DataType": ttnn.bfloat16, "Layout": ttnn.TILE_LAYOUT,
+        "Sequence[Sequence[int]]": [[0]], "SubDeviceId": ttnn.SubDeviceId(0), "Sequence[Tensor]": [tensor], "DataType": ttnn.bfloat16, "Layout": ttnn.TILE_LAYOUT,
         "MemoryConfig": ttnn.DRAM_MEMORY_CONFIG, "TensorToMesh": mapper, "Callable[..., Any]": print,
         "MeshToTensor": ttnn.ConcatMeshToTensor(device, 0), "ComplexTensor": ttnn.complex_tensor(tensor, tensor),
         "CoreGrid": ttnn.CoreGrid(x=1, y=1), "MeshMapperConfig": ttnn.MeshMapperConfig([ttnn.PlacementReplicate()]),
         "MeshComposerConfig": ttnn.MeshComposerConfig([0]), "MeshTraceId": object.__new__(ttnn.MeshTraceId),
         "CoreRangeSet": ttnn.CoreRangeSet([]), "MeshEvent": object.__new__(ttnn.MeshEvent), "PreHook": print,
         "PostHook": print, "GlobalSemaphore": ttnn.create_global_semaphore(device, ttnn.CoreRangeSet([]), 0),
+        "SocketConfig": socket_config, "MeshSocket": ttnn.create_socket_pair(device, device, socket_config)[0],
         "Mapping[int, Device]": {}, "Mapping[str, Any]": {}, "Sequence[UnaryWithParam | UnaryOpType]": [],
         "TensorSpec": tensor.spec, "torch.nn.Module": None, "torch.nn.Conv2d": None, "torch.nn.BatchNorm2d": None,
         "Mapping[Any, Any]": {}, "Sequence[JsonNode]": [], "Convert": print, "Callable[[], torch.nn.Module]": print,

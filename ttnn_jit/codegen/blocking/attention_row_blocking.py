@@ -24,6 +24,7 @@ from ttnn_jit.codegen.schedules.host_plan import (
     RepeatedRounds,
     Rounds,
     launch_indices,
+    of_several,
 )
 from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
@@ -85,6 +86,7 @@ class _Scores:
 # --- Legality ---------------------------------------------------------------------------------------------------------
 
 
+@of_several
 def block_attention_rows(plan: HostPlan) -> HostPlan:
     """The plan with each product, row pass and product of its result in blocks of rows."""
     launches = list(plan.launches)

@@ -51,7 +51,7 @@ def convert_in_loops(plan: HostPlan) -> HostPlan:
             converting[id(launch)] = compute_at(launch, found, blocks, plan.isa)
             converted |= {id(conversion) for conversion, _ in found.values()}
     launches = (converting.get(id(each), each) for each in plan.launches if id(each) not in converted)
-    return replace(plan, launches=tuple(launches))
+    return plan.with_launches(launches)
 
 
 def _conversions_by_value(launches: Sequence[HostLaunch]) -> Conversions:

@@ -16,7 +16,15 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.fusion.copy_folding import only_copies, only_moves
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
-from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan, RepeatedRounds, Rounds, launch_indices
+from ttnn_jit.codegen.schedules.host_plan import (
+    Blocks,
+    HostLaunch,
+    HostPlan,
+    RepeatedRounds,
+    Rounds,
+    launch_indices,
+    of_several,
+)
 from ttnn_jit.codegen.schedules.kernel import Contract
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -80,6 +88,7 @@ def _worthwhile(copied: TensorSpec, *, padded: bool) -> Iterator[_Cut]:
 # --- Legality ---------------------------------------------------------------------------------------------------------
 
 
+@of_several
 def block_copies(plan: HostPlan) -> HostPlan:
     """The plan with copies that only a product reads, as its rows, split into blocks."""
     if plan.isa is None:
@@ -94,7 +103,7 @@ def block_copies(plan: HostPlan) -> HostPlan:
             launches[-len(copies) :] = _in_blocks(copies, copied, launch)
         else:
             launches.append(launch)
-    return replace(plan, launches=tuple(launches))
+    return plan.with_launches(launches)
 
 
 def _copies_for(product: HostLaunch, before: Sequence[HostLaunch]) -> list[HostLaunch]:

@@ -64,7 +64,7 @@ _LEAST_NORMAL = 2.0**-126
 def share_kernels(plan: HostPlan) -> HostPlan:
     """The plan with kernels that are equal but for constants replaced by one that loads them."""
     if plan.isa is None:
-        return replace(plan, launches=tuple(replace(each, bound=_with_fixed(each.bound)) for each in plan.launches))
+        return plan.with_bound_kernels(_with_fixed)
     values: dict[tuple[DataType, Constant], PlanValue] = {}
     launches = [*plan.launches]
     if KEYS.memos is not None:  # in a trace
@@ -77,7 +77,8 @@ def share_kernels(plan: HostPlan) -> HostPlan:
         for index in group:
             launches[index] = replace(launches[index], bound=_loading(launches[index].bound, columns, values))
     constants = {value: constant for (_, constant), value in values.items()}
-    return replace(plan, launches=tuple(launches), constants=constants) if constants else plan
+    changed = plan.with_launches(launches)
+    return replace(changed, constants=constants) if constants else changed
 
 
 def _without_symbolic(

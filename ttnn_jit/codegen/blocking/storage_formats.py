@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ttnn_jit.codegen.bodies.steps import Load, Product, operands_of
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
-from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan
+from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan, of_several
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.nest.streams import InnerAccess, Stream
@@ -74,6 +74,7 @@ def are_whole(moves: Sequence[tuple[int, int]]) -> bool:
 # --- Factors of products ----------------------------------------------------------------------------------------------
 
 
+@of_several
 def unpack_in_products(plan: HostPlan) -> HostPlan:
     """The plan without launches that unpack block floats for products only, as one of their factors."""
     if plan.isa is None:
@@ -84,7 +85,7 @@ def unpack_in_products(plan: HostPlan) -> HostPlan:
         unpacks = isinstance(kernel, Copy) and kernel.move is Repack.UNPACKED
         if unpacks and launch.bound.outputs[0].value not in plan.results:
             launches = _without(launch, launches)
-    return replace(plan, launches=launches)
+    return plan.with_launches(launches)
 
 
 def _without(unpacking: HostLaunch, launches: Sequence[HostLaunch]) -> tuple[HostLaunch, ...]:

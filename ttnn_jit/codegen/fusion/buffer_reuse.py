@@ -15,16 +15,17 @@ from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
 def buffer_of(
-    runs: Sequence[Collection[PlanValue]], specs: Mapping[PlanValue, TensorSpec]
+    runs: Sequence[Collection[PlanValue]], specs: Mapping[PlanValue, tuple[TensorSpec, int | None]]
 ) -> dict[PlanValue, PlanValue]:
     """From each value with a spec to the value that first had its buffer.
 
     Args:
         runs: The values that each launch reads or writes, in execution order.
-        specs: The specs of the values that live only from their first to their last launch.
+        specs: The specs of the values that live only from their first to their last launch, and what else distinguishes
+            their memory: the device of a value in L1.
     """
     last = {value: run for run, touched in enumerate(runs) for value in touched if value in specs}
-    free: defaultdict[TensorSpec, list[PlanValue]] = defaultdict(list)
+    free: defaultdict[tuple[TensorSpec, int | None], list[PlanValue]] = defaultdict(list)
     found: dict[PlanValue, PlanValue] = {}
     for run, touched in enumerate(runs):
         own = [value for value in dict.fromkeys(touched) if value in specs]

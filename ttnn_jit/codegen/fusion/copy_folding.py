@@ -10,11 +10,17 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ttnn_jit.codegen.reading.packing import repacking
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, with_loops_of_copy
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, LaunchIndices, Readers, launch_indices
+from ttnn_jit.codegen.schedules.host_plan import (
+    HostLaunch,
+    HostPlan,
+    LaunchIndices,
+    Readers,
+    launch_indices,
+    of_several,
+)
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest, Repack
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.nest.streams import InnerAccess
@@ -60,6 +66,7 @@ def _changed(bound: BoundKernel, inputs: tuple[Operand, ...], outputs: tuple[Ope
 # --- Readers ----------------------------------------------------------------------------------------------------------
 
 
+@of_several
 def read_through_copies(plan: HostPlan) -> HostPlan:
     """The launches without copies that all their readers can read through."""
     found: list[HostLaunch | None] = list(plan.launches)
@@ -73,7 +80,7 @@ def read_through_copies(plan: HostPlan) -> HostPlan:
         for reader, through in folded.items():
             found[reader] = through
             readers[copy.bound.inputs[0].value].append(reader)
-    return replace(plan, launches=tuple(launch for launch in found if launch is not None))
+    return plan.with_launches(launch for launch in found if launch is not None)
 
 
 def _folded(
@@ -136,6 +143,7 @@ def _packed_again(bound: BoundKernel) -> int:
 # --- Writers ----------------------------------------------------------------------------------------------------------
 
 
+@of_several
 def write_for_copies(plan: HostPlan) -> HostPlan:
     """The plan without reshaping copies whose result the launch before can write itself."""
     found: list[HostLaunch] = []
@@ -155,7 +163,7 @@ def write_for_copies(plan: HostPlan) -> HostPlan:
             before.clear()
             _note_written(writers_found, shaped, index)
             found[index] = shaped
-    return replace(plan, launches=tuple(found))
+    return plan.with_launches(found)
 
 
 def _note_written(writers_found: LaunchIndices, launch: HostLaunch, index: int) -> None:

@@ -16,7 +16,7 @@ from ttnn_jit.codegen.bodies.steps import Load, Step, Store, with_operands
 from ttnn_jit.codegen.fusion.copy_folding import SHORT_RUN
 from ttnn_jit.codegen.fusion.sweeps import fits_stack
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, is_elementwise, kernel_over
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, Readers
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, Readers, of_several
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, LoopNest
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -103,6 +103,7 @@ class _FusedLoop:
         return HostLaunch(tuple(ops), bound)
 
 
+@of_several
 def fuse_loops(plan: HostPlan) -> HostPlan:
     """The plan with producers and consumers fused; tensors that only a fused launch reads are no longer written."""
     # Fusing never lowers the number of live tiles, so an elementwise loop that fits in the end fit at every step. To
@@ -113,7 +114,7 @@ def fuse_loops(plan: HostPlan) -> HostPlan:
     if len(fitting) < len(found):
         within = {id(launch): loop for loop in fitting if not loop.frames for launch in loop.launches}
         found = _fused_where(plan.launches, lambda loop: loop.within is not None or _fits(loop, readers), within)
-    return replace(plan, launches=tuple(loop.launch(readers) for loop in found))
+    return plan.with_launches(loop.launch(readers) for loop in found)
 
 
 def _fits(loop: _FusedLoop, readers: Readers) -> bool:

@@ -12,13 +12,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from xdsl.ir import Operation
 
 from ttnn_jit.codegen.fusion.copy_folding import only_moves
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, filled_with, kernel_over
-from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, launch_indices
+from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, launch_indices, of_several
 from ttnn_jit.codegen.schedules.kernel import LoopNest
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.dialects.declared_ops import MovementOp
@@ -66,6 +65,7 @@ class _Padded:
         return [axis for axis, (own, whole) in dims if own.count != whole]
 
 
+@of_several
 def read_without_padding(plan: HostPlan) -> HostPlan:
     """The plan without launches that pad for elementwise readers; the readers are split where they read padding."""
     found: list[Sequence[HostLaunch]] = [(launch,) for launch in plan.launches]
@@ -83,7 +83,7 @@ def read_without_padding(plan: HostPlan) -> HostPlan:
         for index, own in zip(readers[value], parts, strict=True):
             found[index] = own
         untouched.difference_update(indices, readers[value])
-    return replace(plan, launches=tuple(itertools.chain.from_iterable(found)))
+    return plan.with_launches(itertools.chain.from_iterable(found))
 
 
 def _padded(writers: Sequence[HostLaunch], value: PlanValue) -> _Padded | None:

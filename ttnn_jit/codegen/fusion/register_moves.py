@@ -24,8 +24,9 @@ def move_in_registers(plan: HostPlan) -> HostPlan:
     isa = plan.isa
     if isa is None:
         return plan
-    launches = tuple(_moving(launch, isa) if _only_copies(launch.bound.kernel) else launch for launch in plan.launches)
-    return replace(plan, launches=launches)
+    return plan.with_launches(
+        _moving(launch, isa) if _only_copies(launch.bound.kernel) else launch for launch in plan.launches
+    )
 
 
 def _moving(launch: HostLaunch, isa: HostIsa) -> HostLaunch:

@@ -28,7 +28,7 @@ def propagate_reshapes(plan: HostPlan) -> HostPlan:
         if value not in plan.results:
             later = [launches[each] for each in readers[value] if each > index]
             launches[index] = _in_shape_of_readers(launch, later)
-    return replace(plan, launches=tuple(launches))
+    return plan.with_launches(launches)
 
 
 def _runs_in_any_shape(launch: HostLaunch) -> bool:

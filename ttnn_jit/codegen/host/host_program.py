@@ -21,9 +21,10 @@ from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, RepeatedR
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.codegen.writing.llvm_kernel import LlvmKernel, kernel_of
-from ttnn_jit.dialects.argument_notes import updates_of
+from ttnn_jit.dialects.argument_notes import shared_blocks_of, updates_of, whole_arguments_of
 from ttnn_jit.dialects.d2m import EmptyOp, GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.functions import single_function
+from ttnn_jit.dialects.meshes import mesh_devices_of
 from ttnn_jit.dialects.region_loops import refusal, refuse_packed
 from ttnn_jit.dialects.ttcore import system_desc_of
 from ttnn_jit.kernels.isa import HostIsa
@@ -68,7 +69,9 @@ def host_plan(module: ModuleOp, isa: HostIsa | None) -> HostPlan:
     Raises:
         CompileError: The module holds an op that is no scheduled kernel.
     """
-    plan = _initial_plan(single_function(module), ModuleReader(system_desc_of(module).numerics), isa)
+    devices = mesh_devices_of(module)
+    reader = ModuleReader(system_desc_of(module).numerics, devices)
+    plan = replace(_initial_plan(single_function(module), reader, isa), devices=devices)
     for step in HOST_STEPS:
         plan = step(plan)
     return plan
@@ -86,7 +89,19 @@ def _initial_plan(function: FuncOp, reader: ModuleReader, isa: HostIsa | None) -
     if not read.union(results) <= {*arguments, *written}:
         raise refusal(function, "a tensor is read that neither the caller passes nor a kernel writes")
     name = function.sym_name.data
-    return HostPlan(name, launches, arguments, results, updates_of(function), written, isa)
+    whole = frozenset(whole_arguments_of(function))
+    return HostPlan(
+        name,
+        launches,
+        arguments,
+        results,
+        updates_of(function),
+        written,
+        isa,
+        numerics=reader.numerics,
+        whole=whole,
+        blocks=shared_blocks_of(function),
+    )
 
 
 def _read(launches: Sequence[HostLaunch], results: Iterable[PlanValue]) -> tuple[HostLaunch, ...]:
@@ -122,7 +137,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_index)]
     written = _written(launch.bound for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
-    between = {value: value.spec for value in written if value not in outputs}
+    between = {value: (value.spec, _device_in_l1(host, value)) for value in written if value not in outputs}
     # Values that the next round of blocks reads must outlive this round; two rounds show the live ranges of all.
     runs = itertools.chain.from_iterable(group * (1 if group[0][1].blocks is None else 2) for group in groups)
     buffers = buffer_of([tuple(each.value for each in launch.bound.operands) for _, launch in runs], between)
@@ -154,7 +169,27 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         in_place=tuple(each.argument for each in in_place),
         copies=tuple(first_run[each.copy] for each in in_place if each.copy is not None),
         constants=tuple(PlanConstant(value.spec.dtype, each.bits) for value, each in host.constants.items()),
+        devices=host.devices,
+        positions=tuple(host.positions.get(value, 0) for value in order) if host.devices else (),
+        whole=_whole_inputs(host),
     )
+
+
+def _device_in_l1(host: HostPlan, value: PlanValue) -> int | None:
+    """The position of the device in whose L1 a value is; None if it is in no L1, or the program runs on one device."""
+    return host.positions.get(value) if in_l1(value.spec) else None
+
+
+def _whole_inputs(host: HostPlan) -> tuple[int, ...]:
+    """The indices of the arguments of a mesh's plan that are one tensor for the whole mesh."""
+    if host.devices is None:
+        return ()
+    found, start = [], 0
+    for index in range(len(host.whole) + (len(host.arguments) - len(host.whole)) // len(host.devices)):
+        if index in host.whole:
+            found.append(start)
+        start += 1 if index in host.whole else len(host.devices)
+    return tuple(found)
 
 
 def _blocks_or_index(each: tuple[int, HostLaunch]) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from ttnn_jit.codegen.blocking.attention_row_blocking import block_attention_rows
 from ttnn_jit.codegen.blocking.compute_at import convert_in_loops
@@ -25,6 +26,7 @@ from ttnn_jit.codegen.fusion.padded_reads import read_without_padding
 from ttnn_jit.codegen.fusion.register_moves import move_in_registers
 from ttnn_jit.codegen.fusion.reshape_propagation import propagate_reshapes
 from ttnn_jit.codegen.fusion.sweeps import split_into_sweeps
+from ttnn_jit.codegen.meshes.mesh_expansion import mesh_expansion
 from ttnn_jit.codegen.reading.contracting import epilogue
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, with_loops_of_copy
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
@@ -123,7 +125,7 @@ def choose_tier(kernel: Kernel, isa: HostIsa | None) -> Kernel:
 
 def choose_loops_of_copies(plan: HostPlan) -> HostPlan:
     """The plan with the loops of copies blocked or interchanged, where that suits them."""
-    return replace(plan, launches=tuple(replace(each, bound=with_loops_of_copy(each.bound)) for each in plan.launches))
+    return plan.with_bound_kernels(with_loops_of_copy)
 
 
 def choose_size_classes(plan: HostPlan) -> HostPlan:
@@ -136,8 +138,7 @@ def choose_size_classes(plan: HostPlan) -> HostPlan:
         return plan
     kernels = [launch.bound.kernel for launch in plan.launches]
     exact = any(isinstance(kernel, Copy) and kernel.repacks for kernel in kernels)
-    chosen = (replace(launch, bound=_with_size_class(launch.bound, isa, exact=exact)) for launch in plan.launches)
-    return replace(plan, launches=tuple(chosen))
+    return plan.with_bound_kernels(partial(_with_size_class, isa=isa, exact=exact))
 
 
 def _with_size_class(bound: BoundKernel, isa: HostIsa, *, exact: bool) -> BoundKernel:
@@ -164,7 +165,7 @@ def _on_each(step: KernelStep) -> HostStep:
     return lambda plan: plan.with_kernels(lambda kernel: step(kernel, plan.isa))
 
 
-HOST_STEPS: tuple[HostStep, ...] = (
+DEVICE_STEPS: tuple[HostStep, ...] = (
     read_through_copies,
     propagate_reshapes,
     fuse_loops,
@@ -180,7 +181,18 @@ HOST_STEPS: tuple[HostStep, ...] = (
     convert_in_loops,
     block_attention_rows,
 )
-"""The steps in order. Steps that choose vectors return a plan without `isa` unchanged."""
+"""The steps on the plan of one device, in order. Steps that choose vectors return a plan without `isa` unchanged."""
+
+
+def _scheduled(plan: HostPlan) -> HostPlan:
+    """The plan after the steps of one device."""
+    for step in DEVICE_STEPS:
+        plan = step(plan)
+    return plan
+
+
+HOST_STEPS: tuple[HostStep, ...] = (*DEVICE_STEPS, partial(mesh_expansion, scheduled=_scheduled))
+"""The steps in order. The launches of a collective are scheduled on their own."""
 
 
 def schedule_of(body: KernelBody, isa: HostIsa) -> Kernel:

@@ -36,10 +36,11 @@ def copying_kernels(op: MovementOp, reader: ModuleReader) -> list[BoundKernel]:
 
 def filling_kernels(op: FullOp, reader: ModuleReader) -> list[BoundKernel]:
     """The launch that fills a tensor with one number."""
-    return [_fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
+    return [fill(reader.operand(op.result), op.fill_value.value.data, reader.numerics)]
 
 
-def _fill(target: Operand, number: float, numerics: Numerics) -> BoundKernel:
+def fill(target: Operand, number: float, numerics: Numerics) -> BoundKernel:
+    """The launch that fills a tensor, or a block of one, with one number."""
     return kernel_over((), (target,), filled_with(number, target.view.spec.dtype), numerics)
 
 
@@ -50,7 +51,7 @@ def _filling(op: MovementOp, result: Operand, numerics: Numerics) -> list[BoundK
         return []
     (part,) = op.parts
     return [
-        _fill(result.viewed(slab.result_access), background.number, numerics)
+        fill(result.viewed(slab.result_access), background.number, numerics)
         for slab in surrounding_parts(part, background.extents)
     ]
 

@@ -11,6 +11,7 @@ from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.dialects.d2m import GenericOp, MaskOp, ViewLayoutOp
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE, MeshDevices
 from ttnn_jit.specs.target import Numerics
 
 
@@ -19,11 +20,13 @@ class ModuleReader:
 
     Attributes:
         numerics: The numerics of the module's target.
+        devices: The devices that run the program; those of a mesh of one if the module states none.
         readings: The kernels read so far.
     """
 
-    def __init__(self, numerics: Numerics) -> None:
+    def __init__(self, numerics: Numerics, devices: MeshDevices | None = None) -> None:
         self.numerics = numerics
+        self.devices = devices or ONE_DEVICE
         self.readings: dict[GenericOp, Reading] = {}
         self._values: dict[SSAValue, PlanValue] = {}
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+import functools
+import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from xdsl.ir import Operation
@@ -19,6 +21,8 @@ from ttnn_jit.dialects.declared_ops import DeclaredOp
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.ops import COPY
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.target import Numerics
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,12 @@ class HostPlan:
         written: Every tensor that a kernel of the module writes; fusion leaves some of them without memory.
         isa: The vector ISA of the schedule; None where another compiler chooses.
         constants: The tensors of one element that launches read and that belong to the program.
+        numerics: The numerics of the target.
+        devices: The devices of a mesh that run the program; None for one device.
+        whole: The indices of arguments of one device's plan that are one tensor for the whole mesh.
+        blocks: Argument index of one device's plan -> per device the first one whose part has the same memory.
+        positions: Of a mesh's plan, the position among `devices` of each value's device; empty before
+            `mesh_expansion`.
     """
 
     name: str
@@ -163,6 +173,11 @@ class HostPlan:
     written: tuple[PlanValue, ...]
     isa: HostIsa | None = None
     constants: Mapping[PlanValue, Constant] = field(default_factory=dict)
+    numerics: Numerics = Numerics.IEEE
+    devices: MeshDevices | None = None
+    whole: frozenset[int] = frozenset()
+    blocks: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    positions: Mapping[PlanValue, int] = field(default_factory=dict)
 
     @property
     def readers(self) -> Readers:
@@ -181,5 +196,34 @@ class HostPlan:
 
     def with_kernels(self, changed: Callable[[Kernel], Kernel]) -> HostPlan:
         """The plan with every kernel replaced by the result of `changed`."""
-        made = ((each, replace(each.bound, kernel=changed(each.bound.kernel))) for each in self.launches)
-        return replace(self, launches=tuple(replace(launch, bound=bound) for launch, bound in made))
+
+        def with_kernel(bound: BoundKernel) -> BoundKernel:
+            kernel = changed(bound.kernel)
+            return bound if kernel is bound.kernel else replace(bound, kernel=kernel)
+
+        return self.with_bound_kernels(with_kernel)
+
+    def with_bound_kernels(self, changed: Callable[[BoundKernel], BoundKernel]) -> HostPlan:
+        """The plan with the kernel, the operands and the loops of every launch replaced by the result of `changed`."""
+
+        def with_bound(launch: HostLaunch) -> HostLaunch:
+            bound = changed(launch.bound)
+            return launch if bound is launch.bound else replace(launch, bound=bound)
+
+        return self.with_launches(map(with_bound, self.launches))
+
+    def with_launches(self, launches: Iterable[HostLaunch]) -> HostPlan:
+        """The plan with these launches; itself if it has them."""
+        made = tuple(launches)
+        same = len(made) == len(self.launches) and all(map(operator.is_, made, self.launches))
+        return self if same else replace(self, launches=made)
+
+
+def of_several(step: Callable[[HostPlan], HostPlan]) -> Callable[[HostPlan], HostPlan]:
+    """A decorator of steps that change launches together: such a step leaves a plan of one launch as it is."""
+
+    @functools.wraps(step)
+    def changed(plan: HostPlan) -> HostPlan:
+        return step(plan) if len(plan.launches) > 1 else plan
+
+    return changed

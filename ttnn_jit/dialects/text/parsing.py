@@ -27,7 +27,16 @@ _LOCATION_ALIAS = re.compile(r"^#[A-Za-z_][\w$.-]*[ \t]*=[ \t]*loc\(.*\)[ \t\r]*
 
 
 _Parsed = TypeVar("_Parsed", bound=Attribute)
-_PREFIX_LENGTH = 8  # characters by which known texts of types and attributes are looked up
+
+
+def _bracketed(depth: int) -> str:
+    """A pattern of text in angle brackets, nested up to `depth` deep, without strings and comments."""
+    inner = f"|{_bracketed(depth - 1)}" if depth else ""
+    return rf'<(?:->|[^<>"/-]|-(?!>){inner})*+>'
+
+
+_BRACKETED = re.compile(rf"[!#]?[A-Za-z_][\w.$]*+{_bracketed(5)}", re.ASCII)
+"""A type or an attribute with a body, as a text spells it."""
 
 
 class SourceText:
@@ -94,8 +103,8 @@ class TextParser(Parser):
         super().__init__(context, source.hoisted)
         self._source = source
         self._location_was_said = False
-        self._types: dict[str, list[tuple[str, TypeAttribute]]] = {}
-        self._attributes: dict[str, list[tuple[str, Attribute]]] = {}
+        self._types: dict[str, TypeAttribute] = {}
+        self._attributes: dict[str, Attribute] = {}
 
     def parse_optional_type(self) -> TypeAttribute | None:
         """The type at the parser's position, if there is one."""
@@ -108,25 +117,24 @@ class TextParser(Parser):
             return parse()
         return self._parsed_once(self._attributes, parse)
 
-    def _parsed_once(
-        self, known: dict[str, list[tuple[str, _Parsed]]], parse: Callable[[], _Parsed | None]
-    ) -> _Parsed | None:
+    def _parsed_once(self, known: dict[str, _Parsed], parse: Callable[[], _Parsed | None]) -> _Parsed | None:
         """The result of `parse` at the parser's position, cached by text.
 
         Args:
-            known: Prefix -> texts with that prefix, up to the bracket that closes their first one, and their results.
-            parse: Called if none of these texts is at the position.
+            known: Texts up to the bracket that closes their first one, and their results.
+            parse: Called if the text at the position is not known.
         """
-        text, start = self.lexer.input.content, self.pos
-        for spelling, value in known.get(text[start : start + _PREFIX_LENGTH], ()):
-            if text.startswith(spelling, start):
-                self._resume_from(start + len(spelling))
-                return value
-        found = parse()
+        match = _BRACKETED.match(self.lexer.input.content, self.pos)
+        if match is None:
+            return parse()
+        spelling = match.group()
+        found = known.get(spelling)
         if found is not None:
-            spelling = text[start : self.pos].rstrip()
-            if spelling.endswith(">") and "//" not in spelling:  # where a comment may begin
-                known.setdefault(spelling[:_PREFIX_LENGTH], []).append((spelling, found))
+            self._resume_from(match.end())
+            return found
+        found = parse()
+        if found is not None and self.pos >= match.end():
+            known[spelling] = found
         return found
 
     def forget_texts(self) -> None:

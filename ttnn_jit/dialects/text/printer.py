@@ -64,6 +64,7 @@ class MLIRPrinter(Printer):
     def __init__(self, names: Names, aliases: Mapping[Attribute, str], *, locations: bool) -> None:
         super().__init__(print_debuginfo=locations)
         self.chunks: list[str] = []
+        self.is_generic = False  # whether every op is printed in generic form
         self.names = names
         self.aliases = aliases
         # Attributes are kept alive beside their text: the id of a freed one could be reused.
@@ -146,7 +147,7 @@ class MLIRPrinter(Printer):
     def print_op(self, op: Operation) -> None:
         """``%results = op``, in custom or generic syntax, and with `locations` its location."""
         self._print_result_names(op.results)
-        if type(op).print is Operation.print or getattr(op, "is_printed_generic", False):
+        if self.is_generic or type(op).print is Operation.print or getattr(op, "is_printed_generic", False):
             self.print_string(f'"{op.name}"')
             self.print_op_with_default_format(op)
             return
@@ -358,16 +359,26 @@ def _definitions(aliases: Iterable[_Alias], printer: MLIRPrinter) -> str:
     return printer.text()
 
 
-def op_text(op: Operation, *, locations: bool = False) -> str:
-    """`op` as mlir-opt prints it: aliases, the op, aliases of locations."""
+def op_text(op: Operation, *, locations: bool = False, local_scope: bool = False, generic: bool = False) -> str:
+    """`op` as mlir-opt prints it: aliases, the op, aliases of locations.
+
+    Args:
+        op: The op.
+        locations: Whether locations are printed.
+        local_scope: Whether attributes are printed in full, without aliases.
+        generic: Whether every op is printed in generic form.
+    """
     names = names_of(op)
     collector = _AliasCollector(names, locations=locations)
+    collector.is_generic = generic
     collector.print_op(op)
-    aliases = _numbered(collector.found.values())
+    aliases = [] if local_scope else _numbered(collector.found.values())
     alias_names = {alias.attribute: alias.name for alias in aliases}
 
     def printer() -> MLIRPrinter:
-        return MLIRPrinter(names, alias_names, locations=locations)
+        made = MLIRPrinter(names, alias_names, locations=locations)
+        made.is_generic = generic
+        return made
 
     body = printer()
     body.print_op(op)

@@ -431,6 +431,8 @@ def _print_region_without_label(writer: OperationWriter, arguments: Sequence[Ele
 def _parse_initial_value(reader: OperationReader, arguments: Sequence[Element]) -> None:
     reader.parser.parse_punctuation("=", " after symbol name")
     reader.attributes[names_of(arguments)[-1]] = reader.parser.parse_attribute()
+    if reader.parser.parse_optional_punctuation(":") is not None:
+        reader.parser.parse_type()  # MLIR reads one behind an attribute of a dialect, and this attribute keeps none
 
 
 def _print_initial_value(writer: OperationWriter, arguments: Sequence[Element]) -> None:

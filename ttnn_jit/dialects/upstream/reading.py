@@ -82,7 +82,13 @@ def read_upstream(
     except ParseError as error:
         help_text = error.help if isinstance(error, UnknownOperationError) else None
         location = source.span(error.span.start, error.span.end)
-        raise InvalidModule(error.msg, location=location, help=help_text) from error
+        raise InvalidModule(_in_words_of_mlir(error.msg), location=location, help=help_text) from error
+
+
+def _in_words_of_mlir(message: str) -> str:
+    """A message of xDSL's parser as MLIR's says it: ``expected '='``."""
+    message = re.sub(r"^('[^']+') expected\b", r"expected \1", message.strip())
+    return re.sub(r"^Expected (?=')", "expected ", message)
 
 
 def pieces_of(text: str) -> Iterator[tuple[int, str]]:

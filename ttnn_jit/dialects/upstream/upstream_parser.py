@@ -22,15 +22,16 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     MemRefLayoutAttr,
     MemRefType,
+    ModuleOp,
     RankedStructure,
     UnrankedMemRefType,
     UnregisteredAttr,
     i1,
 )
-from xdsl.ir import Attribute, BuiltinAttribute, Data, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, BuiltinAttribute, Data, Operation, ParametrizedAttribute, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AffineParser
+from xdsl.parser import AffineParser, ParserState
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -39,6 +40,7 @@ from ttnn_jit.dialects.locations import location_attribute
 from ttnn_jit.dialects.text.parsing import SourceText, TextParser
 from ttnn_jit.dialects.upstream import tables, xdsl_syntax
 from ttnn_jit.dialects.upstream.context import UpstreamContext
+from ttnn_jit.dialects.upstream.fast_lexer import FastLexer
 from ttnn_jit.dialects.upstream.operation_writer import SEGMENT_NAMES
 from ttnn_jit.dialects.upstream.table_attributes import attribute_class, first_that_parses
 from ttnn_jit.dialects.upstream.table_operations import TableOperation, has_assembly, parse_by_table
@@ -101,6 +103,36 @@ _SEMI_AFFINE = {
 }
 
 
+class _Mark(dict[str, tuple[SSAValue, ...]]):
+    """The number of values that were defined at some point of a text."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.count = count
+
+
+class _Scopes(dict[str, tuple[SSAValue, ...]]):
+    """The values that are visible, by name. A copy is a mark: xDSL copies them all before each region."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: list[str] = []
+
+    def __setitem__(self, name: str, values: tuple[SSAValue, ...]) -> None:
+        self._names.append(name)
+        super().__setitem__(name, values)
+
+    def copy(self) -> _Mark:
+        """The mark of now."""
+        return _Mark(len(self._names))
+
+    def go_back_to(self, mark: _Mark) -> None:
+        """Forgets the values that were defined after a mark."""
+        for name in self._names[mark.count :]:
+            self.pop(name, None)
+        del self._names[mark.count :]
+
+
 class UpstreamParser(TextParser):
     """Parses one module.
 
@@ -109,11 +141,50 @@ class UpstreamParser(TextParser):
         resources: Dialect and name -> the hexadecimal text of a resource that the end of the text holds.
     """
 
+    _scopes: _Scopes
+
     def __init__(self, context: UpstreamContext, source: SourceText, *, keep_bodies: bool) -> None:
         super().__init__(context, source)
+        self._parser_state = ParserState(FastLexer(self.lexer.input))
         self.kept: list[str] = []
         self.resources: dict[tuple[str, str], str] = {}
         self._keeps_bodies = keep_bodies
+
+    @property
+    def ssa_values(self) -> dict[str, tuple[SSAValue, ...]]:
+        """The visible values by name."""
+        return self._scopes
+
+    @ssa_values.setter
+    def ssa_values(self, values: dict[str, tuple[SSAValue, ...]]) -> None:
+        if isinstance(values, _Mark):
+            self._scopes.go_back_to(values)
+        else:
+            self._scopes = _Scopes()
+
+    @property
+    def pos(self) -> int:
+        """The start of the next token."""
+        token: Any = self._parser_state.current_token
+        start: int = token.start
+        return start
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:  # noqa: ARG002 - xDSL's signature
+        """The module of the whole text; a text may hold definitions of aliases alone."""
+        ops: list[Operation] = []
+        while (kind := self._current_token.kind) is not MLIRTokenKind.EOF:
+            if kind in {MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT}:
+                self._parse_alias_def()
+            elif kind is MLIRTokenKind.FILE_METADATA_BEGIN:
+                self._parse_file_metadata_dictionary()
+            elif (op := self.parse_optional_operation()) is not None:
+                ops.append(op)
+            else:
+                self.raise_error("expected an operation")
+        if self.forward_ssa_references:
+            names = ", ".join(f"%{name}" for name in self.forward_ssa_references)
+            self.raise_error(f"use of undeclared SSA value name: {names}")
+        return ops[0] if len(ops) == 1 and isinstance(ops[0], ModuleOp) else ModuleOp(ops)
 
     def _parse_alias_def(self) -> None:
         """An alias that is defined anew, as each module of a file does, replaces the old one."""

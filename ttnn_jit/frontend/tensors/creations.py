@@ -12,10 +12,11 @@ from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTen
 from ttnn_jit.frontend.tensors.tensor_metadata import ttnn_equivalent
 from ttnn_jit.frontend.tensors.writes import write
 from ttnn_jit.ops import Operation
+from ttnn_jit.ops.collectives.device_exchanges import DEVICE_POSITION
 from ttnn_jit.ops.families.decomposition import BY_NAME
 from ttnn_jit.ops.host_ops import Creation, Draws, HostOps
-from ttnn_jit.ops.selection.random_numbers import KEY_OF_WORDS, NEXT_DRAW, STATE_WORD
-from ttnn_jit.runtime.programs.random_state import PARTS, words_of
+from ttnn_jit.ops.selection.random_numbers import KEY_OF_WORDS, NEXT_DRAW, NUMBERS_OF_A_DRAW, STATE_WORD
+from ttnn_jit.runtime.memory.random_words import PARTS, words_of
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 
 
@@ -82,12 +83,21 @@ class _ProgramOps(HostOps[ProgramTensor]):
             made = draws(handle(first), handle(builder.operation(KEY_OF_WORDS, words, (0,), location)), None)
         else:
             draw, key = map(self._emitter.random_state, PARTS)
-            made = draws(draw, key, None)
-            after = builder.operation(
-                NEXT_DRAW, [draw.operand], (), location
-            )  # after the draw: it updates the counter in place
+            made = draws(self._own_draw(draw), key, None)
+            # After the draw: it updates the counter in place.
+            after = draw.operand
+            for _ in builder.devices.numbers:
+                after = builder.operation(NEXT_DRAW, [after], (), location)
             write(self._emitter, draw, after, "a draw")
         return made if config is None else self.with_layout(made, made.spec.with_(memory_config=config))
+
+    def _own_draw(self, draw: ProgramTensor) -> ProgramTensor:
+        """The number of the draw of each device: on a mesh they draw one after the other."""
+        if len(self._builder.devices) == 1:
+            return draw
+        (position,) = self._emitter.exchanged("a draw", DEVICE_POSITION, (draw,), (NUMBERS_OF_A_DRAW,), None)
+        own: ProgramTensor = self.add(draw, position)
+        return own
 
     def with_memory_config(
         self, call: Callable[..., Any], arguments: Sequence[Any], config: MemoryConfig

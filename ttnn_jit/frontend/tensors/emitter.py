@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, ShapeError
 from ttnn_jit.foreign.numpy_scalar import is_numpy_scalar
 from ttnn_jit.frontend.tensors.creations import create
-from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter
+from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor
 from ttnn_jit.frontend.tensors.proxy import ProxyTensor
 from ttnn_jit.frontend.tensors.requested_results import activate_operands, note_layouts, relaid_out, results_of
 from ttnn_jit.frontend.tensors.tensor_metadata import ttnn_equivalent
@@ -17,7 +17,7 @@ from ttnn_jit.frontend.tensors.views import note_views, strides_of_result
 from ttnn_jit.frontend.tensors.writes import is_proxy, update_in_place, write_output, write_outputs
 from ttnn_jit.frontend.unsupported import host_function_error, outside_tensor_help, unsupported_function
 from ttnn_jit.frontend.writing.module_builder import TensorOperand
-from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Operation, bind, overloads_of
+from ttnn_jit.ops import ALIASES, IN_PLACE, BoundCall, Collective, Operation, bind, overloads_of
 from ttnn_jit.ops.host_ops import creation_of
 from ttnn_jit.ops.language.binding import with_precision
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions, bind_options
@@ -112,6 +112,33 @@ class Emitter(AbstractEmitter):
         self._note_memory(bound, proxies, options)
         note_layouts(self, bound, proxies, applied)
         return bound.operation.packed(proxies)
+
+    def exchanged(
+        self,
+        name: str,
+        collective: Collective,
+        tensors: Sequence[ProgramTensor],
+        statics: tuple[Any, ...],
+        cluster_axis: int | None,
+    ) -> list[ProgramTensor]:
+        """The results of a collective of the function `name` between the devices of the program.
+
+        Raises:
+            CompileError: The attributes do not fit the operands or the mesh.
+        """
+        builder, location = self.builder, self.location()
+        if builder.devices.remote:
+            raise CompileError(
+                f"{name} exchanges with devices of other ranks inside a jitted function",
+                location=location,
+                help="call it between jitted functions, eagerly",
+            )
+        operands = [self.live_operand(self.operand(each), f"`{name}`") for each in tensors]
+        try:
+            written, own = collective.in_program(builder.devices, cluster_axis, statics)
+            return [self.tensor(made) for made in builder.exchanged(written, operands, own, location)]
+        except (ArgumentError, ShapeError) as error:
+            raise CompileError(f"{name}: {error.message}", location=location, help=error.help) from None
 
     def _note_memory(self, bound: BoundCall, results: Sequence[ProxyTensor], options: ResultOptions) -> None:
         """Note which results of a call are views of an operand, and the strides of the others."""

@@ -14,11 +14,10 @@ from ttnn_jit.frontend.reads.read_recorder import ReadRecorder
 from ttnn_jit.frontend.writing.frontend_request import FrontendRequest
 from ttnn_jit.guards.reads import STATE_STEP, Path, path_text
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
-from ttnn_jit.runtime.libraries import TTNN, LibraryMark, mark_of, tensor_library_of
-from ttnn_jit.specs.tensor_spec import TensorSpec
+from ttnn_jit.runtime.libraries import MESH, TTNN, LibraryMark, mark_of, tensor_library_of
 
-MakeInput = Callable[[TensorSpec, str], Any]
-"""Makes the program's next input from a spec and a name, and returns its proxy."""
+MakeInput = Callable[..., Any]
+"""Makes the program's next input from a spec, a name and the blocks of a tensor of a mesh, and returns its proxy."""
 
 
 class HiddenInputs:
@@ -38,6 +37,7 @@ class HiddenInputs:
         self._open = request.hidden if opens else None
         self.library = request.library
         self._target = request.target
+        self._devices = request.devices
         self._function = request.function.__name__
         self._inputs: dict[Path, Any] = {}
         self._arguments: dict[Path, Any] = {}
@@ -56,7 +56,8 @@ class HiddenInputs:
             mark = mark_of(tensor) if path[0][0] == STATE_STEP else self._mark(tensor, path_text(path), location)
             self._recorder.record_tensor(tensor, mark)
             spec = mark.spec if self._open is None else self._open.spec(path, mark.spec)
-            known = self._inputs[path] = argument(spec, path_text(path))
+            blocks = (mark.placement.blocks_on(self._devices),) if mark.placement and self._devices else ()
+            known = self._inputs[path] = argument(spec, path_text(path), *blocks)
             self._recorder.bind_proxy(known, path, tensor)
         return known
 
@@ -95,6 +96,17 @@ class HiddenInputs:
 
     def _check_library_and_device(self, tensor: Any, subject: str) -> None:
         library, expected = tensor_library_of(tensor), self.library
+        if library is MESH and self._devices is not None:
+            self._check_devices(tensor, subject)
+            return
+        if library is MESH:
+            raise ArgumentError(f"{subject} a tensor of a mesh", help="pass it as an argument")
+        if library is TTNN and self._devices is not None:
+            where = "the host" if tensor.device() is None else tensor.device()
+            raise ArgumentError(
+                f"{subject} on {where}, and its arguments are tensors of a mesh",
+                help="copy it to the mesh: `ttnn.to_device(tensor, mesh)`",
+            )
         if library is not None and expected is not None and library is not expected:
             raise ArgumentError(
                 f"{subject} a {library.title.removesuffix('s')}, and its arguments are {expected.title}",
@@ -102,8 +114,6 @@ class HiddenInputs:
                 if TTNN in {library, expected}
                 else "take `torch.from_numpy(array)`",
             )
-        if library is TTNN and hasattr(tensor, "tensors"):
-            raise ArgumentError(f"{subject} a tensor of a mesh", help="pass it as an argument")
         device = tensor.device() if library is TTNN else None
         if library is TTNN and device is None:
             raise ArgumentError(
@@ -113,4 +123,18 @@ class HiddenInputs:
         if device is not None and device.target != self._target:
             raise ArgumentError(
                 f"{subject} on {device}, and its arguments are on a device of {self._target.name}", help=ONE_DEVICE_HELP
+            )
+
+    def _check_devices(self, tensor: Any, subject: str) -> None:
+        """Refuse a tensor of a mesh that lacks a part on a device of the program."""
+        assert self._devices is not None
+        placement = tensor.placement
+        if tensor.device() is None:
+            raise ArgumentError(f"{subject} on the host", help="move it to the mesh: `ttnn.to_device(tensor, mesh)`")
+        if placement.mesh != self._devices.shape or tensor.device().target != self._target:
+            raise ArgumentError(f"{subject} on another mesh than its arguments: {tensor.device()}")
+        if missing := sorted({*self._devices.numbers} - {*placement.numbers}):
+            raise ArgumentError(
+                f"{subject} not on device {missing[0]} of the mesh, which has a part of every argument",
+                help="pass it as an argument",
             )

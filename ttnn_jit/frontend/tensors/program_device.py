@@ -9,6 +9,8 @@ from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.specs.arch import Arch
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.tensor_spec import CoreCoord, CoreGrid
 
 
@@ -37,8 +39,18 @@ class ProgramDevice:
         return self._emitter.builder.target.arch == "blackhole"
 
     def get_num_devices(self) -> int:
-        """The number of devices that the program runs on: one."""
-        return 1
+        """The number of devices of the mesh."""
+        return self.shape.mesh_size()
+
+    @property
+    def shape(self) -> MeshShape:
+        """The shape of the mesh."""
+        return self.devices.shape
+
+    @property
+    def devices(self) -> MeshDevices:
+        """The devices that run the program."""
+        return self._emitter.builder.devices
 
     def compute_with_storage_grid_size(self) -> CoreCoord:
         """Columns and rows of cores."""
@@ -85,8 +97,8 @@ class ProgramDevice:
             f"`{name}` of a device is not known while a function is compiled: the program runs on every device of its "
             "target",
             location=self._emitter.location(),
-            help="it has `arch`, `core_grid`, `compute_with_storage_grid_size`, `dram_grid_size`, `is_blackhole` and "
-            "`get_num_devices`; read others before the call",
+            help="it has `arch`, `core_grid`, `compute_with_storage_grid_size`, `dram_grid_size`, `is_blackhole`, "
+            "`shape` and `get_num_devices`; read others before the call",
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from xdsl.ir import SSAValue
@@ -18,7 +19,7 @@ from ttnn_jit.foreign.numpy_scalar import python_number
 from ttnn_jit.frontend.tensors.hidden_inputs import HiddenInputs
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder, TensorOperand
 from ttnn_jit.guards.reads import Path
-from ttnn_jit.ops import Operation
+from ttnn_jit.ops import Collective, Operation
 from ttnn_jit.ops.families.movement import CanonicalCall
 from ttnn_jit.ops.movement.view_rules import Strides
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
@@ -40,11 +41,13 @@ class TensorArgument:
         spec: Its metadata.
         memory: A number that tensors in the same memory share; None: the tensor aliases no other.
         tensor: The tensor itself, for functions that test identity; None: nobody else has a reference to it.
+        blocks: Of a tensor of a mesh, per device the first one whose part has the same memory; () if each has its own.
     """
 
     spec: TensorSpec
     memory: int | None = None
     tensor: Any = field(default=None, repr=False, compare=False)
+    blocks: tuple[int, ...] = ()
 
 
 class ProgramTensor(TensorQueries):
@@ -219,13 +222,24 @@ class AbstractEmitter(ABC):
     ) -> Any:
         """The result of the first of `overloads` that takes these arguments, with the result `options`."""
 
+    @abstractmethod
+    def exchanged(
+        self,
+        name: str,
+        collective: Collective,
+        tensors: Sequence[ProgramTensor],
+        statics: tuple[Any, ...],
+        cluster_axis: int | None,
+    ) -> list[ProgramTensor]:
+        """The results of a collective of the function `name` between the devices of the program."""
+
     def callee_location(self) -> Location:
         """The location of the callee's name, or of the whole call if that is not known."""
         return self.location()
 
     def argument(self, argument: TensorArgument, name: str) -> ProgramTensor:
         """The proxy of the next tensor of the argument `name`; tensors in one memory share a proxy."""
-        value = self.builder.named_argument(argument.spec, name)
+        value = self.builder.named_argument(argument.spec, name, argument.blocks)
         known = None if argument.memory is None else self._arguments.get(argument.memory)
         if known is None:
             known = self._input(value, argument.spec)
@@ -247,14 +261,18 @@ class AbstractEmitter(ABC):
         """
         return self._hidden.input(value, self._hidden_input, self.location) if is_library_tensor(value) else value
 
-    def _hidden_input(self, spec: TensorSpec, name: str) -> ProgramTensor:
-        return self._input(self.builder.hidden_input(spec, name), spec)
+    def _hidden_input(
+        self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = (), *, is_whole: bool = False
+    ) -> ProgramTensor:
+        return self._input(self.builder.hidden_input(spec, name, blocks, is_whole=is_whole), spec)
 
     def random_state(self, part: str) -> ProgramTensor:
         """The input for a part of the generator's state (runtime/programs/random_state.py)."""
         library = self.library or TTNN
         tensor, name = state(part, library), name_of(part, library)
-        found: ProgramTensor = self._hidden.state_input(tensor, name, self._hidden_input, self.location)
+        found: ProgramTensor = self._hidden.state_input(
+            tensor, name, partial(self._hidden_input, is_whole=True), self.location
+        )
         return found
 
     def opened(self, value: Any, path: Path | None) -> Any:

@@ -28,7 +28,7 @@ from ttnn_jit.frontend.tensors.tensor_metadata import (
     library_of,
     metadata_attribute,
 )
-from ttnn_jit.frontend.tensors.writes import get_item, in_place_method, in_place_operator, masked_fill_, set_item
+from ttnn_jit.frontend.tensors.writes import get_item, in_place_method, in_place_operator, masked_fill_, set_item, write
 from ttnn_jit.frontend.unsupported import (
     foreign_function_help,
     outside_tensor_help,
@@ -42,12 +42,14 @@ from ttnn_jit.ops import (
     OPERATOR_METHODS,
     OVERLOADS,
     REFLECTED_METHODS,
+    Collective,
     Number,
     Operation,
 )
+from ttnn_jit.ops.collectives.device_exchanges import RECEIVE
 from ttnn_jit.runtime.libraries import NUMPY, TORCH
 from ttnn_jit.specs.storage_type import StorageType
-from ttnn_jit.specs.tensor_spec import Shape
+from ttnn_jit.specs.tensor_spec import MemoryConfig, Shape, checked
 
 TENSOR_ATTRIBUTES = ("shape", "dtype", "layout", "memory_config")
 """The attributes that determine every query of a tensor while a function is compiled (`TensorQueries`)."""
@@ -78,6 +80,30 @@ class ProxyTensor(ProgramTensor):
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Write the operation `function`, called with these arguments, into the program being compiled."""
         return self.emitter.call(function, args, kwargs)
+
+    def __ttnn_exchange__(
+        self,
+        name: str,
+        collective: Collective,
+        others: Sequence[ProgramTensor],
+        statics: tuple[Any, ...],
+        cluster_axis: int | None,
+        destination: tuple[MemoryConfig | None, ProgramTensor | None, Sequence[int] | None],
+    ) -> list[ProgramTensor]:
+        """Write a collective between the devices of the program; errors name the function `name`.
+
+        `destination` is the memory config of the results, the tensor that receives them, and the devices on which it
+        does, each None by default.
+        """
+        config, output, receivers = destination
+        if receivers is not None and output is not None:
+            collective, others = RECEIVE, (output,)
+        made = self.emitter.exchanged(name, collective, (self, *others), statics, cluster_axis)
+        if output is not None:
+            return [write(self.emitter, output, made[0].operand, name)]
+        for each in made if config is not None else ():
+            each.requested = checked(each.spec.with_(memory_config=config))
+        return made
 
     @property
     def tile(self) -> Any:

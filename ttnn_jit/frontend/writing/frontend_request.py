@@ -11,6 +11,7 @@ from ttnn_jit.frontend.writing.result_layout import ResultLayout
 from ttnn_jit.guards.reads import Path
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import TensorLibrary
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -39,6 +40,7 @@ class FrontendRequest:
         library: The library of the call's tensors, which hidden inputs must share; None: any.
         last_core: The last core (x, y) that may be used; None: the target's.
         hidden: Opens hidden inputs and hidden numbers; None: they are fixed.
+        devices: The devices of a mesh that run the program; None: one device.
     """
 
     function: types.FunctionType
@@ -49,6 +51,7 @@ class FrontendRequest:
     library: TensorLibrary | None = None
     last_core: tuple[int, int] | None = None
     hidden: OpenReads | None = None
+    devices: MeshDevices | None = None
 
     @property
     def definition(self) -> Location:

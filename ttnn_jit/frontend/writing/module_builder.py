@@ -30,9 +30,10 @@ from ttnn_jit.dialects.writing.editing import append
 from ttnn_jit.frontend.writing.kernel_operands import KernelOperand, check_kernel_operand, product_config
 from ttnn_jit.frontend.writing.promotion import promote_operands
 from ttnn_jit.frontend.writing.result_layout import ResultLayout, lay_out_results, requested_spec
-from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Elementwise, MacroOperation, Movement, Operation
+from ttnn_jit.ops import COPY, RELAYOUT, TYPECAST, Collective, Elementwise, MacroOperation, Movement, Operation
 from ttnn_jit.specs.cores.memory_config import check_memory_of_device
 from ttnn_jit.specs.dtypes import BOOLS
+from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE, MeshDevices
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.target_rules import keeps_target_rules
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, Layout, MemoryConfig, TensorSpec, checked
@@ -55,9 +56,11 @@ class ModuleBuilder(FunctionBuilder):
         location: The location of the function's definition; None for an eager operation.
         jitted: It is a function of the user's, whose kernels obey the rules of the ttnn.jit document on a chip target.
         last_core: The last core (x, y) that products are sharded over on such a target; None: the target's.
+        devices: The devices of a mesh that run the program; None: one device.
 
     Attributes:
         target: The target.
+        devices: Those devices; a mesh of one for one device.
     """
 
     def __init__(
@@ -68,9 +71,11 @@ class ModuleBuilder(FunctionBuilder):
         *,
         jitted: bool = False,
         last_core: tuple[int, int] | None = None,
+        devices: MeshDevices | None = None,
     ) -> None:
         super().__init__(TTNN, re.sub(r"[^\w.]", "", name) or "main", target.numerics, location)
         self.target = target
+        self.devices = devices or ONE_DEVICE
         self._has_rules = jitted and target.tile_aligned_only
         self._last_core = last_core or (target.grid[1] - 1, target.grid[0] - 1)
         self._names: dict[SSAValue, str] = {}
@@ -81,17 +86,29 @@ class ModuleBuilder(FunctionBuilder):
     def of(cls, request: FrontendRequest) -> Self:
         """The builder of the function that `request` names."""
         name = request.function.__name__
-        return cls(name, request.target, request.definition, jitted=True, last_core=request.last_core)
+        return cls(
+            name,
+            request.target,
+            request.definition,
+            jitted=True,
+            last_core=request.last_core,
+            devices=request.devices,
+        )
 
-    def named_argument(self, spec: TensorSpec, name: str) -> SSAValue:
-        """The function's next argument, or the next tensor of the argument `name`."""
-        value = self.argument(spec)
+    def named_argument(self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = ()) -> SSAValue:
+        """The function's next argument, or the next tensor of the argument `name`; `blocks` as in `ArgumentNotes`."""
+        value = self.argument(spec, blocks=blocks)
         self._names[value] = name
         return value
 
-    def hidden_input(self, spec: TensorSpec, name: str) -> SSAValue:
-        """The function's next argument, a hidden input found at `name`; the text shows the name."""
-        value = self.argument(spec, name)
+    def hidden_input(
+        self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = (), *, is_whole: bool = False
+    ) -> SSAValue:
+        """The function's next argument, a hidden input found at `name`; the text shows the name.
+
+        On a mesh it `is_whole` if it is one tensor for all devices.
+        """
+        value = self.argument(spec, name, blocks=blocks, is_whole=is_whole and self.devices is not ONE_DEVICE)
         self._names[value] = name
         return value
 
@@ -226,7 +243,8 @@ class ModuleBuilder(FunctionBuilder):
             copies = {value: self._copied_argument(value, layout) for value in returned}
             converted = iter(lay_out_results(self.block, [copies[value] for value in returned], layout))
             results = [value if index in updates.values() else next(converted) for index, value in enumerate(results)]
-        return module_of((self.function(results, updates),), self.target, self.location)
+        devices = None if self.devices is ONE_DEVICE else self.devices
+        return module_of((self.function(results, updates),), self.target, self.location, devices)
 
     def _copied_argument(self, value: SSAValue, layout: ResultLayout) -> SSAValue:
         """A copy of an argument that is returned in another layout; every other value unchanged."""
@@ -268,6 +286,17 @@ class ModuleBuilder(FunctionBuilder):
                     help="move one of them to the other's memory config with `ttnn.to_memory_config` before the call",
                 )
 
+    def exchanged(
+        self, collective: Collective, operands: Sequence[TensorOperand], statics: tuple[Any, ...], location: Location
+    ) -> tuple[TensorOperand, ...]:
+        """The results of a collective on the devices of the program.
+
+        Raises:
+            ArgumentError, ShapeError: The attributes do not fit the operands or the mesh.
+        """
+        specs = collective.results_on(self.devices, [spec for _, spec in operands], statics)
+        return self.write(collective, operands, statics, specs, location)
+
     def filled(self, number: float, spec: TensorSpec, location: Location | None) -> TensorOperand:
         """A tensor of `spec` filled with one number; on the host if the arguments are."""
         return super().filled(number, self._in_argument_memory(spec), location)
@@ -289,10 +318,17 @@ class ModuleBuilder(FunctionBuilder):
 class SpecBuilder(ModuleBuilder):
     """Infers the spec of each result, or refuses the operation, and writes no module."""
 
-    def named_argument(self, spec: TensorSpec, name: str) -> Any:
+    def named_argument(self, spec: TensorSpec, name: str, blocks: tuple[int, ...] = ()) -> Any:
         """None: there are no values."""
 
-    def hidden_input(self, spec: TensorSpec, name: str) -> Any:
+    def hidden_input(
+        self,
+        spec: TensorSpec,
+        name: str,
+        blocks: tuple[int, ...] = (),
+        *,
+        is_whole: bool = False,
+    ) -> Any:
         """None: there are no values."""
 
     def write(

@@ -3,7 +3,8 @@
 A declaration expands a call into plain data: for every device, its results as expressions (`Source`) over the operands'
 shards on the devices of its group. The expressions are copies of whole shards or slices, concatenations, constants, and
 folds of any number of terms. The shapes of results follow from them. Eager calls evaluate them
-(`ttnn_jit/ttnn/meshes/exchange.py`).
+(`ttnn_jit/ttnn/meshes/exchange.py`); in a program for a mesh they become launches
+(`ttnn_jit/codegen/meshes/exchanges.py`).
 
 The order of a fold is a tree over its terms: neighbours are combined pairwise, level by level, and an odd last one is
 carried to the next level. Terms are in the order of device numbers, so the result does not depend on where a term is
@@ -12,15 +13,19 @@ computed. Floats are folded in float32 and rounded once; of integers the result 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops.language.operation import Declaration
+from ttnn_jit.ops.language.operation import OperandSpec, Operation
+from ttnn_jit.ops.language.parameter import CLUSTER_AXIS, REPLICA_GROUPS, Parameter
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import REPLICATE, PlacementShard, TensorTopology
+from ttnn_jit.specs.tensor_spec import TensorSpec
 
 T = TypeVar("T")
 Extents = tuple[int, ...]
@@ -67,20 +72,39 @@ class Fold(NamedTuple):
         reduction: One of `REDUCTIONS`.
         terms: The terms in order.
         levels: The sizes of nested folds, innermost first; their product is the number of terms.
+        total: The number of terms of the whole reduction, of which these are partial sums; 0 if these are all.
+        is_partial: The value is a term of another fold: floats stay float32.
     """
 
     reduction: str
     terms: tuple[Source, ...]
     levels: Extents
+    total: int = 0
+    is_partial: bool = False
 
 
-Source: TypeAlias = "Shard | Slice | Join | Fill | Fold"
+class Received(NamedTuple):
+    """The value of an expression that another rank evaluates and sends."""
+
+    rank: int
+    of: Source
+
+
+Source: TypeAlias = "Shard | Slice | Join | Fill | Fold | Received"
 Results: TypeAlias = tuple[Source, ...]
 """The results of a call on one device."""
 
 REDUCE_SUM = "sum"
-REDUCTIONS = (REDUCE_SUM, "mean", "max", "min", "prod")
+REDUCE_MEAN = "mean"
+REDUCTIONS = (REDUCE_SUM, REDUCE_MEAN, "max", "min", "prod")
 """The reductions of folds; ttnn's standard deviation and variance are refused."""
+REDUCE_TYPES = (*REDUCTIONS, "std", "var", "invalid")
+"""The reductions that texts may name."""
+SHARD_TYPES = ("identity", "replicate", "maximal", "devices")
+"""The kinds of `mesh_shard`: no change, whole tensors on every device, on one, and parts."""
+FULL_TO_SHARD = "full_to_shard"
+SHARD_DIRECTIONS = (FULL_TO_SHARD, "shard_to_full")
+"""The directions of `mesh_shard`."""
 
 
 def shape_of(source: Source, shapes: Sequence[Extents]) -> Extents:
@@ -95,8 +119,24 @@ def shape_of(source: Source, shapes: Sequence[Extents]) -> Extents:
             return _with_extent(each[0], dim, sum(shape[dim] for shape in each))
         case Fill(like, dim, extent, _):
             return _with_extent(shape_of(like, shapes), dim, extent)
-        case Fold(_, terms, _):
-            return shape_of(terms[0], shapes)
+        case Fold():
+            return shape_of(source.terms[0], shapes)
+        case Received(_, of):
+            return shape_of(of, shapes)
+
+
+def devices_read_by(source: Source) -> Iterator[int]:
+    """The devices whose shards an expression reads, in order; those of received values too."""
+    match source:
+        case Shard(device):
+            yield device
+        case Slice(of) | Received(_, of):
+            yield from devices_read_by(of)
+        case Join(_, parts) | Fold(_, parts):
+            for part in parts:
+                yield from devices_read_by(part)
+        case Fill():
+            return
 
 
 def _with_extent(shape: Extents, dim: int, extent: int) -> Extents:
@@ -127,10 +167,12 @@ class Group(NamedTuple):
     Attributes:
         devices: Their numbers in the mesh, in order.
         levels: The sizes of nested folds over them, innermost first.
+        mesh: The shape of the mesh; () where an operation does not depend on it.
     """
 
     devices: Extents
     levels: Extents
+    mesh: Extents = ()
 
 
 @lru_cache(maxsize=256)
@@ -176,10 +218,20 @@ def _axis_by_axis(mesh: MeshShape, numbers: Extents) -> Group | None:
 
 # --- The family -------------------------------------------------------------------------------------------------------
 
+AXIS = Parameter("cluster_axis", CLUSTER_AXIS)
+"""The last attribute of most collectives: the axis along which devices exchange; None for all of them."""
+GROUPS = Parameter("replica_groups", REPLICA_GROUPS)
+"""The last attribute of the others, in TTIR: the numbers of the devices of each group."""
+
+Call: TypeAlias = "tuple[Collective, tuple[Any, ...]]"
+"""A collective, and the values of its attributes."""
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Collective(Declaration):
+class Collective(Operation):
     """An operation whose results on one device are made of tensors on several.
+
+    Its last attribute, `AXIS` or `GROUPS`, names the groups of devices, unless all of them are one.
 
     Attributes:
         expand: ``expand(group, shape, *attributes)``: for each device of the group in order, its results as
@@ -189,12 +241,58 @@ class Collective(Declaration):
         replicates: The index of the attribute that names a dimension along which the result is no longer split; None:
             the result is split as the operand.
         axis_by_axis: Folds over all devices of a mesh with several axes run along one axis after the other.
+        depends_on_mesh: Its one group is all devices, and its expansion depends on the shape of the mesh.
+        written_as: ``written_as(groups, *attributes)``: the call of another collective that programs contain instead,
+            for groups of device numbers; None: programs contain this one.
     """
 
     expand: Callable[..., Sequence[Results]]
     golden: Callable[..., Sequence[Any]]
     replicates: int | None = None
     axis_by_axis: bool = False
+    depends_on_mesh: bool = False
+    written_as: Callable[..., Call] | None = None
+
+    @property
+    def dtypes(self) -> frozenset[DataType]:
+        """Every element type: elements are moved, or folded in their compute type."""
+        return frozenset(ALL_DTYPES)
+
+    def in_program(self, devices: MeshDevices, cluster_axis: int | None, statics: tuple[Any, ...]) -> Call:
+        """The call that programs for these devices contain, with all its attributes.
+
+        Raises:
+            ArgumentError: The mesh has no such axis.
+        """
+        groups = groups_of(devices.shape, devices.numbers, cluster_axis)
+        if self.written_as is not None:
+            return self.written_as(tuple(group.devices for group in groups), *statics)
+        return self, (*statics, cluster_axis)
+
+    def exchanged(
+        self, devices: MeshDevices, shapes: Sequence[Extents], statics: tuple[Any, ...]
+    ) -> Mapping[int, Results]:
+        """The results of a call in a program on each device, by its number.
+
+        Args:
+            devices: The devices of the program.
+            shapes: The extents of each operand on each device.
+            statics: The values of all attributes.
+
+        Raises:
+            ArgumentError: The mesh has no such axis or device.
+            ShapeError: The attributes do not fit the shape or the number of devices.
+        """
+        if self.depends_on_mesh:
+            every = Group(devices.numbers, (len(devices),), tuple(devices.shape))
+            return _expansion(self, (every,), devices.numbers, shapes[0], statics)
+        *own, groups = statics
+        if self.attributes[-1] is AXIS:
+            return self.expansion(devices.shape, devices.numbers, groups, shapes[0], tuple(own))
+        listed = tuple(Group(tuple(each), (len(each),)) for each in groups)
+        if sorted(number for each in listed for number in each.devices) != sorted(devices.numbers):
+            raise ArgumentError(f"`{self.name}`: the groups {groups} are not of the devices {devices.numbers}")
+        return _expansion(self, listed, devices.numbers, shapes[0], tuple(own))
 
     def expansion(
         self, mesh: MeshShape, numbers: Extents, cluster_axis: int | None, shape: Extents, statics: tuple[Any, ...]
@@ -206,13 +304,35 @@ class Collective(Declaration):
             numbers: The devices that have operands, in row-major order.
             cluster_axis: The axis along which devices exchange; None for all of them.
             shape: The extents of the operand on each device.
-            statics: The values of the attributes.
+            statics: The values of the attributes besides that axis.
 
         Raises:
             ArgumentError: The mesh has no such axis.
             ShapeError: The attributes do not fit the shape or the number of devices.
         """
-        return _expansion(self, mesh, numbers, cluster_axis, shape, statics)
+        groups = groups_of(mesh, numbers, cluster_axis, self.axis_by_axis)
+        return _expansion(self, groups, numbers, shape, statics)
+
+    def results_on(
+        self, devices: MeshDevices, specs: Sequence[TensorSpec], statics: tuple[Any, ...]
+    ) -> tuple[TensorSpec, ...]:
+        """The specs of the results on each device; arguments and errors as for `exchanged`.
+
+        A result has the operand's layout, and its memory config if it has its shape.
+        """
+        shapes = [tuple(spec.shape) for spec in specs]
+        by_device = [
+            tuple(shape_of(each, shapes) for each in results)
+            for results in self.exchanged(devices, shapes, statics).values()
+        ]
+        if len({*by_device}) > 1:
+            raise ShapeError(f"`{self.name}` has results of different shapes: {sorted({*by_device})}")
+        own = specs[0]
+        return tuple(own if shape == shapes[0] else own.interleaved.with_(shape=shape) for shape in by_device[0])
+
+    def results(self, specs: Sequence[OperandSpec], statics: Sequence[Any]) -> tuple[TensorSpec, ...]:
+        """Raises: the results depend on the mesh; see `results_on`."""
+        raise NotImplementedError(f"{self.name} is of a mesh")
 
     def topology(self, operand: TensorTopology, rank: int, statics: Sequence[Any]) -> TensorTopology:
         """The topology of a result for an operand with that topology, of tensors of that rank."""
@@ -237,15 +357,10 @@ class Collective(Declaration):
 
 @lru_cache(maxsize=512)
 def _expansion(
-    collective: Collective,
-    mesh: MeshShape,
-    numbers: Extents,
-    cluster_axis: int | None,
-    shape: Extents,
-    statics: tuple[Any, ...],
+    collective: Collective, groups: tuple[Group, ...], numbers: Extents, shape: Extents, statics: tuple[Any, ...]
 ) -> Mapping[int, Results]:
     found: dict[int, Results] = {}
-    for group in groups_of(mesh, numbers, cluster_axis, collective.axis_by_axis):
+    for group in groups:
         found.update(zip(group.devices, collective.expand(group, shape, *statics), strict=True))
     return {number: found[number] for number in numbers}
 

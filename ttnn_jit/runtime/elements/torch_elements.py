@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def write_torch(source: torch.Tensor, spec: TensorSpec, buffer: Buffer) -> None:
     """Write the elements of `source` to a tensor of `spec`, of the same shape; padding becomes zero."""
+    source = source.detach()
     if spec.dtype.is_block_float:
         pack(source.float().numpy(), spec, buffer)
         return

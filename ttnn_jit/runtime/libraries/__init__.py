@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ttnn_jit.diagnostics.origin import is_of_this_package
 from ttnn_jit.runtime.libraries.marks import FormMark, LibraryMark
+from ttnn_jit.runtime.libraries.mesh_tensors import MeshTensors
 from ttnn_jit.runtime.libraries.numpy_arrays import NumpyArrays
 from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary, WarmCall
 from ttnn_jit.runtime.libraries.torch_tensors import TorchTensors
@@ -14,6 +15,7 @@ from ttnn_jit.runtime.libraries.ttnn_tensors import TtnnTensors
 
 __all__ = [
     "LIBRARIES",
+    "MESH",
     "NUMPY",
     "TORCH",
     "TTNN",
@@ -27,9 +29,10 @@ __all__ = [
 ]
 
 TTNN: Final = TtnnTensors()
+MESH: Final = MeshTensors()
 TORCH: Final = TorchTensors()
 NUMPY: Final = NumpyArrays()
-LIBRARIES: Final[tuple[TensorLibrary, ...]] = (TTNN, TORCH, NUMPY)
+LIBRARIES: Final[tuple[TensorLibrary, ...]] = (MESH, TTNN, TORCH, NUMPY)
 
 
 def tensor_library_of(value: object) -> TensorLibrary | None:
@@ -66,4 +69,4 @@ def mark_of(tensor: Any) -> LibraryMark:
     """
     library = tensor_library_of(tensor)
     assert library is not None
-    return LibraryMark(library.title, library.spec_of(tensor), library)
+    return LibraryMark(library.title, library.spec_of(tensor), library, library.placement_of(tensor))

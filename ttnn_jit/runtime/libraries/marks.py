@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary
+from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
 from ttnn_jit.specs.spec_forms import SpecForm, form_of
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -20,11 +21,13 @@ class LibraryMark(TensorMark):
     Attributes:
         title: The title of its library.
         spec: Its spec.
+        placement: Its placement on a mesh; None for other tensors.
     """
 
     title: str
     spec: TensorSpec
     library: TensorLibrary = field(repr=False, compare=False)
+    placement: MeshPlacement | None = None
 
     @property
     def form(self) -> FormMark:
@@ -36,7 +39,8 @@ class LibraryMark(TensorMark):
         if not self.library.holds(value):
             return False
         try:
-            return self.library.spec_of(value) is self.spec
+            found = self.library.spec_of(value), self.library.placement_of(value)
+            return found == (self.spec, self.placement)
         except TtnnJitError:
             return False
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.native.native_call import NativeCall
 from ttnn_jit.runtime.native.panels import Factor
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 
 
 class Runnable(Protocol):
@@ -27,6 +30,13 @@ class Runnable(Protocol):
 
     def __call__(self, *tensors: Any) -> Any:
         """Run on tensors of a device; returns the result, or a tuple of several."""
+
+    def run_on(self, devices: Sequence[Device], tensors: Sequence[Tensor]) -> Sequence[Any]:
+        """Run a mesh's program on the inputs of its devices; returns the plan's results."""
+
+    @property
+    def topologies(self) -> Sequence[TensorTopology | None]:
+        """Of a mesh's program, the placement of each tensor that the function returns."""
 
     def run(self, *addresses: int) -> None:
         """Run on memory at these addresses: inputs, then outputs."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, POOLED_RESULT_BYTES, Buffer
 from ttnn_jit.runtime.memory.overlap import has_common_elements, overlap
+from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -47,12 +48,20 @@ class TensorLibrary(ABC):
             DTypeError, LayoutError, ArgumentError: No compiled function accepts the tensor.
         """
 
+    def placement_of(self, _tensor: Any) -> MeshPlacement | None:
+        """The placement of a tensor of a mesh; None for other tensors."""
+        return None
+
     @abstractmethod
     def run(self, program: Runnable, *tensors: Any) -> Any:
         """Run a program in a first call; returns the result, or a tuple of several."""
 
     def records(self, _tensors: Sequence[Any]) -> bool:
         """Whether calls with these tensors are recorded and do not run."""
+        return False
+
+    def separate(self, _tensors: Iterable[Any]) -> bool:
+        """Give tensors of a mesh whose parts share memory parts of their own; returns whether there were any."""
         return False
 
     def ignored_mode(self, _function: str) -> str | None:
@@ -141,7 +150,15 @@ class TensorLibrary(ABC):
         """`warm`, preceded by a check of the metadata of these tensors; None if the library has no such check."""
         return warm
 
+    def of_call(self, _program: Runnable, _placements: Sequence[object]) -> TensorLibrary:
+        """The library for warm calls of a program with arguments of these placements."""
+        return self
+
     # --- Text of a warm call ------------------------------------------------------------------------------------------
+
+    def tensor_name(self, index: int) -> str:
+        """The name of tensor `index` of the call."""
+        return f"a{index}"
 
     def conditions(self, _plan: ProgramPlan, _arguments: range, _target: SystemDesc | None) -> Iterable[str]:
         """Expressions that are true for arguments of the plan's specs on a device of that target; None: on any device.
@@ -204,6 +221,10 @@ class TensorLibrary(ABC):
     def result_text(self, index: int, _spec: TensorSpec) -> str:
         """The expression of the value that the caller gets for ``ri``."""
         return f"r{index}"
+
+    def returned(self, _plan: ProgramPlan, names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        """Statements, and the expressions of the function's results, of the expressions of the plan's results."""
+        return (), names
 
     @abstractmethod
     def names(self, plan: ProgramPlan) -> dict[str, Any]:

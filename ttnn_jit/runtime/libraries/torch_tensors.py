@@ -110,6 +110,8 @@ class TorchTensors(ForeignLibrary):
 
     def names_of_hidden(self, plan: ProgramPlan, hidden: Mapping[int, Any]) -> dict[str, Any]:
         """The guards, which hold no reference to a tensor."""
+        if not hidden:
+            return {}
         import torch
 
         from ttnn_jit.foreign.torch_private import metadata_guard

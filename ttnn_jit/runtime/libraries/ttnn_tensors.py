@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.libraries.tensor_library import TensorLibrary
 from ttnn_jit.runtime.memory.buffer import address_of
 from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.native.panels import Factor, factors_of
 from ttnn_jit.runtime.tensors.tensor import Tensor, write_elements
 from ttnn_jit.specs.target import SystemDesc
@@ -25,7 +26,7 @@ class TtnnTensors(TensorLibrary):
     title = "ttnn tensors"
 
     def holds(self, value: object) -> bool:
-        """Include tensors of a mesh."""
+        """Whether it is one; those of a mesh have a library of their own."""
         return issubclass(type(value), Tensor)
 
     def spec_of(self, tensor: Tensor) -> TensorSpec:
@@ -47,8 +48,8 @@ class TtnnTensors(TensorLibrary):
         return address_of(tensor.memory("its address"))
 
     def require_writable(self, tensor: Tensor, _spec: TensorSpec, what: str) -> None:
-        """Refuse a deallocated tensor only."""
-        tensor.memory(what)
+        """Refuse a deallocated tensor only; copy memory that another tensor shares."""
+        own_memory(tensor.memory(what))
 
     def share_memory(self, tensor: Tensor, other: Tensor, _spec: TensorSpec, _other_spec: TensorSpec) -> bool:
         """Compare addresses: copies made by `copy.copy` share memory."""
@@ -87,6 +88,10 @@ class TtnnTensors(TensorLibrary):
     def address_of(self, index: int) -> str:
         """Read the buffer, which is None after deallocation."""
         return f"p{index} = a{index}._buffer.address"
+
+    def writable(self, index: int) -> Iterable[str]:
+        """Memory that another tensor shares is a miss: `require_writable` copies it."""
+        return (f"getattr(a{index}._buffer, 'replica', None) is None",)
 
     def factors(self, program: Runnable) -> Mapping[int, Factor]:
         """The inputs that only products read."""

@@ -1,1 +1,1 @@
-"""Memory of tensors: buffers, the L1 account, overlap of tensors, and memory that traces use."""
+"""Memory of tensors: buffers, memory that replicas share, the L1 account, overlap of tensors, and memory of traces."""

@@ -69,15 +69,17 @@ class Buffer:
         lease: An object with the lifetime of the memory: a tensor's entry in the L1 account of its device, or
             `ADDRESS_IS_KNOWN`. Not set otherwise.
         uses: Statistics of its uses as a factor of products (runtime/native/panels.py). Not set otherwise.
+        replica: Its part in a block that other buffers share (runtime/memory/replicas.py). Not set otherwise.
     """
 
-    __slots__ = ("_home", "address", "lease", "uses")
+    __slots__ = ("_home", "address", "lease", "replica", "uses")
 
     # No __init__, which would double the time of a call of the class. `SizeClass.take` sets these, the address last.
     address: int
     _home: SizeClass
     lease: object
     uses: object
+    replica: object
 
     @property
     def nbytes(self) -> int:

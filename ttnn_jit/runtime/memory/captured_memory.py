@@ -99,6 +99,12 @@ class CapturedMemory:
             self._reused = {at for at in self._reused if self._blocks[at].traces}
             self._reclaim()
 
+    def discard(self, trace_id: object, address: int) -> None:
+        """Release one block, which a trace does not use any more."""
+        with self._lock:
+            self._blocks[address].traces.discard(trace_id)
+            self._reclaim()
+
     def _reclaim(self) -> None:
         """Return blocks to the pool that no trace uses and no tensor has."""
         for address in [at for at in self.freed if not self._blocks[at].traces]:

@@ -151,8 +151,9 @@ def _has_few_rows(launch: Launch) -> bool:
 
 def _strides(launch: Launch) -> Iterator[tuple[int, ...]]:
     """Per operand, its strides along the loops."""
-    for operand, _ in enumerate(launch.operands):
-        yield launch.params[launch.loops * (1 + operand) : launch.loops * (2 + operand)]
+    loops, params = launch.loops, launch.params
+    for start in range(loops, len(params), loops):
+        yield params[start : start + loops]
 
 
 def _min_parallel_extent() -> int:
@@ -176,7 +177,11 @@ def _even_chunk(elements: int, per_cpu: int) -> int:
 
 def _touched_elements(launch: Launch, strides: Sequence[int]) -> int:
     """The number of distinct elements of an operand that the loops touch."""
-    return math.prod(extent for extent, stride in zip(launch.params[: launch.loops], strides, strict=True) if stride)
+    count = 1
+    for extent, stride in zip(launch.params, strides, strict=False):
+        if stride:
+            count *= extent
+    return count
 
 
 def _with_extent(launch: Launch, loop: int, extent: int) -> tuple[int, ...]:

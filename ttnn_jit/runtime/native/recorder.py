@@ -13,6 +13,8 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
+import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -21,6 +23,7 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, BigBuffer, Buffer, BufferPool, SizeClass, address_of, set_address
 from ttnn_jit.runtime.memory.captured_memory import CapturedMemory, CapturedTensor
+from ttnn_jit.runtime.memory.replicas import replica_in
 from ttnn_jit.runtime.native.entry import replay_entry
 from ttnn_jit.runtime.native.native_call import NativeCall, copy_call, int64_array
 from ttnn_jit.runtime.native.structures import ReplayedCall
@@ -115,21 +118,31 @@ class Trace:
         self._memory = recorder.memory
         self._warned: set[int] = set()
         self._keeps = tuple(calls), tuple(arguments), tuple(recorder.constants)
+        self._exchanges = tuple(recorder.exchanges)
         self.pool.refuse_reads()
 
     def replay(self) -> None:
-        """Run every captured call once, in order, by one native call.
+        """Run every captured call once, in order: one native call, or one between two exchanges with other ranks.
 
         Warns about freed tensors that it uses.
         """
         self._memory.warn(self._trace_id, self._captured, self._warned)
         self.pool.allow_reads()
-        if self.calls:
-            self._replay(ctypes.addressof(self._list), self.calls, HELPERS.pool_address() if self._is_parallel else 0)
+        begin = 0
+        for end, exchange in self._exchanges:
+            self._replay_calls(begin, end)
+            exchange()
+            begin = end
+        self._replay_calls(begin, self.calls)
+
+    def _replay_calls(self, begin: int, end: int) -> None:
+        if begin < end:
+            first = ctypes.addressof(self._list) + begin * ctypes.sizeof(ctypes.c_int64)
+            self._replay(first, end - begin, HELPERS.pool_address() if self._is_parallel else 0)
 
     def release(self) -> None:
         """Release memory that no tensor owns; the trace cannot be replayed afterwards."""
-        self._keeps = (), (), ()
+        self._keeps, self._exchanges = ((), (), ()), ()
         self._memory.release(self._trace_id)
         self.pool.release_unowned()
 
@@ -173,6 +186,9 @@ class Recorder:
     def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """Receive a write of constant elements, which no tensor owns, to a tensor of `spec`."""
 
+    def exchange(self, exchange: Callable[[], None], memory: Sequence[tuple[Buffer, TensorSpec]]) -> None:
+        """Receive an exchange with other ranks, which reads and writes the memory of these tensors."""
+
     def refuse(self, operation: str) -> None:
         """Receive an `operation` by which the host would read or write the device's memory.
 
@@ -208,6 +224,8 @@ class TraceRecorder(Recorder):
         devices: The number of devices.
         captured: The tensors that the calls use and that they did not make, by address.
         constants: Buffers of constants, which no tensor owns.
+        exchanges: Exchanges with other ranks, each with the number of calls before it.
+        shared_uses: How many arguments of the calls have an address that several tensors share.
     """
 
     def __init__(self, trace_id: object, memory: CapturedMemory, devices: int = 1) -> None:
@@ -218,6 +236,8 @@ class TraceRecorder(Recorder):
         self.pool: TracePool = TracePool(trace_id)
         self.captured: dict[int, CapturedTensor] = {}
         self.constants: list[Buffer] = []
+        self.exchanges: list[tuple[int, Callable[[], None]]] = []
+        self.shared_uses: Counter[int] = Counter()
         self._calls: list[NativeCall] = []
         self._arguments: list[ctypes.Array[ctypes.c_int64]] = []
 
@@ -228,8 +248,12 @@ class TraceRecorder(Recorder):
         self._note(call, buffers)
 
     def _note(self, call: NativeCall, buffers: Sequence[Buffer]) -> None:
-        addresses = [int(address_of(buffer)) for buffer in buffers]
-        self._arguments.append(int64_array([*ReplayedCall.int64s(table=call.table), *addresses]))
+        header = ReplayedCall.int64s(table=call.table)
+        arguments = int64_array([*header, *(int(address_of(buffer)) for buffer in buffers)])
+        for place, buffer in enumerate(buffers, len(header)):
+            if replica := replica_in(buffer):
+                replica.relocations.append(_Relocation(self, arguments, place))
+        self._arguments.append(arguments)
         self._calls.append(call)
 
     def copy(self, source_spec: TensorSpec, source: Buffer, spec: TensorSpec, target: Buffer) -> None:
@@ -243,6 +267,12 @@ class TraceRecorder(Recorder):
             self.constants.append(constant)
             self._capture(target, spec)
             self._note(_copy_call(spec, spec), (constant, target))
+
+    def exchange(self, exchange: Callable[[], None], memory: Sequence[tuple[Buffer, TensorSpec]]) -> None:
+        """Record an exchange with other ranks, which reads and writes the memory of these tensors."""
+        for buffer, spec in memory:
+            self._capture(buffer, spec)
+        self.exchanges.append((len(self._calls), exchange))
 
     def refuse(self, operation: str) -> NoReturn:
         """Refuse an operation that a trace cannot contain.
@@ -269,6 +299,31 @@ class TraceRecorder(Recorder):
             return
         self.captured[int(address)] = CapturedTensor(spec, user_location())
         self.memory.capture(self.trace_id, buffer, spec)
+
+
+class _Relocation:
+    """Replaces an address in the arguments of a captured call, after a shared block was copied before a write."""
+
+    def __init__(self, recorder: TraceRecorder, arguments: ctypes.Array[ctypes.c_int64], index: int) -> None:
+        self._arguments = weakref.ref(arguments)  # a trace that was released has none
+        self._index = index
+        self._captured = recorder.captured
+        self._shared_uses = recorder.shared_uses
+        self._memory, self._trace_id = recorder.memory, recorder.trace_id
+        self._shared_uses[arguments[index]] += 1
+
+    def __call__(self, buffer: Buffer) -> None:
+        arguments = self._arguments()
+        if arguments is None:
+            return
+        old, new = arguments[self._index], int(address_of(buffer))
+        self._captured[new] = self._captured[old]
+        self._memory.capture(self._trace_id, buffer, self._captured[old].spec)
+        arguments[self._index] = new
+        self._shared_uses[old] -= 1
+        if not self._shared_uses[old]:
+            del self._captured[old]
+            self._memory.discard(self._trace_id, old)
 
 
 def _copy_call(source: TensorSpec, target: TensorSpec) -> NativeCall:

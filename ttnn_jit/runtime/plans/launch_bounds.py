@@ -247,7 +247,9 @@ def _stays_inside(
         return True  # it loads nothing; a scalar is loaded once per row, even if the row is empty
     lowest = highest = offset
     for loop, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
-        last = max(extent - 1, 0)
+        last = extent - 1
+        if last <= 0 or not stride:
+            continue
         move = (last - last % STRIDES_OF_A_TILE if loop in by_tiles else last) * stride
         if move < 0:
             lowest += move

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.spec_json import numbers, text_of
 
@@ -46,12 +47,12 @@ class Launch:
     whole: tuple[int, ...] = ()
     growth: tuple[tuple[int, ...], ...] = ()
 
-    @property
+    @cached_property
     def uncut(self) -> tuple[int, ...]:
         """The loops that are not cut among threads."""
         return (*self.reduced, *self.whole)
 
-    @property
+    @cached_property
     def loops(self) -> int:
         """The number of loops."""
         return len(self.params) // (1 + len(self.operands))

@@ -17,6 +17,8 @@ from ttnn_jit.runtime.plans.launch_bounds import faults_of
 from ttnn_jit.runtime.plans.launches import Launch, Repeat, launch_from_json, launch_to_json, launches_in
 from ttnn_jit.runtime.plans.spec_json import numbers, spec_from_json, spec_to_json, text_of
 from ttnn_jit.specs.extents.extent import is_extent
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
 _SPECS = ("inputs", "outputs", "intermediates", "elided")
@@ -30,6 +32,9 @@ _OF_ANY_SIZE = (
     "kernels",
     "used_inputs",
     "made_in_place",
+    "devices",
+    "positions",
+    "whole",
 )
 
 _MAX_RUNS = 1 << 16
@@ -86,6 +91,10 @@ class ProgramPlan:
         constants: The constants that launches read.
         results: Buffer index, of an input or an output, of every returned value; None means the outputs in order. A
             function that returns an argument, or one value twice, needs it.
+        devices: The devices of a mesh that the program runs on; None for one device. A tensor of the mesh is an input,
+            or a result, for each of them, in order.
+        positions: Of a mesh's program, per buffer the position of its device among `devices`.
+        whole: The inputs that are one tensor for the whole mesh.
     """
 
     name: str
@@ -99,6 +108,9 @@ class ProgramPlan:
     copies: tuple[int, ...] = ()
     constants: tuple[PlanConstant, ...] = ()
     results: tuple[int, ...] = None  # type: ignore[assignment]  # replaced in __post_init__, so that readers see a tuple
+    devices: MeshDevices | None = None
+    positions: tuple[int, ...] = ()
+    whole: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         visible = len(self.inputs) + len(self.outputs)
@@ -117,8 +129,17 @@ class ProgramPlan:
         copied = [each.operands for each in found if isinstance(each, Launch)]
         if len(copied) < len(self.copies) or any(self.made_in_place.get(each[-1]) != each[0] for each in copied):
             raise InternalError(f"program {self.name}: a launch copies no input to the buffer of its new value")
+        self._check_mesh()
         if KEYS.memos is None:  # a plan with extents is checked for each size
             self._check_launches()
+
+    def _check_mesh(self) -> None:
+        if self.devices is None:
+            return
+        count = len(self.devices)
+        fits = len(self.positions) == len(self.buffers) and {*self.positions} <= {*range(count)}
+        if not fits or (len(self.inputs) - len(self.whole)) % count or not {*self.whole} <= {*range(len(self.inputs))}:
+            raise InternalError(f"program {self.name}: its buffers are not those of {count} devices")
 
     def _check_launches(self) -> None:
         made = range(len(self.inputs), len(self.buffers))
@@ -171,6 +192,36 @@ class ProgramPlan:
     def buffers(self) -> tuple[TensorSpec, ...]:
         """The spec of every buffer, by index."""
         return self.inputs + self.outputs + self.intermediates
+
+    @cached_property
+    def arguments(self) -> tuple[tuple[int, ...], ...]:
+        """The inputs of each tensor that the caller passes: of a tensor of a mesh one on each device."""
+        count = 1 if self.devices is None else len(self.devices)
+        found: list[tuple[int, ...]] = []
+        first = 0
+        while first < len(self.inputs):
+            own = 1 if first in self.whole else count
+            found.append(tuple(range(first, first + own)))
+            first += own
+        return tuple(found)
+
+    @property
+    def argument_specs(self) -> tuple[TensorSpec, ...]:
+        """The spec of each tensor that the caller passes."""
+        return tuple(self.inputs[first] for first, *_ in self.arguments)
+
+    @cached_property
+    def returned(self) -> tuple[tuple[int, ...], ...]:
+        """The indices of `results` that make up each tensor that the function returns."""
+        count = 1 if self.devices is None else len(self.devices)
+        alone = {result for index, result in self.updates if index in self.whole}
+        found: list[tuple[int, ...]] = []
+        first = 0
+        while first < len(self.results):
+            own = 1 if first in alone else count
+            found.append(tuple(range(first, first + own)))
+            first += own
+        return tuple(found)
 
     @cached_property
     def operands(self) -> tuple[TensorSpec, ...]:
@@ -249,7 +300,14 @@ class ProgramPlan:
             **({"in_place": list(self.in_place)} if self.in_place else {}),
             **({"copies": list(self.copies)} if self.copies else {}),
             **({"constants": [[each.dtype.name, each.bits] for each in self.constants]} if self.constants else {}),
+            **self._mesh_to_json(),
         }
+
+    def _mesh_to_json(self) -> dict[str, Any]:
+        if self.devices is None:
+            return {}
+        devices = [[*self.devices.shape], [*self.devices.numbers], [*self.devices.remote]]
+        return {"mesh": devices, "positions": list(self.positions), "whole": list(self.whole)}
 
     def text(self) -> str:
         """The plan as one line of JSON, from which the hash is computed."""
@@ -271,7 +329,14 @@ class ProgramPlan:
             copies=numbers(fields.get("copies", [])),
             constants=tuple(_constant(*each) for each in fields.get("constants", ())),
             results=numbers(fields["results"]),
+            devices=_devices(*fields["mesh"]) if "mesh" in fields else None,
+            positions=numbers(fields.get("positions", [])),
+            whole=numbers(fields.get("whole", [])),
         )
+
+
+def _devices(shape: Any, own: Any, remote: Any) -> MeshDevices:
+    return MeshDevices(MeshShape(numbers(shape)), numbers(own), numbers(remote))
 
 
 def _constant(dtype: Any, bits: Any) -> PlanConstant:

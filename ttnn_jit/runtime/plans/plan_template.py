@@ -93,7 +93,9 @@ class PlanTemplate:
             InternalError: A launch would leave its operands.
             ShapeError: A result would be too large.
         """
-        return self._maker.plan(given, [value_of(terms, atoms) for terms in self.numbers])
+        arguments = zip(self.example.arguments, given, strict=False)
+        inputs = [spec for indices, spec in arguments for _ in indices]
+        return self._maker.plan(inputs, [value_of(terms, atoms) for terms in self.numbers])
 
     @cached_property
     def _maker(self) -> _Maker:

@@ -18,7 +18,7 @@ from typing import Any
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 
 MAGIC = b"TTJP"
-VERSION = 14
+VERSION = 15
 _PREFIX = struct.Struct("<4sIQ32s")
 
 

@@ -10,11 +10,12 @@ from typing import Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.runtime.device import implicit_cpu_device
+from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.libraries import TTNN
 from ttnn_jit.runtime.libraries.runnable import Runnable
 from ttnn_jit.runtime.memory.buffer import ALIGNMENT, HOST_POOL, POOLED_RESULT_BYTES
 from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.native.native_call import NativeCall
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -46,10 +47,23 @@ def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequ
 def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | None = None) -> Any:
     """Run on input tensors; returns the result, or a tuple of several, on the device of the first input.
 
-    Without inputs, results are on the implicit cpu device. While the device records a trace, the run is recorded.
+    Without inputs, results are on the implicit cpu device. Other arguments and errors are those of `run_on_devices`.
+    """
+    _check_inputs(program.plan, tensors)  # a tensor on the host has no device
+    device = tensors[0].device() if tensors else implicit_cpu_device()
+    assert device is not None, "it was checked"
+    results = run_on_devices(program, [device], tensors, into)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def run_on_devices(
+    program: Runnable, devices: Sequence[Device], tensors: Sequence[Tensor], into: Tensor | None = None
+) -> Sequence[Any]:
+    """Run on input tensors; returns the plan's results. While the devices record a trace, the run is recorded.
 
     Args:
         program: The program.
+        devices: The devices of the program.
         tensors: The inputs.
         into: A tensor of the spec of the single result, whose memory the result gets. If an input shares that memory,
             the result is computed in other memory and copied.
@@ -62,14 +76,13 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
         L1CapacityError: A result does not fit.
     """
     plan = program.plan
-    if len(tensors) != len(plan.inputs):
-        raise_wrong_count(plan, "tensors", len(plan.inputs), len(tensors))
-    _require_fitting(plan, tensors)
+    if plan.devices is not None:
+        _check_inputs(plan, tensors)
     TTNN.check_updates(plan, tensors)
-    device = tensors[0]._device if tensors else implicit_cpu_device()
-    assert device is not None  # `_require_fitting` refuses host tensors
-    device.require_device_access(plan.name)
-    device.programs.add(plan.hash)
+    for each in devices:
+        each.require_device_access(plan.name)
+        each.programs.add(plan.hash)
+    device, homes = devices[0], [devices[position] for position in plan.positions or (0,) * len(plan.buffers)]
     # `check_updates` refused inputs that share memory with an updated one, so new values may be made in place.
     in_place = plan.made_in_place if plan.has_warm_calls else {}
     factors = program.factors if device.recorder is None else {}
@@ -77,15 +90,16 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     # A chip writes such an output to the memory of the input.
     written_over = plan.written_over_inputs if into is None else {*plan.results}
     specs_in_l1 = {i: spec for i, spec in owned.items() if in_l1(spec) and i not in written_over}
-    leases = {i: device.l1.lease(spec) for i, spec in specs_in_l1.items()}
-    _elided = [device.l1.lease(spec) for spec in plan.elided]
-    if plan.uses_l1:
-        device.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
-    made = {i: Tensor(spec, device, device.memory_for(spec)) for i, spec in owned.items()}
+    leases = {i: homes[i].l1.lease(spec) for i, spec in specs_in_l1.items()}
+    _elided = [each.l1.lease(spec) for spec in plan.elided for each in devices]
+    for each in devices if plan.uses_l1 else ():
+        each.l1.require(program.circular_buffer_bytes, f"the circular buffers of {plan.name}")
+    made = {i: Tensor(spec, homes[i], homes[i].memory_for(spec)) for i, spec in owned.items()}
     for i, lease in leases.items():
         made[i].memory(plan.name).lease = lease
     made |= {i: tensors[index] for i, index in in_place.items()}
     if into is not None and not any(TTNN.share_memory(into, each, into.spec, each.spec) for each in tensors):
+        own_memory(into.memory(plan.name))
         made |= dict.fromkeys(plan.results, into)
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
     # The references keep the memory: other threads may deallocate or pack the tensors.
@@ -100,8 +114,14 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
     results = TTNN.after_updates(plan, tensors, every)
     if into is not None and results[0] is not into:
         write_elements(results[0], into)
-        return into
-    return results[0] if len(results) == 1 else tuple(results)
+        return [into]
+    return results
+
+
+def _check_inputs(plan: ProgramPlan, tensors: Sequence[Tensor]) -> None:
+    if len(tensors) != len(plan.inputs):
+        raise_wrong_count(plan, "tensors", len(plan.inputs), len(tensors))
+    _require_fitting(plan, tensors)
 
 
 def _require_fitting(plan: ProgramPlan, tensors: Sequence[Any]) -> None:

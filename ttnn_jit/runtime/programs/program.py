@@ -11,7 +11,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFor
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.compile_lock import compiling
-from ttnn_jit.runtime.libraries import TTNN
+from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.libraries import MESH, TTNN
 from ttnn_jit.runtime.memory import l1
 from ttnn_jit.runtime.memory.buffer import HOST_POOL, Buffer
 from ttnn_jit.runtime.native import native_call
@@ -29,6 +30,7 @@ from ttnn_jit.runtime.programs import caller
 from ttnn_jit.runtime.programs.run_log import record_load, run_recorder
 from ttnn_jit.runtime.programs.warm_caller import warm_caller
 from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, sharded_on, topology_from_json
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 __all__ = ["Launch", "Program", "ProgramPlan", "Repeat"]
@@ -87,6 +89,8 @@ class Program:
             DeviceError: The device is closed.
         """
         try:
+            if self.plan.devices is not None:
+                return MESH.run(self, *tensors)
             if self._ran and self.plan.has_warm_calls and len(tensors) == len(self.plan.inputs) > 0:
                 result = self._warm(*tensors)
                 if result is not MISS:
@@ -107,6 +111,27 @@ class Program:
         self._record_run()
         result: Tensor = caller.run_on_tensors(self, tensors, output)
         return result
+
+    def run_on(self, devices: Sequence[Device], tensors: Sequence[Tensor]) -> Sequence[Any]:
+        """Run a mesh's program on the inputs of its devices; returns the plan's results.
+
+        Raises:
+            As a call.
+        """
+        self._record_run()
+        return caller.run_on_devices(self, devices, tensors)
+
+    @cached_property
+    def topologies(self) -> tuple[TensorTopology | None, ...]:
+        """Of a mesh's program, the placement of each tensor that the function returns; None: of the whole mesh."""
+        devices = self.plan.devices
+        noted = self.notes.get("topologies")
+        if devices is None:
+            return ()
+        if noted is None:  # of a text, which states no placements
+            own = sharded_on(devices.shape, 0).on(devices.coordinates)
+            return (own,) * len(self.plan.returned)
+        return tuple(each and topology_from_json(each, devices.coordinates) for each in noted)
 
     @cached_property
     def _warm(self) -> Callable[..., Any]:
@@ -219,7 +244,7 @@ class Program:
             program = Program.from_bytes(data)
         except ProgramFormatError:
             return None
-        return program if program.plan.inputs == tuple(inputs) else None
+        return program if program.plan.argument_specs == tuple(inputs) else None
 
     def _check(self) -> None:
         """Refuse malformed descriptors, and kernels whose signatures do not match the plan's launches."""

@@ -61,13 +61,14 @@ def warm_caller(
     """
     plan = program.plan
     name = _identifier(plan.name)
-    arguments = len(plan.inputs) - len(guard.tensors)
-    examples = dict(zip(range(arguments, len(plan.inputs)), hidden, strict=True))
-    fetched = [f"(a{i} := {tensor}) is not None" for i, tensor in zip(examples, guard.tensors, strict=True)]
+    arguments = len(plan.arguments) - len(guard.tensors)
+    examples = dict(zip(range(arguments, len(plan.arguments)), hidden, strict=True))
+    named = zip(map(library.tensor_name, examples), guard.tensors, strict=True)
+    fetched = [f"({tensor} := {found}) is not None" for tensor, found in named]
     conditions = [*guard.conditions, *fetched, *library.conditions_of_hidden(plan, examples)]
     conditions += [condition for index in plan.in_place for condition in library.writable(index)]
     lines = [
-        f"def {name}({', '.join(f'a{i}' for i in range(arguments))}):",
+        f"def {name}({', '.join(map(library.tensor_name, range(arguments)))}):",
         *_checks(program, library, [*library.conditions(plan, range(arguments), target), *conditions]),
         *library.account(program),
         *(f" {line}" for index in plan.in_place for line in library.note_write(index)),
@@ -79,7 +80,7 @@ def warm_caller(
         **guard.constants,
         **library.names(plan),
         **library.names_of_hidden(plan, examples),
-        **_memory(plan),
+        **_memory(plan, library),
         **_spans(plan),
         **_native_names(program, library),
         "MISS": MISS,
@@ -154,14 +155,13 @@ def _span(spec: TensorSpec) -> tuple[int, int]:
 
 def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
     """Lines that make outputs, and memory of intermediates."""
-    outputs = len(plan.inputs) + len(plan.outputs)
-    for i, spec in enumerate(plan.buffers):
-        if i < len(plan.inputs):
-            continue
+    outputs, allocated = len(plan.inputs) + len(plan.outputs), {*_allocated(plan, library)}
+    for i in range(len(plan.inputs), len(plan.buffers)):
+        spec = plan.buffers[i]
         if i in plan.made_in_place:
             yield f" p{i}, r{i} = p{plan.made_in_place[i]}, a{plan.made_in_place[i]}"
             continue
-        if i < outputs and not library.is_pooled(spec):
+        if i not in allocated:
             yield from library.make(i, spec)
             continue
         yield from _allocation(i, library)
@@ -169,6 +169,14 @@ def _buffers(plan: ProgramPlan, library: TensorLibrary) -> Iterator[str]:
             yield f" b{i}.lease = l{i}"
         if i < outputs:
             yield from library.wrap(i)
+
+
+def _allocated(plan: ProgramPlan, library: TensorLibrary) -> Iterator[int]:
+    """The buffers whose memory the call allocates; the library makes other outputs in its own memory."""
+    first, end = len(plan.inputs), len(plan.inputs) + len(plan.outputs)
+    for i in range(first, len(plan.buffers)):
+        if i not in plan.made_in_place and (i >= end or library.is_pooled(plan.buffers[i])):
+            yield i
 
 
 def _allocation(i: int, library: TensorLibrary) -> list[str]:
@@ -187,14 +195,14 @@ def _allocation(i: int, library: TensorLibrary) -> list[str]:
     ]
 
 
-def _memory(plan: ProgramPlan) -> dict[str, Any]:
-    """The names that the lines of `_buffers` use, for every buffer."""
-    classes = [HOST_POOL.size_class(spec.nbytes) for spec in plan.buffers]
+def _memory(plan: ProgramPlan, library: TensorLibrary) -> dict[str, Any]:
+    """The specs of the buffers, and the names that the lines of `_allocation` use."""
+    classes = {index: HOST_POOL.size_class(plan.buffers[index].nbytes) for index in _allocated(plan, library)}
     return {
         **{f"S{index}": spec for index, spec in enumerate(plan.buffers)},
-        **{f"class{index}": size_class for index, size_class in enumerate(classes)},
-        **{f"Buffer{index}": size_class.buffer for index, size_class in enumerate(classes)},
-        **{f"fresh{index}": size_class.addresses for index, size_class in enumerate(classes)},
+        **{f"class{index}": size_class for index, size_class in classes.items()},
+        **{f"Buffer{index}": size_class.buffer for index, size_class in classes.items()},
+        **{f"fresh{index}": size_class.addresses for index, size_class in classes.items()},
     }
 
 
@@ -222,9 +230,10 @@ def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:
 
 def _return(plan: ProgramPlan, library: TensorLibrary, rebuild: Rebuild | None, counters: Any) -> list[str]:
     results = [f"a{i}" if i < len(plan.inputs) else library.result_text(i, plan.buffers[i]) for i in plan.results]
-    value = results[0] if rebuild is None else f"rebuild(({', '.join(results)},))"
+    lines, values = library.returned(plan, results)
+    value = values[0] if rebuild is None else f"rebuild(({', '.join(values)},))"
     counting = [] if counters is None else [" counters.memory_hits += 1"]
-    return [*counting, f" return {value}"]
+    return [*lines, *counting, f" return {value}"]
 
 
 def _identifier(name: str) -> str:

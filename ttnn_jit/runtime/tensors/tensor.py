@@ -6,8 +6,9 @@ Elements are stored row-major and, in TILE layout, padded with zeros to whole ti
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, overload
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, ShapeError
@@ -19,6 +20,7 @@ from ttnn_jit.runtime.elements.elements import Elements
 from ttnn_jit.runtime.elements.numpy_elements import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
 from ttnn_jit.runtime.elements.torch_elements import logical_view, torch_tensor, write_torch
 from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of
+from ttnn_jit.runtime.memory.replicas import own_memory, replica_of
 from ttnn_jit.runtime.native.panels import InPanels, detach_memory, plain_memory
 from ttnn_jit.runtime.tensors.tensor_operators import TensorOperators
 from ttnn_jit.runtime.tensors.tensor_queries import TensorQueries
@@ -129,8 +131,9 @@ class Tensor(TensorQueries, TensorOperators):
             return ctypes.string_at(buffer.address, self.spec.nbytes)
 
     def buffer_address(self) -> int:
-        """Address of the first stored element. The elements do not move afterwards."""
+        """Address of the first stored element. The elements do not move afterwards, and no other tensor shares them."""
         buffer = self.memory("buffer_address")
+        own_memory(buffer)
         if getattr(buffer, "lease", None) is None:
             buffer.lease = ADDRESS_IS_KNOWN
         return int(address_of(buffer))  # a new object: a reference to the buffer's own int would keep its memory
@@ -301,7 +304,7 @@ def from_torch(tensor: torch.Tensor, spec: TensorSpec, device: Device | None) ->
     """
     if tuple(tensor.shape) != tuple(spec.shape):
         raise ShapeError(f"a torch tensor of shape {list(tensor.shape)} cannot become {spec}")
-    return _written_by_host(spec, device, write_torch, tensor.detach())
+    return _written_by_host(spec, device, write_torch, tensor)
 
 
 def from_numbers(values: Sequence[float] | numpy.ndarray[Any, Any], spec: TensorSpec, device: Device | None) -> Tensor:
@@ -321,10 +324,14 @@ def _written_by_host(
     check_dense(spec)
     if device is not None:
         device.require_host_access("making a tensor on the host")
-    buffer = _allocated(spec, device)
-    if spec.nbytes:
-        write(of, spec, buffer)
-    return Tensor(spec, device, buffer)
+
+    def made() -> Tensor:
+        buffer = _allocated(spec, device)
+        if spec.nbytes:
+            write(of, spec, buffer)
+        return Tensor(spec, device, buffer)
+
+    return _once_of_replicas(of, write, spec, device, made)
 
 
 def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
@@ -335,14 +342,18 @@ def filled(number: float, spec: TensorSpec, device: Device | None) -> Tensor:
         DeviceError: The device is closed.
     """
     check_dense(spec)
-    buffer = _allocated(spec, device)
-    if device is None or device.recorder is None:
-        fill(spec, buffer, number)
-    else:
-        constant = HOST_POOL.allocate(spec.nbytes)
-        fill(spec, constant, number)
-        device.recorder.write(constant, spec, buffer)
-    return Tensor(spec, device, buffer)
+
+    def made() -> Tensor:
+        buffer = _allocated(spec, device)
+        if device is None or device.recorder is None:
+            fill(spec, buffer, number)
+        else:
+            constant = HOST_POOL.allocate(spec.nbytes)
+            fill(spec, constant, number)
+            device.recorder.write(constant, spec, buffer)
+        return Tensor(spec, device, buffer)
+
+    return _once_of_replicas(None, repr(number), spec, device, made)
 
 
 def _allocated(spec: TensorSpec, device: Device | None) -> Buffer:
@@ -360,9 +371,64 @@ def stored_as(tensor: Tensor, spec: TensorSpec, device: Device | None, operation
     """
     with in_order(tensor):
         source = _memory_for_copy(tensor, device, operation)
-        copy = Tensor(spec, device, _allocated(spec, device))
-        _copy(tensor, source, copy, copy.memory(operation))
-    return copy
+
+        def made() -> Tensor:
+            copy = Tensor(spec, device, _allocated(spec, device))
+            _copy(tensor, source, copy, copy.memory(operation))
+            return copy
+
+        return _once_of_replicas(address_of(source), tensor.spec, spec, device, made)
+
+
+_REPLICAS: ContextVar[dict[object, tuple[Tensor, object]] | None] = ContextVar("_REPLICAS", default=None)
+"""Tensors that were made for other devices of a mesh, by what they were made of, and the object of that identity."""
+
+
+@contextmanager
+def replicas_share_memory() -> Iterator[None]:
+    """A block in which tensors that are made of one object or one memory for several devices share memory.
+
+    Nothing in the block writes into the tensors that it makes, or into what they are made of.
+    """
+    token = _REPLICAS.set({})
+    try:
+        yield
+    finally:
+        _REPLICAS.reset(token)
+
+
+def _once_of_replicas(
+    source: object, kind: object, spec: TensorSpec, device: Device | None, make: Callable[[], Tensor]
+) -> Tensor:
+    """The tensor that `make` makes of `source`, or a replica of one that was made of the same object."""
+    known = _REPLICAS.get()
+    if known is None or not spec.nbytes:
+        return make()
+    key = id(source), kind, spec
+    if key in known:
+        memory = _shared_memory(known[key][0], spec, device)
+        if memory is not None:
+            return Tensor(spec, device, memory)
+    made = make()
+    known[key] = made, source
+    return made
+
+
+def _shared_memory(tensor: Tensor, spec: TensorSpec, device: Device | None) -> Buffer | None:
+    original = tensor.memory("a replica")
+    return replica_of(original) if device is None else device.allocate_replica(spec, original)
+
+
+def replica(tensor: Tensor, spec: TensorSpec, device: Device, operation: str) -> Tensor:
+    """`stored_as` for the elements of a tensor of any device, in the same memory where possible.
+
+    A tensor that is written gets memory of its own first (`ttnn_jit.runtime.memory.replicas`).
+    """
+    original = tensor.memory(operation)
+    memory = device.allocate_replica(spec, original) if spec is tensor.spec else None
+    if memory is not None:
+        return Tensor(spec, device, memory)
+    return stored_as(Tensor(tensor.spec, device, original), spec, device, operation)
 
 
 def write_elements(source: Tensor, target: Tensor, operation: str = "a write") -> None:
@@ -373,7 +439,9 @@ def write_elements(source: Tensor, target: Tensor, operation: str = "a write") -
     """
     with in_order(source), in_order(target):
         read = _memory_for_copy(source, target._device, operation)
-        _copy(source, read, target, _memory_for_copy(target, source._device, operation))
+        written = _memory_for_copy(target, source._device, operation)
+        own_memory(written)
+        _copy(source, read, target, written)
 
 
 def _memory_for_copy(tensor: Tensor, device: Device | None, operation: str) -> Buffer:

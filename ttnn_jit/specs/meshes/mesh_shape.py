@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -124,12 +124,18 @@ class MeshCoordinateRange:
 
 
 class MeshDeviceView:
-    """The coordinates of a mesh (ttnn.MeshDeviceView)."""
+    """The coordinates of a mesh (ttnn.MeshDeviceView).
 
-    __slots__ = ("_shape",)
+    Args:
+        shape: The shape of the mesh.
+        own: The numbers of the devices of this process; None for all.
+    """
 
-    def __init__(self, shape: MeshShape) -> None:
+    __slots__ = ("_own", "_shape")
+
+    def __init__(self, shape: MeshShape, own: Collection[int] | None = None) -> None:
         self._shape = shape
+        self._own = own
 
     def shape(self) -> MeshShape:
         """The shape of the mesh."""
@@ -140,9 +146,10 @@ class MeshDeviceView:
         return self._shape.mesh_size()
 
     def is_local(self, coord: Sequence[int]) -> bool:
-        """Whether the device at a coordinate belongs to this host: always True.
+        """Whether the device at a coordinate belongs to this process.
 
         Raises:
             ArgumentError: There is no such device.
         """
-        return self._shape.number(coord) >= 0
+        number = self._shape.number(coord)
+        return self._own is None or number in self._own

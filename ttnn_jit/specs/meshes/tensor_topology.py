@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
@@ -152,6 +152,22 @@ def topology_of_result(operands: tuple[TensorTopology, ...], coords: tuple[MeshC
             if placements[axis] == REPLICATE:
                 placements[axis] = placement
     return TensorTopology(shape, placements, coords)
+
+
+def topology_to_json(topology: TensorTopology) -> list[Any]:
+    """The distribution and the dimensions that its axes split, None for replication, as JSON values."""
+    dims = [each.dim if isinstance(each, PlacementShard) else None for each in topology.placements()]
+    return [[*topology.distribution_shape()], dims]
+
+
+def topology_from_json(value: Any, coords: Iterable[Sequence[int]]) -> TensorTopology:
+    """The inverse of `topology_to_json` for devices with these coordinates.
+
+    Raises:
+        TypeError, ValueError, ArgumentError: The value describes no topology.
+    """
+    shape, dims = value
+    return TensorTopology(shape, [REPLICATE if dim is None else PlacementShard(dim) for dim in dims], coords)
 
 
 def distribution_to_mesh(distribution: MeshShape, mesh: MeshShape) -> list[MeshCoordinate]:

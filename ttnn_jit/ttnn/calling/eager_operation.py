@@ -194,6 +194,19 @@ class TtnnOperation(WarmCalls):
         bound, options = self._resolved(bound, options, target, device)
         return self._run_on(device, bound, options, args, kwargs)
 
+    def program_of(self, *args: Any, **kwargs: Any) -> Program:
+        """The program of a call on device tensors, compiled if it is new; a caller of many equal calls keeps it.
+
+        Raises:
+            ArgumentError: The arguments do not fit the operation.
+        """
+        own, options = bind_options(self.__name__, self.__ttnn_overloads__, kwargs)
+        bound = self._bound(args, own)
+        device = _one_device(self.__name__, _tensors_of(bound), bound)
+        bound, options = self._resolved(bound, options, None, device)
+        key = (device.target, bound.operation, options.key, *bound.key(specs_of(bound.operands)))
+        return self._programs.get(key) or self._compile(key, bound, device, options)
+
     def _run_into(self, outputs: Outputs, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         outputs.check(self.__name__, _is_tensor)
         named = {name: option_of(self.__ttnn_overloads__, name) for name in kwargs}
@@ -306,7 +319,7 @@ class TtnnOperation(WarmCalls):
         request = OperationRequest(bound.operation, specs_of(bound.operands), bound.attributes, device.target, options)
         parts = (device.target, bound.operation, *bound.key_without_sizes(request.operands))
         family = (options.key_without_sizes, *parts)
-        compilation, _ = self._templates.compilation(family, request, _no_hidden_inputs, use_disk=True)
+        compilation = self._templates.compilation(family, request, _no_hidden_inputs, use_disk=True).compilation
         program = compilation.program
         if not compilation.by_template:
             self._count_compiled(bound)

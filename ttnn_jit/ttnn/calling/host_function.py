@@ -13,18 +13,18 @@ from typing import Any, ParamSpec, Protocol, TypeVar, overload
 from ttnn_jit.diagnostics.errors import ArgumentError, CallError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames_of_call, user_location
 from ttnn_jit.dispatch.observers import OBSERVERS, ON_FIRST_OBSERVER, call_with_observers, is_compiled
-from ttnn_jit.ops.host_ops import CREATES, OPS, HostOps
+from ttnn_jit.ops.host_ops import CREATES, EXCHANGES, OPS, HostOps
 from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import flat_arguments, redirect_to_program, redirect_to_trace
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.meshes.mesh import mesh_of_arguments, on_every_device
 from ttnn_jit.runtime.native.generated import define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig
 from ttnn_jit.specs.tensor_spec import Shape
 from ttnn_jit.ttnn.calling.eager_ops import EAGER
 from ttnn_jit.ttnn.calling.foreign_operands import call_with_copies, has_foreign_operand
-from ttnn_jit.ttnn.calling.mesh import mesh_of_arguments, on_every_device
 from ttnn_jit.ttnn.calling.shared_parameters import VARIADIC
 
 P = ParamSpec("P")
@@ -58,6 +58,7 @@ class HostFunction:
         name: The qualified name, ``ttnn.experimental.dropout``.
         in_programs: Whether jitted functions may call it.
         over_meshes: Whether a call with a mesh, or with a tensor of one, is repeated on each of its devices.
+        shares_memory: Whether results with equal elements on the devices of a mesh share memory.
         accepts_foreign: Whether it takes torch tensors and numpy arrays while a jitted function runs as plain Python.
         is_observed: Whether hooks, the tracer and graphs observe its calls.
         aliases: Parameter -> further keywords for it, from other versions of ttnn.
@@ -69,6 +70,7 @@ class HostFunction:
     name: str
     in_programs: bool = False
     over_meshes: bool = False
+    shares_memory: bool = False
     accepts_foreign: bool = False
     is_observed: bool = False
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -219,7 +221,7 @@ class HostFunction:
             return call_with_copies(lambda given, named: self._dispatched(*given, **named), args, kwargs)
         mesh = mesh_of_arguments((*args, *kwargs.values())) if self.over_meshes else None
         if mesh is not None:
-            return on_every_device(mesh, functools.partial(self._bound, EAGER), args, kwargs)
+            return on_every_device(mesh, functools.partial(self._bound, EAGER), args, kwargs, share=self.shares_memory)
         return self._bound(EAGER, *args, **kwargs)
 
     @cached_property
@@ -249,7 +251,7 @@ class HostFunction:
             self._check_signature(args, kwargs)
         return body(*own, **by_name)
 
-    @property
+    @cached_property
     def has_typed_keywords(self) -> bool:
         """Whether its ``**keywords`` have the type ``Unpack[...]``."""
         return "Unpack" in str(self.function.__annotations__)
@@ -292,17 +294,23 @@ class HostFunction:
 
     def _signature_error(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
         """Python's message for a call that does not fit the signature; None if it fits."""
+        try:
+            self._without_body(*args, **kwargs)
+        except TypeError as error:
+            return str(error)
+        return None
+
+    @cached_property
+    def _without_body(self) -> Callable[..., None]:
+        """A function with the signature, which does nothing."""
         name, empty = self.function.__name__, inspect.Parameter.empty
         bare = [
             each.replace(annotation=empty, default=empty if each.default is empty else ...)
             for each in self.signature.parameters.values()
         ]
         head = inspect.Signature(bare)  # prints the default `...` as `Ellipsis`
-        try:
-            define(name, [f"def {name}{head}:", "    pass"], {}, self.name)(*args, **kwargs)
-        except TypeError as error:
-            return str(error)
-        return None
+        made: Callable[..., None] = define(name, [f"def {name}{head}:", "    pass"], {}, self.name)
+        return made
 
     def report_at_call_site(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException) -> None:
         """Trim the traceback of an error of a call to the user's frame.
@@ -360,7 +368,9 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     *,
     name: str = "",
     in_programs: bool = False,
+    exchanges: bool = False,
     over_meshes: bool = False,
+    shares_memory: bool = False,
     accepts_foreign: bool = False,
     observed: bool = True,
     aliases: Mapping[str, str] | None = None,
@@ -375,7 +385,9 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
     Args:
         name: The name relative to ``ttnn``, if that is not the function's: ``experimental.dropout``.
         in_programs: Jitted functions may call it: it makes tensors only through `_ops`, and calls only operations.
+        exchanges: It is a collective: jitted functions may call it, and it takes the tensors of a mesh whole.
         over_meshes: A call with a mesh, or with a tensor of one, is repeated on each device.
+        shares_memory: Results with equal elements on the devices of a mesh share memory: it makes nothing else.
         accepts_foreign: It takes torch tensors and numpy arrays while a jitted function runs as plain Python.
         observed: It is one of ttnn's operations: hooks, the tracer and graphs observe its calls.
         aliases: Parameter -> further keywords for it.
@@ -389,15 +401,19 @@ def host_function(  # noqa: PLR0913 - each is a fact of its own
         declared = HostFunction(
             function,
             f"ttnn.{name or function.__name__}",
-            in_programs=in_programs,
+            in_programs=in_programs or exchanges,
             over_meshes=over_meshes,
+            shares_memory=shares_memory,
             accepts_foreign=accepts_foreign,
             is_observed=observed,
             aliases={own: tuple(names.split()) for own, names in (aliases or {}).items()},
             no_effect=no_effect,
             without_effect={own: reason for reason, names in by_reason.items() for own in names.split()},
         )
-        return _public_function(declared)
+        public = _public_function(declared)
+        if exchanges:
+            setattr(public, EXCHANGES, True)
+        return public
 
     return declare
 

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
+from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks, RemoteDevice
+from ttnn_jit.runtime.ranks.rank_environment import there_are_ranks
+from ttnn_jit.runtime.ranks.world import join_world
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.target import SystemDesc, resolve_target
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import MeshDevice
 
 if TYPE_CHECKING:
     from ttnn_jit.ttnn.fabric import FabricTensixConfig
@@ -116,10 +119,20 @@ def open_mesh_device(
     if shape.mesh_size() > there:
         raise ArgumentError(f"a mesh of {shape.mesh_size()} devices is more than the {there} that there are")
     settings = {"queues": num_command_queues, "trace_region_size": trace_region_size}
-    devices = [Device(system.chip, number, **settings) for number in range(shape.mesh_size())]
-    if len(devices) == 1:
-        return devices[0]
-    return MeshDevice(shape, devices)
+    ranks = _ranks_sharing(shape)
+    if ranks is None:
+        devices = [Device(system.chip, number, **settings) for number in range(shape.mesh_size())]
+        return devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
+    shared = [
+        Device(system.chip, number, **settings) if owner == ranks.rank else RemoteDevice(system.chip, number, owner)
+        for number, owner in enumerate(ranks.owners)
+    ]
+    return MeshDevice(shape, shared, ranks)
+
+
+def _ranks_sharing(shape: MeshShape) -> MeshRanks | None:
+    """The ranks that share a mesh of this shape; None if it is this process's alone."""
+    return MeshRanks.sharing(join_world(), shape.mesh_size())
 
 
 MAX_DEVICES = 32
@@ -195,8 +208,8 @@ def get_pcie_device_ids() -> list[int]:
 
 @host_function(observed=False)
 def using_distributed_env() -> bool:
-    """Whether several hosts cooperate: always False."""
-    return False
+    """Whether this process is one of several ranks (ttnn.using_distributed_env)."""
+    return there_are_ranks()
 
 
 def _check_settings(num_command_queues: int, trace_region_size: int) -> None:

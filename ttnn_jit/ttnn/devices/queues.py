@@ -10,6 +10,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.specs.cores.sub_devices import SubDeviceId
 from ttnn_jit.ttnn.calling.host_function import host_function
 
 _CURRENT: ContextVar[int] = ContextVar("command queue of the thread", default=0)
@@ -116,3 +117,22 @@ def event_synchronize(mesh_event: MeshEvent) -> None:
         TraceError: Its device captures a trace.
     """
     mesh_event.device.require_host_access("event_synchronize")
+
+
+@host_function(observed=False, no_effect="work of a CPU is done when a call returns: nothing is skewed")
+def apply_device_delay(
+    mesh_device: Device, delays: Sequence[Sequence[int]], *, subdevice_id: SubDeviceId | None = None
+) -> None:
+    """Check the delays of devices, and skew nothing (ttnn.apply_device_delay).
+
+    Args:
+        mesh_device: The mesh, of two axes.
+        delays: Cycles for each device, rows x columns of the mesh.
+        subdevice_id: The sub-device whose core spins.
+
+    Raises:
+        ArgumentError: The rows and columns are not those of the mesh.
+    """
+    shape = tuple(mesh_device.shape)
+    if (len(delays), *{len(row) for row in delays}) != shape:
+        raise ArgumentError(f"apply_device_delay: `delays` must have the rows and columns of {mesh_device}")

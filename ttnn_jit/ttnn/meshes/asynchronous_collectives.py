@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
+from ttnn_jit.ops.collectives.device_exchanges import (
+    ALL_GATHER,
+    ALL_GATHER_REVERSED,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    REDUCE_SCATTER,
+)
 from ttnn_jit.ops.families.collective import REDUCE_SUM, Collective
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
-from ttnn_jit.ttnn.calling.mesh import MeshTensor
 from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.meshes.exchange import exchange
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions, WorkerOptions
@@ -31,7 +37,7 @@ class _ChunkOptions(FabricOptions, total=False):
 _CHUNKS = {NO_LINKS: " ".join(["multi_device_global_semaphore", *_ChunkOptions.__annotations__])}
 
 
-@host_function(name="experimental.all_gather_async")
+@host_function(exchanges=True, name="experimental.all_gather_async")
 def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
     """`all_gather` with the overloads of ttnn.experimental.all_gather_async.
 
@@ -43,10 +49,10 @@ def all_gather_async(*args: Any, **keywords: Any) -> Tensor:
         ArgumentError: There is no such axis, or an argument has the wrong type.
         ShapeError: There is no such dimension, or the buffer does not fit the result.
     """
-    return _asynchronous("all_gather_async", ALL_GATHER, (False,), args, keywords)
+    return _asynchronous("all_gather_async", ALL_GATHER, (), args, keywords)
 
 
-@host_function(name="experimental.all_gather_async_reversed")
+@host_function(exchanges=True, name="experimental.all_gather_async_reversed")
 def all_gather_async_reversed(*args: Any, **keywords: Any) -> Tensor:
     """`all_gather_async` in the reversed order of devices (ttnn.experimental.all_gather_async_reversed).
 
@@ -54,10 +60,10 @@ def all_gather_async_reversed(*args: Any, **keywords: Any) -> Tensor:
         ArgumentError: There is no such axis, or an argument has the wrong type.
         ShapeError: There is no such dimension, or the buffer does not fit the result.
     """
-    return _asynchronous("all_gather_async_reversed", ALL_GATHER, (True,), args, keywords)
+    return _asynchronous("all_gather_async_reversed", ALL_GATHER_REVERSED, (), args, keywords)
 
 
-@host_function(name="experimental.strided_all_gather_async", without_effect=_CHUNKS)
+@host_function(exchanges=True, name="experimental.strided_all_gather_async", without_effect=_CHUNKS)
 def strided_all_gather_async(
     input_tensor: Tensor,
     persistent_output_buffer: Tensor | None,
@@ -79,14 +85,13 @@ def strided_all_gather_async(
         ALL_GATHER,
         input_tensor,
         dim,
-        False,
         cluster_axis=cluster_axis,
         memory_config=memory_config,
         output=persistent_output_buffer,
     )
 
 
-@host_function(name="experimental.reduce_scatter_minimal_async")
+@host_function(exchanges=True, name="experimental.reduce_scatter_minimal_async")
 def reduce_scatter_minimal_async(*args: Any, **keywords: Any) -> Tensor:
     """`reduce_scatter` with the overloads of ttnn.experimental.reduce_scatter_minimal_async.
 
@@ -169,7 +174,7 @@ def _along_an_axis(
     return input_tensor, dim, [] if persistent_output_tensor is None else [persistent_output_tensor], given
 
 
-@host_function(name="experimental.all_reduce_async")
+@host_function(exchanges=True, name="experimental.all_reduce_async")
 def all_reduce_async(*args: Any, **keywords: Any) -> Tensor:
     """`all_reduce` with the overloads of ttnn.experimental.all_reduce_async.
 
@@ -229,7 +234,7 @@ def _reduced_by_count(
     math_op: ReduceType,
     **options: Unpack[_ReduceOptions],
 ) -> _ReduceCall:
-    count = len(input_tensor.numbers) if isinstance(input_tensor, MeshTensor) else 1
+    count = len(input_tensor.placed) if isinstance(input_tensor, MeshTensor) else 1
     if num_devices != count:
         raise ArgumentError(f"all_reduce_async: `num_devices` is {num_devices}, and the tensor is on {count}")
     return input_tensor, (None, None), reduction_of("all_reduce_async", math_op), options
@@ -247,7 +252,7 @@ def _reduced_in_buffer(
     return input_tensor, (cluster_axis, mesh_device), REDUCE_SUM, options
 
 
-@host_function(name="experimental.all_to_all_async_generic", without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, name="experimental.all_to_all_async_generic", without_effect=WITHOUT_LINKS)
 def all_to_all_async_generic(
     input_tensor: Tensor,
     in_dim: int,
@@ -285,7 +290,7 @@ def all_to_all_async_generic(
 _TRANSFER = {NO_LINKS: f"multi_device_global_semaphore persistent_intermediate_buffer {WITHOUT_LINKS[NO_LINKS]}"}
 
 
-@host_function(name="experimental.all_to_all_async", without_effect=_TRANSFER)
+@host_function(exchanges=True, name="experimental.all_to_all_async", without_effect=_TRANSFER)
 def all_to_all_async(
     input_tensor: Tensor,
     persistent_intermediate_buffer: Tensor | None = None,

@@ -24,14 +24,13 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import MeshTensor
-from ttnn_jit.ttnn.meshes.exchange import device_of, exchange, exchanged
+from ttnn_jit.ttnn.meshes.exchange import devices_of, exchange, exchanged
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
 from ttnn_jit.ttnn.meshes.topology import ReduceType, Topology, reduction_of
 from ttnn_jit.ttnn.namespace.lazy_names import NO_LINKS
 
 
-@host_function(without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
 def all_gather(
     input_tensor: Tensor,
     dim: int,
@@ -58,12 +57,12 @@ def all_gather(
         ShapeError: There is no such dimension, or `output_tensor` does not fit the result.
     """
     return exchange(
-        "all_gather", ALL_GATHER, input_tensor, dim, False, cluster_axis=cluster_axis, mesh_device=mesh_device,
+        "all_gather", ALL_GATHER, input_tensor, dim, cluster_axis=cluster_axis, mesh_device=mesh_device,
         memory_config=memory_config, output=output_tensor,
     )  # fmt: skip
 
 
-@host_function(without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
 def all_reduce(
     input_tensor: Tensor,
     cluster_axis: int | None = None,
@@ -88,7 +87,7 @@ def all_reduce(
     )  # fmt: skip
 
 
-@host_function(without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
 def reduce_scatter(
     input_tensor: Tensor,
     dim: int,
@@ -116,7 +115,7 @@ def reduce_scatter(
     )  # fmt: skip
 
 
-@host_function()
+@host_function(exchanges=True)
 def mesh_partition(
     input_tensor: Tensor, dim: int, cluster_axis: int | None = None, memory_config: MemoryConfig | None = None
 ) -> Tensor:
@@ -131,7 +130,7 @@ def mesh_partition(
     )
 
 
-@host_function(without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
 def all_broadcast(
     input_tensor: Tensor,
     cluster_axis: int | None = None,
@@ -149,7 +148,7 @@ def all_broadcast(
     )
 
 
-@host_function(without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
 def broadcast(
     input_tensor: Tensor,
     sender_coord: Sequence[int],
@@ -179,22 +178,21 @@ def broadcast(
 
 def _number(tensor: Tensor, coordinate: Sequence[int], name: str) -> int:
     """The number of the device at a coordinate, which has a part of the tensor."""
-    number = device_of(name, tensor).shape.number(coordinate)
-    if isinstance(tensor, MeshTensor) and number not in tensor.numbers:
+    devices = devices_of(name, tensor)
+    number = devices.shape.number(coordinate)
+    if number not in devices.numbers:
         raise ArgumentError(f"{name}: the device at {tuple(coordinate)} has no part of the tensor")
     return number
 
 
 def _position(tensor: Tensor, coordinate: Sequence[int], cluster_axis: int | None, name: str) -> int:
     """The position of the device at a coordinate in its group."""
-    number = _number(tensor, coordinate, name)
-    if not isinstance(tensor, MeshTensor):
-        return 0
-    groups = groups_of(tensor.mesh.shape, tuple(tensor.numbers), cluster_axis)
+    number, devices = _number(tensor, coordinate, name), devices_of(name, tensor)
+    groups = groups_of(devices.shape, devices.numbers, cluster_axis)
     return next(group.devices.index(number) for group in groups if number in group.devices)
 
 
-@host_function(without_effect={NO_LINKS: "topology intermediate_tensor"})
+@host_function(exchanges=True, without_effect={NO_LINKS: "topology intermediate_tensor"})
 def point_to_point(
     input_tensor: Tensor,
     sender_coord: Sequence[int],

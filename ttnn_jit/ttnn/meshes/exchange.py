@@ -6,22 +6,52 @@ expression that several devices need is computed on the first of them, and copie
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops.collectives.device_folds import FOLD
-from ttnn_jit.ops.families.collective import Collective, Fill, Fold, Join, Results, Shard, Slice, Source, shape_of
+from ttnn_jit.ops.collectives.device_folds import FOLD, PARTIAL_FOLD
+from ttnn_jit.ops.families.collective import (
+    Collective,
+    Fill,
+    Fold,
+    Join,
+    Received,
+    Results,
+    Shard,
+    Slice,
+    Source,
+    devices_read_by,
+    shape_of,
+)
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.memory.buffer import Buffer, address_of
+from ttnn_jit.runtime.memory.replicas import own_memory
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, coordinates_of
+from ttnn_jit.runtime.programs.program import Program
+from ttnn_jit.runtime.ranks.headers import Data
+from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
+from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate
+from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
-from ttnn_jit.ttnn.calling.mesh import MeshTensor, coordinates_of
+from ttnn_jit.ttnn.calling.rank_exchange import (
+    Gather,
+    Plan,
+    allocated,
+    partial_dtype,
+    planned,
+)
 
-_FOLD = function_of(FOLD)
+_FOLD, _PARTIAL_FOLD = map(function_of, (FOLD, PARTIAL_FOLD))
 
 
 def exchange(name: str, collective: Collective, tensor: Tensor, *statics: Any, **options: Any) -> Tensor:
@@ -60,31 +90,54 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
         ArgumentError: The operand is on the host or on another mesh than the call names, or the mesh has no such axis.
         ShapeError: The attributes do not fit the operand, or `output` does not fit the result.
     """
+    if (in_program := getattr(tensor, "__ttnn_exchange__", None)) is not None:
+        written: list[Tensor] = in_program(
+            name, collective, others, statics, cluster_axis, (memory_config, output, receivers)
+        )
+        return written
     device = device_of(name, tensor)
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
-    shards = shards_of(tensor)
+    placed = tuple(tensor.placed) if isinstance(tensor, MeshTensor) else (0,)
+    ranks = device.ranks if isinstance(device, MeshDevice) else None
     try:
-        expansion = collective.expansion(device.shape, tuple(shards), cluster_axis, tuple(tensor.shape), statics)
+        expansion = collective.expansion(device.shape, placed, cluster_axis, tuple(tensor.shape), statics)
+        plan = None if ranks is None else planned(
+            name, collective, device.shape, placed, cluster_axis, statics,
+            tuple(each.spec for each in (tensor, *others)), memory_config, ranks.owners, ranks.rank,
+        )  # fmt: skip
     except (ArgumentError, ShapeError) as error:
         raise type(error)(f"{name}: {error.message}", help=error.help) from None
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
-        evaluation = _Evaluation(device, [shards, *map(shards_of, others)])
+        evaluation = _Evaluation(device, [tensor, *others])
+        if ranks is not None and plan is not None:
+            evaluation.exchange(ranks, plan, output, memory_config)
+            whole, expansion = expansion, plan.part.results
         if output is not None:
             return [_into(name, evaluation, expansion, output, receivers)]
-        made = [
-            evaluation.results(number, results, memory_config or tensor.spec.memory_config.unsharded, memory_config)
-            for number, results in expansion.items()
-        ]
+        made = [evaluation.results(number, results, memory_config) for number, results in expansion.items()]
+        if not made:  # only devices of other ranks have results
+            made.append(evaluation.stand_ins(next(iter(whole.values())), memory_config))
     return [_joined(collective, tensor, statics, same) for same in zip(*made, strict=True)]
 
 
 def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same: Sequence[Tensor]) -> Tensor:
     if not isinstance(tensor, MeshTensor):
         return same[0]
-    coordinates = coordinates_of(tensor.mesh, tensor.numbers)
-    topology = collective.topology(tensor.topology.on(coordinates), len(tensor.shape), statics)
+    coordinates = coordinates_of(tensor.mesh, tensor.placed)
+    topology = _topology(collective, tensor.topology, coordinates, len(tensor.shape), tuple(statics))
     return MeshTensor(tensor.mesh, same, topology)
+
+
+@lru_cache(maxsize=512)
+def _topology(
+    collective: Collective,
+    operand: TensorTopology,
+    coordinates: tuple[MeshCoordinate, ...],
+    rank: int,
+    statics: tuple[Any, ...],
+) -> TensorTopology:
+    return collective.topology(operand.on(coordinates), rank, statics)
 
 
 def _into(
@@ -107,30 +160,140 @@ def _into(
     return output
 
 
+class _Memory(NamedTuple):
+    """A part of the memory of a tensor, whose address may change until it is used.
+
+    Attributes:
+        buffer: The tensor's memory.
+        spec: The tensor's spec.
+        begin: The first byte.
+        nbytes: The number of bytes.
+    """
+
+    buffer: Buffer
+    spec: TensorSpec
+    begin: int
+    nbytes: int
+
+    @staticmethod
+    def of(tensor: Tensor) -> _Memory:
+        """All of the memory of a tensor."""
+        return _Memory(tensor.memory("collective"), tensor.spec, 0, tensor.spec.nbytes)
+
+    def region(self) -> Region:
+        """Where it is now."""
+        return Region(address_of(self.buffer) + self.begin, self.nbytes)
+
+    def writable(self) -> Region:
+        """Where it is now, in memory that no other tensor shares."""
+        own_memory(self.buffer)
+        return self.region()
+
+
 class _Evaluation:
     """The values of expressions over tensors of a mesh.
 
     Args:
         mesh: The mesh, or the only device.
-        operands: For each operand, the tensor on each device, by the device's number.
+        operands: The operands.
     """
 
-    def __init__(self, mesh: Device, operands: Sequence[Mapping[int, Tensor]]) -> None:
+    def __init__(self, mesh: Device, operands: Sequence[Tensor]) -> None:
         self.mesh = mesh
-        self._members = mesh.members()
-        self._operands = operands
-        self._shapes = [tuple(next(iter(each.values())).shape) for each in operands]
+        self._members = mesh.devices if isinstance(mesh, MeshDevice) else mesh.members()
+        self._operands = [*map(shards_of, operands)]
+        self._shapes = [tuple(each.shape) for each in operands]
+        self._spec = operands[0].spec
         self._known: dict[int, Tensor] = {}
+        self._in_place: dict[int, Tensor] = {}
 
-    def results(
-        self, number: int, results: Results, default: MemoryConfig, config: MemoryConfig | None
-    ) -> list[Tensor]:
+    def exchange(self, ranks: MeshRanks, plan: Plan, output: Tensor | None, config: MemoryConfig | None) -> None:
+        """Send what other ranks need of this one, and receive what it needs.
+
+        Args:
+            ranks: The ranks that share the mesh.
+            plan: What this rank does.
+            output: The tensor that receives the result, if there is one.
+            config: The memory config of results; None for that of the operand.
+        """
+        sends = [(rank, _Memory.of(self.value(value, self._device_of(value)))) for rank, value in plan.part.sends]
+        places, copies = self._in_place_of(plan, output, config)
+        receives = []
+        for source, spec in plan.received:
+            if id(source) not in places:
+                self._known[id(source)] = tensor = allocated(spec, self._members[ranks.own[0]])
+                places[id(source)] = _Memory.of(tensor)
+            receives.append((source.rank, places[id(source)]))
+
+        def copy_own_parts() -> None:
+            for target, source in copies:
+                ctypes.memmove(target.writable().address, source.region().address, target.nbytes)
+
+        def run() -> None:
+            received = [Data(rank, memory.writable()) for rank, memory in receives]
+            sent = [Data(rank, memory.region()) for rank, memory in sends]
+            ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
+
+        recorder = self._members[ranks.own[0]].recorder
+        if recorder is None:
+            run()
+        else:
+            used = [memory for _, memory in (*sends, *receives)] + [memory for pair in copies for memory in pair]
+            recorder.exchange(run, [(memory.buffer, memory.spec) for memory in used])
+
+    def _in_place_of(
+        self, plan: Plan, output: Tensor | None, config: MemoryConfig | None
+    ) -> tuple[dict[int, _Memory], list[tuple[_Memory, _Memory]]]:
+        """Where values are received in the results that they are parts of, by their identity; and own parts of these.
+
+        Own parts are pairs of target and source.
+        """
+        places, copies = dict[int, _Memory](), list[tuple[_Memory, _Memory]]()
+        for gather in plan.gathers:
+            target = self._target(gather, output, config)
+            if target is None:
+                continue
+            self._known[id(gather.join)] = self._in_place[id(gather.join)] = target
+            whole = _Memory.of(target)
+            for part, begin, end in zip(gather.join.parts, gather.offsets, gather.offsets[1:], strict=False):
+                place = whole._replace(begin=begin, nbytes=end - begin)
+                if isinstance(part, Received):
+                    places[id(part)] = place
+                else:
+                    copies.append((place, _Memory.of(self.value(part, self._members[gather.number]))))
+        return places, copies
+
+    def _target(self, gather: Gather, output: Tensor | None, config: MemoryConfig | None) -> Tensor | None:
+        """The tensor whose memory parts are received into; None if they are received elsewhere."""
+        device = self._members[gather.number]
+        if output is None:
+            spec = checked(gather.spec.with_(memory_config=self._config_of(gather.join, config)))
+            return Tensor(spec, device, device.allocate_tensor(spec))
+        own = output.on(gather.number) if isinstance(output, MeshTensor) and gather.number in output.numbers else None
+        if (
+            own is None
+            or own.device() is not device
+            or own.spec.with_(memory_config=DRAM_MEMORY_CONFIG) is not gather.spec
+        ):
+            return None
+        return own
+
+    def _config_of(self, result: Source, config: MemoryConfig | None) -> MemoryConfig:
+        """The memory config of a result, for the one that the call requests."""
+        is_alike = shape_of(result, self._shapes) == self._shapes[0]
+        own = self._spec.memory_config
+        return config or (own if is_alike else own.unsharded)
+
+    def _device_of(self, source: Source) -> Device:
+        """The first device of this rank that has an operand of an expression."""
+        return self._members[next(device for device in devices_read_by(source) if device in self._operands[0])]
+
+    def results(self, number: int, results: Results, config: MemoryConfig | None) -> list[Tensor]:
         """The results on a device, in memory of their own.
 
         Args:
             number: The number of the device.
             results: The expressions.
-            default: The memory config of results whose shape is not the operand's, if `config` is None.
             config: The memory config; None for that of the operand.
         """
         device = self._members[number]
@@ -138,13 +301,25 @@ class _Evaluation:
         for result in results:
             known = self._known.get(id(result))
             if known is None and not isinstance(result, Shard):
-                is_alike = shape_of(result, self._shapes) == self._shapes[0]
-                placed = {"memory_config": config or (self._spec.memory_config if is_alike else default)}
-                made.append(self._computed(result, device, placed))
+                made.append(self._computed(result, device, {"memory_config": self._config_of(result, config)}))
+                continue
+            if known is not None and known is self._in_place.pop(id(result), None):
+                made.append(known)
                 continue
             value = self.value(result, device)
             spec = checked(value.spec.with_(memory_config=config))
-            made.append(storage.stored_as(value, spec, device, "collective"))
+            made.append(storage.replica(value, spec, device, "collective"))
+        return made
+
+    def stand_ins(self, results: Results, config: MemoryConfig | None) -> list[Tensor]:
+        """Tensors of this rank's first device with the specs of results that only other ranks have."""
+        device = self.mesh.members()[0]
+        made = []
+        for result in results:
+            placed = self._spec.interleaved.with_(shape=shape_of(result, self._shapes))
+            made.append(
+                storage.filled(0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device)
+            )
         return made
 
     def write(self, number: int, result: Source, output: Tensor) -> None:
@@ -153,7 +328,7 @@ class _Evaluation:
         if is_alike and not isinstance(result, Shard) and id(result) not in self._known:
             options = {"memory_config": output.spec.memory_config, "output_tensor": output}
             self._computed(result, device, options)
-        else:
+        elif self._known.get(id(result)) is not output:
             storage.write_elements(self.value(result, device), output, "collective")
 
     def check_output(self, name: str, result: Source, spec: TensorSpec) -> None:
@@ -163,10 +338,6 @@ class _Evaluation:
             raise ShapeError(
                 f"{name}: `output_tensor` is {spec}, and the result has shape {list(shape)} and {dtype.name} elements"
             )
-
-    @property
-    def _spec(self) -> TensorSpec:
-        return next(iter(self._operands[0].values())).spec
 
     def value(self, source: Source, device: Device) -> Tensor:
         """The value of an expression as a tensor of `device`, which may be a view of memory of another."""
@@ -190,14 +361,44 @@ class _Evaluation:
                 shape = shape_of(of, self._shapes)
                 begins, ends = [0] * len(shape), [*shape]
                 begins[dim], ends[dim] = begin, end
-                return operations.slice(self.value(of, device), begins, ends, **options)
+                return _run(operations.slice, self.value(of, device), tuple(begins), tuple(ends), **options)
             case Join(dim, parts):
-                return operations.concat([self.value(part, device) for part in parts], dim, **options)
-            case Fold(reduction, terms, levels):
-                return _FOLD([self.value(term, device) for term in terms], reduction, levels, **options)
+                return _run(operations.concat, [self.value(part, device) for part in parts], dim, **options)
+            case Fold(reduction, terms, levels, total, is_partial):
+                values = [self.value(term, device) for term in terms]
+                if not total:
+                    return _run(_FOLD, values, reduction, levels, **options)
+                dtype = partial_dtype(self._spec.dtype) if is_partial else self._spec.dtype
+                return _run(_PARTIAL_FOLD, values, reduction, levels, total, dtype, **options)
+            case Received():
+                raise AssertionError("a received value is known")
             case Fill(_, _, _, number):
                 spec = self._spec.interleaved.with_(shape=shape_of(source, self._shapes))
                 return storage.filled(number, spec, device)
+
+
+def _run(function: Any, operand: Tensor | Sequence[Tensor], *statics: Any, **options: Any) -> Tensor:
+    """The result of an operation on one tensor, or on a list of them, by a remembered program."""
+    operands = [operand] if isinstance(operand, Tensor) else operand
+    device = operands[0].device()
+    assert device is not None, "collectives are of devices"
+    if device.recorder is not None or "output_tensor" in options:
+        recorded: Tensor = function(operand, *statics, **options)
+        return recorded
+    key = (function, device.target, tuple(each.spec for each in operands), statics, options["memory_config"])
+    program = _PROGRAMS.get(key)
+    if program is None:
+        program = function.program_of(operand, *statics, **options)
+        if len(_PROGRAMS) >= MAX_PROGRAMS:
+            _PROGRAMS.clear()
+        _PROGRAMS[key] = program
+    result: Tensor = program(*operands)
+    return result
+
+
+MAX_PROGRAMS = 1024
+_PROGRAMS: dict[tuple[object, ...], Program] = {}
+"""Programs of the steps of collectives: eager calls with a list of tensors have no fast path."""
 
 
 def device_of(name: str, tensor: Tensor) -> Device:
@@ -212,9 +413,22 @@ def device_of(name: str, tensor: Tensor) -> Device:
     return device
 
 
+def devices_of(name: str, tensor: Tensor) -> MeshDevices:
+    """The devices that have a part of an operand of the function `name`.
+
+    Raises:
+        ArgumentError: It is on the host.
+    """
+    device: Any = device_of(name, tensor)
+    if hasattr(tensor, "__ttnn_exchange__"):
+        devices: MeshDevices = device.devices
+        return devices
+    return MeshDevices(device.shape, tuple(tensor.placed) if isinstance(tensor, MeshTensor) else (0,))
+
+
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
     """The tensor on each device that has one, by the device's number in its mesh."""
-    return dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
+    return {number: tensor.on(number) for number in tensor.numbers} if isinstance(tensor, MeshTensor) else {0: tensor}
 
 
 def of_each_device(like: Tensor, tensors: Sequence[Tensor]) -> Tensor:
@@ -230,7 +444,9 @@ def view_on(device: Device, tensor: Tensor) -> Tensor:
 @contextmanager
 def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
     """A block whose programs count as one program on every device of a mesh, identified by `key`."""
-    counts = [(member, member.programs) for member in device.members()]
+    # A jitted function, whose device stands for others, is one program itself.
+    members = device.members() if issubclass(type(device), Device) else ()
+    counts = [(member, member.programs) for member in members]
     for member, _ in counts:
         member.programs = set()
     try:
@@ -238,7 +454,12 @@ def counted_as_one_program(device: Device, *key: object) -> Iterator[None]:
     finally:
         for member, programs in counts:
             member.programs = programs
-    counted = repr(key)
+    counted = _text_of(key)
     for _, programs in counts:
         if counted not in programs:  # a disabled cache holds everything
             programs.add(counted)
+
+
+@lru_cache(maxsize=512)
+def _text_of(key: tuple[object, ...]) -> str:
+    return repr(key)

@@ -13,11 +13,11 @@ from typing import Unpack
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_TO_ALL
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import over_meshes
 from ttnn_jit.runtime.tensors.tensor import Tensor, write_elements
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import over_meshes
 from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, exchange, of_each_device, shards_of
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
 from ttnn_jit.ttnn.tensors.transfers import to_layout, to_memory_config, typecast
@@ -61,7 +61,7 @@ def all_to_all_dispatch(
     device = _checked_device(name, input_tensor, expert_indices_tensor, expert_mapping_tensor)
     with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, output_concat_dim):
         tokens, experts = (
-            exchange(name, ALL_GATHER, _batched(each), output_concat_dim, False, cluster_axis=cluster_axis)
+            exchange(name, ALL_GATHER, _batched(each), output_concat_dim, cluster_axis=cluster_axis)
             for each in (input_tensor, expert_indices_tensor)
         )
         own = [shards_of(each) for each in (tokens, experts, _columns(expert_mapping_tensor))]

@@ -62,6 +62,7 @@ def _product(x: Tensor, weight: Tensor, options: Mapping[str, Any], **own: Any) 
 
 
 @host_function(
+    exchanges=True,
     name="experimental.all_gather_matmul_async",
     without_effect={NO_LINKS: f"multi_device_global_semaphore all_gather_core_grid_offset global_cb {_LINKS}"},
 )
@@ -106,7 +107,6 @@ def all_gather_matmul_async(  # noqa: PLR0913 - ttnn's parameters
             ALL_GATHER,
             input_tensor,
             dim,
-            False,
             memory_config=memory_config_ag,
             output=persistent_output_buffer,
         )
@@ -119,7 +119,9 @@ _SCATTER_LINKS = (
 )
 
 
-@host_function(name="experimental.matmul_reduce_scatter_async", without_effect={NO_LINKS: _SCATTER_LINKS})
+@host_function(
+    exchanges=True, name="experimental.matmul_reduce_scatter_async", without_effect={NO_LINKS: _SCATTER_LINKS}
+)
 def matmul_reduce_scatter_async(  # noqa: PLR0913 - ttnn's parameters
     input_tensor: Tensor,
     weight_tensor: Tensor,
@@ -163,6 +165,7 @@ def matmul_reduce_scatter_async(  # noqa: PLR0913 - ttnn's parameters
 
 
 @host_function(
+    exchanges=True,
     name="experimental.llama_all_gather_matmul_async",
     without_effect={
         NO_LINKS: "intermediate_tensor multi_device_global_semaphore topology global_cb num_links subdevice_id"
@@ -198,7 +201,6 @@ def llama_all_gather_matmul_async(  # noqa: PLR0913 - ttnn's parameters
             ALL_GATHER,
             input_tensor0,
             dim,
-            False,
             cluster_axis=cluster_axis,
             mesh_device=mesh_device,
             memory_config=ag_memory_config,
@@ -209,7 +211,7 @@ def llama_all_gather_matmul_async(  # noqa: PLR0913 - ttnn's parameters
 _PACKETS = "intermediate_packet_buffer cross_device_semaphore subdevice_id num_links topology use_noc1_only"
 
 
-@host_function(name="experimental.llama_reduce_scatter", without_effect={NO_LINKS: _PACKETS})
+@host_function(exchanges=True, name="experimental.llama_reduce_scatter", without_effect={NO_LINKS: _PACKETS})
 def llama_reduce_scatter(  # noqa: PLR0913 - ttnn's parameters
     input_tensor: Tensor,
     intermediate_packet_buffer: Tensor | None,
@@ -243,6 +245,7 @@ def llama_reduce_scatter(  # noqa: PLR0913 - ttnn's parameters
 
 
 @host_function(
+    exchanges=True,
     name="experimental.llama_rs_matmul",
     without_effect={NO_LINKS: f"{_PACKETS} global_cb output_tile"},
 )
@@ -296,6 +299,7 @@ def llama_rs_matmul(  # noqa: PLR0913, PLR0917 - ttnn's parameters
 
 
 @host_function(
+    exchanges=True,
     name="experimental.llama_rs_create_heads",
     without_effect={NO_LINKS: f"{_PACKETS} memory_config use_optimal_ccl_for_llama"},
 )
@@ -343,6 +347,7 @@ def _heads(
 
 
 @host_function(
+    exchanges=True,
     name="experimental.ring_attention_all_gather_async",
     without_effect={NO_LINKS: "multi_device_global_semaphore num_links topology subdevice_id"},
 )
@@ -376,7 +381,7 @@ def ring_attention_all_gather_async(  # noqa: PLR0913 - ttnn's parameters
     options = {"cluster_axis": cluster_axis, "mesh_device": mesh_device, "memory_config": memory_config}
     with counted_as_one_program(device_of(name, input_tensor[0]), name, *(each.spec for each in input_tensor), dim):
         return [
-            exchange(name, ALL_GATHER, tensor, dim, False, **options)
+            exchange(name, ALL_GATHER, tensor, dim, **options)
             if buffer is None
             else exchange(name, GATHER_FROM_OTHERS, tensor, dim, others=[buffer], output=buffer, **options)
             for tensor, buffer in zip(input_tensor, buffers, strict=True)
@@ -384,6 +389,7 @@ def ring_attention_all_gather_async(  # noqa: PLR0913 - ttnn's parameters
 
 
 @host_function(
+    exchanges=True,
     name="experimental.all_reduce_create_qkv_heads",
     without_effect={
         NO_LINKS: "buffer_tensor multi_device_global_semaphore topology num_links subdevice_id use_noc1_only"
@@ -437,6 +443,7 @@ def all_reduce_create_qkv_heads(  # noqa: PLR0913 - ttnn's parameters
 
 
 @host_function(
+    exchanges=True,
     name="experimental.all_gather_concat",
     without_effect={
         NO_LINKS: "buffer_tensor multi_device_global_semaphore use_noc1_only num_links topology subdevice_id"
@@ -467,9 +474,7 @@ def all_gather_concat(  # noqa: PLR0913 - ttnn's parameters
     """
     name = "all_gather_concat"
     with counted_as_one_program(device_of(name, input_tensor), name, input_tensor.spec, dim, num_heads):
-        gathered = exchange(
-            name, ALL_GATHER, input_tensor, dim, False, cluster_axis=cluster_axis, mesh_device=mesh_device
-        )
+        gathered = exchange(name, ALL_GATHER, input_tensor, dim, cluster_axis=cluster_axis, mesh_device=mesh_device)
         concatenate: Any = getattr(operations, NLP_CONCAT_HEADS_DECODE.name)
         options = {} if memory_config is None else {"memory_config": memory_config}
         result: Tensor = concatenate(gathered, num_heads=num_heads, **options)

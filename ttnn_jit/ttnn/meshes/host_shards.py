@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import HostMesh, MeshTensor, coordinates_of, mesh_of_devices
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import PlacementShard, TensorTopology, sharded_on
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import HostMesh, MeshTensor, coordinates_of, mesh_of_devices
+from ttnn_jit.ttnn.calling.rank_exchange import gathered_shards
 from ttnn_jit.ttnn.tensors.mesh_mappers import MeshToTensor, TensorToMesh
 from ttnn_jit.ttnn.tensors.torch_conversion import from_torch, to_torch
-from ttnn_jit.ttnn.tensors.transfers import get_device_tensors
 
 
 @host_function(observed=False)
@@ -108,6 +108,6 @@ def aggregate_tensor(tensor: Tensor, composer: MeshToTensor) -> Tensor:
         ArgumentError: An argument has the wrong type.
         ShapeError: The tensors have no such dimension.
     """
-    numbers = tensor.numbers if isinstance(tensor, MeshTensor) else (0,)
-    whole = composer.whole(dict(zip(numbers, map(to_torch, get_device_tensors(tensor)), strict=True)))
+    shards = gathered_shards(tensor) if isinstance(tensor, MeshTensor) else {0: tensor}
+    whole = composer.whole({number: to_torch(shard) for number, shard in shards.items()})
     return from_torch(whole, tensor.dtype, layout=tensor.layout)

@@ -13,7 +13,7 @@ from ttnn_jit.ttnn.meshes.exchange import exchange
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
 
 
-@host_function(name="experimental.neighbor_pad_async", without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, name="experimental.neighbor_pad_async", without_effect=WITHOUT_LINKS)
 def neighbor_pad_async(
     input_tensor: Tensor,
     dim: int,
@@ -55,7 +55,7 @@ def neighbor_pad_async(
     )  # fmt: skip
 
 
-@host_function(name="experimental.slice_reshard_async", without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, name="experimental.slice_reshard_async", without_effect=WITHOUT_LINKS)
 def slice_reshard_async(
     input_tensor: Tensor,
     dim: int,

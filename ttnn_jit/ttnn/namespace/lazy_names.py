@@ -72,6 +72,7 @@ NAMESPACE_MODULES = (
     ),
     NamespaceModule("ttnn.observing.session_config", "CONFIG CONFIG_OVERRIDES CONFIG_PATH Config", SETTINGS_EFFECT),
     NamespaceModule("ttnn.meshes.topology", "ReduceType"),
+    NamespaceModule("ttnn.meshes.sockets", "MeshCoreCoord MeshSocket SocketConfig SocketConnection SocketMemoryConfig"),
     NamespaceModule("ttnn.meshes.topology", "Topology", NO_LINKS),
     NamespaceModule(
         "ttnn.fabric",

@@ -45,6 +45,12 @@ from ttnn_jit.ttnn.observing.session_config import manage_config as manage_confi
 from ttnn_jit.ttnn.observing.session_config import save_config_to_json_file as save_config_to_json_file
 from ttnn_jit.ttnn.meshes.topology import ReduceType as ReduceType
 from ttnn_jit.ttnn.meshes.topology import Topology as Topology
+from ttnn_jit.ttnn.meshes.sockets import MeshCoreCoord as MeshCoreCoord
+from ttnn_jit.ttnn.meshes.sockets import MeshSocket as MeshSocket
+from ttnn_jit.ttnn.meshes.sockets import SocketConfig as SocketConfig
+from ttnn_jit.ttnn.meshes.sockets import SocketConnection as SocketConnection
+from ttnn_jit.ttnn.meshes.sockets import SocketMemoryConfig as SocketMemoryConfig
+from ttnn_jit.ttnn.meshes.sockets import create_socket_pair as create_socket_pair
 from ttnn_jit.ttnn.fabric import FabricConfig as FabricConfig
 from ttnn_jit.ttnn.fabric import FabricManagerMode as FabricManagerMode
 from ttnn_jit.ttnn.fabric import FabricReliabilityMode as FabricReliabilityMode
@@ -97,6 +103,7 @@ from ttnn_jit.ttnn.devices.traces import execute_trace as execute_trace
 from ttnn_jit.ttnn.devices.traces import release_trace as release_trace
 from ttnn_jit.ttnn.devices.queues import MeshEvent as MeshEvent
 from ttnn_jit.ttnn.devices.queues import QueueId as QueueId
+from ttnn_jit.ttnn.devices.queues import apply_device_delay as apply_device_delay
 from ttnn_jit.ttnn.devices.queues import command_queue as command_queue
 from ttnn_jit.ttnn.devices.queues import event_synchronize as event_synchronize
 from ttnn_jit.ttnn.devices.queues import get_current_command_queue_id_for_thread as get_current_command_queue_id_for_thread
@@ -285,6 +292,11 @@ from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_ten
 from ttnn_jit.ttnn.meshes.host_shards import from_host_shards as from_host_shards
 from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_mesh_device as visualize_mesh_device
 from ttnn_jit.ttnn.meshes.mesh_pictures import visualize_tensor as visualize_tensor
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_barrier as distributed_context_barrier
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_get_rank as distributed_context_get_rank
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_get_size as distributed_context_get_size
+from ttnn_jit.ttnn.meshes.rank_functions import distributed_context_is_initialized as distributed_context_is_initialized
+from ttnn_jit.ttnn.meshes.rank_functions import init_distributed_context as init_distributed_context
 from ttnn_jit.ttnn.observing.comparison import pearson_correlation_coefficient as pearson_correlation_coefficient
 from ttnn_jit.ttnn.observing.hooks import register_post_operation_hook as register_post_operation_hook
 from ttnn_jit.ttnn.observing.hooks import register_pre_operation_hook as register_pre_operation_hook
@@ -419,8 +431,10 @@ __all__ = [
     "MatmulMultiCoreReuseMultiCastProgramConfig",
     "MatmulMultiCoreReuseProgramConfig",
     "MeshComposerConfig",
+    "MeshCoreCoord",
     "MeshEvent",
     "MeshMapperConfig",
+    "MeshSocket",
     "MeshToTensor",
     "MeshTraceId",
     "MinimalMatmulConfig",
@@ -441,6 +455,9 @@ __all__ = [
     "ShardTensor2dMesh",
     "ShardTensorToMesh",
     "SigmoidMode",
+    "SocketConfig",
+    "SocketConnection",
+    "SocketMemoryConfig",
     "SoftmaxDefaultProgramConfig",
     "SoftmaxProgramConfig",
     "SoftmaxShardedMultiCoreProgramConfig",
@@ -474,6 +491,7 @@ __all__ = [
     "allocate_tensor_on_host",
     "angle",
     "angle_bw",
+    "apply_device_delay",
     "arange",
     "as_tensor",
     "asin_bw",
@@ -528,6 +546,7 @@ __all__ = [
     "create_mesh_device",
     "create_mesh_mapper",
     "create_sharded_memory_config_",
+    "create_socket_pair",
     "database",
     "deallocate",
     "decorators",
@@ -538,6 +557,10 @@ __all__ = [
     "distribute",
     "distribute_tensor",
     "distributed",
+    "distributed_context_barrier",
+    "distributed_context_get_rank",
+    "distributed_context_get_size",
+    "distributed_context_is_initialized",
     "div_bw",
     "div_no_nan_bw",
     "dot_access",
@@ -601,6 +624,7 @@ __all__ = [
     "imag",
     "imag_bw",
     "init_device_compute_kernel_config",
+    "init_distributed_context",
     "interleaved_to_sharded",
     "interleaved_to_sharded_partial",
     "is_imag",

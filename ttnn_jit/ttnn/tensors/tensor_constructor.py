@@ -13,12 +13,12 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.ops.language.kinds import are_numbers
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import Buffer
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor, from_numbers
 from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
-from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
 from ttnn_jit.ttnn.tensors.tensor_creation import spec_of_new
 from ttnn_jit.ttnn.tensors.torch_conversion import from_torch
 

@@ -59,7 +59,7 @@ def check_ttnn_dtype(dtype: DataType) -> None:
         )
 
 
-@host_function(in_programs=True, over_meshes=True)
+@host_function(in_programs=True, over_meshes=True, shares_memory=True)
 def full(
     _ops: HostOps[Tensor],
     shape: Iterable[int],
@@ -126,7 +126,7 @@ def empty(
     return full(shape, 0, dtype, layout, device, memory_config)
 
 
-@host_function(in_programs=True, over_meshes=True)
+@host_function(in_programs=True, over_meshes=True, shares_memory=True)
 def arange(
     _ops: HostOps[Tensor],
     start: int | None = None,
@@ -172,7 +172,7 @@ def arange(
     return _ops.made(ARANGE, (first, beyond, step, spec.dtype, spec.layout), spec, device, elements)
 
 
-@host_function(in_programs=True, over_meshes=True)
+@host_function(in_programs=True, over_meshes=True, shares_memory=True)
 def full_like(
     tensor: Tensor,
     fill_value: float,
@@ -195,7 +195,7 @@ def full_like(
     )
 
 
-@host_function(in_programs=True)
+@host_function(in_programs=True, shares_memory=True)
 def zeros_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -207,7 +207,7 @@ def zeros_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
-@host_function(in_programs=True)
+@host_function(in_programs=True, shares_memory=True)
 def ones_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -219,7 +219,7 @@ def ones_like(
     return full_like(tensor, 1, dtype, layout, device, memory_config)
 
 
-@host_function(in_programs=True)
+@host_function(in_programs=True, shares_memory=True)
 def empty_like(
     tensor: Tensor,
     dtype: DataType | None = None,
@@ -231,7 +231,7 @@ def empty_like(
     return full_like(tensor, 0, dtype, layout, device, memory_config)
 
 
-@host_function(in_programs=True, over_meshes=True)
+@host_function(in_programs=True, over_meshes=True, shares_memory=True)
 def eye(
     _ops: HostOps[Tensor],
     rows: int,

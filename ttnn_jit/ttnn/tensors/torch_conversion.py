@@ -8,6 +8,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch
@@ -20,7 +21,7 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.specs.tile import Tile
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import MeshDevice, MeshTensor
+from ttnn_jit.ttnn.calling.rank_exchange import gathered_shards
 from ttnn_jit.ttnn.tensors.mesh_mappers import (
     BLOCK_COMPOSER,
     BLOCK_MAPPER,
@@ -95,13 +96,26 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
     parts, topology = mesh_mapper.distributed(tensor)
     if not isinstance(mesh, MeshDevice):
         return on(parts[0], device)
-    numbers = map(mesh.shape.number, topology.mesh_coords())
-    members = [mesh.devices[number] if device else None for number in numbers]
-    return MeshTensor(mesh, list(map(on, parts, members)), topology)
+    numbers = [*map(mesh.shape.number, topology.mesh_coords())]
+    own = {*mesh.own(numbers)}
+    if not own:  # only other ranks have parts
+        device = mesh.members()[0] if device else None
+        return MeshTensor(mesh, [on(_zeros_like(parts[0]), device)], topology)
+    placed = [(part, number) for part, number in zip(parts, numbers, strict=True) if number in own]
+    with storage.replicas_share_memory():
+        made = [on(part, mesh.devices[number] if device else None) for part, number in placed]
+    return MeshTensor(mesh, made, topology)
 
 
 class SpecConflictError(ArgumentError, RuntimeError):
     """A spec was given beside an argument that it contains (a TT_FATAL in ttnn, hence also a RuntimeError)."""
+
+
+def _zeros_like(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of zeros."""
+    import torch
+
+    return torch.zeros_like(tensor)
 
 
 def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:
@@ -191,7 +205,7 @@ def to_torch(
         )
     mesh_composer = BLOCK_COMPOSER.get() if mesh_composer is None else mesh_composer
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
-        result = mesh_composer.whole({number: tensor.on(number).to_torch() for number in tensor.numbers})
+        result = mesh_composer.whole({number: each.to_torch() for number, each in gathered_shards(tensor).items()})
     else:
         result = tensor.to_torch()
     while torch_rank is not None and result.dim() > torch_rank:

@@ -10,6 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.meshes.mesh import MeshTensor, over_meshes
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.cores.sharding import folded_2d
@@ -28,11 +29,10 @@ from ttnn_jit.specs.tensor_spec import (
 )
 from ttnn_jit.ttnn.calling.eager_operation import function_of
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.calling.mesh import MeshTensor, over_meshes
 from ttnn_jit.ttnn.tensors.tensor_creation import check_ttnn_dtype
 
 
-@host_function(in_programs=True, over_meshes=True)
+@host_function(in_programs=True, over_meshes=True, shares_memory=True)
 def to_device(
     _ops: HostOps[Tensor],
     tensor: Tensor,
@@ -55,7 +55,7 @@ def to_device(
     return _ops.with_layout(tensor, tensor.spec.with_(memory_config=memory_config), device, "to_device")
 
 
-@host_function(over_meshes=True, without_effect={"every call waits for its work": "blocking"})
+@host_function(over_meshes=True, shares_memory=True, without_effect={"every call waits for its work": "blocking"})
 def from_device(
     tensor: Tensor,
     blocking: bool = True,
@@ -378,8 +378,8 @@ def copy_device_to_host_tensor(
 
 @host_function(observed=False)
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
-    """The tensors of a mesh's devices in row-major order (ttnn.get_device_tensors)."""
-    return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
+    """The tensors of a mesh's devices in row-major order (ttnn.get_device_tensors); of ranks, those of this one."""
+    return [tensor.on(number) for number in tensor.numbers] if isinstance(tensor, MeshTensor) else [tensor]
 
 
 @host_function(in_programs=True, without_effect={"memory is freed at once": "force"})

@@ -11,15 +11,21 @@ import functools
 import math
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from operator import is_
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
-from ttnn_jit.ops.host_ops import interpreted_in_programs
+from ttnn_jit.foreign.values import own_attribute
+from ttnn_jit.ops.host_ops import EXCHANGES, interpreted_in_programs
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.tensors.tensor import Tensor
-from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshShape
+from ttnn_jit.runtime.memory.buffer import address_of
+from ttnn_jit.runtime.memory.random_words import continue_from, next_draw
+from ttnn_jit.runtime.memory.replicas import replica_in
+from ttnn_jit.runtime.tensors.tensor import Tensor, filled, replicas_share_memory
+from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
+from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshDeviceView, MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, replicated_on, topology_of_result
 
 if TYPE_CHECKING:
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.runtime.memory.buffer import Buffer
     from ttnn_jit.runtime.memory.l1 import MemoryView
+    from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
     from ttnn_jit.specs.tensor_spec import TensorSpec
 
 
@@ -40,13 +47,19 @@ class HostMesh:
     Attributes:
         shape: The shape of the meshes that the tensors can be moved to.
         devices: None for every device.
+        ranks: None: all devices are of this process.
     """
 
-    __slots__ = ("devices", "shape")
+    __slots__ = ("devices", "ranks", "shape")
 
     def __init__(self, shape: MeshShape) -> None:
         self.shape = shape.with_rows
         self.devices: tuple[None, ...] = (None,) * shape.mesh_size()
+        self.ranks = None
+
+    def own(self, numbers: Sequence[int]) -> Sequence[int]:
+        """All devices are of this process."""
+        return numbers
 
     def __repr__(self) -> str:
         return f"a mesh of shape {tuple(self.shape)}"
@@ -57,16 +70,24 @@ class MeshDevice(Device):
 
     The devices have one order of replays and one record of captured memory: a trace is of all of them.
 
-    Attributes:
+    Args:
         shape: Extents along each axis.
         devices: The devices in row-major order.
+        ranks: The ranks that share the mesh; None if all devices are of this process.
+
+    Attributes:
+        shape: Extents along each axis.
+        devices: The devices in row-major order; those of other ranks refuse every use.
+        ranks: The ranks that share the mesh; None if all devices are of this process.
     """
 
-    def __init__(self, shape: MeshShape, devices: Sequence[Device]) -> None:
+    def __init__(self, shape: MeshShape, devices: Sequence[Device], ranks: MeshRanks | None = None) -> None:
         first = devices[0]
         super().__init__(first.target, queues=first.queues, trace_region_size=first.trace_region_size)
         self.shape = shape.with_rows
         self.devices = tuple(devices)
+        self.ranks = ranks
+        self._members = self.devices if ranks is None else tuple(self.devices[number] for number in ranks.own)
         for device in (self, *devices):
             device.order, device.captured = first.order, first.captured
         _MESHES.append(weakref.ref(self, _MESHES.remove))
@@ -91,8 +112,10 @@ class MeshDevice(Device):
         ):
             raise ArgumentError(f"{self} has no part of shape {tuple(shape)} at {first}")
         coordinates = (map(sum, zip(first, each, strict=True)) for each in shape.coordinates())
-        devices = [self.devices[self.shape.number((*coordinate,))] for coordinate in coordinates]
-        part = devices[0] if len(devices) == 1 else MeshDevice(shape, devices)
+        numbers = [self.shape.number((*coordinate,)) for coordinate in coordinates]
+        devices = [self.devices[number] for number in numbers]
+        ranks = None if self.ranks is None else self.ranks.part(numbers)
+        part = devices[0] if len(devices) == 1 else MeshDevice(shape, devices, ranks)
         self._submeshes.append(part)
         return part
 
@@ -121,12 +144,22 @@ class MeshDevice(Device):
         return len(self.devices)
 
     def members(self) -> tuple[Device, ...]:
-        """The devices in row-major order."""
-        return self.devices
+        """The devices of this process in row-major order."""
+        return self._members
+
+    def own(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those of some devices, by number, that are of this process."""
+        if self.ranks is None:
+            return numbers
+        return tuple(number for number in numbers if number in self.ranks.own)
+
+    def get_view(self) -> MeshDeviceView:
+        """The coordinates of the mesh, and which devices are of this process."""
+        return MeshDeviceView(self.shape, None if self.ranks is None else self.ranks.own)
 
     def require_host_access(self, operation: str) -> None:
         """Refuse `operation` if one of the devices refuses it."""
-        for device in self.devices:
+        for device in self._members:
             device.require_host_access(operation)
 
     def get_device_ids(self) -> list[int]:
@@ -135,25 +168,25 @@ class MeshDevice(Device):
 
     def num_program_cache_entries(self) -> int:
         """The number of cached programs per device."""
-        return self.devices[0].num_program_cache_entries()
+        return self._members[0].num_program_cache_entries()
 
     def memory_view(self) -> MemoryView:
         """The L1 usage of the first device, which is that of every device."""
-        return self.devices[0].memory_view()
+        return self._members[0].memory_view()
 
     def enable_program_cache(self) -> None:
         """Start or resume counting programs."""
-        for device in self.devices:
+        for device in self._members:
             device.enable_program_cache()
 
     def clear_program_cache(self) -> None:
         """Reset the count of programs to zero."""
-        for device in self.devices:
+        for device in self._members:
             device.clear_program_cache()
 
     def disable_and_clear_program_cache(self) -> None:
         """Stop counting programs."""
-        for device in self.devices:
+        for device in self._members:
             device.disable_and_clear_program_cache()
 
     def allocate_tensor(self, spec: TensorSpec, *, reuse_captured: bool = False) -> Buffer:  # noqa: ARG002 - as in `Device`
@@ -165,12 +198,12 @@ class MeshDevice(Device):
 
     def map_devices(self, make: Callable[[Device], Any]) -> Any:
         """The results of `make` on each device, as one tensor of the mesh."""
-        return on_every_device(self, make, (self,), {})
+        return on_every_device(self, make, (self,), {}, share=True)
 
     def close(self) -> None:
         """Close every device; a second close does nothing."""
         super().close()
-        for device in self.devices:
+        for device in self._members:
             device.close()
 
     def __repr__(self) -> str:
@@ -192,14 +225,16 @@ class MeshTensor(Tensor):
 
     Args:
         mesh: The mesh; a `HostMesh` if the tensors are on the host and of no device.
-        tensors: The tensors in row-major order of their devices.
+        tensors: The tensors of the devices of this process, in row-major order; if none of them has a part, one
+            tensor that stands in for the parts of other ranks: it has their spec, and is on the first own device.
         topology: The placement; None if every device has the same tensor.
 
     Attributes:
-        numbers: The number of each tensor's device in the mesh, in row-major order.
+        placed: The numbers of the devices that have a part, in row-major order; those of other ranks too.
+        numbers: The number of each tensor's device; none for a stand-in.
     """
 
-    __slots__ = ("mesh", "numbers", "tensors", "topology")
+    __slots__ = ("mesh", "numbers", "placed", "tensors", "topology")
 
     def __init__(
         self, mesh: MeshDevice | HostMesh, tensors: Sequence[Tensor], topology: TensorTopology | None = None
@@ -208,15 +243,31 @@ class MeshTensor(Tensor):
         self.tensors = tuple(tensors)
         self.spec = self.tensors[0].spec
         self.topology = replicated_on(mesh.shape) if topology is None else topology
-        self.numbers: Sequence[int] = (
-            range(len(mesh.devices))
-            if len(self.tensors) == len(mesh.devices)
-            else tuple(map(mesh.shape.number, self.topology.mesh_coords()))
-        )
+        if len(self.tensors) == len(mesh.devices):
+            self.placed: Sequence[int] = range(len(mesh.devices))
+            self.numbers: Sequence[int] = self.placed
+        else:
+            self.placed = numbers_of(mesh.shape, self.topology)
+            self.numbers = mesh.own(self.placed)
 
     def tensor_topology(self) -> TensorTopology:
         """How the tensor was split, and which device has which shard (ttnn.Tensor.tensor_topology)."""
         return self.topology
+
+    @property
+    def placement(self) -> MeshPlacement:
+        """The placement, as a part of keys of programs."""
+        own = None if self.mesh.ranks is None else tuple(self.numbers)
+        return MeshPlacement(self.mesh.shape, self.topology, own, self._blocks())
+
+    def _blocks(self) -> tuple[int, ...]:
+        """Per part, the first one that has the same block of memory; () if each has its own."""
+        buffers: list[Any] = [tensor._buffer for tensor in self.tensors]
+        if not any(map(replica_in, buffers)):
+            return ()
+        blocks = [address_of(each) if replica_in(each) else index for index, each in enumerate(buffers)]
+        found = tuple(map(blocks.index, blocks))
+        return () if found == tuple(range(len(blocks))) else found
 
     def on(self, number: int) -> Tensor:
         """The tensor on a device, by its number in the mesh."""
@@ -227,10 +278,13 @@ class MeshTensor(Tensor):
         return MeshTensor(self.mesh, tensors, self.topology)
 
     def __ttnn_call__(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Repeat the call on every device; `TtnnOperation` calls this hook."""
+        """Repeat the call on every device; `TtnnOperation` calls this hook. Collectives take the whole tensor."""
+        if own_attribute(function, EXCHANGES) is True:
+            return NotImplemented
         found = self.mesh if isinstance(self.mesh, MeshDevice) else None
         mesh = found or mesh_of_arguments(leaves([*args, *kwargs.values()])) or self.mesh
-        return on_every_device(mesh, function, args, kwargs)
+        declared = getattr(function, "__ttnn_host_function__", None)
+        return on_every_device(mesh, function, args, kwargs, share=getattr(declared, "shares_memory", False))
 
     def device(self) -> Any:
         """The mesh; None on the host."""
@@ -254,13 +308,14 @@ class MeshTensor(Tensor):
 
     def cpu(self, blocking: bool = True, cq_id: int | None = None) -> MeshTensor:  # noqa: ARG002 - as ttnn has it
         """A copy on the host."""
-        return self.of([tensor.cpu() for tensor in self.tensors])
+        with replicas_share_memory():
+            return self.of([tensor.cpu() for tensor in self.tensors])
 
     def to(self, device_or_layout: Any, memory_config: Any = None, cq_id: Any = None, *, mem_config: Any = None) -> Any:
         """A copy on the devices of a mesh, or in another layout."""
         mesh = device_or_layout if isinstance(device_or_layout, MeshDevice) else self.mesh
         return on_every_device(
-            mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}
+            mesh, Tensor.to, (self, device_or_layout, memory_config, cq_id), {"mem_config": mem_config}, share=True
         )
 
     def __copy__(self) -> MeshTensor:
@@ -273,7 +328,7 @@ class MeshTensor(Tensor):
 
     def to_torch(self) -> torch.Tensor:
         """The tensor of the one device that has a part; of several a composer must define how they are joined."""
-        if len(self.tensors) == 1:
+        if len(self.tensors) == len(self.placed) == 1:
             return self.tensors[0].to_torch()
         self.memory("to_torch")
         raise AssertionError
@@ -287,25 +342,27 @@ class MeshTensor(Tensor):
 
 
 def on_every_device(
-    mesh: MeshDevice | HostMesh, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    mesh: MeshDevice | HostMesh,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    share: bool = False,
 ) -> Any:
     """The results of `function` on every device that has all operands, joined into `MeshTensor` objects.
+
+    With `share`, results that are made of one object or one memory share memory; `function` writes into no tensor that
+    it makes.
 
     Raises:
         ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments; or no device has
             all operands.
     """
-    every = leaves([*args, *kwargs.values()])
-    given = [leaf for leaf in every if isinstance(leaf, MeshTensor)]
-    if any(not _belongs_to(tensor, mesh) for tensor in given):
-        raise ArgumentError("the tensors are on different meshes")
-    if given and (others := {repr(device) for device in map(_device_of, every) if device not in {None, mesh}}):
-        raise ArgumentError(
-            f"a call mixes a tensor of {mesh} with {' and '.join(sorted(others))}",
-            help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
-        )
-
-    numbers = common_numbers(mesh, given)
+    given = check_one_mesh(mesh, leaves([*args, *kwargs.values()]))
+    placed = common_numbers(mesh, given)
+    numbers = mesh.own(placed)
+    if not numbers:
+        return _called_elsewhere(mesh, placed, function, args, kwargs)
     is_whole = type(numbers) is range
 
     def on(number: int) -> Any:
@@ -319,9 +376,85 @@ def on_every_device(
             **{name: map_leaves(value, own) for name, value in kwargs.items()},
         )
 
-    results = [on(number) for number in numbers]
-    gathered = iter([_joined(mesh, numbers, same, given) for same in zip(*map(leaves, results), strict=True)])
+    with replicas_share_memory() if share else nullcontext():
+        results = [on(number) for number in numbers] if mesh.ranks is None else _drawn_in_order(on, placed, numbers)
+    gathered = iter([_joined(mesh, placed, same, given) for same in zip(*map(leaves, results), strict=True)])
     return map_leaves(results[0], lambda _: next(gathered))
+
+
+def _drawn_in_order(on: Callable[[int], Any], placed: Sequence[int], numbers: Sequence[int]) -> list[Any]:
+    """The results on the devices of this rank, with the random numbers of one process: devices draw in their order.
+
+    How often the call draws is known after it has run once; then it runs again, unless it is of the first device.
+    """
+    first, draws, results = next_draw(), 0, list[Any]()
+    for position, number in enumerate(placed):
+        if number not in numbers:
+            continue
+        continue_from(first + position * draws)
+        result = on(number)
+        if not results:
+            draws = next_draw() - first
+            if draws and position:
+                continue_from(first + position * draws)
+                result = on(number)
+        results.append(result)
+    continue_from(first + len(placed) * draws)
+    return results
+
+
+def _called_elsewhere(
+    mesh: MeshDevice | HostMesh,
+    placed: Sequence[int],
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    """The results of a call that only devices of other ranks make: tensors that stand in for theirs.
+
+    The function runs on zeros, which shows what it returns.
+    """
+    assert isinstance(mesh, MeshDevice), "it has ranks"
+    device = mesh.members()[0]
+    given: dict[int, MeshTensor] = {}
+
+    def stand_in(leaf: Any) -> Any:
+        if not isinstance(leaf, MeshTensor):
+            return device if leaf is mesh else leaf
+        zeros = filled(0.0, leaf.spec, None if leaf.device() is None else device)
+        given[id(zeros)] = leaf
+        return zeros
+
+    values = [map_leaves(value, stand_in) for value in args]
+    first = next_draw()
+    result = function(*values, **{name: map_leaves(value, stand_in) for name, value in kwargs.items()})
+    continue_from(first + len(placed) * (next_draw() - first))
+    coordinates = coordinates_of(mesh, placed)
+    topology = topology_of_result(tuple(each.topology for each in given.values()), coordinates)
+
+    def placed_elsewhere(leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor):
+            return leaf
+        return given[id(leaf)] if id(leaf) in given else MeshTensor(mesh, (leaf,), topology)
+
+    return map_leaves(result, placed_elsewhere)
+
+
+def check_one_mesh(mesh: MeshDevice | HostMesh, values: Sequence[Any]) -> list[MeshTensor]:
+    """The tensors of a mesh among the values of a call.
+
+    Raises:
+        ArgumentError: Another mesh or a single device, or a tensor on one, is among the values.
+    """
+    given = [value for value in values if isinstance(value, MeshTensor)]
+    if any(not _belongs_to(tensor, mesh) for tensor in given):
+        raise ArgumentError("the tensors are on different meshes")
+    if given and (others := {repr(device) for device in map(_device_of, values) if device not in {None, mesh}}):
+        raise ArgumentError(
+            f"a call mixes a tensor of {mesh} with {' and '.join(sorted(others))}",
+            help="copy the other to the mesh with `ttnn.to_device`, or take `ttnn.get_device_tensors` of the mesh's",
+        )
+    return given
 
 
 def _belongs_to(tensor: MeshTensor, mesh: MeshDevice | HostMesh) -> bool:
@@ -330,15 +463,15 @@ def _belongs_to(tensor: MeshTensor, mesh: MeshDevice | HostMesh) -> bool:
 
 
 def common_numbers(mesh: MeshDevice | HostMesh, given: Sequence[MeshTensor]) -> Sequence[int]:
-    """The numbers of the devices that have a tensor of each of `given`, in row-major order.
+    """The numbers of the devices that have a tensor of each of `given`, in row-major order; of other ranks too.
 
     Raises:
         ArgumentError: There is no such device.
     """
     numbers = range(len(mesh.devices))
-    if all(type(tensor.numbers) is range for tensor in given):
+    if all(type(tensor.placed) is range for tensor in given):
         return numbers
-    common = [number for number in numbers if all(number in tensor.numbers for tensor in given)]
+    common = [number for number in numbers if all(number in tensor.placed for tensor in given)]
     if not common:
         raise ArgumentError(f"no device of {mesh} has all the tensors of the call")
     return common
@@ -349,7 +482,7 @@ def _device_of(leaf: Any) -> Device | None:
 
 
 def _joined(
-    mesh: MeshDevice | HostMesh, numbers: Sequence[int], same: tuple[Any, ...], given: Sequence[MeshTensor]
+    mesh: MeshDevice | HostMesh, placed: Sequence[int], same: tuple[Any, ...], given: Sequence[MeshTensor]
 ) -> Any:
     if not isinstance(same[0], Tensor):
         return same[0]
@@ -359,8 +492,16 @@ def _joined(
             return tensor
     if not given:
         return MeshTensor(mesh, same)
-    coordinates = coordinates_of(mesh, numbers)
+    coordinates = coordinates_of(mesh, placed)
     return MeshTensor(mesh, same, topology_of_result(tuple(tensor.topology for tensor in given), coordinates))
+
+
+def placed_on(mesh: MeshDevice, tensors: Sequence[Tensor], topology: TensorTopology | None) -> MeshTensor:
+    """The tensor of a mesh with these host tensors for the devices of a topology, of which ranks keep their own."""
+    numbers = [*range(len(tensors))] if topology is None else [*numbers_of(mesh.shape, topology)]
+    own = {*mesh.own(numbers)}
+    kept = [tensor for number, tensor in zip(numbers, tensors, strict=True) if number in own]
+    return MeshTensor(mesh, kept or tensors[:1], topology)
 
 
 def coordinates_of(mesh: MeshDevice | HostMesh, numbers: Sequence[int]) -> tuple[MeshCoordinate, ...]:
@@ -372,6 +513,14 @@ def coordinates_of(mesh: MeshDevice | HostMesh, numbers: Sequence[int]) -> tuple
 def _coordinates(shape: MeshShape, numbers: Sequence[int]) -> tuple[MeshCoordinate, ...]:
     every = [*shape.coordinates()]
     return tuple(every[number] for number in numbers)
+
+
+@functools.lru_cache(maxsize=256)
+def numbers_of(shape: MeshShape, topology: TensorTopology) -> Sequence[int]:
+    """The numbers of the devices of a topology; a range for all devices of a mesh of this shape."""
+    numbers = tuple(map(shape.number, topology.mesh_coords()))
+    every = range(shape.mesh_size())
+    return every if numbers == tuple(every) else numbers
 
 
 def mesh_of_arguments(values: Iterable[Any]) -> MeshDevice | HostMesh | None:

@@ -1,0 +1,232 @@
+"""Meshes: a program for eight devices beside a program for one, warm and cold.
+
+All devices of a mesh are this CPU, so that the bound of a call on eight devices is eight calls on one. Variants are
+called in turns on one thread; the least of many rounds counts. A cold compile starts without programs in memory and on
+disk, in a process that has compiled before; its processor time counts.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from benchmarks.harness.harness import Benchmark, Plots, Step, main, table
+
+DEVICES = 8
+Calls = Mapping[str, Callable[[], Any]]
+"""Variant -> a call of it."""
+
+
+@contextmanager
+def steps(quick: bool) -> Iterator[Sequence[Step]]:
+    """A step per row."""
+    os.environ["TTNN_JIT_NUM_THREADS"] = "1"
+    rounds = 5 if quick else 40
+    warm = {
+        "warm call, 32x32": elementwise((32, 32)),
+        "warm call, 128x1024": elementwise((128, 1024)),
+        "replicated call, 32x32": replicated,
+        "all_reduce of 1 MB, then a part": summed,
+        "all_reduce of 1 MB": summed_on_all,
+        "all_gather of 1 MB, then a product": gathered,
+        "multilayer perceptron": perceptron,
+    }
+    measured = [Step(name, 3, partial(_warm, prepare, rounds)) for name, prepare in warm.items()]
+    cold = [Step(f"cold compile, {name}", 5, partial(_cold, name, rounds)) for name in ("elementwise", "collectives")]
+    yield [*measured, *cold]
+
+
+def _warm(prepare: Callable[[], Calls], rounds: int) -> dict[str, float]:
+    """Microseconds of the fastest call of each variant."""
+    calls = prepare()
+    for call in calls.values():
+        for _ in range(3):
+            call()
+    least = dict.fromkeys(calls, float("inf"))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            begin = time.perf_counter_ns()
+            repeats = 0
+            while time.perf_counter_ns() - begin < 2_000_000:
+                started = time.perf_counter_ns()
+                call()
+                repeats += 1
+                least[name] = min(least[name], (time.perf_counter_ns() - started) / 1000)
+    return least
+
+
+def _opened(count: int = DEVICES) -> tuple[Any, Any]:
+    """A mesh in a row, and one device."""
+    from ttnn_jit import ttnn
+
+    return ttnn.open_mesh_device(ttnn.MeshShape(1, count), target="cpu"), ttnn.open_device(device_id=0, target="cpu")
+
+
+def _on(device: Any, values: Any, dim: int | None = None) -> Any:
+    """A tensor of a device; or of a mesh, split along `dim`, or whole on each device."""
+    from ttnn_jit import ttnn
+
+    if device.get_num_devices() == 1:
+        return ttnn.from_torch(values, device=device)
+    mapper = ttnn.ReplicateTensorToMesh(device) if dim is None else ttnn.ShardTensorToMesh(device, dim)
+    return ttnn.from_torch(values, device=device, mesh_mapper=mapper)
+
+
+def elementwise(shape: tuple[int, int]) -> Callable[[], Calls]:
+    """A chain of elementwise operations on tensors of this shape, on each device."""
+
+    def prepare() -> Calls:
+        import torch
+
+        import ttnn_jit
+        from ttnn_jit import ttnn
+
+        mesh, one = _opened()
+        jitted = [ttnn_jit.jit()(lambda x: ttnn.relu(ttnn.exp(x) + 1.0)) for _ in range(2)]
+        x, own = _on(mesh, torch.randn(DEVICES * shape[0], shape[1]), 0), _on(one, torch.randn(shape))
+        return {"mesh": partial(jitted[0], x), "one device": partial(jitted[1], own)}
+
+    return prepare
+
+
+def replicated() -> Calls:
+    """The same chain on a tensor that is whole on each device."""
+    import torch
+
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    mesh, one = _opened()
+    jitted = [ttnn_jit.jit()(lambda x: ttnn.relu(ttnn.exp(x) + 1.0)) for _ in range(2)]
+    return {
+        "mesh": partial(jitted[0], _on(mesh, torch.randn(32, 32))),
+        "one device": partial(jitted[1], _on(one, torch.randn(32, 32))),
+    }
+
+
+def _of_a_megabyte(program: Callable[[Any], Any]) -> Calls:
+    import torch
+
+    import ttnn_jit
+
+    mesh, _ = _opened()
+    whole = torch.randn(DEVICES, 512, 512)
+    x = _on(mesh, whole, 0)
+    return {"mesh": partial(ttnn_jit.jit()(program), x), "reading": partial(torch.sum, whole, 0)}
+
+
+def summed() -> Calls:
+    """The sum over devices, of which each keeps a part, beside torch's sum of the same numbers."""
+    from ttnn_jit import ttnn
+
+    return _of_a_megabyte(lambda x: ttnn.mesh_partition(ttnn.all_reduce(x), 1))
+
+
+def summed_on_all() -> Calls:
+    """The sum over devices, on each of them."""
+    from ttnn_jit import ttnn
+
+    return _of_a_megabyte(lambda x: ttnn.all_reduce(x, cluster_axis=1))
+
+
+def gathered() -> Calls:
+    """A product with gathered weights, beside a copy of the weights and eight products."""
+    import torch
+
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    mesh, one = _opened()
+    weight = torch.randn(512, 512)
+    x, shards = _on(mesh, torch.randn(32 * DEVICES, 512), 0), _on(mesh, weight, 0)
+    own, whole = _on(one, torch.randn(32, 512)), _on(one, weight)
+    product = ttnn_jit.jit()(lambda x, w: ttnn.matmul(x, ttnn.all_gather(w, 0)))
+    alone = ttnn_jit.jit()(lambda x, w: ttnn.matmul(x, w, transpose_b=False))
+    return {"mesh": partial(product, x, shards), "one device": partial(alone, own, whole)}
+
+
+def perceptron() -> Calls:
+    """Two products, split over the devices, and a sum, beside the same on one device."""
+    import torch
+
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    mesh, one = _opened()
+    x, up, down = torch.randn(256, 1024), torch.randn(1024, 4096), torch.randn(4096, 1024)
+    split = ttnn_jit.jit()(lambda x, a, b: ttnn.all_reduce(ttnn.matmul(ttnn.relu(ttnn.matmul(x, a)), b)))
+    alone = ttnn_jit.jit()(lambda x, a, b: ttnn.matmul(ttnn.relu(ttnn.matmul(x, a)), b))
+    return {
+        "mesh": partial(split, _on(mesh, x), _on(mesh, up, 1), _on(mesh, down, 0)),
+        "one device": partial(alone, *(_on(one, each) for each in (x, up, down))),
+    }
+
+
+def _cold(kind: str, rounds: int) -> dict[str, float]:
+    """Milliseconds of processor time of a compile and its first run, by the number of devices."""
+    import torch
+
+    import ttnn_jit
+    from ttnn_jit import ttnn
+    from ttnn_jit.compiler.stored_programs import IN_MEMORY
+
+    def layers(x: Any, w: Any) -> Any:
+        for _ in range(4):
+            product = ttnn.matmul(x, w)
+            hidden = ttnn.softmax(product if kind == "elementwise" else ttnn.all_reduce(product), -1)
+            x = ttnn.relu(ttnn.exp(hidden) + x) * 0.5
+        return x
+
+    found = {}
+    for count in (1, 8, 32):
+        mesh = _opened(count)[0] if count > 1 else _opened()[1]
+        operands = [_on(mesh, torch.randn(64 * count, 64), 0) for _ in range(2)]
+        times = []
+        for _ in range(max(rounds // 4, 3)):
+            IN_MEMORY.clear()
+            jitted = ttnn_jit.jit(enable_cache=False)(layers)
+            begin = time.process_time_ns()
+            jitted(*operands)
+            times.append(time.process_time_ns() - begin)
+        found[str(count)] = min(times) / 1e6
+    return found
+
+
+def report(results: Mapping[str, Any], _: Plots) -> str:
+    """The page of the results."""
+    return f"{warm_calls(results)}\n{cold_compiles(results)}"
+
+
+def warm_calls(results: Mapping[str, Any]) -> str:
+    """A row per program: the call on eight devices, and its bound."""
+    rows = [["call on 8 devices", "us", "bound, us", "ratio", "the bound"]]
+    for name, found in results.items():
+        if "mesh" not in found:
+            continue
+        other = next(variant for variant in found if variant != "mesh")
+        whole = other == "reading" or name in {"multilayer perceptron", "replicated call, 32x32"}
+        bound = found[other] * (1 if whole else DEVICES)
+        what = {"reading": "torch's sum"}.get(other, "one device" if whole else "8 calls on one device")
+        rows.append([name, f"{found['mesh']:.1f}", f"{bound:.1f}", f"{found['mesh'] / bound:.2f}", what])
+    return table(rows)
+
+
+def cold_compiles(results: Mapping[str, Any]) -> str:
+    """A row per program: the compile for several devices over that for one."""
+    rows = [["compile and first run", "1 device, ms", "8 devices, ms", "32 devices, ms", "8 / 1", "32 / 1"]]
+    for name, found in results.items():
+        if "32" in found:
+            one, eight, most = (found[count] for count in ("1", "8", "32"))
+            ratios = [f"{each / one:.2f}" for each in (eight, most)]
+            rows.append([name, *(f"{each:.1f}" for each in (one, eight, most)), *ratios])
+    return table(rows)
+
+
+BENCHMARK = Benchmark("meshes", (__doc__ or "").splitlines()[0], steps, report)
+
+if __name__ == "__main__":
+    main(BENCHMARK)

@@ -1,0 +1,149 @@
+"""``ttmlir-opt`` takes the command lines of mlir-opt: passes as options, splitting, expected errors, printing."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttnn_jit.tools import opt_arguments
+from ttnn_jit.tools.cli import main, opt_main
+from ttnn_jit.transforms import pipeline
+
+ADD = """func.func @f(%arg0: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %0 = "ttir.add"(%arg0, %arg0) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %1 = "ttir.add"(%arg0, %arg0) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %2 = "ttir.multiply"(%0, %1) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %2 : tensor<2x8xf32>
+}
+"""
+STABLEHLO = "func.func @f(%x: tensor<4xf32>) { %0 = stablehlo.exponential %x : tensor<4xf32> return }\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "module.mlir"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def test_each_pass_is_an_option_and_they_run_in_order(file, capsys):
+    assert opt_main(["--ttir-decompose-composites", "-cse", file(ADD)]) == 0
+    assert capsys.readouterr().out.count("ttir.add") == 1
+    assert opt_main([file(ADD), "--pass-pipeline=builtin.module(canonicalize,func.func(cse))"]) == 0
+    assert capsys.readouterr().out.count("ttir.add") == 1
+
+
+def test_a_text_of_another_dialect_is_read_and_printed_without_a_pass(file, capsys):
+    assert opt_main([file(STABLEHLO)]) == 0
+    assert "stablehlo.exponential %arg0 : tensor<4xf32>" in capsys.readouterr().out
+
+
+def test_parts_are_processed_alone_and_an_error_has_the_line_of_the_file(file, capsys):
+    text = f'{ADD}// -----\n{STABLEHLO}// -----\n"ttir.nothing"() : () -> ()\n'
+    assert opt_main(["--split-input-file", file(text)]) == 1
+    out, err = capsys.readouterr()
+    assert "stablehlo.exponential" in out
+    assert f"module.mlir:{text.count(chr(10))}:2: Operation ttir.nothing is not registered" in err
+
+
+def test_expected_errors_are_compared_with_those_that_come(file, capsys):
+    wrong = '"ttir.abs"() : () -> ()'
+    text = f"// expected-error @+1 {{{{requires a single operand}}}}\n{wrong}\n"
+    assert opt_main(["--verify-diagnostics", file(text)]) == 0
+    assert opt_main(["--verify-diagnostics", file(f"{text}// -----\n{wrong}\n"), "--split-input-file"]) == 1
+    assert "line 4: unexpected error: 'ttir.abs' op requires a single operand" in capsys.readouterr().err
+    assert opt_main(["--verify-diagnostics", file(f"// expected-error @below {{{{other}}}}\n{ADD}")]) == 1
+    assert 'line 1: expected error "other" was not produced' in capsys.readouterr().err
+
+
+def test_the_module_is_printed_before_and_after_passes_in_the_form_that_is_asked_for(file, capsys):
+    path = file(
+        ADD.replace(
+            "func.func @f",
+            "#map = affine_map<(d0) -> (d0)>\nfunc.func private @g() attributes {m = #map}\nfunc.func @f",
+        )
+    )
+    options = ["--mlir-print-ir-before=cse", "--mlir-print-ir-after", "cse", "--mlir-print-local-scope", "-cse"]
+    assert opt_main([*options, "--canonicalize", path]) == 0
+    out, err = capsys.readouterr()
+    assert [line for line in err.splitlines() if line.startswith("// -----//")] == [
+        "// -----// IR Dump Before cse //----- //",
+        "// -----// IR Dump After cse //----- //",
+    ]
+    assert "#map" not in out
+    assert "affine_map<(d0) -> (d0)>" in out
+    assert opt_main(["--mlir-print-op-generic", "--mlir-print-debuginfo", path]) == 0
+    out = capsys.readouterr().out
+    assert '"func.func"() <{' in out
+    assert "module.mlir" in out
+
+
+def test_times_and_statistics_of_passes_are_printed(file, capsys):
+    assert opt_main(["--canonicalize", "--cse", "--mlir-timing", "--mlir-pass-statistics", file(ADD)]) == 0
+    err = capsys.readouterr().err
+    assert "... Execution time report ..." in err
+    assert "cse\n  (S) 6 operations before, 5 after\n  (S) -1 ttir.add" in err
+
+
+def test_passes_stop_at_the_one_that_is_named(file, capsys):
+    assert opt_main(["-p", "all", "--until=ttir-decompose-composites", "--mlir-print-ir-after-all", file(ADD)]) == 0
+    assert capsys.readouterr().err.count("IR Dump After") == 2
+
+
+def test_a_loaded_file_gives_its_passes_without_registering_them(tmp_path, file, capsys, monkeypatch):
+    monkeypatch.setattr(pipeline, "USER_PASSES", {})
+    passes = tmp_path / "my_passes.py"
+    passes.write_text(
+        "from dataclasses import dataclass\nfrom xdsl.passes import ModulePass\n"
+        "@dataclass(frozen=True)\nclass Rename(ModulePass):\n    name = 'rename-functions'\n    to: str = 'g'\n"
+        "    def apply(self, ctx, op):\n        from xdsl.dialects.builtin import StringAttr\n"
+        "        op.body.block.first_op.properties['sym_name'] = StringAttr(self.to)\n"
+    )
+    assert opt_main(["--load", str(passes), "--rename-functions=to=h", file(ADD)]) == 0
+    assert "@h(" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "culprit"),
+    [
+        (["--csee", "x.mlir"], "unknown option `--csee`", "--csee"),
+        (["x.mlir", "--until"], "expected one argument", "--until"),
+        (["x.mlir", "y.mlir"], "one file at a time, got `y.mlir` too", "y.mlir"),
+    ],
+)
+def test_a_wrong_command_line_is_shown_with_a_caret_and_exits_with_2(arguments, message, culprit, capsys):
+    assert opt_main(arguments) == opt_arguments.USAGE_STATUS
+    first, line, carets, *_ = capsys.readouterr().err.splitlines()
+    assert first.startswith("ttmlir-opt: error: ")
+    assert message in first
+    assert line[carets.index("^") : carets.rindex("^") + 1] == culprit
+    assert main(["opt", *arguments]) == opt_arguments.USAGE_STATUS
+
+
+def test_a_near_option_is_suggested(capsys):
+    assert opt_main(["--split-input-fil", "x.mlir"]) == opt_arguments.USAGE_STATUS
+    assert "did you mean `--split-input-file`?" in capsys.readouterr().err
+
+
+def test_switches_take_a_value_as_in_mlir_opt(file):
+    assert opt_main(["--verify-each=false", "-mlir-timing=false", "--cse", file(ADD)]) == 0
+
+
+def test_a_body_that_does_not_parse_is_kept_on_request_and_reported(file, capsys):
+    text = '"ttir.abs"() {a = #ttcore.grid<what>} : () -> ()'
+    assert opt_main([file(text)]) == 1
+    assert "module.mlir:1:32" in capsys.readouterr().err
+    kept = '"x.y"() {a = #ttcore.grid<what>} : () -> ()'
+    assert opt_main(["--keep-bodies", "--allow-unregistered-dialect", file(kept)]) == 0
+    out, err = capsys.readouterr()
+    assert "#ttcore.grid<what>" in out
+    assert "kept as text, not parsed: ttcore.grid (1)" in err
+
+
+def test_a_failing_pass_leaves_no_output_file(tmp_path, file, capsys):
+    output = tmp_path / "out.mlir"
+    assert opt_main(["--convert-ttir-to-d2m", "-o", str(output), file(ADD.replace("add", "abs", 1))]) == 1
+    assert not output.exists()
+    assert "error: " in capsys.readouterr().err

@@ -1,0 +1,104 @@
+"""Random programs for meshes: jitted, they have the bits and the placements of eager calls."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+
+import ttnn_jit
+from tests.end_to_end.meshes.test_exchanges import on, opened
+from tests.end_to_end.meshes.test_jitted_collectives import assert_equal
+from ttnn_jit import ttnn
+
+SEEDS = 8
+MESHES = ((2, 4), (1, 3), (2, 2, 2), (3, 2), (1, 5))
+KINDS = {"cpu": (torch.float32, torch.int32), "wormhole_b0": (torch.bfloat16, torch.float32)}
+
+
+def step(draw, shape, tensors):
+    """A random call, as a function of the tensors so far."""
+    x, y = (draw.randrange(len(tensors)) for _ in range(2))
+    axis = draw.choice([None, *range(len(shape))])
+    count = ttnn.MeshShape(shape).mesh_size() if axis is None else shape[axis]
+    sender = [draw.randrange(extent) for extent in shape]
+    receiver = [draw.randrange(extent) for extent in shape]
+    dim = draw.choice([-2, -1])
+    own = tuple(tensors[x].shape)
+    calls = {
+        "add": own == tuple(tensors[y].shape) and (lambda t: t[x] + t[y]),
+        "multiply": lambda t: t[x] * 2,
+        "add_": lambda t: ttnn.add_(t[x], 1),
+        "relu": lambda t: ttnn.relu(t[x]),
+        "all_reduce": lambda t: ttnn.all_reduce(t[x], cluster_axis=axis),
+        "largest": lambda t: ttnn.all_reduce(t[x], cluster_axis=axis, reduce_type="max"),
+        "all_gather": own[dim] < 300 and (lambda t: ttnn.all_gather(t[x], dim, cluster_axis=axis)),
+        "reduce_scatter": own[dim] % count == 0 and (lambda t: ttnn.reduce_scatter(t[x], dim, cluster_axis=axis)),
+        "mesh_partition": own[dim] % count == 0 and (lambda t: ttnn.mesh_partition(t[x], dim, cluster_axis=axis)),
+        "broadcast": lambda t: ttnn.broadcast(t[x], sender, cluster_axis=axis),
+        "point_to_point": lambda t: ttnn.point_to_point(t[x], sender, receiver),
+        "all_broadcast": lambda t: ttnn.all_broadcast(t[x], cluster_axis=axis)[0],
+        "neighbor_pad": lambda t: ttnn.experimental.neighbor_pad_async(t[x], -2, 1, 2, "zeros", axis),
+    }
+    return draw.choice([(name, call) for name, call in calls.items() if call])
+
+
+class Inputs:
+    """Random tensors of one mesh, element type and layout."""
+
+    def __init__(self, draw):
+        shape, target = draw.choice(MESHES), draw.choice([*KINDS])
+        on_cpu = target == "cpu"
+        self._draw = draw
+        self._mesh = opened(shape) if on_cpu else ttnn.open_mesh_device(ttnn.MeshShape(shape), target=target)
+        self._dtype = draw.choice(KINDS[target])
+        self._extents = (2, 24, draw.choice([16, 30])) if on_cpu else (2, 96, 64)
+        self._layout = draw.choice([ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT]) if on_cpu else ttnn.TILE_LAYOUT
+        self.shape = shape
+
+    def pair(self):
+        """Two equal tensors; some are whole on each device, and then a part of some is written."""
+        count = self._mesh.get_num_devices()
+        shards = [(torch.randn(self._extents) * 9).to(self._dtype) for _ in range(count)]
+        is_whole, written = self._draw.random() < 0.4, self._draw.choice([None, self._draw.randrange(count)])
+        mapper = ttnn.ReplicateTensorToMesh(self._mesh)
+        pair = [
+            ttnn.from_torch(shards[0], device=self._mesh, mesh_mapper=mapper, layout=self._layout)
+            if is_whole
+            else on(self._mesh, shards, layout=self._layout)
+            for _ in range(2)
+        ]
+        for each in pair if written is not None else ():
+            ttnn.add_(ttnn.get_device_tensors(each)[written], 3)
+        return pair
+
+    def for_two_calls(self):
+        """The two arguments of a call, and equal ones."""
+        return [*zip(self.pair(), self.pair(), strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_a_random_program_has_the_bits_of_eager_calls(seed):
+    draw = random.Random(seed)
+    torch.manual_seed(seed)
+    inputs = Inputs(draw)
+    sample, calls = [*inputs.for_two_calls()[0]], []
+    for _ in range(7):
+        name, call = step(draw, inputs.shape, sample)
+        calls.append((name, call))
+        sample.append(call(sample))
+    kept = draw.sample(range(len(sample)), 3)
+
+    def program(x, y):
+        found = [x, y]
+        for _, call in calls:
+            found.append(call(found))
+        return [found[index] for index in (*kept, -1)]
+
+    jitted = ttnn_jit.jit(graph_capture=True)(program)
+    for _ in range(3):
+        mine, others = inputs.for_two_calls()
+        results = zip(jitted(*mine), program(*others), strict=True)
+        for found, expected in (*results, *zip(mine, others, strict=True)):
+            assert_equal(found, expected)

@@ -1,0 +1,144 @@
+"""Upstream texts are refused in tt-mlir's words: counts, attributes and types of ODS, and rules of families."""
+
+from __future__ import annotations
+
+import pytest
+
+from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.dialects.upstream.reading import parse_upstream
+from ttnn_jit.dialects.upstream.rules import RULES
+from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.dialects.verifier import InvalidModule
+
+
+def module(op, results, *operands):
+    arguments = ", ".join(f"%{index}: {type_}" for index, type_ in enumerate(operands))
+    name, _, rest = op.partition(" ")
+    values = ", ".join(f"%{index}" for index in range(len(operands)))
+    return (
+        f"func.func @f({arguments}) {{\n"
+        f'  %r:{results.count("tensor")} = "{name}"({values}) {rest} : ({", ".join(operands)}) -> ({results})\n'
+        "  return\n}"
+    )
+
+
+def error_of(text):
+    with pytest.raises(InvalidModule) as raised:
+        verify_upstream(parse_upstream(text))
+    return raised.value
+
+
+VALID = [
+    module("ttir.matmul", "tensor<5x2x4xf32>", "tensor<5x2x3xf32>", "tensor<3x4xf32>"),
+    module(
+        "ttir.max_pool2d <{kernel = array<i32: 3, 3>, stride = 2 : i32, dilation = 1 : i32, padding = 1 : i32, "
+        "ceil_mode = false}>",
+        "tensor<1x4x4x8xf32>",
+        "tensor<1x8x8x8xf32>",
+    ),
+    module(
+        "ttir.slice_static <{begins = [0 : i32, -4 : i32], ends = [2 : i32, 8 : i32], step = [1 : i32, 2 : i32]}>",
+        "tensor<2x2xf32>",
+        "tensor<2x8xf32>",
+    ),
+    module("ttir.sum <{keep_dim = true, dim_arg = [-1 : i32]}>", "tensor<2x1xf32>", "tensor<2x8xf32>"),
+    module(
+        "ttir.conv2d <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}>",
+        "tensor<1x6x6x4xf32>",
+        "tensor<1x8x8x3xf32>",
+        "tensor<4x3x3x3xf32>",
+    ),
+]
+
+WRONG = [
+    (module("ttir.abs", "tensor<4xf32>"), "'ttir.abs' op requires a single operand"),
+    (module("ttir.add", "tensor<4xf32>", "tensor<4xf32>"), "'ttir.add' op expected 2 operands, but found 1"),
+    (module("ttir.concat", "tensor<4xf32>", "tensor<4xf32>"), "'ttir.concat' op requires attribute 'dim'"),
+    (
+        module("ttir.concat <{dim = 0 : i64}>", "tensor<4xf32>", "tensor<4xf32>"),
+        "'ttir.concat' op attribute 'dim' failed to satisfy constraint: 32-bit signed integer attribute",
+    ),
+    (
+        module("ttir.abs", "tensor<4xf32>", "i32"),
+        "'ttir.abs' op operand #0 must be ranked tensor of any type values, but got 'i32'",
+    ),
+    (
+        module("ttir.matmul", "tensor<2x4xf32>", "tensor<2x3xf32>", "tensor<4x4xf32>"),
+        "'ttir.matmul' op Input A[-1](3) and B[-2](4) must have matching inner dimensions",
+    ),
+    (
+        module("ttir.linear", "tensor<2x4xf32>", "tensor<2x3xf32>", "tensor<3x4xf32>", "tensor<3xf32>"),
+        "'ttir.linear' op Bias shape(3) is not broadcast compatible with the matmul output shape(2,4)",
+    ),
+    (
+        VALID[1].replace("tensor<1x4x4x8xf32>", "tensor<1x5x4x8xf32>"),
+        "'ttir.max_pool2d' op output tensor height and width dimension (5, 4) do not match the expected dimensions "
+        "(4, 4)",
+    ),
+    (
+        VALID[2].replace("2 : i32]}>", "0 : i32]}>"),
+        "'ttir.slice_static' op Step value for dimension 1 cannot be zero",
+    ),
+    (
+        VALID[3].replace("-1 : i32", "2 : i32"),
+        "'ttir.sum' op Reduce dimension 2 is out of range for input tensor of rank 2",
+    ),
+    (
+        VALID[4].replace("groups = 1", "groups = 2"),
+        "'ttir.conv2d' op The number of input channels from the input tensor (3) is not divisible by the number of "
+        "groups (2).",
+    ),
+    (
+        module("ttir.reshape <{shape = [2 : i32, 3 : i32]}>", "tensor<2x3xf32>", "tensor<2x4xf32>"),
+        "'ttir.reshape' op Input tensor number of elements 8 and output tensor number of elements 6 must be the same",
+    ),
+    (
+        module(
+            "ttir.collective_permute <{source_target_pairs = dense<[[0, 1], [0, 2]]> : tensor<2x2xi64>}>",
+            "tensor<4xf32>",
+            "tensor<4xf32>",
+        ),
+        "'ttir.collective_permute' op There are duplicate 'src' or 'dest' devices in source target pairs",
+    ),
+    (
+        module("ttir.dequantize", "tensor<4xi8>", "tensor<4x!quant.uniform<i8:f32, 0.5>>"),
+        "'ttir.dequantize' op Output element type must be float, but got 'i8'",
+    ),
+    (
+        "func.func @f(%x: tensor<4xf32>) -> tensor<2xf32> { return %x : tensor<4xf32> }",
+        "type of return operand 0 ('tensor<4xf32>') doesn't match function result type",
+    ),
+    ("func.func @f() { func.call @g() : () -> () return }", "'g' does not reference a valid function"),
+    (
+        'func.func @f() { %0 = "ttir.abs"(%1) : (tensor<4xf32>) -> tensor<4xf32>\n'
+        '  %1 = "ttir.zeros"() <{shape = array<i32: 4>}> : () -> tensor<4xf32>\n  return }',
+        "'ttir.abs' op operand #0 does not dominate this use",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_a_valid_operation_is_accepted(text):
+    verify_upstream(parse_upstream(text))
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[message[:50] for _, message in WRONG])
+def test_an_invalid_operation_is_refused_in_the_words_of_tt_mlir_at_its_line(text, message):
+    error = error_of(text)
+    assert message in error.message
+    assert error.location is not None
+
+
+def test_an_operation_that_one_version_takes_is_accepted():
+    of_2025 = module(
+        "ttir.conv2d <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32}>",
+        "tensor<1x6x6x4xf32>",
+        "tensor<1x8x8x3xf32>",
+        "tensor<4x3x3x3xf32>",
+    )
+    verify_upstream(parse_upstream(of_2025))
+    verify_upstream(parse_upstream(of_2025.replace("groups = 1 : i32", "groups = 1 : i32, channel_dim = 3 : i64")))
+
+
+def test_every_rule_is_one_of_an_operation_of_the_tables():
+    assert {*RULES} <= {*tables.operation_names()}

@@ -1,0 +1,61 @@
+"""The kernel that folds tensors of several devices, in the order of collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ttnn_jit.codegen.bodies.steps import Apply, Cast, Constant, Load, Step, Store
+from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand, kernel_over
+from ttnn_jit.ops import OVERLOADS
+from ttnn_jit.ops.collectives.device_folds import COMBINING, DIVISION
+from ttnn_jit.ops.families.collective import REDUCE_MEAN, Fold, tree_fold
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.target import Numerics
+from ttnn_jit.specs.tensor_spec import DataType
+
+_Emit = Callable[[], int]
+"""Emits the steps of a part of a fold, and returns the index of the last one."""
+
+
+def fold_kernel(fold: Fold, terms: Sequence[Operand], result: Operand, numerics: Numerics) -> BoundKernel:
+    """The launch that folds `terms` into `result`, in float32 with one rounding; integers in their own type.
+
+    Bound: the bytes of the terms and of the result.
+
+    Raises:
+        NotStridedError: No loops walk all views together.
+    """
+    inputs = tuple(dict.fromkeys(terms))
+    streams = [inputs.index(term) for term in terms]
+    return kernel_over(inputs, (result,), _steps(fold, streams, result.view.spec.dtype, len(inputs)), numerics)
+
+
+def _steps(fold: Fold, streams: Sequence[int], dtype: DataType, written: int) -> list[Step]:
+    """The steps of a fold whose terms are `streams`; a term is loaded right before it is combined."""
+    steps: list[Step] = []
+    compute = dtype if dtype.is_integer else COMPUTE_TYPE
+
+    def emit(step: Step) -> int:
+        steps.append(step)
+        return len(steps) - 1
+
+    def term(stream: int) -> _Emit:
+        def loaded() -> int:
+            tile = emit(Load(stream, None))
+            return tile if dtype is compute else emit(Cast(tile, compute, None))
+
+        return loaded
+
+    def combined(left: _Emit, right: _Emit) -> _Emit:
+        name = OVERLOADS[COMBINING[fold.reduction]][0].tile_name
+        return lambda: emit(Apply(name, (left(), right()), (), compute, None))
+
+    last = tree_fold(combined, [term(stream) for stream in streams], fold.levels)()
+    if fold.reduction == REDUCE_MEAN:
+        last = emit(
+            Apply(OVERLOADS[DIVISION][0].tile_name, (last, Constant.of(float(len(streams)))), (), compute, None)
+        )
+    if dtype is not compute:
+        last = emit(Cast(last, dtype, None))
+    emit(Store(last, written))
+    return steps

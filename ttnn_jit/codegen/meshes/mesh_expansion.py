@@ -1,0 +1,264 @@
+"""The host step that makes one plan of a mesh from the plan of one device.
+
+Every launch becomes one for each device, over that device's values; a collective becomes copies and folds. Launches of
+equal kernels over equal values are one launch, whose results several devices read: what only replicated values are read
+for is computed once. Between two collectives the launches of one device come before those of the next, so that its
+values stay in a cache.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from xdsl.ir import Operation
+
+from ttnn_jit.codegen.meshes.exchanges import ExchangeLaunches
+from ttnn_jit.codegen.reading.copies import copies_of
+from ttnn_jit.codegen.reading.packing import repacking_whole
+from ttnn_jit.codegen.schedules.bound_kernel import Operand
+from ttnn_jit.codegen.schedules.device_exchange import Exchange
+from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan
+from ttnn_jit.codegen.schedules.launch import View
+from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.ops.families.collective import Shard
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.memory.l1 import in_l1
+from ttnn_jit.specs.access.access import Access
+from ttnn_jit.specs.meshes.mesh_devices import ONE_DEVICE
+
+Scheduled = Callable[[HostPlan], HostPlan]
+"""Chooses the loops of a plan's launches."""
+
+
+def mesh_expansion(plan: HostPlan, scheduled: Scheduled) -> HostPlan:
+    """The plan of all devices; a plan of one device without collectives is unchanged.
+
+    Arguments and results are those of the first tensor on each device in order, then those of the second, and so on.
+
+    Args:
+        plan: The scheduled plan of one device.
+        scheduled: Schedules the launches of a collective.
+    """
+    exchanges = any(isinstance(launch.bound.kernel, Exchange) for launch in plan.launches)
+    return _Expansion(plan, scheduled).plan() if plan.devices is not None or exchanges else plan
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Launches that write parts of the same values.
+
+    Attributes:
+        reads: The values that they read, except those that they write.
+        writes: The values that they write.
+    """
+
+    reads: tuple[PlanValue, ...]
+    writes: tuple[PlanValue, ...]
+
+
+class _Expansion:
+    """The expansion of one plan.
+
+    Attributes:
+        values: Per position of a device, the value of each value of the plan of one device.
+    """
+
+    def __init__(self, plan: HostPlan, scheduled: Scheduled) -> None:
+        self._plan = plan
+        self._scheduled = scheduled
+        self._constants = dict(plan.constants)
+        self._numbers = (plan.devices or ONE_DEVICE).numbers
+        self._positions = {number: position for position, number in enumerate(self._numbers)}
+        self._count = len(self._numbers)
+        self._launches: list[HostLaunch] = []
+        self._placed: dict[PlanValue, int] = {}
+        self._values: list[dict[PlanValue, PlanValue]] = [
+            {each: each for each in plan.constants} for _ in self._numbers
+        ]
+        self._blocks: dict[tuple[Blocks, int], Blocks] = {}
+        groups = _groups(plan.launches)
+        self._groups = {id(launch): groups[index] for index, launch in enumerate(plan.launches)}
+        self._returned: dict[PlanValue, tuple[PlanValue, int]] = {}
+        self._arguments: dict[PlanValue, list[PlanValue]] = {}
+        self._copying: list[HostLaunch] = []
+        self._copies: dict[tuple[PlanValue, int], PlanValue] = {}
+        self._computed: dict[tuple[_Group, tuple[PlanValue, ...]], tuple[PlanValue, ...]] = {}
+        self._runs: dict[tuple[_Group, int], bool] = {}
+
+    def plan(self) -> HostPlan:
+        """The plan of all devices."""
+        plan = self._plan
+        arguments = [each for index, value in enumerate(plan.arguments) for each in self._argument(index, value)]
+        for is_exchange, segment in itertools.groupby(
+            plan.launches, lambda each: isinstance(each.bound.kernel, Exchange)
+        ):
+            launches = [*segment]
+            for launch in launches if is_exchange else ():
+                self._exchange(launch)
+            for position in () if is_exchange else range(self._count):
+                for launch in launches:
+                    self._run(launch, position)
+        results = [[*self._results(index, {*arguments})] for index in range(len(plan.results))]
+        self._add(self._copying, self._copies.values())
+        return replace(
+            plan,
+            launches=tuple(self._launches),
+            arguments=tuple(arguments),
+            results=tuple(itertools.chain(*results)),
+            updates=tuple(self._updates(results)),
+            written=tuple(value for value in plan.written if value not in self._values[0]),
+            positions=self._placed,
+            constants=self._constants,
+        )
+
+    def _argument(self, index: int, value: PlanValue) -> Iterator[PlanValue]:
+        """The argument on each device, or the one of the whole mesh."""
+        own = [PlanValue(value.spec) for _ in range(1 if index in self._plan.whole else self._count)]
+        is_updated = any(argument == index for argument, _ in self._plan.updates)
+        blocks = () if is_updated else self._plan.blocks.get(index, ())
+        for position, values in enumerate(self._values):
+            values[value] = own[blocks[position] if blocks else min(position, len(own) - 1)]
+        self._placed.update({each: position for position, each in enumerate(own)})
+        self._arguments[value] = own
+        yield from own
+
+    def _new(self, value: PlanValue, position: int) -> PlanValue:
+        made = PlanValue(value.spec)
+        self._placed[made] = position
+        return made
+
+    def _run(self, launch: HostLaunch, position: int) -> None:
+        """Adds a launch on one device, unless its results are known."""
+        group, values = self._groups[id(launch)], self._values[position]
+        if (group, position) not in self._runs:
+            reads = tuple(values[each] for each in group.reads if each in values)
+            key = (group, reads) if len(reads) == len(group.reads) else None
+            known = None if key is None else self._computed.get(key)
+            self._runs[group, position] = known is None
+            made = known or tuple(self._new(each, position) for each in group.writes)
+            values.update(zip(group.writes, made, strict=True))
+            if key is not None:
+                self._computed[key] = made
+        if self._runs[group, position]:
+            operands = [replace(each, value=values[each.value]) for each in launch.bound.operands]
+            bound = launch.bound.with_operands(operands)
+            blocks, converts = (each and self._own(each, position) for each in (launch.blocks, launch.converts))
+            self._launches.append(replace(launch, bound=bound, blocks=blocks, converts=converts))
+
+    def _own(self, blocks: Blocks, position: int) -> Blocks:
+        """The blocks on one device: launches in equal blocks run together."""
+        return self._blocks.setdefault((blocks, position), replace(blocks))
+
+    def _exchange(self, launch: HostLaunch) -> None:
+        """Adds the launches of a collective on all devices."""
+        bound, kernel = launch.bound, launch.bound.kernel
+        assert isinstance(kernel, Exchange)
+
+        def shard(source: Shard) -> Operand:
+            operand = bound.inputs[source.operand]
+            values = self._values[self._positions[source.device]]
+            return replace(operand, value=values[operand.value])
+
+        specs = [each.view.spec.with_(shape=each.view.shape) for each in bound.inputs]
+        made = ExchangeLaunches(launch.ops[-1], shard, specs, kernel.numerics)
+        for number, results in kernel.results.items():
+            position = self._positions[number]
+            for output, result in zip(bound.outputs, results, strict=True):
+                self._values[position][output.value] = made.value(result, output.value.spec, position)
+        self._placed |= made.placed
+        self._add(made.launches, {values[each.value] for values in self._values for each in bound.outputs})
+
+    def _add(self, launches: Sequence[HostLaunch], results: Collection[PlanValue]) -> None:
+        """Schedules the launches of a collective that has these results, and adds them."""
+        written = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.outputs)
+        read = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.inputs)
+        plan = self._plan
+        own = self._scheduled(
+            HostPlan(
+                plan.name,
+                tuple(launches),
+                arguments=tuple(value for value in read if value not in written),
+                results=tuple(value for value in written if value in results),
+                updates=(),
+                written=(),
+                isa=plan.isa,
+                numerics=plan.numerics,
+            )
+        )
+        self._launches += own.launches
+        self._constants |= own.constants
+
+    def _results(self, index: int, arguments: Collection[PlanValue]) -> Iterator[PlanValue]:
+        """A result on each device; one for the whole mesh if it updates such an argument.
+
+        A value that several devices have is one tensor, whose block their tensors share until one is written; but new
+        values of arguments, and tensors in L1, are copied.
+        """
+        plan, value = self._plan, self._plan.results[index]
+        is_copied = in_l1(value.spec) or any(result == index for _, result in plan.updates)
+        is_whole = any(argument in plan.whole and result == index for argument, result in plan.updates)
+        for position in range(1 if is_whole else self._count):
+            own = self._values[position][value]
+            if value in plan.arguments:
+                own = self._arguments[value][position if len(self._arguments[value]) > 1 else 0]
+            else:
+                owner, home = self._returned.setdefault(own, (value, position))
+                if owner is not value or own in arguments or (is_copied and home != position):
+                    own = self._copied(own, value, position)
+            yield own
+
+    def _copied(self, source: PlanValue, value: PlanValue, position: int) -> PlanValue:
+        """A copy of a result that has the memory of another."""
+        made = self._copies.get((value, position))
+        if made is None:
+            made = self._copies[value, position] = self._new(value, position)
+            read, written = (Operand(each, View(each.spec)) for each in (source, made))
+            if value.spec.dtype.is_block_float:
+                kernels = [repacking_whole(read, written, self._plan.numerics)]
+            else:
+                kernels = copies_of(read, Access.identity(read.view.shape), written, self._plan.numerics)
+            self._copying += [HostLaunch((self._returning,), kernel) for kernel in kernels]
+        return made
+
+    @property
+    def _returning(self) -> Operation:
+        """The op that returns results: it stands for the copies of results."""
+        block = self._plan.launches[0].ops[-1].parent_block()
+        assert block is not None
+        assert block.last_op is not None
+        return block.last_op
+
+    def _updates(self, results: Sequence[Sequence[PlanValue]]) -> Iterator[tuple[int, int]]:
+        """The updated arguments on each device, and the results that replace them."""
+        counts = [1 if index in self._plan.whole else self._count for index in range(len(self._plan.arguments))]
+        starts = [*itertools.accumulate(counts, initial=0)]
+        firsts = [*itertools.accumulate(map(len, results), initial=0)]
+        for argument, result in self._plan.updates:
+            for position in range(counts[argument]):
+                yield starts[argument] + position, firsts[result] + position
+
+
+def _groups(launches: Sequence[HostLaunch]) -> dict[int, _Group]:
+    """The group of each launch, by its index."""
+    writers: dict[PlanValue, list[int]] = defaultdict(list)
+    for index, launch in enumerate(launches):
+        for output in launch.bound.outputs:
+            writers[output.value].append(index)
+    found: dict[int, _Group] = {}
+    for first in range(len(launches)):
+        if first in found:
+            continue
+        members, pending = {first}, [first]
+        while pending:
+            outputs = launches[pending.pop()].bound.outputs
+            more = {index for output in outputs for index in writers[output.value]} - members
+            members |= more
+            pending += more
+        own = [launches[index].bound for index in sorted(members)]
+        writes = dict.fromkeys(output.value for bound in own for output in bound.outputs)
+        reads = dict.fromkeys(operand.value for bound in own for operand in bound.inputs if operand.value not in writes)
+        found.update(dict.fromkeys(members, _Group(tuple(reads), tuple(writes))))
+    return found

@@ -1,0 +1,156 @@
+"""The mesh of a module, and the attributes of collectives.
+
+``ttcore.meshes`` states the shape of the mesh, as in tt-mlir; ``ttcore.mesh_devices`` the numbers of the devices that
+run the program, if they are not all of them. The function is that of each device; its tensors have the types of one
+device's shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, ModuleOp, TensorType, i64
+from xdsl.ir import Attribute, Data, Operation
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dialects.ttcore import KeywordAttr
+from ttnn_jit.ops.families.collective import REDUCE_TYPES, SHARD_DIRECTIONS, SHARD_TYPES
+from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
+from ttnn_jit.specs.meshes.mesh_shape import MeshShape
+
+_MESHES = "ttcore.meshes"
+_DEVICES = "ttcore.mesh_devices"
+_REMOTE = "ttcore.remote_mesh_devices"
+_NAME = "mesh"
+
+
+@irdl_attr_definition
+class ReduceTypeAttr(KeywordAttr):
+    """``#ttcore.reduce_type<sum>``: the reduction of a collective."""
+
+    name = "ttcore.reduce_type"
+    keywords = REDUCE_TYPES
+
+
+@irdl_attr_definition
+class ShardTypeAttr(KeywordAttr):
+    """``#ttcore.shard_type<devices>``: the kind of a `mesh_shard`."""
+
+    name = "ttcore.shard_type"
+    keywords = SHARD_TYPES
+
+
+@irdl_attr_definition
+class ShardDirectionAttr(KeywordAttr):
+    """``#ttcore.shard_direction<full_to_shard>``: the direction of a `mesh_shard`."""
+
+    name = "ttcore.shard_direction"
+    keywords = SHARD_DIRECTIONS
+
+
+@irdl_attr_definition
+class ShardStatusAttr(KeywordAttr):
+    """``#ttcore.shard_status<unsharded>``: whether an argument is one tensor for the whole mesh."""
+
+    name = "ttcore.shard_status"
+    keywords = ("presharded", "unsharded")
+
+
+@irdl_attr_definition
+class MeshesAttr(Data[tuple[tuple[str, tuple[int, ...]], ...]]):
+    """``#ttcore.meshes<[<"mesh" = 2x4>]>``: the names and shapes of the meshes of a module."""
+
+    name = "ttcore.meshes"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """The meshes between angle and square brackets."""
+
+        def mesh() -> tuple[str, tuple[int, ...]]:
+            with parser.in_angle_brackets():
+                name = parser.parse_str_literal()
+                parser.parse_punctuation("=")
+                return name, tuple(parser.parse_dimension_list())
+
+        with parser.in_angle_brackets():
+            return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, mesh))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """The meshes between angle and square brackets."""
+        listed = ", ".join(f'<"{name}" = {"x".join(map(str, shape))}>' for name, shape in self.data)
+        printer.print_string(f"<[{listed}]>")
+
+
+ATTRIBUTES = (ReduceTypeAttr, ShardTypeAttr, ShardDirectionAttr, ShardStatusAttr, MeshesAttr)
+"""The attributes of this file."""
+
+
+def mesh_devices_of(module: ModuleOp) -> MeshDevices | None:
+    """The devices that run the program of a module; None for one device.
+
+    Raises:
+        VerifyException: An attribute does not describe a mesh.
+    """
+    attribute = module.attributes.get(_MESHES)
+    if attribute is None:
+        return None
+    if not isinstance(attribute, MeshesAttr) or len(attribute.data) != 1:
+        raise VerifyException(f"{_MESHES} must hold one mesh, got {attribute}")
+    try:
+        shape = MeshShape(attribute.data[0][1]).with_rows
+    except ArgumentError as error:
+        raise VerifyException(f"{_MESHES}: {error.message}") from error
+    numbers = _numbers(module, _DEVICES, shape) or tuple(range(shape.mesh_size()))
+    remote = _numbers(module, _REMOTE, shape)
+    if {*numbers} & {*remote}:
+        raise VerifyException(f"{_DEVICES} and {_REMOTE} have devices in common: {numbers} and {remote}")
+    return None if shape.mesh_size() == 1 else MeshDevices(shape, numbers, remote)
+
+
+def _numbers(module: ModuleOp, name: str, shape: MeshShape) -> tuple[int, ...]:
+    """The numbers of devices that an attribute holds; empty without it."""
+    given = module.attributes.get(name)
+    if given is None:
+        return ()
+    numbers = tuple(map(int, given.get_values())) if isinstance(given, DenseArrayBase) else ()
+    if sorted({*numbers}) != [*numbers] or not {*numbers} <= {*range(shape.mesh_size())} or not numbers:
+        raise VerifyException(f"{name} must be ascending numbers of devices of {shape}, got {numbers}")
+    return numbers
+
+
+def set_mesh_devices(module: ModuleOp, devices: MeshDevices | None) -> None:
+    """Makes `devices` those that run the program of `module`; None: one device."""
+    if devices is None:
+        return
+    module.attributes[_MESHES] = MeshesAttr(((_NAME, tuple(devices.shape)),))
+    if not devices.is_whole:
+        module.attributes[_DEVICES] = DenseArrayBase.from_list(i64, devices.numbers)
+    if devices.remote:
+        module.attributes[_REMOTE] = DenseArrayBase.from_list(i64, devices.remote)
+
+
+def mesh_of_op(op: Operation) -> MeshDevices | None:
+    """The devices that run the program of an op's module; None for one device, or if no module holds the op."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, ModuleOp):
+        parent = parent.parent_op()
+    return None if parent is None else mesh_devices_of(parent)
+
+
+def rows_attr(rows: Sequence[Sequence[int]]) -> DenseIntOrFPElementsAttr:
+    """``dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>``."""
+    numbers = [number for row in rows for number in row]
+    return DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(rows), len(rows[0])]), numbers)
+
+
+def rows_of(attribute: Attribute | None) -> tuple[tuple[int, ...], ...] | None:
+    """The inverse of `rows_attr`; None of another attribute."""
+    if not isinstance(attribute, DenseIntOrFPElementsAttr) or len(attribute.get_shape()) != 2:
+        return None
+    numbers = [int(number) for number in attribute.get_values()]
+    _, width = attribute.get_shape()
+    return tuple(tuple(numbers[first : first + width]) for first in range(0, len(numbers), width))

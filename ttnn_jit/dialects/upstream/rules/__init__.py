@@ -1,0 +1,21 @@
+"""What C++ verifies of operations beyond ODS, by families; the messages are tt-mlir's.
+
+`RULES` has the rules of each operation in order. A rule raises `VerifyException` with what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Operation
+
+from ttnn_jit.dialects.upstream.rules.collective_rules import COLLECTIVES
+from ttnn_jit.dialects.upstream.rules.contraction_rules import CONTRACTIONS
+from ttnn_jit.dialects.upstream.rules.movement_rules import MOVEMENTS
+from ttnn_jit.dialects.upstream.rules.reduction_rules import REDUCTIONS
+from ttnn_jit.dialects.upstream.rules.window_rules import WINDOWS
+
+Rule = Callable[[Operation], None]
+
+RULES: dict[str, tuple[Rule, ...]] = {**COLLECTIVES, **CONTRACTIONS, **MOVEMENTS, **REDUCTIONS, **WINDOWS}
+"""Name of an operation -> its rules."""

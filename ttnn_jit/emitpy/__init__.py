@@ -1,0 +1,8 @@
+"""Python of a module: `python_source.py` writes TTNN ops as calls of ttnn, `value_text.py` their arguments.
+
+The source runs with ttnn, and `@ttnn_jit.jit()` gives the module again (tests/properties/texts/test_emitted_python.py).
+"""
+
+from ttnn_jit.emitpy.python_source import program_of, python_of
+
+__all__ = ["program_of", "python_of"]

@@ -1,0 +1,329 @@
+"""Functions of TTNN ops as Python source: one call of ttnn for each op.
+
+A number that an op takes as a `ttnn.full` of its operand's shape is written as the number. Options of a call are
+written where the result is not what the call gives without them. A value has the name of the variable to which the
+user's line assigns it, where the source of that line can be read.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import linecache
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any, NoReturn
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation as IROperation
+from xdsl.ir import SSAValue
+
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.argument_notes import argument_notes, updates_of
+from ttnn_jit.dialects.declared_ops import TensorOp
+from ttnn_jit.dialects.functions import single_function
+from ttnn_jit.dialects.layout import spec_of
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.ttnn import DeallocateOp, FullOp, GetDeviceOp
+from ttnn_jit.emitpy.value_text import float_text, precision_text, value_text
+from ttnn_jit.ops import COPY, OVERLOADS, RELAYOUT, Operation
+from ttnn_jit.ops.language.config_kinds import PrecisionKind
+from ttnn_jit.ops.language.kinds import MemberKind, TensorsKind
+from ttnn_jit.ops.language.parameter import Parameter
+from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG, TensorSpec
+
+INDENT = "    "
+
+
+def python_of(module: ModuleOp) -> str:
+    """The source of a Python module with a function for each function of `module`.
+
+    Raises:
+        CompileError: An op has no call in ttnn; the error has its location.
+    """
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    return "\n\n\n".join(["import ttnn", *map(_function_source, functions)]) + "\n"
+
+
+def program_of(module: ModuleOp) -> str:
+    """The source of a program: `python_of`, and a main function that calls the entry point with tensors of ones.
+
+    Raises:
+        CompileError: An op has no call in ttnn, or the module has several entry points.
+    """
+    entry = single_function(module)
+    arguments = [_ones(_spec(value)) for value in entry.body.block.args]
+    made = [f"{INDENT}{INDENT}{each}," for each in arguments]
+    passed = ["    arguments = [", *made, "    ]"] if arguments else ["    arguments = [device]"]
+    main = [
+        "def main():",
+        "    device = ttnn.open_device(device_id=0)",
+        *passed,
+        f"    print({_identifier(entry.sym_name.data)}(*arguments))",
+        "    ttnn.close_device(device)",
+        "",
+        "",
+        'if __name__ == "__main__":',
+        "    main()",
+    ]
+    return "\n".join([python_of(module), "", *main]) + "\n"
+
+
+def _ones(spec: TensorSpec) -> str:
+    return f"ttnn.ones({list(spec.shape)}, {_placement(spec)}, device=device)"
+
+
+def _placement(spec: TensorSpec) -> str:
+    """The element type, the layout and the memory of a created tensor."""
+    options: dict[str, Any] = {"dtype": spec.dtype, "layout": spec.layout}
+    if spec.memory_config not in {DRAM_MEMORY_CONFIG, HOST_MEMORY_CONFIG}:
+        options["memory_config"] = spec.memory_config
+    return ", ".join(f"{name}={value_text(value)}" for name, value in options.items())
+
+
+def _function_source(function: FuncOp) -> str:
+    return _FunctionWriter(function).source()
+
+
+class _FunctionWriter:
+    """Writes one function.
+
+    Attributes:
+        names: The variable of each value.
+    """
+
+    def __init__(self, function: FuncOp) -> None:
+        self.function = function
+        self.names: dict[SSAValue, str] = {}
+        self._used: set[str] = {"ttnn"}
+
+    def source(self) -> str:
+        """The text of the function."""
+        function = self.function
+        arguments = [*function.body.block.args]
+        for value, notes in zip(arguments, argument_notes(function), strict=True):
+            self._name(value, notes.name or value.name_hint or "arg")
+        parameters = [self.names[value] for value in arguments]
+        if not arguments:
+            parameters = ["device"]
+        lines = [line for op in function.body.block.ops for line in self._statements(op)]
+        head = f"def {_identifier(function.sym_name.data)}({', '.join(parameters)}):"
+        return "\n".join([head, *(INDENT + line for line in lines)])
+
+    def _statements(self, op: IROperation) -> Iterator[str]:
+        """The lines of an op; those of a number are empty, for it is written where it is used."""
+        match op:
+            case GetDeviceOp():
+                first = next(iter(self.function.body.block.args), None)
+                self.names[op.results[0]] = "device"
+                if first is not None and _is_used(op):
+                    self._used.add("device")
+                    yield f"device = {self.names[first]}.device()"
+            case FullOp():
+                if not _is_number(op):
+                    yield self._assigned(op, self._full(op))
+            case DeallocateOp():
+                yield f"ttnn.deallocate({self.names[op.operands[0]]})"
+            case CallOp():
+                called = _identifier(op.callee.root_reference.data)
+                yield self._assigned(op, f"{called}({', '.join(self.names[each] for each in op.operands)})")
+            case ReturnOp():
+                yield from self._return(op)
+            case TensorOp():
+                yield self._assigned(op, self._call(op))
+            case _:
+                _refuse(op)
+
+    def _return(self, op: ReturnOp) -> Iterator[str]:
+        """Writes of updated arguments, and the results that are none."""
+        updates = updates_of(self.function)
+        arguments = self.function.body.block.args
+        for argument, result in updates:
+            yield f"ttnn.copy({self.names[op.operands[result]]}, {self.names[arguments[argument]]})"
+        updated = {result: self.names[arguments[argument]] for argument, result in updates}
+        returned = [updated.get(index) or self.names[each] for index, each in enumerate(op.operands)]
+        if returned:
+            yield f"return {', '.join(returned)}"
+
+    def _assigned(self, op: IROperation, call: str) -> str:
+        if not op.results:
+            return call
+        hints = _assigned_names(op) or [_default_name(op)] * len(op.results)
+        for value, hint in zip(op.results, hints, strict=True):
+            self._name(value, hint)
+        return f"{', '.join(self.names[value] for value in op.results)} = {call}"
+
+    def _name(self, value: SSAValue, hint: str) -> None:
+        hint = _identifier(hint)
+        free = hint if not (hint in self._used or (value.name_hint is None and hint == "arg")) else None
+        name = free or next(each for index in count() if (each := f"{hint}_{index}") not in self._used)
+        self._used.add(name)
+        self.names[value] = name
+
+    # --- Calls --------------------------------------------------------------------------------------------------------
+
+    def _full(self, op: FullOp) -> str:
+        spec = _spec(op.results[0])
+        return f"ttnn.full({list(spec.shape)}, {_number_text(op)}, {_placement(spec)}, device=device)"
+
+    def _call(self, op: TensorOp) -> str:
+        operation = op.operation
+        if operation in {RELAYOUT, COPY} and _spec(op.operands[0]) != _spec(op.results[0]):
+            return self._relayout(op)
+        called = _called(op)
+        own = iter(op.operands)
+        statics = dict(zip((each.name for each in operation.attributes), op.statics, strict=True))
+        given = dict(zip((each.name for each in operation.operands), op.declared_operands, strict=False))
+        arguments: list[str] = []
+        is_positional = True
+        for parameter in operation.parameters:
+            text = self._argument(parameter, given, statics, own)
+            is_positional = is_positional and parameter.is_positional and parameter.is_required and text is not None
+            if text is not None:
+                arguments.append(text if is_positional else f"{parameter.name}={text}")
+        arguments += [f"{name}={value_text(value)}" for name, value in _options(op).items()]
+        arguments += [f"{name}={value_text(value)}" for name, value in called.fixed_keywords.items()]
+        return f"ttnn.{called.name}({', '.join(arguments)})"
+
+    def _argument(
+        self,
+        parameter: Parameter,
+        operands: dict[str, SSAValue | None],
+        statics: dict[str, Any],
+        own: Iterator[SSAValue],
+    ) -> str | None:
+        """The source of one argument; None if it is left out."""
+        if isinstance(parameter.kind, TensorsKind):
+            return f"[{', '.join(map(self._operand, own))}]"
+        if parameter.is_operand:
+            value = operands.get(parameter.name)
+            return None if value is None else self._operand(value)
+        value = statics.get(parameter.name)
+        if value is None or (type(value) is type(parameter.default) and value == parameter.default):
+            return None
+        if isinstance(parameter.kind, PrecisionKind):
+            return precision_text(value)
+        if isinstance(parameter.kind, MemberKind):
+            return value_text(parameter.kind.members[value])
+        return value_text(value)
+
+    def _operand(self, value: SSAValue) -> str:
+        if isinstance(value.owner, FullOp) and _is_number(value.owner):
+            return _number_text(value.owner)
+        return self.names[value]
+
+    def _relayout(self, op: TensorOp) -> str:
+        before, after = _spec(op.operands[0]), _spec(op.results[0])
+        source = self.names[op.operands[0]]
+        if before.layout is after.layout:
+            return f"ttnn.to_memory_config({source}, {value_text(after.memory_config)})"
+        memory = after.memory_config
+        option = "" if memory == before.memory_config else f", memory_config={value_text(memory)}"
+        return f"ttnn.to_layout({source}, {value_text(after.layout)}{option})"
+
+
+def _called(op: TensorOp) -> Operation:
+    """The operation of ttnn that an op is a call of; programs have further ops for some element types of one.
+
+    Raises:
+        CompileError: There is none with the same parameters.
+    """
+    operation = op.operation
+    if operation.body:
+        _refuse(op)
+    if operation.name in OVERLOADS:
+        return operation
+    public = _BY_SOURCE.get(operation.source.removeprefix("ttnn."))
+    if public is None or not {each.name for each in operation.parameters} <= {each.name for each in public.parameters}:
+        _refuse(op)
+    return public
+
+
+_BY_SOURCE = {each.ttnn_name: each for overloads in OVERLOADS.values() for each in overloads}
+_BY_SOURCE |= {name: overloads[0] for name, overloads in OVERLOADS.items()}
+
+
+def _options(op: TensorOp) -> dict[str, Any]:
+    """The keywords without which the call has another result."""
+    specs = [None if value is None else _spec(value) for value in op.declared_operands]
+    by_rule, actual = op.operation.results(specs, op.statics)[0], _spec(op.results[0])
+    found: dict[str, Any] = {}
+    if actual.memory_config != by_rule.memory_config:
+        found["memory_config"] = actual.memory_config
+    if actual.dtype is not by_rule.dtype:
+        found["dtype"] = actual.dtype
+    return found
+
+
+def _is_number(op: FullOp) -> bool:
+    """Whether the op that follows is its only user, and takes a number there."""
+    users = [use.operation for use in op.results[0].uses]
+    if len(users) != 1 or users[0] is not op.next_op or not isinstance(users[0], TensorOp):
+        return False
+    user = users[0]
+    if user.operation.is_variadic:
+        return False
+    return any(
+        value is op.results[0] and getattr(parameter.kind, "or_number", False)
+        for parameter, value in zip(user.operation.operands, user.declared_operands, strict=True)
+    )
+
+
+def _number_text(op: FullOp) -> str:
+    value = op.fill_value.value.data
+    return float_text(value) if isinstance(value, float) else repr(value)
+
+
+def _is_used(op: GetDeviceOp) -> bool:
+    users = [use.operation for use in op.results[0].uses]
+    return any(not (isinstance(user, FullOp) and _is_number(user)) for user in users)
+
+
+def _spec(value: SSAValue) -> TensorSpec:
+    assert isinstance(value.type, TensorType)
+    return spec_of(value.type)
+
+
+def _refuse(op: IROperation) -> NoReturn:
+    raise CompileError(f"`{op.name}` has no call in ttnn", location=location_of(op))
+
+
+# --- Names ------------------------------------------------------------------------------------------------------------
+
+
+def _identifier(text: str) -> str:
+    """A Python name that is as near to `text` as possible."""
+    name = re.sub(r"\W+", "_", text).strip("_") or "value"
+    return f"{name}_" if keyword.iskeyword(name) or name[0].isdigit() else name
+
+
+def _default_name(op: IROperation) -> str:
+    return op.name.rpartition(".")[2]
+
+
+def _assigned_names(op: IROperation) -> Sequence[str]:
+    """The variables that the user's line assigns the results of `op` to; empty if that is not known.
+
+    An op has them if it is the last of its line.
+    """
+    location = location_of(op)
+    following = op.next_op
+    if location is None or (following is not None and _line(following) == _line(op)):
+        return ()
+    try:
+        (statement,) = ast.parse(linecache.getline(location.file, location.line).strip()).body
+    except (SyntaxError, ValueError):
+        return ()
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ()
+    target = statement.targets[0]
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [each.id for each in targets if isinstance(each, ast.Name)]
+    return names if len(names) == len(op.results) == len(targets) else ()
+
+
+def _line(op: IROperation) -> tuple[str, int] | None:
+    location = location_of(op)
+    return None if location is None else (location.file, location.line)

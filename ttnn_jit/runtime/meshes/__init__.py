@@ -1,0 +1,1 @@
+"""Meshes of devices and their tensors, and programs for all devices of a mesh."""
