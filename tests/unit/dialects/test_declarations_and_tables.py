@@ -20,6 +20,7 @@ OTHER_PROPERTIES = {
     "ttir.batch_norm_inference": {"eps"},
     "ttir.batch_norm_training": {"eps"},
     "ttir.chunked_scaled_dot_product_attention": {"chunk_start_idx"},
+    "ttir.collective_permute": {"cluster_axis"},
     "ttir.conv2d": {*_CONVOLUTION, "activation", "layout", "out_channels"},
     "ttir.conv3d": {"activation", "batch_size", "compute_config", "dilation", "dtype", "in_channels", "input_extents"}
     | {"kernel_size", "layout", "out_channels"},
@@ -40,6 +41,7 @@ OTHER_PROPERTIES = {
     "ttnn.batch_norm_inference": {"eps"},
     "ttnn.batch_norm_training": {"eps"},
     "ttnn.chunked_scaled_dot_product_attention": {"chunk_start_idx"},
+    "ttnn.collective_permute": {"cluster_axis"},
     "ttnn.conv2d": {"activation", "layout"},
     "ttnn.conv3d": {"activation", "dilation", "input_extents", "layout"},
     "ttnn.conv_transpose2d": {"activation", "layout", "mirror_kernel"},
@@ -59,7 +61,7 @@ OTHER_OPERANDS = {
     f"{dialect}.{name}"
     for dialect in ("ttir", "ttnn")
     for name in ("dropout", "layer_norm", "rand", "rms_norm", "sparse_matmul")
-} | {"ttir.chunked_scaled_dot_product_attention"}
+} | {"ttir.chunked_scaled_dot_product_attention", "ttnn.collective_permute", "ttnn.mesh_shard"}
 """Operations that are declared with another number of operands than any version has."""
 
 OPERATIONS = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ttnn_jit.dialects.upstream import tables
@@ -127,6 +129,35 @@ def test_an_invalid_operation_is_refused_in_the_words_of_tt_mlir_at_its_line(tex
     error = error_of(text)
     assert message in error.message
     assert error.location is not None
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        (
+            "#ttcore.metal_layout<logical_shape = 64x128, dim_alignments = 32, collapsed_intervals = "
+            "dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, l1, sharded>",
+            "dim_alignments size (1) must match logical_shape rank (2)",
+        ),
+        (
+            "#ttcore.metal_layout<logical_shape = 64x128, dim_alignments = 32x32, collapsed_intervals = "
+            "dense<[[0, 3]]> : tensor<1x2xi64>, l1, sharded>",
+            "collapsed_intervals end index 3 (normalized: 3) is out of bounds for logical_shape rank 2",
+        ),
+        (
+            "#ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<32x32xf32, #ttnn.buffer_type<system_memory>>, "
+            "<interleaved>>",
+            "Memory layout is not allowed for SystemMemory buffer type.",
+        ),
+        (
+            "#ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<32x32xf32, #ttnn.buffer_type<dram>>>",
+            "Memory layout is required for non-SystemMemory buffer type.",
+        ),
+    ],
+)
+def test_an_invalid_attribute_is_refused_where_it_stands(attribute, message):
+    with pytest.raises(InvalidModule, match=f"<string>:1:.*{re.escape(message)}"):
+        parse_upstream(f'"ttir.abs"() {{a = {attribute}}} : () -> ()')
 
 
 def test_an_operation_that_one_version_takes_is_accepted():

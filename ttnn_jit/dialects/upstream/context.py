@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 
 from xdsl.context import Context
@@ -32,8 +33,9 @@ class UpstreamContext(Context):
     """Knows the classes that this compiler declares, and makes those of the tables when a text first names them."""
 
     @staticmethod
+    @cache
     def make(*, allow_unregistered: bool = False) -> UpstreamContext:
-        """A new context."""
+        """The context, which texts share: they only add classes to it."""
         made = UpstreamContext(allow_unregistered)
         own = compilers_context()
         for name in own.registered_dialect_names:

@@ -39,7 +39,7 @@ KEPT_TRAITS = {
     "SameOperandsAndResultType", "SameTypeOperands", "SameOperandsAndResultElementType", "SameOperandsAndResultShape",
     "SameOperandsElementType", "SameOperandsShape", "Terminator", "NoTerminator", "IsolatedFromAbove", "SymbolTable",
     "Symbol", "SingleBlock", "AttrSizedOperandSegments", "AttrSizedResultSegments", "NoRegionArguments",
-    "InferTypeOpInterface",
+    "InferTypeOpInterface", "Pure", "NoMemoryEffect",
 }  # fmt: skip
 
 Record = Mapping[str, Any]
@@ -233,7 +233,9 @@ def _flat(traits: Sequence[Record | None], dump: Dump) -> Iterator[Record]:
     for trait in traits:
         if trait is None:
             continue
-        if "TraitList" in trait["!superclasses"]:
+        if trait["!name"] == "Pure":
+            yield trait
+        elif "TraitList" in trait["!superclasses"]:
             yield from _flat([dump.of(each) for each in trait["traits"]], dump)
         else:
             yield trait

@@ -9,7 +9,7 @@ from typing import ClassVar, Self, TypeVar
 from xdsl.ir import Operation, OpTraits, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, OpTrait, SymbolTable
+from xdsl.traits import IsolatedFromAbove, IsTerminator, NoMemoryEffect, NoTerminator, OpTrait, Pure, SymbolTable
 
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.formats import Variable, parsed_format
@@ -26,6 +26,8 @@ _TRAITS: dict[str, type[OpTrait]] = {
     "NoTerminator": NoTerminator,
     "IsolatedFromAbove": IsolatedFromAbove,
     "SymbolTable": SymbolTable,
+    "Pure": Pure,
+    "NoMemoryEffect": NoMemoryEffect,
 }
 
 

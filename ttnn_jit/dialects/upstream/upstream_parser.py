@@ -33,6 +33,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AffineParser, ParserState
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -42,6 +43,7 @@ from ttnn_jit.dialects.upstream import tables, xdsl_syntax
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.fast_lexer import FastLexer
 from ttnn_jit.dialects.upstream.operation_writer import SEGMENT_NAMES
+from ttnn_jit.dialects.upstream.rules.attribute_rules import verify_attribute
 from ttnn_jit.dialects.upstream.table_attributes import attribute_class, first_that_parses
 from ttnn_jit.dialects.upstream.table_operations import TableOperation, has_assembly, parse_by_table
 from ttnn_jit.ops.public_names import names_within_one_edit
@@ -213,10 +215,16 @@ class UpstreamParser(TextParser):
         return self._kept_body(attr_name, is_type, is_opaque, starting_opaque_pos)
 
     def _body(self, kind: type[Attribute]) -> Attribute:
+        start = self.pos
         if issubclass(kind, ParametrizedAttribute):
-            return kind.new(kind.parse_parameters(self))
-        assert issubclass(kind, Data)
-        body: Attribute = kind(kind.parse_parameter(self))
+            body: Attribute = kind.new(kind.parse_parameters(self))
+        else:
+            assert issubclass(kind, Data)
+            body = kind(kind.parse_parameter(self))
+        try:
+            verify_attribute(body)
+        except VerifyException as error:
+            self.raise_error(str(error), start)
         return body
 
     def _kept_body(self, name: str, is_type: bool, is_opaque: bool, opaque_start: int | None) -> Attribute:

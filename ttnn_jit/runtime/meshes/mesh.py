@@ -358,6 +358,8 @@ def on_every_device(
         ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments; or no device has
             all operands.
     """
+    if mesh.ranks is not None:
+        mesh.ranks.world.check_termination()
     given = check_one_mesh(mesh, leaves([*args, *kwargs.values()]))
     placed = common_numbers(mesh, given)
     numbers = mesh.own(placed)

@@ -16,6 +16,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_folds import FOLD, PARTIAL_FOLD
 from ttnn_jit.ops.families.collective import (
     Collective,
+    Extents,
     Fill,
     Fold,
     Join,
@@ -47,6 +48,7 @@ from ttnn_jit.ttnn.calling.rank_exchange import (
     Gather,
     Plan,
     allocated,
+    is_contiguous,
     partial_dtype,
     planned,
 )
@@ -111,6 +113,9 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
         evaluation = _Evaluation(device, [tensor, *others])
         if ranks is not None and plan is not None:
+            if plan.first is not None:
+                evaluation.exchange(ranks, plan.first, None, DRAM_MEMORY_CONFIG)
+                evaluation.add_operand(plan.first.part.results, plan.operand)
             evaluation.exchange(ranks, plan, output, memory_config)
             whole, expansion = expansion, plan.part.results
         if output is not None:
@@ -216,7 +221,7 @@ class _Evaluation:
             output: The tensor that receives the result, if there is one.
             config: The memory config of results; None for that of the operand.
         """
-        sends = [(rank, _Memory.of(self.value(value, self._device_of(value)))) for rank, value in plan.part.sends]
+        sends = [(rank, self._sent(value)) for rank, value in plan.part.sends]
         places, copies = self._in_place_of(plan, output, config)
         receives = []
         for source, spec in plan.received:
@@ -240,6 +245,23 @@ class _Evaluation:
         else:
             used = [memory for _, memory in (*sends, *receives)] + [memory for pair in copies for memory in pair]
             recorder.exchange(run, [(memory.buffer, memory.spec) for memory in used])
+
+    def _sent(self, value: Source) -> _Memory:
+        """The memory of a value to send; a slice that lies in one piece is sent from where it is."""
+        device = self._device_of(value)
+        if isinstance(value, Slice):
+            whole = self.value(value.of, device)
+            spec = whole.spec.with_(shape=shape_of(value, self._shapes))
+            before = whole.spec.with_(shape=shape_of(value._replace(begin=0, end=value.begin), self._shapes))
+            if is_contiguous(value.dim, [before, spec]):
+                return _Memory.of(whole)._replace(begin=before.nbytes, nbytes=spec.nbytes)
+        return _Memory.of(self.value(value, device))
+
+    def add_operand(self, results: Mapping[int, Results], shape: Extents) -> None:
+        """Take the results of a stage as another operand, of this shape on each device."""
+        made = {number: self.results(number, each, DRAM_MEMORY_CONFIG)[0] for number, each in results.items()}
+        self._operands.append(made)
+        self._shapes.append(shape)
 
     def _in_place_of(
         self, plan: Plan, output: Tensor | None, config: MemoryConfig | None

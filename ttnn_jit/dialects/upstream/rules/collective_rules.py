@@ -48,7 +48,7 @@ def _require_reduction(view: View, allowed: set[str], what: str) -> None:
 def verify_permute_of_devices(op: Operation) -> None:
     """Pairs of devices, each of which sends and receives once."""
     pairs = View(op).attribute("source_target_pairs")
-    shape, flat = _elements(pairs)
+    shape, flat = elements_of(pairs)
     require(len(shape) == 2, f"The rank of source target pairs must be 2, got rank = {len(shape)}")
     for start in (0, 1):
         devices = flat[start::2]
@@ -64,7 +64,7 @@ def verify_broadcast_to_devices(op: Operation) -> None:
 
 def _verify_groups(view: View) -> list[int]:
     """The shape of ``replica_groups``, which is valid."""
-    shape, flat = _elements(view.attribute("replica_groups"))
+    shape, flat = elements_of(view.attribute("replica_groups"))
     require(len(shape) == 2, "replica_groups must be a 2D array")
     for index, device in enumerate(flat):
         require(device >= 0, "replica_groups values must be positive")
@@ -93,7 +93,7 @@ def verify_all_to_all(op: Operation) -> None:
     require(groups[1] == count, "replicaGroup count must match splitCount")
 
 
-def _elements(attribute: Attribute | None) -> tuple[list[int], list[int]]:
+def elements_of(attribute: Attribute | None) -> tuple[list[int], list[int]]:
     """The shape and the flat elements of a dense attribute of integers."""
     if isinstance(attribute, DenseIntOrFPElementsAttr):
         values: Any = attribute.get_values()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import Operation
 
 from ttnn_jit.dialects.upstream.rules.view import View, broadcast, fail, joined, require
@@ -233,7 +234,22 @@ def verify_softmax(op: Operation) -> None:
     require(-len(shape) <= dim < len(shape), "Dimension attribute must be within the bounds of the input tensor")
 
 
+def verify_trace(op: Operation) -> None:
+    """The number of a trace: a scalar of ui32 on the host."""
+    view = View(op)
+    type_: Any = view.values["trace_id"][0].type
+    require(not type_.get_shape(), "Trace ID must be a scalar")
+    element = type_.element_type
+    require(isinstance(element, IntegerType), "Trace ID must be an integer")
+    require(element.signedness.data is Signedness.UNSIGNED, "Trace ID must be unsigned")
+    require(element.width.data == 32, "Trace ID must be 32-bit")
+    require(type_.encoding.name == "ttnn.trace_id", "Trace ID must have the TraceIdAttr encoding")
+
+
 MOVEMENTS = {
+    "ttnn.begin_trace_capture": (verify_trace,),
+    "ttnn.end_trace_capture": (verify_trace,),
+    "ttnn.execute_trace": (verify_trace,),
     "ttir.index": (verify_index,),
     "ttir.slice_static": (verify_static_slice,),
     "ttnn.slice_static": (verify_static_slice,),
