@@ -32,6 +32,12 @@ OPS = {
     "comparison to bools": "ttir.lt : 3x8xf32, 3x8xf32 -> 3x8xi1",
     "bools": "ttir.logical_and : 3x8xi1, 3x8xi1 -> 3x8xi1",
     "int64 moved": "ttir.reshape {shape = [8 : i32, 3 : i32]} : 3x8xi64 -> 8x3xi64",
+    **{
+        f"int64 {name}": f"ttir.{name} : 3x8xi64, 1x8xi64 -> 3x8x{result}"
+        for name, result in (("add", "i64"), ("multiply", "i64"), ("maximum", "i64"), ("lt", "i1"), ("ge", "i64"))
+    },
+    "int64 clamp": "ttir.clamp_tensor : 3x8xi64, 3x8xi64, 3x8xi64 -> 3x8xi64",
+    "int64 where": "ttir.where : 3x8xi1, 3x8xi64, 3x8xi64 -> 3x8xi64",
     "int64 to float": "ttir.typecast : 3x8xi64 -> 3x8xf32",
     "unsigned shift": "ttir.logical_right_shift : 3x8xui32, 3x8xui32 -> 3x8xui32",
     "broadcast": "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",
@@ -273,7 +279,7 @@ def test_calls_are_followed_and_entries_are_what_nobody_calls():
     ("op", "message"),
     [
         ("ttir.add : 3x8xf64, 3x8xf64 -> 3x8xf64", "tensors of f64 are not computed here"),
-        ("ttir.add : 3x8xi64, 3x8xi64 -> 3x8xi64", "`add` does not take INT64 tensors"),
+        ("ttir.exp : 3x8xi64 -> 3x8xi64", "`exp` does not take INT64 tensors"),
         ("ttir.conv2d : 1x6x5x4xf32, 6x4x3x2xf32 -> 1x4x4x6xf32", "it needs the attribute `stride`"),
         ("ttir.relu {slope = 1 : i32} : 3xf32 -> 3xf32", "it has an attribute `slope`, and that is not known here"),
         ("ttir.relu : 3x!quant.uniform<i32:f32,0.1> -> 3x!quant.uniform<i32:f32,0.1>", "it does not compute with"),

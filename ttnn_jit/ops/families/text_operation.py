@@ -22,7 +22,7 @@ from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_of_torch
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INT64S, DataType, dtypes_of_torch
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 F64 = "f64"
@@ -299,11 +299,18 @@ class Spelling(TextOperation):
     Args:
         name: The name in the text.
         overloads: Declarations of that name in a dialect; the first that fits is called.
+        of_int64: ``of_int64(ops, operands)``: what is called instead if the operands, masks apart, are 64-bit integers.
     """
 
     overloads: tuple[Operation, ...]
+    of_int64: Callable[[Ops, Sequence[Value]], Value] | None
 
-    def __init__(self, name: str, overloads: Sequence[Operation]) -> None:
+    def __init__(
+        self,
+        name: str,
+        overloads: Sequence[Operation],
+        of_int64: Callable[[Ops, Sequence[Value]], Value] | None = None,
+    ) -> None:
         first = overloads[0]
         operands = [each.name + (OPTIONAL if each.is_optional else "") for each in first.operands]
         if first.is_variadic:
@@ -320,6 +327,7 @@ class Spelling(TextOperation):
             takes_f64=isinstance(first, Movement) or (isinstance(first, Elementwise) and not first.computes),
         )
         object.__setattr__(self, "overloads", tuple(overloads))
+        object.__setattr__(self, "of_int64", of_int64)
 
     @cached_property
     def parameters(self) -> Mapping[str, str]:
@@ -357,6 +365,10 @@ class Spelling(TextOperation):
         return bind(self.overloads, (), {**by_name, **self.keywords(call)}, dtype_of)
 
     def _written(self, ops: Ops, call: TextCall) -> Any:
+        given = [getattr(call, each.name) for each in self.overloads[0].operands]
+        numbers = given[self.overloads[0].dtype_operand :]
+        if self.of_int64 and all(isinstance(each, Value) and each.spec.dtype in INT64S for each in numbers):
+            return self.of_int64(ops, given)
         bound = self._bound(call, lambda value: value.spec.dtype if isinstance(value, Value) else None)
         results = ops.results(bound.operation, bound.operands, *bound.attributes)
         return results[0] if len(results) == 1 else results

@@ -36,6 +36,13 @@ def _gelu_bw_in_torch(torch: Any, call: TextCall) -> Any:
 GELU_BW = text("ttir.gelu_bw ttnn.gelu_bw", "lhs rhs", _gelu_bw, _gelu_bw_in_torch, approximate="none", in_float32=True)
 
 
+GELU = text(
+    "ttir.gelu ttnn.gelu",
+    "input",
+    lambda ops, call: ops.gelu(call.input, approximate=call.approximate),
+    lambda torch, call: torch.nn.functional.gelu(call.input, approximate=call.approximate),
+    approximate="none",
+)
 POW_SCALAR = text(
     "ttnn.pow_scalar",
     "lhs",
@@ -99,4 +106,4 @@ EMBEDDING_BACKWARD = text(
     index_limits={"input": lambda call: math.prod(call.weight.shape[:-1])},
 )
 
-TEXTS = (GELU_BW, POW_SCALAR, RAND, EMBEDDING_BACKWARD)
+TEXTS = (GELU, GELU_BW, POW_SCALAR, RAND, EMBEDDING_BACKWARD)

@@ -208,7 +208,7 @@ def _gathered_slices(ops: Ops, call: TextCall) -> Value:
     x, sizes, axes = call.input, call.slice_sizes, call.start_index_map
     if call.operand_batching_dims:
         raise ShapeError("operand_batching_dims are given, and none are executed")
-    index = ops.typecast(call.index, DataType.INT32)
+    index = ops.rounded(call.index, DataType.INT32)
     shape = index.shape
     vector = call.index_vector_dim
     if vector == len(shape):
