@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.frontend.ir.lowering import read_op
 from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
     import torch
 
 
-def require_memory(specs: Sequence[TensorSpec]) -> None:
-    """Refuses inputs larger than the memory of the machine: allocating them may get the process killed."""
+def require_memory(specs: Sequence[TensorSpec], location: Location | None = None) -> None:
+    """Refuses inputs of the function at `location` that are larger than the memory of the machine.
+
+    Allocating them may get the process killed.
+    """
     drawn = ((8 if spec.dtype.is_integer else 4) * spec.volume for spec in specs)  # drawn as int64 or float32
     wanted = sum(max(spec.nbytes, nbytes) for spec, nbytes in zip(specs, drawn, strict=True))
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if wanted > there:
-        raise ArgumentError(f"the inputs take {wanted:,} bytes, and this machine has {there:,}")
+        raise ArgumentError(f"the inputs take {wanted:,} bytes, and this machine has {there:,}", location=location)
 
 
 def draw_inputs(function: FuncOp, specs: Sequence[TensorSpec], seed: int) -> list[torch.Tensor]:

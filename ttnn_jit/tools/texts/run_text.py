@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
+from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.frontend.ir.text_attributes import attributes_of, name_of, value_of
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
@@ -52,7 +53,11 @@ def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tu
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:
         wanted = "no entry point" if options.entry is None else f"no entry point @{options.entry}"
-        raise CompileError(f"{name} has {wanted}", help="a function that has a body and is not private is one")
+        raise CompileError(
+            f"the text has {wanted}",
+            location=Location(name, 1, 1),
+            help="a function that has a body and is not private is one",
+        )
     return found
 
 
@@ -119,7 +124,7 @@ def inputs_of(options: argparse.Namespace, module: TextModule, entry: str) -> li
         ArgumentError: The file does not hold such tensors.
     """
     specs: Sequence[TensorSpec] = module.program(entry).arguments
-    require_memory(specs)
+    require_memory(specs, location_of(module.functions[entry]))
     if options.inputs:
         return inputs_of_file(options.inputs, specs)
     return draw_inputs(module.functions[entry], specs, options.seed)
