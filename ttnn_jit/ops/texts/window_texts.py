@@ -531,13 +531,13 @@ def _needs_taps(call: TextCall, sizes: tuple[Any, ...]) -> bool:
     return beyond or call.input.spec.dtype.is_integer
 
 
-def _max_by_taps(ops: Ops, call: TextCall, sizes: tuple[Any, ...]) -> Value:
+def _by_taps(ops: Ops, call: TextCall, sizes: tuple[Any, ...], method: str) -> Value:
     batch, height, width, channels, kernel, stride, padding, dilation, ceil = sizes
     if ceil:
         raise ShapeError("ceil_mode is true, beside integers or padding of more than half a window")
     x = ops.reshaped(call.input, (batch, height, width, channels))
     given = {
-        "pooling_method": "Max",
+        "pooling_method": method,
         "window_dimensions": (1, *kernel, 1),
         "window_strides": (1, *stride, 1),
         "window_dilations": (1, *dilation, 1),
@@ -570,8 +570,8 @@ def _pool(
     sizes_of: Callable[[TextCall], tuple[Any, ...]] = _pool_sizes,
 ) -> tuple[Any, Any]:
     def write(ops: Ops, call: TextCall) -> Value:
-        if declared is MAX_POOL2D and _needs_taps(call, sizes_of(call)):
-            return _max_by_taps(ops, call, sizes_of(call))
+        if _needs_taps(call, sizes_of(call)) and vars(call).get("count_include_pad", True):
+            return _by_taps(ops, call, sizes_of(call), "Max" if declared is MAX_POOL2D else "Average")
         attributes = (*sizes_of(call), *extra(call), call.input.spec.dtype, call.input.spec.layout)
         return ops.reshaped(ops.call(declared, [call.input], *attributes), call.result.shape)
 
