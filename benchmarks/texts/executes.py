@@ -22,10 +22,10 @@ from typing import NamedTuple
 from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.frontend.ir.tensor_types import spec_in_text
-from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
-from ttnn_jit.tools.texts.run_text import entries_of, mesh_of, target_of
+from ttnn_jit.tools.texts.run_text import mesh_of, target_of
 
 _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
 _DIALECT = re.compile(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.compiler.driver import compile_module
 from ttnn_jit.dialects import print_module
-from ttnn_jit.dialects.functions import functions_of
 from ttnn_jit.frontend.ir.lowering import (
     Argument,
     Constant,
@@ -18,6 +17,7 @@ from ttnn_jit.frontend.ir.lowering import (
     callee_of,
     read_op,
 )
+from ttnn_jit.frontend.ir.texts import functions_in
 from ttnn_jit.ops.families.text_operation import DenseNumbers
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.runtime.programs.program import Program
@@ -52,7 +52,7 @@ class TextModule:
         self.module = module
         self.target = target
         self.mesh = tuple(mesh)
-        self.functions: dict[str, FuncOp] = {each.sym_name.data: each for each in functions_of(module)}
+        self.functions: dict[str, FuncOp] = functions_in(module)
         self._programs: dict[str, TextProgram] = {}
         self._compiled: dict[str, Program] = {}
 

@@ -101,6 +101,8 @@ def as_integers(values: torch.Tensor, dtype: DataType) -> torch.Tensor:
     numbers = dtype.values
     if values.is_floating_point():
         return values.nan_to_num(0.0).clamp(numbers[0], numbers[-1]).to(torch.int64)
+    if dtype.compute.is_int64:
+        return values.to(torch.int64)
     return (values.to(torch.int64) - numbers.start) % len(numbers) + numbers.start
 
 

@@ -83,7 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_entry(run)
     run.add_argument("--after", help="the stage that produced the module, if its text does not show it")
     run.add_argument(
-        "--inputs", type=Path, help="a file that torch.save wrote, a list of tensors; or an .npz file of arrays"
+        "--inputs",
+        type=Path,
+        help="a file that torch.save wrote, a list of tensors; for a text of another compiler an .npz file of arrays",
     )
     run.add_argument("--golden", action="store_true", help="compare every op with its golden on equal operands")
     _add_mesh(run)

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from ttnn_jit import __version__
 from ttnn_jit.runtime.ranks.rank_environment import is_launched
-from ttnn_jit.runtime.ranks.world import end_on_termination
 from ttnn_jit.ttnn.namespace.stand_in import register_as_ttnn
 
 USAGE = """usage: python -m ttnn_jit SCRIPT [ARGUMENTS...]
@@ -87,7 +86,9 @@ def _run_module(name: str, arguments: Sequence[str]) -> int:
 def _prepare() -> None:
     register_as_ttnn()
     if is_launched():
-        end_on_termination()
+        from ttnn_jit.runtime.ranks.world import end_when_launcher_does
+
+        end_when_launcher_does()
     shown = sys.excepthook
 
     def without_our_frames(

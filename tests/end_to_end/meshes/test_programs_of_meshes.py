@@ -14,7 +14,7 @@ from ttnn_jit import ttnn
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.diagnostics.errors import ArgumentError, DeallocatedError, DeviceError
 from ttnn_jit.dialects import parse_module, print_module
-from ttnn_jit.runtime.programs.random_state import seed_all
+from ttnn_jit.runtime.memory.random_words import seed_all
 
 
 @pytest.fixture

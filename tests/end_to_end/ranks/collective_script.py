@@ -73,3 +73,71 @@ def digest_of(script_of, dtype, layout):
         return script.hex()
 
     return run
+
+
+def partial_tensors(script):
+    """Tensors with parts on some devices, which may all be of other ranks."""
+    mesh, read = script.mesh, script.read
+    for shape in ((1, 2), (2, 2)):
+        config = ttnn.MeshMapperConfig([ttnn.PlacementReplicate(), ttnn.PlacementShard(1)], ttnn.MeshShape(*shape))
+        data = numbers(ttnn.float32, 32, 64)
+        x = ttnn.from_torch(data, layout=TILES, device=mesh, mesh_mapper=ttnn.create_mesh_mapper(mesh, config))
+        y = ttnn.add(ttnn.exp(x), 1.0)
+        ttnn.multiply_(y, 0.5)
+        assert ttnn.relu(y).shape == (32, 32)
+        z = ttnn.all_gather(y, 1, cluster_axis=1)
+        assert tuple(z.shape) == (32, 64)
+        composer = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig([0, 1], ttnn.MeshShape(*shape)))
+        for each in (
+            x,
+            y,
+            z,
+            ttnn.all_reduce(y, cluster_axis=1),
+            ttnn.add(script.x, y) if y.shape == script.x.shape else y,
+        ):
+            script.digest.update(ttnn.to_torch(each, mesh_composer=composer).contiguous().view(torch.uint8).numpy())
+    few = ttnn.from_torch(data, layout=TILES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    assert few.tensor_topology().distribution_shape() == (8,)
+    read(ttnn.add(script.x, ttnn.to_device(ttnn.zeros((64, 64), ttnn.bfloat16, layout=TILES), mesh)))
+
+
+def random_numbers(script):
+    """Draws of the shared generator, by eager operations on every device."""
+    ttnn.manual_seed(5)
+    composer = ttnn.ConcatMeshToTensor(script.mesh, dim=0)
+    for _ in range(2):
+        drawn = ttnn.rand((32, 32), device=script.mesh, dtype=ttnn.float32)
+        dropped = ttnn.experimental.dropout(drawn, probability=0.5, scale=2.0, seed=3)
+        for each in (drawn, dropped, ttnn.randn((4, 32), device=script.mesh)):
+            script.digest.update(ttnn.to_torch(each, mesh_composer=composer).contiguous().view(torch.uint8).numpy())
+
+
+def files(script, path):
+    """A tensor of all ranks in one file."""
+    ttnn.dump_tensor(path, script.x)
+    script.read(ttnn.load_tensor(path, device=script.mesh))
+
+
+def traces(script):
+    """A trace with collectives, replayed on changing inputs."""
+    x, mesh = script.x, script.mesh
+    one = ttnn.to_device(ttnn.ones((64, 64), ttnn.bfloat16, layout=TILES), mesh)
+
+    def calls():
+        y = ttnn.add(x, 0.25)
+        gathered = ttnn.all_gather(y, 0, cluster_axis=0)
+        summed = ttnn.all_reduce(ttnn.multiply(y, 2.0))
+        return gathered, ttnn.add(summed, one), ttnn.reduce_scatter(summed, 1, cluster_axis=0)
+
+    kept = calls()
+    trace = ttnn.begin_trace_capture(mesh, cq_id=0)
+    results = calls()
+    ttnn.end_trace_capture(mesh, trace, cq_id=0)
+    for step in range(3):
+        ttnn.copy(ttnn.add(x, float(step)), x)
+        ttnn.execute_trace(mesh, trace, cq_id=0, blocking=True)
+        for result, eager in zip(results, calls(), strict=True):
+            script.read(result)
+            script.read(eager)
+    ttnn.release_trace(mesh, trace)
+    return kept

@@ -1,11 +1,13 @@
 """Texts of other compilers: `ttnn-jit run`, `compare` and `bisect`."""
 
+from copy import copy
 from pathlib import Path
 
 import numpy
 import pytest
 import torch
 
+from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.tools.cli import main
 
 MLP = """
@@ -51,8 +53,8 @@ def test_an_unknown_op_is_an_error_at_its_place(file, capsys):
     path = file(MLP.replace("ttir.relu", "ttir.rely"))
     assert main(["run", str(path)]) == 1
     first, line, carets, *_ = capsys.readouterr().err.splitlines()
-    assert first == f"error: {path}:6:11: Operation ttir.rely is not registered"
-    assert carets.index("^") == line.index("ttir.rely")
+    assert first == f"error: {path}:6:5: `ttir.rely` is not executed here"
+    assert carets.index("^") == line.index("%2")
 
 
 def test_a_result_of_another_shape_is_refused(file, capsys):
@@ -68,3 +70,38 @@ def test_two_texts_of_one_program_are_compared(file, capsys):
     assert main(["compare", str(first), str(second)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(": ")[1].split(",")[0] for line in lines] == ["equal", "DIFFERENT"]
+
+
+def give_golden(monkeypatch, name, golden):
+    """Another golden for an op, in place of its own."""
+    other = copy(text_operations()[name])
+    object.__setattr__(other, "golden", golden)
+    monkeypatch.setitem(text_operations(), name, other)
+
+
+def test_bisect_writes_the_first_op_that_leaves_its_golden(file, tmp_path, monkeypatch, capsys):
+    give_golden(monkeypatch, "ttir.add", lambda _, call: call.input_tensor_a)
+    single = tmp_path / "single.mlir"
+    assert main(["bisect", str(file(MLP)), "-o", str(single)]) == 1
+    assert ":5:5: `ttir.add`: " in capsys.readouterr().err
+    monkeypatch.undo()
+    assert main(["run", str(single), "--golden"]) == 0
+    assert [line.split()[-1] for line in capsys.readouterr().err.splitlines()] == ["ttir.add"]
+
+
+def test_an_op_that_is_not_its_golden_fails_the_command(file, monkeypatch, capsys):
+    give_golden(monkeypatch, "ttir.relu", lambda _, call: call.input_tensor)
+    assert main(["run", str(file(MLP)), "--golden"]) == 1
+    assert "1 of 3 ops are not their goldens, the first `ttir.relu`" in capsys.readouterr().err
+
+
+def test_arrays_of_other_shapes_are_refused(file, tmp_path, capsys):
+    numpy.savez(tmp_path / "inputs.npz", numpy.zeros((2, 2)))
+    assert main(["run", str(file(MLP)), "--inputs", str(tmp_path / "inputs.npz")]) == 1
+    assert "holds arrays of shapes [[2, 2]], and the arguments have [[3, 8], [8, 5], [3, 5]]" in capsys.readouterr().err
+
+
+def test_a_tensor_too_large_for_any_machine_is_refused_at_its_place(file, capsys):
+    path = file(MLP.replace("3x8xf32", "999999x999999xf32"))
+    assert main(["run", str(path)]) == 1
+    assert "takes 3,999,992,000,004 bytes" in capsys.readouterr().err

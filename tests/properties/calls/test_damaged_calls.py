@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ttnn_jit
 from ttnn_jit import jit, ttnn
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.runtime.programs.random_state import next_draw
+from ttnn_jit.runtime.memory.random_words import next_draw
 
 FLOAT, WHOLE = ttnn.bfloat16, ttnn.uint32
 CALLS = {

@@ -53,7 +53,7 @@ def test_the_page_adds_a_host_step_with_one_file_and_one_line(tmp_path):
     package = package_with_own("codegen", tmp_path)
     (package / file).write_text(text.partition("\n\n\nimport torch")[0] + "\n")
     (path,) = package.glob("codegen/**/host_steps.py")
-    steps, begins = path.read_text(), "HOST_STEPS: tuple[HostStep, ...] = (\n"
+    steps, begins = path.read_text(), "DEVICE_STEPS: tuple[HostStep, ...] = (\n"
     assert steps.count(begins) == 1
     added = f"from ttnn_jit.{file[:-3].replace('/', '.')} import without_unread_launches\n"
     steps = steps.replace(begins, added + begins + line)

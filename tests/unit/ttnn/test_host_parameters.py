@@ -51,6 +51,7 @@ def samples():
         "int": 1, "float": 0.5, "bool": True, "str": "text", "object": None, "Any": None, "Iterable[int]": (1, 1),
         "Iterable[float]": [1.0], "torch.Tensor": None, "Sequence[int]": (1, 1), "Tensor": tensor, "Device": device,
         "Sequence[Tensor]": [tensor], "DataType": ttnn.bfloat16, "Layout": ttnn.TILE_LAYOUT,
+        "Sequence[Sequence[int]]": [[0]], "SubDeviceId": ttnn.SubDeviceId(0),
         "MemoryConfig": ttnn.DRAM_MEMORY_CONFIG, "TensorToMesh": mapper, "Callable[..., Any]": print,
         "MeshToTensor": ttnn.ConcatMeshToTensor(device, 0), "ComplexTensor": ttnn.complex_tensor(tensor, tensor),
         "CoreGrid": ttnn.CoreGrid(x=1, y=1), "MeshMapperConfig": ttnn.MeshMapperConfig([ttnn.PlacementReplicate()]),

@@ -20,10 +20,10 @@ from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.frontend.ir.text_attributes import SEGMENTS, attributes_of, symbol_of
+from ttnn_jit.frontend.ir.text_attributes import SEGMENTS, attributes_of, name_of, symbol_of
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
 from ttnn_jit.ops.families.decomposition import Value
-from ttnn_jit.ops.families.text_operation import DenseNumbers, OpInText, Role, TextCall, TextOperation, TextOps
+from ttnn_jit.ops.families.text_operation import F64, DenseNumbers, OpInText, Role, TextCall, TextOperation, TextOps
 from ttnn_jit.ops.public_names import names_within_one_edit
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.process.dataclass import dataclass
@@ -121,7 +121,7 @@ class OpCall:
 def is_allocated(value: SSAValue) -> bool:
     """Whether a tensor has no elements of its own: the ops that it is the last operand of write it."""
     owner = value.owner
-    found = text_operations().get(owner.name) if isinstance(owner, Operation) else None
+    found = text_operations().get(name_of(owner)) if isinstance(owner, Operation) else None
     return found is not None and found.role is Role.ALLOCATES
 
 
@@ -145,6 +145,9 @@ def read_op(op: Operation) -> OpCall:
         quantized = [each for each in element_types.values() if each.startswith("!quant")]
         if quantized and not operation.takes_quantized:
             raise DTypeError(f"it does not compute with {quantized[0]}", help="dequantize the tensor first")
+        # Numbers that are compared stay what they are.
+        if F64 in element_types.values() and not operation.takes_f64 and element_types.get("result") != "i1":
+            raise DTypeError("it does not compute with f64", help="tensors of f64 are compared and moved")
         if operation.updates and not results:
             results = (spec_in_text(bound[operation.updates].type),)
     except TtnnJitError as error:
@@ -155,6 +158,9 @@ def read_op(op: Operation) -> OpCall:
 def _element_types(op: Operation, bound: Mapping[str, Any]) -> dict[str, str]:
     """The element type of each operand with one value, and of the first result, as the text says it."""
     values = {name: each for name, each in bound.items() if isinstance(each, SSAValue)}
+    for name, listed in bound.items():
+        if isinstance(listed, list):
+            values |= {f"{name}[{index}]": each for index, each in enumerate(listed) if isinstance(each, SSAValue)}
     values |= {"result": op.results[0]} if op.results else {}
     types = {name: each.type for name, each in values.items()}
     return {name: str(type_.get_element_type()) for name, type_ in types.items() if isinstance(type_, TensorType)}
@@ -166,7 +172,7 @@ def operation_in_text(op: Operation) -> TextOperation:
     Raises:
         CompileError: There is none.
     """
-    name = op.name
+    name = name_of(op)
     found = text_operations().get(name)
     if found is None:
         near = [f"`{each}`" for each in names_within_one_edit(name, text_operations())]
@@ -194,7 +200,7 @@ def _located(error: TtnnJitError, op: Operation, location: Location | None) -> C
     """`error` at the place of an op, by whose name it begins."""
     if isinstance(error, CompileError) and error.location is not None:
         return error
-    return CompileError(f"`{op.name}`: {error.message}", location=location, help=error.help)
+    return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
 
 
 class _Builder(ModuleBuilder):
@@ -294,6 +300,13 @@ class FunctionLowering:
         block = function.body.block
         outputs = block.last_op.operands if isinstance(block.last_op, ReturnOp) else ()
         inputs = [each for each in block.args if is_tensor(each.type)]
+        for value in (*inputs, *outputs):
+            if _is_f64(value):
+                raise CompileError(
+                    f"tensors of f64 are not computed here: @{function.sym_name.data} takes or returns {value.type}",
+                    location=location_of(function),
+                    help="inside a function they are compared and moved, where every number is a float32",
+                )
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
     def _lower_op(self, op: Operation) -> None:
@@ -409,7 +422,7 @@ def _check_shape(op: Operation, result: Value, spec: TensorSpec) -> None:
     """Refuses a result of another shape than the text says."""
     if tuple(result.spec.shape) != tuple(spec.shape):
         raise CompileError(
-            f"`{op.name}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
+            f"`{name_of(op)}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
             location=location_of(op),
         )
 
@@ -426,6 +439,11 @@ def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> Func
     return found
 
 
+def _is_f64(value: SSAValue) -> bool:
+    """Whether a value is a tensor of f64."""
+    return isinstance(value.type, TensorType) and str(value.type.get_element_type()) == F64
+
+
 def _spec_at(value: SSAValue) -> TensorSpec:
     """The spec of a value.
 
@@ -435,8 +453,8 @@ def _spec_at(value: SSAValue) -> TensorSpec:
     try:
         return spec_in_text(value.type)
     except TtnnJitError as error:
-        owner = value.owner
-        location = location_of(owner) if isinstance(owner, Operation) else None
+        owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        location = None if owner is None else location_of(owner)
         raise CompileError(error.message, location=location, help=error.help) from error
 
 

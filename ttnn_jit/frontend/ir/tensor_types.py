@@ -9,12 +9,19 @@ from xdsl.ir import Attribute
 
 from ttnn_jit.diagnostics.errors import DTypeError, ShapeError
 from ttnn_jit.dialects.ttcore import TileType
-from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
+from ttnn_jit.ops.families.text_operation import F64
+from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, DataType
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, Layout, TensorSpec
 
+MAX_TENSOR_BYTES = 2**36
+"""A larger tensor is refused before anything is allocated."""
+
 _SIGNLESS = {f"i{8 * dtype.itemsize}": dtype for dtype in ALL_DTYPES if dtype.mlir.startswith("si")}
-_DTYPES = {dtype.mlir: dtype for dtype in ALL_DTYPES} | _SIGNLESS
-"""Spelling of an element type in a text -> the type; integers without a sign are signed."""
+_DTYPES = {dtype.mlir: dtype for dtype in ALL_DTYPES} | _SIGNLESS | {F64: COMPUTE_TYPE}
+"""Spelling of an element type in a text -> the type; integers without a sign are signed.
+
+f64 is held as float32 (ops/families/text_operation.py).
+"""
 
 
 _QUANTIZED = re.compile(r"!quant\.uniform<(\w+)")
@@ -55,4 +62,7 @@ def spec_in_text(type_: Attribute) -> TensorSpec:
         raise ShapeError(f"{type_} has extents that the text leaves open", help="write every extent as a number")
     dtype = dtype_in_text(type_.get_element_type())
     layout = Layout.TILE if dtype.is_block_float else Layout.ROW_MAJOR
-    return TensorSpec(type_.get_shape(), dtype, layout, HOST_MEMORY_CONFIG)
+    spec = TensorSpec(type_.get_shape(), dtype, layout, HOST_MEMORY_CONFIG)
+    if spec.nbytes > MAX_TENSOR_BYTES:
+        raise ShapeError(f"{type_} takes {spec.nbytes:,} bytes, and at most {MAX_TENSOR_BYTES:,} are allocated")
+    return spec

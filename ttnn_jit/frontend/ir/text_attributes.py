@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    UnregisteredOp,
 )
 from xdsl.ir import Attribute, Operation
 
@@ -29,10 +30,15 @@ from ttnn_jit.ops.families.text_operation import DenseNumbers, Enumerated
 SEGMENTS = "operandSegmentSizes"
 
 
+def name_of(op: Operation) -> str:
+    """The name of an op, registered or not."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
 def attributes_of(op: Operation) -> dict[str, Any]:
     """The properties and attributes of an op by name."""
     found: Mapping[str, Attribute] = {**op.attributes, **op.properties}
-    return {name: value_of(each) for name, each in found.items()}
+    return {name: value_of(each) for name, each in found.items() if name != "op_name__"}
 
 
 def value_of(attribute: Attribute) -> Any:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    DenseResourceAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
-from ttnn_jit.dialects.upstream.reading import parse_upstream, pieces_of
+from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.verifier import InvalidModule
+from ttnn_jit.frontend.ir.text_attributes import symbol_of
 
 _COMMENT = re.compile(r"//.*")
 
@@ -17,7 +28,7 @@ MAX_TEXT_BYTES = 2**28
 
 
 def parse_texts(text: str, name: str) -> list[ModuleOp]:
-    """The modules with functions of a file, in order; errors give `name` as the file.
+    """The modules of a file, in order; errors give `name` as the file.
 
     Raises:
         InvalidModule: The text is no MLIR of tt-mlir's dialects.
@@ -28,22 +39,74 @@ def parse_texts(text: str, name: str) -> list[ModuleOp]:
         module
         for lines, piece in pieces_of(text)
         if _COMMENT.sub("", piece).strip()
-        for module in _modules_in(parse_upstream("\n" * lines + piece, name))
+        for module in _modules_in(_module("\n" * lines + piece, name))
     ]
+
+
+def _module(text: str, name: str) -> ModuleOp:
+    """A module with any ops; attributes whose body has another syntax are kept as they are.
+
+    Most attributes say how a chip computes. An op that reads one that was kept refuses it.
+    """
+    reading = read_upstream(text, name, allow_unregistered=True, keep_bodies=True)
+    if reading.resources:
+        for op in reading.module.walk():
+            for held in (op.properties, op.attributes):
+                held.update({key: _with_numbers(each, reading.resources) for key, each in held.items()})
+    return reading.module
+
+
+def _with_numbers(attribute: Attribute, resources: Mapping[tuple[str, str], str]) -> Attribute:
+    """``dense_resource<name>`` as the numbers that the end of the text has under that name."""
+    if not isinstance(attribute, DenseResourceAttr):
+        return attribute
+    found = resources.get(("builtin", attribute.resource_handle.data))
+    if found is None:
+        return attribute
+    assert isinstance(attribute.type, TensorType), "constants are tensors"
+    data = bytes.fromhex(found.removeprefix("0x"))[_ALIGNMENT_BYTES:]
+    return DenseIntOrFPElementsAttr(attribute.type, BytesAttr(data))
+
+
+_ALIGNMENT_BYTES = 4
+"""A resource begins with its alignment."""
 
 
 def _modules_in(module: ModuleOp) -> Iterator[ModuleOp]:
-    """The innermost modules with functions."""
-    nested = [op for op in module.body.block.ops if isinstance(op, ModuleOp)]
-    inner = [
-        each
-        for op in module.body.block.ops
-        for region in op.regions
-        for block in region.blocks
-        for each in block.ops
-        if isinstance(each, ModuleOp)
-    ]
-    if not nested and not inner:
+    """The modules that stand on their own: those inside one that holds nothing else."""
+    ops = [*module.body.block.ops]
+    if not ops or not all(isinstance(op, ModuleOp) for op in ops):
         yield module
-    for each in (*nested, *inner):
+        return
+    for each in ops:
+        assert isinstance(each, ModuleOp), "all of them are modules"
         yield from _modules_in(each)
+
+
+def functions_in(module: ModuleOp) -> dict[str, FuncOp]:
+    """Every function with a body by name, also in the modules of a device and of the host inside `module`."""
+    found: dict[str, FuncOp] = {}
+    for op in module.walk():
+        if isinstance(op, FuncOp) and op.body.first_block is not None:
+            found.setdefault(op.sym_name.data, op)
+    return found
+
+
+_RUN_BY_USERS = "forward_device"
+
+
+def entries_of(module: ModuleOp) -> list[str]:
+    """The functions that are programs: public ones that no other one calls, in order."""
+    called = {
+        symbol_of(each)
+        for op in module.walk()
+        for each in (op.properties | op.attributes).values()
+        if isinstance(each, SymbolRefAttr) and not isinstance(op, FuncOp)
+    }
+    return [name for name, each in functions_in(module).items() if name not in called and _is_entry(each)]
+
+
+def _is_entry(function: FuncOp) -> bool:
+    kind = function.attributes.get("tt.function_type")
+    is_public = function.sym_visibility is None or function.sym_visibility.data == "public"
+    return is_public and (kind is None or (isinstance(kind, StringAttr) and kind.data == _RUN_BY_USERS))

@@ -16,7 +16,7 @@ from ttnn_jit.ops.collectives.device_exchanges import DEVICE_POSITION
 from ttnn_jit.ops.families.decomposition import BY_NAME
 from ttnn_jit.ops.host_ops import Creation, Draws, HostOps
 from ttnn_jit.ops.selection.random_numbers import KEY_OF_WORDS, NEXT_DRAW, NUMBERS_OF_A_DRAW, STATE_WORD
-from ttnn_jit.runtime.programs.random_state import PARTS, words_of
+from ttnn_jit.runtime.memory.random_words import PARTS, words_of
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked
 
 

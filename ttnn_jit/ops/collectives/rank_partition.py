@@ -9,7 +9,7 @@ Every rank computes the partition of every other from the same expansion, so bot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,6 +24,7 @@ from ttnn_jit.ops.families.collective import (
     Shard,
     Slice,
     Source,
+    devices_read_by,
     shape_of,
     tree_fold,
 )
@@ -72,6 +73,56 @@ def part_of_rank(
     own = {number: results for number, results in found.items() if owners[number] == rank}
     sends = [Sent(each, value.of) for each, cut in cuts.items() for value in cut.received if value.rank == rank]
     return RankPart(own, tuple(sends), tuple(cuts[rank].received) if rank in cuts else ())
+
+
+class Stages(NamedTuple):
+    """A reduction of several ranks in two exchanges: each folds one part of it, and then has the parts of all.
+
+    Attributes:
+        first: For one device of each rank, a slice of the fold.
+        second: The results on each device, of the slices as another operand.
+    """
+
+    first: Mapping[int, Results]
+    second: Mapping[int, Results]
+
+
+def in_two_stages(
+    expansion: Mapping[int, Results],
+    owners: Sequence[int],
+    operand: int,
+    split: Callable[[int], tuple[int, int] | None],
+) -> Stages | None:
+    """The stages of a call whose results are whole folds; None if they are not, or have no equal parts.
+
+    A rank then receives about twice the bytes of a result, whatever the number of ranks.
+
+    Args:
+        expansion: The results on each device, by its number.
+        owners: The rank of each device.
+        operand: The index of the slices as an operand.
+        split: From a number of parts to the dimension along which there are so many equal ones, and their extent.
+    """
+    first: dict[int, Results] = {}
+    second: dict[int, Results] = {}
+    joins: dict[int, Results] = {}
+    for number, results in expansion.items():
+        fold = results[0]
+        if len(results) != 1 or not isinstance(fold, Fold):
+            return None
+        if id(fold) not in joins:
+            holders: dict[int, int] = {}
+            for device in sorted(devices_read_by(fold)):
+                holders.setdefault(owners[device], device)
+            parts = split(len(holders)) if len(holders) > 1 else None
+            if parts is None:
+                return None
+            dim, extent = parts
+            for index, holder in enumerate(holders.values()):
+                first[holder] = (Slice(fold, dim, index * extent, (index + 1) * extent),)
+            joins[id(fold)] = (Join(dim, tuple(Shard(holder, operand) for holder in holders.values())),)
+        second[number] = joins[id(fold)]
+    return Stages(first, second)
 
 
 class _Cut:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.families.movement import Movement
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
@@ -23,6 +24,9 @@ from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType, dtypes_of_torch
 from ttnn_jit.specs.tensor_spec import TensorSpec
+
+F64 = "f64"
+"""The element type of texts whose tensors are held as float32, where every number of them is one."""
 
 REQUIRED = object()
 """The default of an attribute that every text has."""
@@ -208,6 +212,8 @@ class TextOperation:
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
         takes_quantized: Its operands or results may be quantized, as `TextCall.element_types` says.
+        takes_f64: Its operands and results may be tensors of f64 that are held as float32: each number of its results
+            is one of its operands, and stays a float32. Other ops take them only if their result is of i1.
         compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
             the elements at the indices, since any index among equal elements is right.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
@@ -224,6 +230,7 @@ class TextOperation:
     rounds_intermediates: bool = False
     updates: str = ""
     takes_quantized: bool = False
+    takes_f64: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
 
     def bound(
@@ -266,6 +273,7 @@ _OPTIONS = (
     "rounds_intermediates",
     "updates",
     "takes_quantized",
+    "takes_f64",
     "compared_elements",
 )
 
@@ -309,6 +317,7 @@ class Spelling(TextOperation):
             compared_elements=compared,
             rounds_intermediates=first.rounds_intermediates,
             takes_quantized=isinstance(first, Movement),
+            takes_f64=isinstance(first, Movement) or (isinstance(first, Elementwise) and not first.computes),
         )
         object.__setattr__(self, "overloads", tuple(overloads))
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import TextCall, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.movement.sequences import ARANGE
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -34,6 +34,15 @@ def _gelu_bw_in_torch(torch: Any, call: TextCall) -> Any:
 
 
 GELU_BW = text("ttir.gelu_bw ttnn.gelu_bw", "lhs rhs", _gelu_bw, _gelu_bw_in_torch, approximate="none", in_float32=True)
+
+
+POW_SCALAR = text(
+    "ttnn.pow_scalar",
+    "lhs",
+    lambda ops, call: ops.pow(call.lhs, float(call.rhs)),
+    lambda torch, call: torch.pow(call.lhs, call.rhs),
+    rhs=REQUIRED,
+)
 
 
 def _rand(ops: Ops, call: TextCall) -> Value:
@@ -90,4 +99,4 @@ EMBEDDING_BACKWARD = text(
     index_limits={"input": lambda call: math.prod(call.weight.shape[:-1])},
 )
 
-TEXTS = (GELU_BW, RAND, EMBEDDING_BACKWARD)
+TEXTS = (GELU_BW, POW_SCALAR, RAND, EMBEDDING_BACKWARD)

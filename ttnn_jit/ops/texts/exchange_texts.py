@@ -222,7 +222,8 @@ def _coordinates(mesh: Sequence[int]) -> list[tuple[int, ...]]:
 
 def _counts(call: TextCall) -> list[int]:
     """Into how many parts each axis of the mesh cuts its dimension; 1 where it cuts none."""
-    return [1 if dim < 0 else int(call.shard_shape[dim]) for dim in call.shard_dims]
+    shape = call.shard_shape
+    return [int(shape[dim]) if 0 <= dim < len(shape) else 1 for dim in call.shard_dims]
 
 
 def _sharded(call: TextCall, join: Callable[[list[Any], int], Any], part: Part) -> list[Any]:

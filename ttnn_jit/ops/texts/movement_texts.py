@@ -19,6 +19,8 @@ BROADCAST = text(
     lambda ops, call: ops.expand(call.input, tuple(call.result.shape)),
     lambda _, call: call.input.expand(tuple(call.result.shape)),
     broadcast_dimensions=REQUIRED,
+    takes_f64=True,
+    takes_quantized=True,
 )
 REPEAT = text(
     "ttnn.repeat",
@@ -100,6 +102,8 @@ SLICE = text(
     begins=REQUIRED,
     ends=REQUIRED,
     step=REQUIRED,
+    takes_f64=True,
+    takes_quantized=True,
 )
 
 

@@ -523,18 +523,60 @@ def _pool_sizes(call: TextCall) -> tuple[Any, ...]:
     return batch, height, width, channels, kernel, stride, padding_of(call.padding, 2), dilation, call.ceil_mode
 
 
+def _needs_taps(call: TextCall, sizes: tuple[Any, ...]) -> bool:
+    """Whether a pool of ttnn does not take it: integers, or padding of more than half a window."""
+    *_, kernel, _stride, padding, dilation, _ceil = sizes
+    spans = [(taps - 1) * by + 1 for taps, by in zip(kernel, dilation, strict=True)]
+    beyond = any(2 * max(pair) > span for pair, span in zip(padding, spans, strict=True))
+    return beyond or call.input.spec.dtype.is_integer
+
+
+def _max_by_taps(ops: Ops, call: TextCall, sizes: tuple[Any, ...]) -> Value:
+    batch, height, width, channels, kernel, stride, padding, dilation, ceil = sizes
+    if ceil:
+        raise ShapeError("ceil_mode is true, beside integers or padding of more than half a window")
+    x = ops.reshaped(call.input, (batch, height, width, channels))
+    given = {
+        "pooling_method": "Max",
+        "window_dimensions": (1, *kernel, 1),
+        "window_strides": (1, *stride, 1),
+        "window_dilations": (1, *dilation, 1),
+        "base_dilations": (),
+        "padding": (0, 0, *padding[0], *padding[1], 0, 0),
+    }
+    counts = (batch, *_counts(sizes), channels)
+    found = _one_reduced(ops, TextCall(given, [call.result.with_(shape=counts)]), x)
+    return ops.reshaped(found, call.result.shape)
+
+
+def _max_in_torch(torch: Any, call: TextCall, sizes: tuple[Any, ...]) -> Any:
+    """The largest element of every window."""
+    batch, height, width, channels, kernel, stride, padding, dilation, _ = sizes
+    lowest = -math.inf if call.input.is_floating_point() else torch.iinfo(call.input.dtype).min
+    x = call.input.reshape(batch, height, width, channels).movedim(-1, 1)
+    spans = [(taps - 1) * by + 1 for taps, by in zip(kernel, dilation, strict=True)]
+    (top, bottom), (left, right) = padding
+    wide = (left, right + stride[1] + spans[1], top, bottom + stride[0] + spans[0])
+    x = torch.nn.functional.pad(x, wide, value=lowest)
+    for axis, span in enumerate(spans, start=2):
+        x = x.unfold(axis, span, stride[axis - 2])[..., :: dilation[axis - 2]]
+    down, across = _counts(sizes)
+    return x.amax((-1, -2))[:, :, :down, :across].movedim(1, -1).reshape(tuple(call.result.shape))
+
+
 def _pool(
     declared: Any,
     extra: Callable[[TextCall], tuple[Any, ...]] = lambda _: (),
     sizes_of: Callable[[TextCall], tuple[Any, ...]] = _pool_sizes,
 ) -> tuple[Any, Any]:
     def write(ops: Ops, call: TextCall) -> Value:
+        if declared is MAX_POOL2D and _needs_taps(call, sizes_of(call)):
+            return _max_by_taps(ops, call, sizes_of(call))
         attributes = (*sizes_of(call), *extra(call), call.input.spec.dtype, call.input.spec.layout)
         return ops.reshaped(ops.call(declared, [call.input], *attributes), call.result.shape)
 
     def golden(torch: Any, call: TextCall) -> Any:
-        attributes = (*sizes_of(call), *extra(call), call.result.dtype, call.result.layout)
-        return declared.golden(torch, call.input, *attributes).reshape(tuple(call.result.shape))
+        return _max_in_torch(torch, call, sizes_of(call))
 
     return write, golden
 
@@ -651,6 +693,8 @@ _COMBINED = {"Max": ("maximum", -math.inf), "Sum": ("add", 0.0), "Average": ("ad
 
 def _one_reduced(ops: Ops, call: TextCall, x: Value) -> Value:
     combine, identity = _COMBINED[call.pooling_method]
+    if x.spec.dtype.is_integer and identity:
+        identity = x.spec.dtype.values[0]
     rank = len(x.shape)
     kernel = per_dimension(call.window_dimensions, rank)
     strides, dilation = per_dimension(call.window_strides or 1, rank), per_dimension(call.window_dilations or 1, rank)

@@ -21,8 +21,9 @@ from ttnn_jit.foreign.values import own_attribute
 from ttnn_jit.ops.host_ops import EXCHANGES, interpreted_in_programs
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import address_of
+from ttnn_jit.runtime.memory.random_words import continue_from, next_draw
 from ttnn_jit.runtime.memory.replicas import replica_in
-from ttnn_jit.runtime.tensors.tensor import Tensor, replicas_share_memory
+from ttnn_jit.runtime.tensors.tensor import Tensor, filled, replicas_share_memory
 from ttnn_jit.specs.meshes.mesh_devices import MeshPlacement
 from ttnn_jit.specs.meshes.mesh_shape import MeshCoordinate, MeshDeviceView, MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, replicated_on, topology_of_result
@@ -224,12 +225,13 @@ class MeshTensor(Tensor):
 
     Args:
         mesh: The mesh; a `HostMesh` if the tensors are on the host and of no device.
-        tensors: The tensors of the devices of this process, in row-major order.
+        tensors: The tensors of the devices of this process, in row-major order; if none of them has a part, one
+            tensor that stands in for the parts of other ranks: it has their spec, and is on the first own device.
         topology: The placement; None if every device has the same tensor.
 
     Attributes:
         placed: The numbers of the devices that have a part, in row-major order; those of other ranks too.
-        numbers: The number of each tensor's device.
+        numbers: The number of each tensor's device; none for a stand-in.
     """
 
     __slots__ = ("mesh", "numbers", "placed", "tensors", "topology")
@@ -326,7 +328,7 @@ class MeshTensor(Tensor):
 
     def to_torch(self) -> torch.Tensor:
         """The tensor of the one device that has a part; of several a composer must define how they are joined."""
-        if len(self.tensors) == 1:
+        if len(self.tensors) == len(self.placed) == 1:
             return self.tensors[0].to_torch()
         self.memory("to_torch")
         raise AssertionError
@@ -356,11 +358,13 @@ def on_every_device(
         ArgumentError: Another mesh or a single device, or a tensor on one, is among the arguments; or no device has
             all operands.
     """
+    if mesh.ranks is not None:
+        mesh.ranks.world.check_termination()
     given = check_one_mesh(mesh, leaves([*args, *kwargs.values()]))
     placed = common_numbers(mesh, given)
     numbers = mesh.own(placed)
     if not numbers:
-        raise ArgumentError(f"this rank has no device of {mesh} with all the tensors of the call")
+        return _called_elsewhere(mesh, placed, function, args, kwargs)
     is_whole = type(numbers) is range
 
     def on(number: int) -> Any:
@@ -375,9 +379,67 @@ def on_every_device(
         )
 
     with replicas_share_memory() if share else nullcontext():
-        results = [on(number) for number in numbers]
+        results = [on(number) for number in numbers] if mesh.ranks is None else _drawn_in_order(on, placed, numbers)
     gathered = iter([_joined(mesh, placed, same, given) for same in zip(*map(leaves, results), strict=True)])
     return map_leaves(results[0], lambda _: next(gathered))
+
+
+def _drawn_in_order(on: Callable[[int], Any], placed: Sequence[int], numbers: Sequence[int]) -> list[Any]:
+    """The results on the devices of this rank, with the random numbers of one process: devices draw in their order.
+
+    How often the call draws is known after it has run once; then it runs again, unless it is of the first device.
+    """
+    first, draws, results = next_draw(), 0, list[Any]()
+    for position, number in enumerate(placed):
+        if number not in numbers:
+            continue
+        continue_from(first + position * draws)
+        result = on(number)
+        if not results:
+            draws = next_draw() - first
+            if draws and position:
+                continue_from(first + position * draws)
+                result = on(number)
+        results.append(result)
+    continue_from(first + len(placed) * draws)
+    return results
+
+
+def _called_elsewhere(
+    mesh: MeshDevice | HostMesh,
+    placed: Sequence[int],
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    """The results of a call that only devices of other ranks make: tensors that stand in for theirs.
+
+    The function runs on zeros, which shows what it returns.
+    """
+    assert isinstance(mesh, MeshDevice), "it has ranks"
+    device = mesh.members()[0]
+    given: dict[int, MeshTensor] = {}
+
+    def stand_in(leaf: Any) -> Any:
+        if not isinstance(leaf, MeshTensor):
+            return device if leaf is mesh else leaf
+        zeros = filled(0.0, leaf.spec, None if leaf.device() is None else device)
+        given[id(zeros)] = leaf
+        return zeros
+
+    values = [map_leaves(value, stand_in) for value in args]
+    first = next_draw()
+    result = function(*values, **{name: map_leaves(value, stand_in) for name, value in kwargs.items()})
+    continue_from(first + len(placed) * (next_draw() - first))
+    coordinates = coordinates_of(mesh, placed)
+    topology = topology_of_result(tuple(each.topology for each in given.values()), coordinates)
+
+    def placed_elsewhere(leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor):
+            return leaf
+        return given[id(leaf)] if id(leaf) in given else MeshTensor(mesh, (leaf,), topology)
+
+    return map_leaves(result, placed_elsewhere)
 
 
 def check_one_mesh(mesh: MeshDevice | HostMesh, values: Sequence[Any]) -> list[MeshTensor]:
@@ -434,6 +496,14 @@ def _joined(
         return MeshTensor(mesh, same)
     coordinates = coordinates_of(mesh, placed)
     return MeshTensor(mesh, same, topology_of_result(tuple(tensor.topology for tensor in given), coordinates))
+
+
+def placed_on(mesh: MeshDevice, tensors: Sequence[Tensor], topology: TensorTopology | None) -> MeshTensor:
+    """The tensor of a mesh with these host tensors for the devices of a topology, of which ranks keep their own."""
+    numbers = [*range(len(tensors))] if topology is None else [*numbers_of(mesh.shape, topology)]
+    own = {*mesh.own(numbers)}
+    kept = [tensor for number, tensor in zip(numbers, tensors, strict=True) if number in own]
+    return MeshTensor(mesh, kept or tensors[:1], topology)
 
 
 def coordinates_of(mesh: MeshDevice | HostMesh, numbers: Sequence[int]) -> tuple[MeshCoordinate, ...]:

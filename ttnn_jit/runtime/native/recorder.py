@@ -118,21 +118,31 @@ class Trace:
         self._memory = recorder.memory
         self._warned: set[int] = set()
         self._keeps = tuple(calls), tuple(arguments), tuple(recorder.constants)
+        self._exchanges = tuple(recorder.exchanges)
         self.pool.refuse_reads()
 
     def replay(self) -> None:
-        """Run every captured call once, in order, by one native call.
+        """Run every captured call once, in order: one native call, or one between two exchanges with other ranks.
 
         Warns about freed tensors that it uses.
         """
         self._memory.warn(self._trace_id, self._captured, self._warned)
         self.pool.allow_reads()
-        if self.calls:
-            self._replay(ctypes.addressof(self._list), self.calls, HELPERS.pool_address() if self._is_parallel else 0)
+        begin = 0
+        for end, exchange in self._exchanges:
+            self._replay_calls(begin, end)
+            exchange()
+            begin = end
+        self._replay_calls(begin, self.calls)
+
+    def _replay_calls(self, begin: int, end: int) -> None:
+        if begin < end:
+            first = ctypes.addressof(self._list) + begin * ctypes.sizeof(ctypes.c_int64)
+            self._replay(first, end - begin, HELPERS.pool_address() if self._is_parallel else 0)
 
     def release(self) -> None:
         """Release memory that no tensor owns; the trace cannot be replayed afterwards."""
-        self._keeps = (), (), ()
+        self._keeps, self._exchanges = ((), (), ()), ()
         self._memory.release(self._trace_id)
         self.pool.release_unowned()
 
@@ -176,6 +186,9 @@ class Recorder:
     def write(self, constant: Buffer, spec: TensorSpec, target: Buffer) -> None:
         """Receive a write of constant elements, which no tensor owns, to a tensor of `spec`."""
 
+    def exchange(self, exchange: Callable[[], None], memory: Sequence[tuple[Buffer, TensorSpec]]) -> None:
+        """Receive an exchange with other ranks, which reads and writes the memory of these tensors."""
+
     def refuse(self, operation: str) -> None:
         """Receive an `operation` by which the host would read or write the device's memory.
 
@@ -211,6 +224,7 @@ class TraceRecorder(Recorder):
         devices: The number of devices.
         captured: The tensors that the calls use and that they did not make, by address.
         constants: Buffers of constants, which no tensor owns.
+        exchanges: Exchanges with other ranks, each with the number of calls before it.
         shared_uses: How many arguments of the calls have an address that several tensors share.
     """
 
@@ -222,6 +236,7 @@ class TraceRecorder(Recorder):
         self.pool: TracePool = TracePool(trace_id)
         self.captured: dict[int, CapturedTensor] = {}
         self.constants: list[Buffer] = []
+        self.exchanges: list[tuple[int, Callable[[], None]]] = []
         self.shared_uses: Counter[int] = Counter()
         self._calls: list[NativeCall] = []
         self._arguments: list[ctypes.Array[ctypes.c_int64]] = []
@@ -252,6 +267,12 @@ class TraceRecorder(Recorder):
             self.constants.append(constant)
             self._capture(target, spec)
             self._note(_copy_call(spec, spec), (constant, target))
+
+    def exchange(self, exchange: Callable[[], None], memory: Sequence[tuple[Buffer, TensorSpec]]) -> None:
+        """Record an exchange with other ranks, which reads and writes the memory of these tensors."""
+        for buffer, spec in memory:
+            self._capture(buffer, spec)
+        self.exchanges.append((len(self._calls), exchange))
 
     def refuse(self, operation: str) -> NoReturn:
         """Refuse an operation that a trace cannot contain.

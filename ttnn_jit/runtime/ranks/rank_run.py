@@ -12,6 +12,7 @@ from ttnn_jit.runtime.ranks.flight_record import FlightRecord
 from ttnn_jit.runtime.ranks.headers import Call, Header, shortened
 from ttnn_jit.runtime.ranks.member import Member
 from ttnn_jit.runtime.ranks.rank_environment import Binding, record_folder, timeout_seconds
+from ttnn_jit.runtime.ranks.termination import is_requested
 from ttnn_jit.runtime.ranks.transport import LatePeer, LostPeer, Transport
 
 MAX_TEXTS = 1024
@@ -76,8 +77,9 @@ class Run:
         """Refuse `operation` after a failure.
 
         Raises:
-            DistributedError: The ranks exchange nothing more.
+            DistributedError: The ranks exchange nothing more, or the launcher ends this one.
         """
+        self.check_termination()
         if self.failure is not None:
             raise DistributedError(
                 f"{operation}: the ranks exchange nothing more since a failure: {self.failure.message}",
@@ -143,6 +145,11 @@ class Run:
             self.record.fail(error.message)
             self.transport.report(error.message)
             self.transport.close()
+
+    def check_termination(self) -> None:
+        """Raise the error of the launcher's SIGTERM, if there was one."""
+        if is_requested():
+            self.terminate()
 
     def terminate(self) -> None:
         """End this rank because the launcher ends it, unless it has an error of its own.

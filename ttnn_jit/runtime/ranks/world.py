@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import atexit
-import signal
+import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, copy_context
-from types import FrameType
 
 from ttnn_jit.diagnostics.errors import DistributedError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.diagnostics.tracebacks import user_location
+from ttnn_jit.runtime.memory.random_words import continue_as, state_words
 from ttnn_jit.runtime.ranks.channel import Channel
 from ttnn_jit.runtime.ranks.in_process import Switchboard
 from ttnn_jit.runtime.ranks.link import RankLink
 from ttnn_jit.runtime.ranks.rank_environment import Binding, is_launched, there_are_ranks, timeout_seconds
 from ttnn_jit.runtime.ranks.rank_run import Run
+from ttnn_jit.runtime.ranks.termination import end_on_termination, is_requested
 from ttnn_jit.runtime.ranks.transport import Transport
 
 
@@ -104,8 +106,10 @@ def _new_world() -> World:
         (alone,) = Switchboard(1).transports()
         return World(alone, binding=Binding(0, 0))
     if is_launched() and threading.current_thread() is threading.main_thread():
-        end_on_termination()
+        end_when_launcher_does()
     world = _met_in_thread(user_location())
+    states = world.transport.gathered(json.dumps(state_words()))
+    continue_as(json.loads(states[world.ranks_of_own_mesh()[0]]))
     atexit.register(world.leave)
     return world
 
@@ -131,7 +135,11 @@ def _met_in_thread(location: Location | None) -> World:
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     thread.start()
-    thread.join(timeout_seconds() + SECONDS_TO_REPORT)
+    last = time.monotonic() + timeout_seconds() + SECONDS_TO_REPORT
+    while thread.is_alive() and time.monotonic() < last:
+        thread.join(0.05)
+        if is_requested():
+            _end()
     if not found:
         raise DistributedError(
             f"the ranks did not meet within {timeout_seconds():g} s",
@@ -143,17 +151,15 @@ def _met_in_thread(location: Location | None) -> World:
     raise found[0]
 
 
-def end_on_termination() -> None:
+def end_when_launcher_does() -> None:
     """Raise a `DistributedError` in the main thread when the launcher ends this process, which tells the user why.
 
-    A launcher terminates the other ranks when one has failed. A handler of the program's own is kept.
+    A launcher terminates the other ranks when one has failed.
     """
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminated)
+    end_on_termination(_end)
 
 
-def _terminated(_signal: int, _frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def _end() -> None:
     world = current_world()
     if world is not None:
         world.terminate()

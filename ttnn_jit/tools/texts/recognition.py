@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, verify
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
+from ttnn_jit.frontend.ir.text_attributes import name_of
 from ttnn_jit.frontend.ir.texts import parse_texts
 
 _DIALECTS = frozenset({"builtin", "func", "ttcore", "ttir", "ttnn", "tensor"})
@@ -41,5 +42,5 @@ def _is_dump(text: str, name: str) -> bool:
 
 
 def _is_tensor_op(op: Operation) -> bool:
-    name = op.name
+    name = name_of(op)
     return name.partition(".")[0] in _DIALECTS and name not in _LATER_OPS

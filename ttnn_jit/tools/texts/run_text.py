@@ -9,15 +9,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
-from ttnn_jit.dialects.functions import entry_points
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.frontend.ir.text_attributes import attributes_of, symbol_of, value_of
-from ttnn_jit.frontend.ir.texts import parse_texts
+from ttnn_jit.frontend.ir.text_attributes import attributes_of, name_of, value_of
+from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.tools.texts.goldens import ComparedOp, GoldenRun
@@ -58,17 +56,6 @@ def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tu
     return found
 
 
-def entries_of(module: ModuleOp) -> list[str]:
-    """The entry points of a module: public functions that no other one calls."""
-    called = {
-        symbol_of(each)
-        for op in module.walk()
-        for each in (op.properties | op.attributes).values()
-        if isinstance(each, SymbolRefAttr) and not isinstance(op, FuncOp)
-    }
-    return [each.sym_name.data for each in entry_points(module) if each.sym_name.data not in called]
-
-
 _ARCHITECTURE = re.compile(r"\barch = <(\w+)>")
 
 
@@ -80,7 +67,7 @@ def target_of(chosen: str | None, module: ModuleOp, text: str) -> SystemDesc:
     """
     if chosen is not None:
         return resolve_target(chosen)
-    if not any(op.name.startswith("ttnn.") for op in module.walk()):
+    if not any(name_of(op).startswith("ttnn.") for op in module.walk()):
         return PRESETS["cpu"]
     named = _ARCHITECTURE.search(text)
     return resolve_target(named[1]) if named else PRESETS["cpu"]
@@ -147,7 +134,7 @@ def _print_comparison(module: TextModule, entry: str, inputs: Sequence[torch.Ten
         first = wrong[0]
         reason = next(each.reason for each in first.verdicts if not each.matches)
         raise CompileError(
-            f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{first.op.name}`: {reason}",
+            f"{len(wrong)} of {len(compared)} ops are not their goldens, the first `{name_of(first.op)}`: {reason}",
             location=location_of(first.op),
             help="`ttnn-jit bisect` writes it as a module of one op",
         )
@@ -158,11 +145,13 @@ def _line(compared: ComparedOp) -> str:
     location = location_of(compared.op)
     place = f"{location.line}:{location.column}" if location else "-"
     if not compared.verdicts:
-        return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {compared.op.name}"
+        return f"drawn   {'-':>9}  {'-':>8}  {'-':>4}  {place:>8}  {name_of(compared.op)}"
     worst = max(compared.verdicts, key=lambda each: (not each.matches, each.max_ulp))
     verdict = "ok" if compared.matches else "WRONG"
     close = "-" if worst.allclose is None else "close" if worst.allclose else "apart"
-    return f"{verdict:<7} {worst.max_ulp:>9.4g}  {close:>8}  {worst.differing_nans:>4}  {place:>8}  {compared.op.name}"
+    return (
+        f"{verdict:<7} {worst.max_ulp:>9.4g}  {close:>8}  {worst.differing_nans:>4}  {place:>8}  {name_of(compared.op)}"
+    )
 
 
 def require_file(path: str) -> None:

@@ -10,7 +10,8 @@ from ttnn_jit.ops.host_ops import Draws, HostOps
 from ttnn_jit.ops.selection.random_numbers import NEXT_DRAW
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.libraries import TTNN
-from ttnn_jit.runtime.programs.random_state import PARTS, on_device, seeded, state
+from ttnn_jit.runtime.memory.random_words import PARTS
+from ttnn_jit.runtime.programs.random_state import on_device, seeded, state
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec, checked

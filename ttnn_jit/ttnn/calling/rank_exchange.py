@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ttnn_jit.ops.collectives.device_exchanges import ALL_BROADCAST
-from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, part_of_rank
-from ttnn_jit.ops.families.collective import Collective, Extents, Join, Received, Shard, Source, shape_of
+from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, in_two_stages, part_of_rank
+from ttnn_jit.ops.families.collective import Collective, Extents, Join, Received, Results, shape_of
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
@@ -49,12 +48,22 @@ class Plan(NamedTuple):
         part: The values that the rank sends, and the results on its devices.
         received: The values that it receives in order, and their specs.
         gathers: The joins that are received in place.
+        first: The stage before, whose result on a device is another operand of this one; None if there is none.
+        operand: The extents of this operand.
     """
 
     call: Call
     part: RankPart
     received: tuple[tuple[Received, TensorSpec], ...]
     gathers: tuple[Gather, ...]
+    first: Plan | None = None
+    operand: Extents = ()
+
+
+STAGED_BYTES = 1 << 20
+"""The bytes of partial sums that each of more than two ranks would receive, from which on a reduction has two stages.
+
+Two ranks receive as many bytes in one stage as in two."""
 
 
 @lru_cache(maxsize=512)
@@ -89,16 +98,46 @@ def planned(  # noqa: PLR0913, PLR0917 - everything that ranks agree on
     """
     shapes = [tuple(spec.shape) for spec in specs]
     expansion = collective.expansion(mesh, placed, cluster_axis, shapes[0], statics)
-    part = part_of_rank(expansion, shapes, owners, rank)
-    received = [(source, _spec_of(source, specs[0], shapes)) for source in part.receives]
     digest = blake2b(digest_size=KEY_BYTES)
     for each in (name, tuple(mesh), owners, cluster_axis, statics, specs, memory_config, expansion):
         digest.update(repr(each).encode())
     attributes = [f"{each.name}={value!r}" for each, value in zip(collective.attributes, statics, strict=False)]
     arguments = ", ".join([*attributes, f"cluster_axis={cluster_axis}"])
     operand = f"[{', '.join(map(str, shapes[0]))}] {specs[0].dtype.name} {specs[0].layout.name}"
-    call = Call(f"`{name}` ({arguments}) of {operand}", digest.digest())
-    return Plan(call, part, tuple(received), tuple(_gathers(part, specs[0], shapes)))
+    text, ranks = f"`{name}` ({arguments}) of {operand}", len({owners[number] for number in placed})
+    stages = None
+    if ranks > 2 and specs[0].nbytes * (ranks - 1) >= STAGED_BYTES:
+        stages = in_two_stages(expansion, owners, len(shapes), partial(_equal_parts, specs[0]))
+    if stages is None:
+        return _stage(Call(text, digest.digest()), expansion, specs[0], shapes, (owners, rank))
+    ((piece, *_), *_) = stages.first.values()
+    first = _stage(Call(text, digest.digest()), stages.first, specs[0], shapes, (owners, rank))
+    digest.update(b"second stage")
+    second = Call(f"{text}, second stage", digest.digest())
+    shapes.append(shape_of(piece, shapes))
+    return _stage(second, stages.second, specs[0], shapes, (owners, rank))._replace(first=first, operand=shapes[-1])
+
+
+def _stage(
+    call: Call,
+    expansion: Mapping[int, Results],
+    operand: TensorSpec,
+    shapes: Sequence[Extents],
+    ranks: tuple[Extents, int],
+) -> Plan:
+    part = part_of_rank(expansion, shapes, *ranks)
+    received = [(source, _spec_of(source, operand, shapes)) for source in part.receives]
+    return Plan(call, part, tuple(received), tuple(_gathers(part, operand, shapes)))
+
+
+def _equal_parts(spec: TensorSpec, count: int) -> tuple[int, int] | None:
+    """The outermost dimension of a tensor and the extent of `count` equal parts of its memory; None without such."""
+    shape = tuple(spec.shape)
+    dim = next((dim for dim, extent in enumerate(shape) if extent > 1), None)
+    if dim is None or shape[dim] % count:
+        return None
+    part = spec.with_(shape=(*shape[:dim], shape[dim] // count, *shape[dim + 1 :]))
+    return (dim, shape[dim] // count) if is_contiguous(dim, [part]) else None
 
 
 def _gathers(part: RankPart, operand: TensorSpec, shapes: Sequence[Extents]) -> Iterator[Gather]:
@@ -115,11 +154,11 @@ def _gathers(part: RankPart, operand: TensorSpec, shapes: Sequence[Extents]) -> 
             continue
         whole = operand.interleaved.with_(shape=shape_of(join, shapes))
         parts = [whole.with_(shape=shape_of(each, shapes)) for each in join.parts]
-        if _is_contiguous(join.dim, parts):
+        if is_contiguous(join.dim, parts):
             yield Gather(join, number, whole, tuple(accumulate((each.nbytes for each in parts), initial=0)))
 
 
-def _is_contiguous(dim: int, parts: Sequence[TensorSpec]) -> bool:
+def is_contiguous(dim: int, parts: Sequence[TensorSpec]) -> bool:
     """Whether a join along a dimension is its parts in memory, one after the other."""
     shape = tuple(parts[0].shape)
     if any(extent != 1 for extent in shape[:dim]):
@@ -164,23 +203,24 @@ def gathered_shards(tensor: MeshTensor) -> dict[int, Tensor]:
     Raises:
         DistributedError: One of them does not.
     """
-    shards = dict(zip(tensor.numbers, tensor.tensors, strict=True))
+    shards = {number: tensor.on(number) for number in tensor.numbers}
     ranks = tensor.mesh.ranks
     if ranks is None:
         return shards
-    plan = planned(
-        "to_torch", ALL_BROADCAST, tensor.mesh.shape, tuple(tensor.placed), None, (), (tensor.spec,), None,
-        ranks.owners, ranks.rank,
-    )  # fmt: skip
-    sent = [Data(rank, region_of(shards[_device_of(value)])) for rank, value in plan.part.sends]
+    others = [rank for rank in ranks.channel.ranks if rank != ranks.rank]
+    sent = [Data(rank, region_of(shard)) for rank in others for shard in shards.values()]
     received = []
-    for source, spec in plan.received:
-        shards[_device_of(source.of)] = shard = allocated(spec, None)
-        received.append(Data(source.rank, region_of(shard)))
-    ranks.channel.exchange(plan.call, sent, received)
+    for number in tensor.placed:
+        if number not in shards:
+            shards[number] = shard = allocated(tensor.spec, None)
+            received.append(Data(ranks.owners[number], region_of(shard)))
+    ranks.channel.exchange(_gathering(tensor.spec, tuple(tensor.placed), ranks.owners), sent, received)
     return {number: shards[number] for number in tensor.placed}
 
 
-def _device_of(source: Source) -> int:
-    assert isinstance(source, Shard), "a broadcast moves whole shards"
-    return source.device
+@lru_cache(maxsize=256)
+def _gathering(spec: TensorSpec, placed: Extents, owners: Extents) -> Call:
+    """The call that reads a tensor of a mesh on the host; where it lies on the devices makes no difference."""
+    operand = f"[{', '.join(map(str, spec.shape))}] {spec.dtype.name} {spec.layout.name}"
+    key = blake2b(repr(("to_torch", operand, placed, owners)).encode(), digest_size=KEY_BYTES).digest()
+    return Call(f"`to_torch` of {operand}", key)

@@ -10,12 +10,13 @@ import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_folds import FOLD, PARTIAL_FOLD
 from ttnn_jit.ops.families.collective import (
     Collective,
+    Extents,
     Fill,
     Fold,
     Join,
@@ -28,6 +29,8 @@ from ttnn_jit.ops.families.collective import (
     shape_of,
 )
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.memory.buffer import Buffer, address_of
+from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, coordinates_of
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.ranks.headers import Data
@@ -45,10 +48,9 @@ from ttnn_jit.ttnn.calling.rank_exchange import (
     Gather,
     Plan,
     allocated,
+    is_contiguous,
     partial_dtype,
     planned,
-    region_of,
-    writable_region_of,
 )
 
 _FOLD, _PARTIAL_FOLD = map(function_of, (FOLD, PARTIAL_FOLD))
@@ -109,13 +111,18 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
     except (ArgumentError, ShapeError) as error:
         raise type(error)(f"{name}: {error.message}", help=error.help) from None
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
-        evaluation = _Evaluation(device, [shards_of(tensor), *map(shards_of, others)])
+        evaluation = _Evaluation(device, [tensor, *others])
         if ranks is not None and plan is not None:
+            if plan.first is not None:
+                evaluation.exchange(ranks, plan.first, None, DRAM_MEMORY_CONFIG)
+                evaluation.add_operand(plan.first.part.results, plan.operand)
             evaluation.exchange(ranks, plan, output, memory_config)
-            expansion = plan.part.results
+            whole, expansion = expansion, plan.part.results
         if output is not None:
             return [_into(name, evaluation, expansion, output, receivers)]
         made = [evaluation.results(number, results, memory_config) for number, results in expansion.items()]
+        if not made:  # only devices of other ranks have results
+            made.append(evaluation.stand_ins(next(iter(whole.values())), memory_config))
     return [_joined(collective, tensor, statics, same) for same in zip(*made, strict=True)]
 
 
@@ -158,19 +165,50 @@ def _into(
     return output
 
 
+class _Memory(NamedTuple):
+    """A part of the memory of a tensor, whose address may change until it is used.
+
+    Attributes:
+        buffer: The tensor's memory.
+        spec: The tensor's spec.
+        begin: The first byte.
+        nbytes: The number of bytes.
+    """
+
+    buffer: Buffer
+    spec: TensorSpec
+    begin: int
+    nbytes: int
+
+    @staticmethod
+    def of(tensor: Tensor) -> _Memory:
+        """All of the memory of a tensor."""
+        return _Memory(tensor.memory("collective"), tensor.spec, 0, tensor.spec.nbytes)
+
+    def region(self) -> Region:
+        """Where it is now."""
+        return Region(address_of(self.buffer) + self.begin, self.nbytes)
+
+    def writable(self) -> Region:
+        """Where it is now, in memory that no other tensor shares."""
+        own_memory(self.buffer)
+        return self.region()
+
+
 class _Evaluation:
     """The values of expressions over tensors of a mesh.
 
     Args:
         mesh: The mesh, or the only device.
-        operands: For each operand, the tensor on each device, by the device's number.
+        operands: The operands.
     """
 
-    def __init__(self, mesh: Device, operands: Sequence[Mapping[int, Tensor]]) -> None:
+    def __init__(self, mesh: Device, operands: Sequence[Tensor]) -> None:
         self.mesh = mesh
         self._members = mesh.devices if isinstance(mesh, MeshDevice) else mesh.members()
-        self._operands = operands
-        self._shapes = [tuple(next(iter(each.values())).shape) for each in operands]
+        self._operands = [*map(shards_of, operands)]
+        self._shapes = [tuple(each.shape) for each in operands]
+        self._spec = operands[0].spec
         self._known: dict[int, Tensor] = {}
         self._in_place: dict[int, Tensor] = {}
 
@@ -183,32 +221,69 @@ class _Evaluation:
             output: The tensor that receives the result, if there is one.
             config: The memory config of results; None for that of the operand.
         """
-        sent = [Data(rank, region_of(self.value(value, self._device_of(value)))) for rank, value in plan.part.sends]
-        places, copies = dict[int, Region](), list[tuple[int, Tensor]]()
+        sends = [(rank, self._sent(value)) for rank, value in plan.part.sends]
+        places, copies = self._in_place_of(plan, output, config)
+        receives = []
+        for source, spec in plan.received:
+            if id(source) not in places:
+                self._known[id(source)] = tensor = allocated(spec, self._members[ranks.own[0]])
+                places[id(source)] = _Memory.of(tensor)
+            receives.append((source.rank, places[id(source)]))
+
+        def copy_own_parts() -> None:
+            for target, source in copies:
+                ctypes.memmove(target.writable().address, source.region().address, target.nbytes)
+
+        def run() -> None:
+            received = [Data(rank, memory.writable()) for rank, memory in receives]
+            sent = [Data(rank, memory.region()) for rank, memory in sends]
+            ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
+
+        recorder = self._members[ranks.own[0]].recorder
+        if recorder is None:
+            run()
+        else:
+            used = [memory for _, memory in (*sends, *receives)] + [memory for pair in copies for memory in pair]
+            recorder.exchange(run, [(memory.buffer, memory.spec) for memory in used])
+
+    def _sent(self, value: Source) -> _Memory:
+        """The memory of a value to send; a slice that lies in one piece is sent from where it is."""
+        device = self._device_of(value)
+        if isinstance(value, Slice):
+            whole = self.value(value.of, device)
+            spec = whole.spec.with_(shape=shape_of(value, self._shapes))
+            before = whole.spec.with_(shape=shape_of(value._replace(begin=0, end=value.begin), self._shapes))
+            if is_contiguous(value.dim, [before, spec]):
+                return _Memory.of(whole)._replace(begin=before.nbytes, nbytes=spec.nbytes)
+        return _Memory.of(self.value(value, device))
+
+    def add_operand(self, results: Mapping[int, Results], shape: Extents) -> None:
+        """Take the results of a stage as another operand, of this shape on each device."""
+        made = {number: self.results(number, each, DRAM_MEMORY_CONFIG)[0] for number, each in results.items()}
+        self._operands.append(made)
+        self._shapes.append(shape)
+
+    def _in_place_of(
+        self, plan: Plan, output: Tensor | None, config: MemoryConfig | None
+    ) -> tuple[dict[int, _Memory], list[tuple[_Memory, _Memory]]]:
+        """Where values are received in the results that they are parts of, by their identity; and own parts of these.
+
+        Own parts are pairs of target and source.
+        """
+        places, copies = dict[int, _Memory](), list[tuple[_Memory, _Memory]]()
         for gather in plan.gathers:
             target = self._target(gather, output, config)
             if target is None:
                 continue
             self._known[id(gather.join)] = self._in_place[id(gather.join)] = target
-            base = writable_region_of(target).address
+            whole = _Memory.of(target)
             for part, begin, end in zip(gather.join.parts, gather.offsets, gather.offsets[1:], strict=False):
+                place = whole._replace(begin=begin, nbytes=end - begin)
                 if isinstance(part, Received):
-                    places[id(part)] = Region(base + begin, end - begin)
+                    places[id(part)] = place
                 else:
-                    copies.append((base + begin, self.value(part, self._members[gather.number])))
-        received = []
-        for source, spec in plan.received:
-            place = places.get(id(source))
-            if place is None:
-                self._known[id(source)] = tensor = allocated(spec, self._members[ranks.own[0]])
-                place = region_of(tensor)
-            received.append(Data(source.rank, place))
-
-        def copy_own_parts() -> None:
-            for address, tensor in copies:
-                ctypes.memmove(address, tensor.memory("collective").address, tensor.spec.nbytes)
-
-        ranks.channel.exchange(plan.call, sent, received, meanwhile=copy_own_parts)
+                    copies.append((place, _Memory.of(self.value(part, self._members[gather.number]))))
+        return places, copies
 
     def _target(self, gather: Gather, output: Tensor | None, config: MemoryConfig | None) -> Tensor | None:
         """The tensor whose memory parts are received into; None if they are received elsewhere."""
@@ -258,6 +333,17 @@ class _Evaluation:
             made.append(storage.replica(value, spec, device, "collective"))
         return made
 
+    def stand_ins(self, results: Results, config: MemoryConfig | None) -> list[Tensor]:
+        """Tensors of this rank's first device with the specs of results that only other ranks have."""
+        device = self.mesh.members()[0]
+        made = []
+        for result in results:
+            placed = self._spec.interleaved.with_(shape=shape_of(result, self._shapes))
+            made.append(
+                storage.filled(0.0, checked(placed.with_(memory_config=self._config_of(result, config))), device)
+            )
+        return made
+
     def write(self, number: int, result: Source, output: Tensor) -> None:
         """Writes a result on a device into a tensor there, which may have another layout."""
         device, is_alike = self._members[number], output.layout is self._spec.layout
@@ -274,10 +360,6 @@ class _Evaluation:
             raise ShapeError(
                 f"{name}: `output_tensor` is {spec}, and the result has shape {list(shape)} and {dtype.name} elements"
             )
-
-    @property
-    def _spec(self) -> TensorSpec:
-        return next(iter(self._operands[0].values())).spec
 
     def value(self, source: Source, device: Device) -> Tensor:
         """The value of an expression as a tensor of `device`, which may be a view of memory of another."""
@@ -368,7 +450,7 @@ def devices_of(name: str, tensor: Tensor) -> MeshDevices:
 
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
     """The tensor on each device that has one, by the device's number in its mesh."""
-    return dict(zip(tensor.numbers, tensor.tensors, strict=True)) if isinstance(tensor, MeshTensor) else {0: tensor}
+    return {number: tensor.on(number) for number in tensor.numbers} if isinstance(tensor, MeshTensor) else {0: tensor}
 
 
 def of_each_device(like: Tensor, tensors: Sequence[Tensor]) -> Tensor:

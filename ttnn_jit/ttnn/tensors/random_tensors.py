@@ -11,7 +11,7 @@ from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.ops.selection.random_numbers import BERNOULLI, DROPOUT, RAND, RANDN
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
 from ttnn_jit.runtime.elements.numpy_elements import numbers
-from ttnn_jit.runtime.programs.random_state import seed_all
+from ttnn_jit.runtime.memory.random_words import seed_all
 from ttnn_jit.runtime.tensors.tensor import Tensor, in_order, stored_as
 from ttnn_jit.specs.dtypes import FLOATS
 from ttnn_jit.specs.tensor_spec import (

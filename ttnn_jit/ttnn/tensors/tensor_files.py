@@ -21,7 +21,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import dense_elements, store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
-from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
+from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, placed_on
 from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json, topology_from_json, topology_to_json
 from ttnn_jit.runtime.tensors.tensor import Tensor, in_order
 from ttnn_jit.specs.cores.memory_config import HOST_MEMORY_CONFIG
@@ -29,6 +29,7 @@ from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.rank_exchange import gathered_shards
 from ttnn_jit.ttnn.tensors.mesh_mappers import ReplicateTensorToMesh, TensorToMesh
 from ttnn_jit.ttnn.tensors.torch_conversion import check_torch, from_torch
 from ttnn_jit.ttnn.tensors.transfers import to_device
@@ -76,7 +77,7 @@ def dump_tensor(file_name: str | Path, tensor: Tensor, *, mode: object = None) -
 
 def _dump(path: Path, tensor: Tensor, source: str | None) -> None:
     """Write a tensor with the description of its source, if that is known."""
-    tensors = tensor.tensors if isinstance(tensor, MeshTensor) else (tensor,)
+    tensors = [*gathered_shards(tensor).values()] if isinstance(tensor, MeshTensor) else [tensor]
     mesh = list(tensor.mesh.shape) if isinstance(tensor, MeshTensor) else None
     parts = [_stored(own) for own in tensors]
     described = {
@@ -123,7 +124,7 @@ def _on_host(contents: _Contents, mesh: MeshDevice | None, memory_config: Memory
     """The tensor in a file, with `memory_config` if that is given; several tensors are those of `mesh`."""
     specs = [spec.with_(memory_config=memory_config) for spec in contents.specs]
     tensors = list(map(_host_tensor, specs, contents.parts))
-    return tensors[0] if contents.mesh is None or mesh is None else MeshTensor(mesh, tensors, contents.topology)
+    return tensors[0] if contents.mesh is None or mesh is None else placed_on(mesh, tensors, contents.topology)
 
 
 def _host_tensor(spec: TensorSpec, elements: memoryview) -> Tensor:

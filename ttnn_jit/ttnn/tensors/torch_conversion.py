@@ -98,6 +98,9 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         return on(parts[0], device)
     numbers = [*map(mesh.shape.number, topology.mesh_coords())]
     own = {*mesh.own(numbers)}
+    if not own:  # only other ranks have parts
+        device = mesh.members()[0] if device else None
+        return MeshTensor(mesh, [on(_zeros_like(parts[0]), device)], topology)
     placed = [(part, number) for part, number in zip(parts, numbers, strict=True) if number in own]
     with storage.replicas_share_memory():
         made = [on(part, mesh.devices[number] if device else None) for part, number in placed]
@@ -106,6 +109,13 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
 
 class SpecConflictError(ArgumentError, RuntimeError):
     """A spec was given beside an argument that it contains (a TT_FATAL in ttnn, hence also a RuntimeError)."""
+
+
+def _zeros_like(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor of zeros."""
+    import torch
+
+    return torch.zeros_like(tensor)
 
 
 def _mesh_of_mapper(mapper: TensorToMesh, device: Device | None) -> Device:

@@ -378,8 +378,8 @@ def copy_device_to_host_tensor(
 
 @host_function(observed=False)
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
-    """The tensors of a mesh's devices in row-major order (ttnn.get_device_tensors)."""
-    return list(tensor.tensors) if isinstance(tensor, MeshTensor) else [tensor]
+    """The tensors of a mesh's devices in row-major order (ttnn.get_device_tensors); of ranks, those of this one."""
+    return [tensor.on(number) for number in tensor.numbers] if isinstance(tensor, MeshTensor) else [tensor]
 
 
 @host_function(in_programs=True, without_effect={"memory is freed at once": "force"})

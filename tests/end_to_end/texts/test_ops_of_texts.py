@@ -1,0 +1,292 @@
+"""Ops of texts run, have the shape and the element type of the text, and agree with their goldens."""
+
+import re
+
+import pytest
+import torch
+
+from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.tools.texts.bisect import module_of_op
+from ttnn_jit.tools.texts.goldens import GoldenRun
+from ttnn_jit.tools.texts.inputs import draw_inputs
+
+CONVOLUTION = (
+    "#ttir<convolution_layout input_batch = 0, input_feature = 1, input_spatial_dimensions = 2x3, "
+    "kernel_output_feature = 0, kernel_input_feature = 1, kernel_spatial_dimensions = 2x3, output_batch = 0, "
+    "output_feature = 1, output_spatial_dimensions = 2x3>"
+)
+GATHER = (
+    "offset_dims = array<i64: 1>, collapsed_slice_dims = array<i64: 0>, operand_batching_dims = array<i64>, "
+    "start_indices_batching_dims = array<i64>, start_index_map = array<i64: 0>, index_vector_dim = 1 : si64, "
+    "slice_sizes = array<i64: 1, 6>, indices_are_sorted = false"
+)
+POOL = (
+    "kernel = array<i32: 3, 2>, stride = array<i32: 2, 1>, dilation = array<i32: 1, 1>, "
+    "padding = array<i32: 1, 0, 1, 1>"
+)
+OPS = {
+    "add, rounded once": "ttir.add : 3x8xbf16, 3x8xf32 -> 3x8xbf16",
+    "comparison to bools": "ttir.lt : 3x8xf32, 3x8xf32 -> 3x8xi1",
+    "bools": "ttir.logical_and : 3x8xi1, 3x8xi1 -> 3x8xi1",
+    "int64 moved": "ttir.reshape {shape = [8 : i32, 3 : i32]} : 3x8xi64 -> 8x3xi64",
+    "int64 to float": "ttir.typecast : 3x8xi64 -> 3x8xf32",
+    "unsigned shift": "ttir.logical_right_shift : 3x8xui32, 3x8xui32 -> 3x8xui32",
+    "broadcast": "ttir.broadcast {broadcast_dimensions = array<i64: 3, 1>} : 1x8xf32 -> 3x8xf32",
+    "backward slice": (
+        "ttir.slice_static {begins = [0 : i32, 7 : i32], ends = [3 : i32, 0 : i32], step = [1 : i32, -2 : i32]}"
+        " : 3x8xf32 -> 3x4xf32"
+    ),
+    "dot_general": (
+        "ttir.dot_general {batch_dims_lhs = array<i64: 1>, batch_dims_rhs = array<i64: 0>, contract_dims_lhs ="
+        " array<i64: 0>, contract_dims_rhs = array<i64: 2>} : 5x2x3xf32, 2x4x5xf32 -> 2x3x4xf32"
+    ),
+    "matmul": "ttir.matmul {transpose_b = true} : 3x8xbf16, 5x8xbf16 -> 3x5xbf16",
+    "convolution": (
+        f"ttir.convolution {{convolution_layout = {CONVOLUTION}, feature_group_count = 2 : i64, batch_group_count = 1"
+        " : i64, input_dilation = array<i64: 2, 1>, padding = array<i64: 1, 0, -1, 1>, weight_dilation ="
+        " array<i64: 1, 2>, window_reversal = array<i1: true, false>, window_strides = array<i64: 1, 2>}"
+        " : 1x4x5x9xf32, 6x2x3x2xf32 -> 1x6x8x4xf32"
+    ),
+    "conv2d": (
+        "ttir.conv2d {stride = array<i32: 2, 1>, padding = array<i32: 1, 0, 2, 1>, dilation = 1 : i32, groups = 2 :"
+        " i32} : 1x6x5x4xf32, 6x2x3x2xf32, 1x1x1x6xf32 -> 1x4x5x6xf32"
+    ),
+    "conv_transpose2d": (
+        "ttir.conv_transpose2d {stride = 2 : i32, padding = array<i32: 1, 0>, output_padding = array<i32: 1, 0>,"
+        " dilation = 1 : i32, groups = 1 : i32} : 1x3x4x4xf32, 4x2x3x3xf32 -> 1x6x9x2xf32"
+    ),
+    "max_pool2d": f"ttir.max_pool2d {{{POOL}, ceil_mode = false}} : 1x6x5x2xbf16 -> 1x3x5x2xbf16",
+    "max_pool2d of integers": (
+        "ttir.max_pool2d {kernel = 2 : i32, stride = 2 : i32, dilation = 1 : i32, padding = 1 : i32, ceil_mode = false}"
+        " : 1x6x4x2xi32 -> 1x4x3x2xi32"
+    ),
+    "avg_pool2d": (
+        f"ttir.avg_pool2d {{{POOL}, ceil_mode = true, count_include_pad = false}} : 1x6x5x2xf32 -> 1x4x5x2xf32"
+    ),
+    "pooling": (
+        "ttir.pooling {pooling_method = #ttir<pooling_method Average>, window_dimensions = array<i64: 1, 2, 2>,"
+        " window_strides = array<i64: 1, 2, 1>, base_dilations = array<i64: 1, 1, 1>, window_dilations ="
+        " array<i64: 1, 1, 2>, padding = array<i64: 0, 0, 1, 1, 0, 1>} : 2x4x5xf32 -> 2x3x4xf32"
+    ),
+    "batch_norm": (
+        "ttir.batch_norm_inference {epsilon = 1.0e-05 : f32, dimension = 1 : i32}"
+        " : 2x3x4xf32, 3xf32, 3xf32, 3xf32, 3xf32 -> 2x3x4xf32"
+    ),
+    "embedding": "ttir.embedding : 2x4xi32, 1x1x9x5xbf16 -> 2x4x5xbf16",
+    "gather of slices": f"ttir.gather {{{GATHER}}} : 7x6xf32, 4xi32 -> 4x6xf32",
+    "argmax over two": "ttir.argmax {dim_arg = [0 : i32, 2 : i32], keep_dim = false} : 3x4x5xbf16 -> 4xi32",
+    "any": "ttir.reduce_or {dim_arg = [1 : i32], keep_dim = false} : 3x4xbf16 -> 3xbf16",
+    "quantize": "ttir.quantize : 3x8xf32 -> 3x8x!quant.uniform<i32:f32, 1.0e-1>",
+    "group of ttnn": (
+        "ttnn.conv2d {in_channels = 4 : i32, out_channels = 2 : i32, batch_size = 1 : i32, input_height = 5 : i32,"
+        " input_width = 4 : i32, kernel_size = array<i32: 3, 2>, stride = array<i32: 1, 1>, padding ="
+        " array<i32: 1, 0, 0, 1>, dilation = array<i32: 1, 1>, groups = 2 : i32}"
+        " : 1x1x20x4xbf16, 2x2x3x2xbf16 -> 1x1x16x2xbf16"
+    ),
+}
+"""A title -> ``name {attributes} : operands -> result``."""
+
+
+def module_of(op: str) -> str:
+    name, attributes, operands, result = re.fullmatch(r"(\S+)(?: \{(.*)\})? : (.*) -> (.*)", op).groups()
+    types = [f"tensor<{each}>" for each in operands.split(", ")]
+    arguments = ", ".join(f"%a{index}: {each}" for index, each in enumerate(types))
+    values = ", ".join(f"%a{index}" for index, _ in enumerate(types))
+    properties = f" <{{{attributes}}}>" if attributes else ""
+    return f"""
+    func.func @main({arguments}) -> tensor<{result}> {{
+      %0 = "{name}"({values}){properties} : ({", ".join(types)}) -> tensor<{result}>
+      return %0 : tensor<{result}>
+    }}"""
+
+
+def loaded(text: str, mesh: tuple[int, ...] = (1,), target: str = "cpu") -> TextModule:
+    (module,) = parse_texts(text, "text.mlir")
+    return TextModule(module, PRESETS[target], mesh)
+
+
+def checked(module: TextModule, name: str = "main") -> list[torch.Tensor]:
+    """The results of a function, each op of which was compared with its golden."""
+    program = module.program(name)
+    inputs = draw_inputs(module.functions[name], program.arguments, seed=0)
+    results = program(*inputs)
+    run = GoldenRun(module, name, inputs)
+    wrong = [verdict.reason for each in run.compared() for verdict in each.verdicts if not verdict.matches]
+    assert not wrong
+    for result, spec in zip(results, program.results, strict=True):
+        assert result.dtype is spec.dtype.torch
+    return results
+
+
+@pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
+def test_an_op_agrees_with_its_golden(op):
+    checked(loaded(module_of(op)))
+
+
+CACHED = """
+module {
+  func.func private @const_eval(%w: tensor<4x5xf32>) -> tensor<5x4xf32> attributes {tt.function_type = "const_eval"} {
+    %0 = "ttir.permute"(%w) <{permutation = array<i64: 1, 0>}> : (tensor<4x5xf32>) -> tensor<5x4xf32>
+    return %0 : tensor<5x4xf32>
+  }
+  func.func @main(%x: tensor<3x5xf32>, %w: tensor<4x5xf32>) -> tensor<3x4xf32> {
+    %0 = ttcore.load_cached(@const_eval, [%w]) : (tensor<4x5xf32>) -> tensor<5x4xf32>
+    %1 = "ttir.matmul"(%x, %0) : (tensor<3x5xf32>, tensor<5x4xf32>) -> tensor<3x4xf32>
+    return %1 : tensor<3x4xf32>
+  }
+}
+"""
+
+
+def test_a_function_of_constants_runs_once_until_its_tensors_change():
+    module = loaded(CACHED)
+    checked(module)
+    x, w = torch.ones(3, 5), torch.ones(4, 5)
+    runs = []
+    inner = module.program("const_eval")
+    module._programs["const_eval"] = lambda *given: runs.append(given) or inner(*given)
+    main = module.program("main")
+    for _ in range(2):
+        assert torch.equal(main(x, w)[0], x @ w.T)
+    assert len(runs) == 1
+    w[0, 0] = 2.0
+    assert torch.equal(main(x, w)[0], x @ w.T)
+    assert len(runs) == 2
+
+
+F64 = """
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xi1> {{
+      %0 = "ttir.constant"() <{{value = dense<{number}> : tensor<4xf64>}}> : () -> tensor<4xf64>
+      %1 = "ttir.typecast"(%x) : (tensor<4xf32>) -> tensor<4xf64>
+      %2 = "{op}"(%1, %0) : (tensor<4xf64>, tensor<4xf64>) -> tensor<4x{result}>
+      return %2 : tensor<4x{result}>
+    }}"""
+
+
+def test_numbers_of_f64_that_are_float32_are_compared():
+    module = loaded(F64.format(number="0xFFF0000000000000", op="ttir.eq", result="i1"))
+    checked(module)
+    x = torch.tensor([1.0, -torch.inf, torch.nan, torch.inf])
+    assert module.program("main")(x)[0].tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("number", "op", "message"),
+    [("0.1", "ttir.eq", "a number of f64 is no float32"), ("0.5", "ttir.add", "it does not compute with f64")],
+)
+def test_other_numbers_of_f64_and_arithmetic_on_them_are_refused(number, op, message):
+    text = F64.format(number=number, op=op, result="i1" if op == "ttir.eq" else "f64")
+    if op == "ttir.add":
+        text = text.replace("-> tensor<4xi1> {", "-> tensor<4xf32> {").replace(
+            "return %2 : tensor<4xf64>", "return %x : tensor<4xf32>"
+        )
+    with pytest.raises(CompileError, match=message):
+        loaded(text).program("main")
+
+
+def test_destinations_are_written_and_constants_are_read():
+    text = """
+    func.func @main() -> tensor<2x2xf32> {
+      %0 = "ttir.constant"() <{value = dense<[[1.0, -2.0], [3.0, -4.0]]> : tensor<2x2xf32>}> : () -> tensor<2x2xf32>
+      %1 = ttir.empty() : tensor<2x2xf32>
+      %2 = "ttir.relu"(%0, %1) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+      return %2 : tensor<2x2xf32>
+    }"""
+    (result,) = checked(loaded(text))
+    assert result.tolist() == [[1.0, 0.0], [3.0, 0.0]]
+
+
+def test_the_numbers_of_a_constant_may_stand_at_the_end_of_the_text():
+    text = """
+    func.func @main() -> tensor<2xf32> {
+      %0 = "ttir.constant"() <{value = dense_resource<weights> : tensor<2xf32>}> : () -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    {-# dialect_resources: { builtin: { weights: "0x040000000000803F00000040" } } #-}"""
+    (result,) = checked(loaded(text))
+    assert result.tolist() == [1.0, 2.0]
+
+
+def test_an_op_without_results_updates_its_operand():
+    text = """
+    func.func @main(%c: tensor<1x2x4x3xf32>, %x: tensor<1x2x1x3xf32>, %i: tensor<1xi32>) -> tensor<1x2x4x3xf32> {
+      "ttir.update_cache"(%c, %x, %i) <{batch_offset = 0 : i32}>
+        : (tensor<1x2x4x3xf32>, tensor<1x2x1x3xf32>, tensor<1xi32>) -> ()
+      return %c : tensor<1x2x4x3xf32>
+    }"""
+    cache, row = torch.zeros(1, 2, 4, 3), torch.ones(1, 2, 1, 3)
+    (result,) = loaded(text).program("main")(cache, row, torch.tensor([2], dtype=torch.int32))
+    assert result.sum(3)[0, 0].tolist() == [0.0, 0.0, 3.0, 0.0]
+    assert not cache.any()
+
+
+SHARDED = """
+module {
+  func.func @main(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+    %0 = "ttir.mesh_shard"(%x) <{shard_dims = array<i64: 0, 1>, shard_shape = array<i64: 2, 3>,
+      shard_direction = #ttcore.shard_direction<full_to_shard>, shard_type = #ttcore.shard_type<devices>}>
+      : (tensor<4x6xf32>) -> tensor<2x2xf32>
+    %1 = "ttir.all_reduce"(%0) <{cluster_axis = 1 : ui32, reduce_type = #ttcore.reduce_type<sum>}>
+      : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    %2 = "ttir.mesh_shard"(%1) <{shard_dims = array<i64: 0, 1>, shard_shape = array<i64: 2, 3>,
+      shard_direction = #ttcore.shard_direction<shard_to_full>, shard_type = #ttcore.shard_type<devices>}>
+      : (tensor<2x2xf32>) -> tensor<4x6xf32>
+    return %2 : tensor<4x6xf32>
+  }
+}
+"""
+
+
+def test_the_devices_of_a_mesh_exchange_their_shards():
+    module = loaded(SHARDED, (2, 3))
+    checked(module)
+    x = torch.arange(24.0).reshape(4, 6)
+    (result,) = module.program("main")(x)
+    assert torch.equal(result, x.reshape(4, 3, 2).sum(1).repeat(1, 3))
+
+
+def test_a_chip_rounds_every_op_and_its_goldens_allow_that():
+    checked(loaded(module_of("ttir.add : 3x8xbf16, 3x8xbf16 -> 3x8xbf16"), target="wormhole_b0"))
+
+
+def test_calls_are_followed_and_entries_are_what_nobody_calls():
+    text = """
+    module {
+      func.func @half(%x: tensor<3xf32>) -> tensor<3xf32> {
+        %0 = "ttir.add"(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+        return %0 : tensor<3xf32>
+      }
+      func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+        %0 = call @half(%x) : (tensor<3xf32>) -> tensor<3xf32>
+        return %0 : tensor<3xf32>
+      }
+    }"""
+    module = loaded(text)
+    assert entries_of(module.module) == ["main"]
+    checked(module)
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        ("ttir.add : 3x8xf64, 3x8xf64 -> 3x8xf64", "tensors of f64 are not computed here"),
+        ("ttir.add : 3x8xi64, 3x8xi64 -> 3x8xi64", "`add` does not take INT64 tensors"),
+        ("ttir.conv2d : 1x6x5x4xf32, 6x4x3x2xf32 -> 1x4x4x6xf32", "it needs the attribute `stride`"),
+        ("ttir.relu {slope = 1 : i32} : 3xf32 -> 3xf32", "it has an attribute `slope`, and that is not known here"),
+        ("ttir.relu : 3x!quant.uniform<i32:f32,0.1> -> 3x!quant.uniform<i32:f32,0.1>", "it does not compute with"),
+        ("ttir.sampling : 3xf32, 3xf32 -> 3xf32", "`ttir.sampling` is not executed here"),
+    ],
+)
+def test_what_is_not_executed_is_refused_by_name_and_place(op, message):
+    with pytest.raises(CompileError, match=re.escape(message)) as refused:
+        loaded(module_of(op)).program("main")
+    assert refused.value.location is not None
+
+
+def test_one_op_is_written_as_a_module_that_runs():
+    (module,) = parse_texts(module_of(OPS["matmul"]), "text.mlir")
+    op = next(each for each in module.walk() if each.name == "ttir.matmul")
+    checked(TextModule(module_of_op(op), PRESETS["cpu"]))
