@@ -52,7 +52,63 @@ VALID = [
     ),
 ]
 
+INPUT_4D = "tensor<1x2x1x8xf32>"
+DISPATCHED = f"{INPUT_4D}, tensor<1x2x1x2xi32>"
+
+
+def router(chosen, output):
+    return module(
+        f"ttir.topk_router_gpt <{{k = {chosen} : i32, num_experts = 16 : i32}}>",
+        f"{output}, tensor<4x2xf32>",
+        "tensor<4x8xf32>",
+        "tensor<8x16xf32>",
+        "tensor<4x16xf32>",
+    )
+
+
+def dispatch(attributes, indices="tensor<1x2x1x2xi32>"):
+    return module(f"ttir.all_to_all_dispatch <{{{attributes}}}>", DISPATCHED, INPUT_4D, indices, "tensor<1x1x4x2xi32>")
+
+
+def concat_into_destination(dim):
+    return f"""
+        func.func @f(%x: tensor<2x4xf32>) -> tensor<4x4xf32> {{
+          %to = ttir.empty() : tensor<4x4xf32>
+          %0 = "ttir.concat"(%x, %x, %to) <{{dim = {dim} : si32}}>
+            : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+          return %0 : tensor<4x4xf32>
+        }}"""
+
+
+VALID += [
+    concat_into_destination(0),
+    router(2, "tensor<4x2xui16>"),
+    dispatch("num_devices = 2 : i64, cluster_axis = 0 : i64"),
+    module("ttir.bitcast_convert", "tensor<4xi32>", "tensor<4xf32>"),
+    module("ttir.gather <{dim = -1 : i32}>", "tensor<2x3xf32>", "tensor<2x8xf32>", "tensor<2x3xi32>"),
+]
+
+
 WRONG = [
+    (concat_into_destination(2), "'ttir.concat' op Invalid dimension 2 for concatenation."),
+    (router(0, "tensor<4x2xui16>"), "'ttir.topk_router_gpt' op k must be positive, but got: 0"),
+    (router(2, "tensor<4x3xui16>"), "'ttir.topk_router_gpt' op expert_indices dim 1 (3) must equal k (2)"),
+    (
+        dispatch("num_devices = 2 : i64, cluster_axis = 2 : i64"),
+        "'ttir.all_to_all_dispatch' op cluster_axis must be 0 or 1",
+    ),
+    (
+        dispatch("num_devices = 2 : i64, cluster_axis = 0 : i64", "tensor<2x2xi32>"),
+        "'ttir.all_to_all_dispatch' op expert_indices must be a 4D tensor [B, S, 1, K]",
+    ),
+    (
+        module("ttir.bitcast_convert", "tensor<4xi16>", "tensor<4xf32>"),
+        "'ttir.bitcast_convert' op Input and output tensor element types must have the same bit width",
+    ),
+    (
+        module("ttir.gather <{dim = 2 : i32}>", "tensor<2x3xf32>", "tensor<2x8xf32>", "tensor<2x3xi32>"),
+        "'ttir.gather' op Dimension must be in the range [-2, 2), got dim = 2",
+    ),
     (module("ttir.abs", "tensor<4xf32>"), "'ttir.abs' op requires a single operand"),
     (module("ttir.add", "tensor<4xf32>", "tensor<4xf32>"), "'ttir.add' op expected 2 operands, but found 1"),
     (module("ttir.concat", "tensor<4xf32>", "tensor<4xf32>"), "'ttir.concat' op requires attribute 'dim'"),

@@ -44,8 +44,12 @@ def errors_of(op: Operation) -> Iterator[str]:
     """What is wrong with one operation, without its regions, in MLIR's words."""
     if isinstance(op, UnregisteredOp):
         return
-    if _has_destination(op):
-        return
+    found = [*_errors(op)]
+    if not (found and _has_destination(op) and _is_valid_without_destination(op)):
+        yield from found
+
+
+def _errors(op: Operation) -> Iterator[str]:
     rows = tables.operation_rows(op.name) if op.name.partition(".")[0] not in _OF_LLVM else ()
     wrong = [next(_row_errors(op, row), None) for row in rows]
     if wrong and None not in wrong:
@@ -69,6 +73,17 @@ def _has_destination(op: Operation) -> bool:
     is_empty = getattr(last.owner, "name", "") in {"ttir.empty", "tensor.empty"}
     declared = [each.name for one in row for each in one.operands]
     return is_empty and last.type == op.results[0].type and not {"output", "destination"} & {*declared}
+
+
+def _is_valid_without_destination(op: Operation) -> bool:
+    if _SEGMENTS["operands"] in op.properties:
+        return True
+    types = [result.type for result in op.results]
+    bare = type(op).create(operands=op.operands[:-1], result_types=types, properties=op.properties)
+    try:
+        return next(_errors(bare), None) is None
+    finally:
+        bare.erase()
 
 
 def _row_errors(op: Operation, row: OperationRow) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.elementwise import Elementwise
 from ttnn_jit.ops.families.movement import Movement
+from ttnn_jit.ops.families.reduction import Reduction
 from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.process.cached_property import cached_property
@@ -324,7 +325,7 @@ class Spelling(TextOperation):
             compared_elements=compared,
             rounds_intermediates=first.rounds_intermediates,
             takes_quantized=isinstance(first, Movement),
-            takes_f64=isinstance(first, Movement) or (isinstance(first, Elementwise) and not first.computes),
+            takes_f64=_only_chooses(first),
         )
         object.__setattr__(self, "overloads", tuple(overloads))
         object.__setattr__(self, "of_int64", of_int64)
@@ -386,6 +387,13 @@ class Spelling(TextOperation):
         """The bound of the declaration."""
         operation = self.overloads[0]
         return operation.max_ulp(COMPUTE_TYPE, call.result.dtype)
+
+
+def _only_chooses(operation: Operation) -> bool:
+    """Whether each number of its results is one of its operands."""
+    if isinstance(operation, Reduction):
+        return not operation.combiner.computes
+    return isinstance(operation, Movement) or (isinstance(operation, Elementwise) and not operation.computes)
 
 
 def _dtype_in_torch(torch: Any, value: Any) -> DataType | None:

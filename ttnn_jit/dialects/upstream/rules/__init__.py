@@ -11,11 +11,12 @@ from xdsl.ir import Operation
 
 from ttnn_jit.dialects.upstream.rules.collective_rules import COLLECTIVES
 from ttnn_jit.dialects.upstream.rules.contraction_rules import CONTRACTIONS
+from ttnn_jit.dialects.upstream.rules.expert_rules import EXPERTS
 from ttnn_jit.dialects.upstream.rules.movement_rules import MOVEMENTS
 from ttnn_jit.dialects.upstream.rules.reduction_rules import REDUCTIONS
 from ttnn_jit.dialects.upstream.rules.window_rules import WINDOWS
 
 Rule = Callable[[Operation], None]
 
-RULES: dict[str, tuple[Rule, ...]] = {**COLLECTIVES, **CONTRACTIONS, **MOVEMENTS, **REDUCTIONS, **WINDOWS}
+RULES: dict[str, tuple[Rule, ...]] = {**COLLECTIVES, **CONTRACTIONS, **EXPERTS, **MOVEMENTS, **REDUCTIONS, **WINDOWS}
 """Name of an operation -> its rules."""

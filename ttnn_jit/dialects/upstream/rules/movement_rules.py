@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness
 from xdsl.ir import Operation
 
 from ttnn_jit.dialects.upstream.rules.view import View, broadcast, fail, joined, require
@@ -111,6 +111,39 @@ def verify_concat(op: Operation) -> None:
         got == total,
         f"Output tensor dimension {dim} does not match the sum of input tensor dimensions: {got} vs. {total}.",
     )
+
+
+def verify_gather(op: Operation) -> None:
+    """An element of the input for each index; the gather of December 2025 has other operands."""
+    view = View(op)
+    if view.attribute("dim") is None:
+        return
+    kind, dim, shape = view.type("index").element_type, view.integer("dim"), view.shape("input")
+    indices, rank = view.shape("index"), len(shape)
+    require(isinstance(kind, IntegerType), f"Index tensor must have an integer type, got '{kind}'")
+    require(
+        len(indices) == rank,
+        f"Input tensor and index tensor must have the same rank. Got input rank = {rank}, index rank = {len(indices)}",
+    )
+    require(rank >= 1, f"Input tensor and index tensor must have rank >= 1. Got rank = {rank}")
+    require(-rank <= dim < rank, f"Dimension must be in the range [-{rank}, {rank}), got dim = {dim}")
+    require([*view.result().get_shape()] == indices, "Index tensor and result tensor must have the same shape.")
+
+
+def verify_bitcast(op: Operation) -> None:
+    """Elements of as many bits."""
+    view = View(op)
+    given, wanted = view.type("input").element_type, view.result().element_type
+    for kind, side in ((given, "Input"), (wanted, "Output")):
+        is_number = isinstance(kind, (IntegerType, AnyFloat))
+        require(is_number, f"{side} tensor type must be an integer or floating point type")
+    require(given.bitwidth == wanted.bitwidth, "Input and output tensor element types must have the same bit width")
+
+
+def verify_clamp(op: Operation) -> None:
+    """The shape that it keeps."""
+    view = View(op)
+    require(view.shape("input") == [*view.result().get_shape()], "input and output must have same shape.")
 
 
 def verify_repeat_interleave(op: Operation) -> None:
@@ -255,6 +288,11 @@ MOVEMENTS = {
     "ttnn.slice_static": (verify_static_slice,),
     "ttir.slice_dynamic": (verify_dynamic_slice,),
     "ttnn.slice_dynamic": (verify_dynamic_slice,),
+    "ttir.gather": (verify_gather,),
+    "ttnn.gather": (verify_gather,),
+    "ttir.bitcast_convert": (verify_bitcast,),
+    "ttir.clamp_scalar": (verify_clamp,),
+    "ttnn.clamp_scalar": (verify_clamp,),
     "ttir.concat": (verify_concat,),
     "ttnn.concat": (verify_concat,),
     "ttir.repeat_interleave": (verify_repeat_interleave,),
