@@ -122,12 +122,14 @@ def compile_variant(
         opaque, warnings = compilation.opaque, compilation.warnings
         return Variant(guard.fetch, program, run, lambda _: None, guard.hidden, opaque, warnings), found.hidden
 
+    placements = request.placements  # `warm` keeps no request, which holds the tensors of the call
+
     def warm(examples: Sequence[Any]) -> WarmCall | None:
         if not program.plan.has_warm_calls:
             return None
         from ttnn_jit.runtime.programs.warm_caller import warm_caller
 
-        library, target = where.library.of_call(program, request.placements), where.target
+        library, target = where.library.of_call(program, placements), where.target
         return warm_caller(
             program, library, guard=guard.text, hidden=examples, rebuild=guard.rebuild, counters=COUNTERS, target=target
         )

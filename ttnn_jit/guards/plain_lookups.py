@@ -19,8 +19,10 @@ from ttnn_jit.foreign.values import (
     native_item,
     own_attribute,
 )
+from ttnn_jit.guards.bound_objects import bound_objects
 from ttnn_jit.guards.reads import (
     ATTRIBUTE_STEP,
+    BOUND,
     CLOSURE_STEP,
     GLOBAL_STEP,
     ITEM_STEP,
@@ -32,6 +34,8 @@ from ttnn_jit.guards.reads import (
 def plain_value(function: types.FunctionType, path: Path) -> Any:
     """The current value of `path` from `function`; ABSENT if there is none, or if only code of the user's tells it."""
     value: Any = function
+    if path[:1] == ((ATTRIBUTE_STEP, BOUND),):  # the object behind it is a property of ours
+        value, path = bound_objects(function).get(path[1][1]), path[2:]
     try:
         for kind, name in path:
             value = PLAIN_STEPS[kind](value, name)

@@ -80,7 +80,7 @@ def content_of(request):
         lowered = request.lower()
     except TtnnJitError as error:
         return error.message
-    return content_key(request, lowered, notes_of(lowered)).digest
+    return content_key(request, lowered, notes_of(request, lowered)).digest
 
 
 def test_no_two_operations_have_the_same_fingerprint():

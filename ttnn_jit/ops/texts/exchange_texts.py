@@ -11,6 +11,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.collective import tree_fold
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, text
+from ttnn_jit.ops.language.axes import axis_of
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 
 Part = Callable[[Any, int, int, int], Any]
@@ -99,7 +100,7 @@ def _of_group(
 
 
 def _positive(axis: int, x: Any) -> int:
-    return axis % len(x.shape)
+    return axis_of(axis, len(x.shape))
 
 
 def _parts(x: Any, axis: int, count: int, part: Part) -> list[Any]:

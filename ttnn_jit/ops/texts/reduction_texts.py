@@ -8,6 +8,7 @@ from typing import Any
 
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.language.axes import axis_of, axis_within
 from ttnn_jit.specs.dtypes import BOOLS
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -17,7 +18,7 @@ def _axes(call: TextCall) -> tuple[int, ...]:
     given = getattr(call, "dim_arg", None)
     if given is None and vars(call).get("dim") is not None:
         given = (call.dim,)
-    return tuple(axis % max(1, rank) for axis in given) if given else tuple(range(rank))
+    return tuple(axis_within(axis, rank) for axis in given) if given else tuple(range(rank))
 
 
 def _truth(name: str) -> Callable[[Ops, TextCall], Value]:
@@ -107,7 +108,7 @@ TOPK = text(
 
 def _prod_axes(call: TextCall) -> tuple[int, ...]:
     rank = len(call.input.shape)
-    return tuple(range(rank)) if call.dim_arg is None else (call.dim_arg % rank,)
+    return tuple(range(rank)) if call.dim_arg is None else (axis_of(call.dim_arg, rank),)
 
 
 def _prod_in_torch(torch: Any, call: TextCall) -> Any:
