@@ -197,7 +197,9 @@ def test_a_tensor_of_the_host_goes_to_each_device_of_a_mesh_and_comes_back():
 
 def test_delays_of_devices_are_checked_and_skew_nothing():
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(2, 2), target="cpu")
-    ttnn.apply_device_delay(mesh, [[0, 100], [7, 0]], subdevice_id=ttnn.SubDeviceId(0))
+    for _ in range(2):
+        ttnn.apply_device_delay(mesh, [[0, 100], [7, 0]], subdevice_id=ttnn.SubDeviceId(0))
+    assert mesh.num_program_cache_entries() == 1
     with pytest.raises(ArgumentError, match="rows and columns of MeshDevice"):
         ttnn.apply_device_delay(mesh, [[0, 100]])
     tile = ttnn.ones((32, 32), layout=ttnn.TILE_LAYOUT, device=mesh).spec.tile

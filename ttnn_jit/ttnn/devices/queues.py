@@ -123,7 +123,7 @@ def event_synchronize(mesh_event: MeshEvent) -> None:
 def apply_device_delay(
     mesh_device: Device, delays: Sequence[Sequence[int]], *, subdevice_id: SubDeviceId | None = None
 ) -> None:
-    """Check the delays of devices, and skew nothing (ttnn.apply_device_delay).
+    """Check the delays of devices, and skew nothing; it counts as a program (ttnn.apply_device_delay).
 
     Args:
         mesh_device: The mesh, of two axes.
@@ -136,3 +136,6 @@ def apply_device_delay(
     shape = tuple(mesh_device.shape)
     if (len(delays), *{len(row) for row in delays}) != shape:
         raise ArgumentError(f"apply_device_delay: `delays` must have the rows and columns of {mesh_device}")
+    for member in mesh_device.members():
+        if apply_device_delay.__name__ not in member.programs:  # a disabled cache holds everything
+            member.programs.add(apply_device_delay.__name__)
