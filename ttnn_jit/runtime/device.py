@@ -64,6 +64,9 @@ class _DisabledProgramCache(set[str]):
     def __contains__(self, _: object) -> bool:
         return True
 
+    def add(self, _: str) -> None:
+        """Add nothing."""
+
 
 class Device:
     """An open device. Opening and closing take microseconds and compile nothing.
