@@ -1,5 +1,8 @@
 """The number of examples of a property: tests/sampling.py."""
 
+import re
+from pathlib import Path
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,3 +32,10 @@ def test_of_the_values_of_a_loop_a_sample_shows_a_quarter_and_several_tests_show
     assert {value for share in shares for value in share} == {*values}
     each = {25} if settings.get_current_profile_name() == "sample" else {100}
     assert {len(share) for share in shares} <= each
+
+
+def test_a_property_states_its_number_of_examples_which_is_scaled_once():
+    """What pytest collects is scaled by tests/conftest.py."""
+    files = Path(__file__).parents[2].rglob("test_*.py")
+    scaled = re.compile(r"^@settings\([^@]*?max_examples=drawn\(", re.MULTILINE)
+    assert [file.name for file in files if scaled.search(file.read_text())] == []
