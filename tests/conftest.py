@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from types import FunctionType
 
 import pytest
-import torch
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
@@ -67,11 +66,15 @@ SHORT_SECONDS = 0.005
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Modules and tests live until the end: no garbage collection traverses these two million objects again.
 
     Later collections of what is young are rarer too: of all that a compile makes little is garbage in cycles.
     """
+    if not _only_starts_workers(session.config):
+        import torch  # takes a second
+
+        torch.manual_seed(0)  # of the modules that draw numbers
     gc.disable()
     try:
         return (yield)
@@ -81,11 +84,12 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def _only_starts_workers(config: pytest.Config) -> bool:
+    return getattr(config.option, "dist", "no") != "no" and not hasattr(config, "workerinput")
+
+
 MEMORY = Path("/dev/shm")
 """A folder in memory on Linux, if there is room: thousands of tests then do not wait for a disk."""
-
-
-torch.manual_seed(0)  # of the drawn modules
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +98,9 @@ def own_numbers(request: pytest.FixtureRequest) -> None:
 
     `torch.manual_seed` would note the stack, for devices that are not here, in lists that grow with every test.
     """
-    torch.default_generator.manual_seed(zlib.crc32(request.node.nodeid.encode()))
+    from torch import default_generator
+
+    default_generator.manual_seed(zlib.crc32(request.node.nodeid.encode()))
 
 
 @pytest.fixture(scope="session")
