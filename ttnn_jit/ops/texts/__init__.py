@@ -16,7 +16,7 @@ from ttnn_jit.ops.families.text_operation import Spelling, TextOperation
 
 _FILES = """
 texts: created_tensors elementwise_texts movement_texts placement_texts reduction_texts product_texts window_texts
-texts: pool_texts norm_texts cache_texts exchange_texts quantized_texts training_texts
+texts: ttnn_convolution_texts pool_texts norm_texts cache_texts exchange_texts quantized_texts training_texts
 """
 
 
