@@ -77,7 +77,8 @@ def _on_mesh(arguments: Arguments, function: str) -> Placement:
     if not own:
         raise ArgumentError(f"this rank has no device of {mesh} with all the tensors of a call of {function}")
     remote = tuple(number for number in placed if number not in own) if len(own) < len(placed) else ()
-    return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote))
+    owners = mesh.ranks.positions if mesh.ranks is not None and remote else ()
+    return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote, owners))
 
 
 def _beside_mesh(tensor: Any, library: TensorLibrary) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_folds import FOLD, PARTIAL_FOLD
+from ttnn_jit.ops.collectives.rank_stages import Gather, bytes_of_slice, partial_dtype
 from ttnn_jit.ops.families.collective import (
     Collective,
     Extents,
@@ -44,14 +45,7 @@ from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
-from ttnn_jit.ttnn.calling.rank_exchange import (
-    Gather,
-    Plan,
-    allocated,
-    is_contiguous,
-    partial_dtype,
-    planned,
-)
+from ttnn_jit.ttnn.calling.rank_exchange import Plan, allocated, planned
 
 _FOLD, _PARTIAL_FOLD = map(function_of, (FOLD, PARTIAL_FOLD))
 
@@ -251,10 +245,9 @@ class _Evaluation:
         device = self._device_of(value)
         if isinstance(value, Slice):
             whole = self.value(value.of, device)
-            spec = whole.spec.with_(shape=shape_of(value, self._shapes))
-            before = whole.spec.with_(shape=shape_of(value._replace(begin=0, end=value.begin), self._shapes))
-            if is_contiguous(value.dim, [before, spec]):
-                return _Memory.of(whole)._replace(begin=before.nbytes, nbytes=spec.nbytes)
+            piece = bytes_of_slice(value, whole.spec, self._shapes)
+            if piece is not None:
+                return _Memory.of(whole)._replace(begin=piece[0], nbytes=piece[1])
         return _Memory.of(self.value(value, device))
 
     def add_operand(self, results: Mapping[int, Results], shape: Extents) -> None:
