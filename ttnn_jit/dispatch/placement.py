@@ -14,7 +14,8 @@ from ttnn_jit.ops import are_numbers
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary
-from ttnn_jit.runtime.meshes.mesh import HostMesh, MeshTensor, check_one_mesh, common_numbers, mesh_of_arguments
+from ttnn_jit.runtime.meshes.mesh import HostMesh
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor, check_one_mesh, common_numbers, mesh_of_arguments
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc

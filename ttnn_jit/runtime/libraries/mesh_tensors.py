@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.libraries.ttnn_tensors import TtnnTensors
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.memory.replicas import Replica, own_memory
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.native.panels import factors_of
 from ttnn_jit.runtime.tensors.tensor import Tensor, replica
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices, MeshPlacement

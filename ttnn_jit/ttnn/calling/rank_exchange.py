@@ -12,7 +12,7 @@ from ttnn_jit.ops.families.collective import Collective, Extents, Received
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors.tensor import Tensor

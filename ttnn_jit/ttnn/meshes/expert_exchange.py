@@ -145,8 +145,9 @@ def _batched(tensor: Tensor) -> Tensor:
 
 def _column(name: str, mapping: Tensor) -> Tensor:
     """The mapping's column of each device, [E, 1] of whole numbers."""
+    _, _, experts, _ = mapping.shape
     column = exchange(name, PART_OF_DEVICE, mapping, 3)
-    return typecast(_rows(operations.reshape(column, (mapping.shape[2], 1))), DataType.INT32)
+    return typecast(_rows(operations.reshape(column, (experts, 1))), DataType.INT32)
 
 
 def _rows(tensor: Tensor) -> Tensor:
