@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 
 from ttnn_jit.compiler.text_programs import TextModule, zeros
-from ttnn_jit.frontend.ir.lowering import OpCall, read_op
-from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.frontend.ir.text_attributes import symbol_of
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, read_op
+from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
 from ttnn_jit.ops.families.text_operation import Role
+from ttnn_jit.ops.texts.exchange_texts import narrowed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -70,6 +72,7 @@ class GoldenRun:
         self._devices = math.prod(module.mesh)
         self._values: dict[SSAValue, tuple[torch.Tensor, ...]] = {}
         self.results: list[torch.Tensor] = []
+        self._of_region: list[tuple[torch.Tensor, ...]] = []
 
     def compared(self) -> Iterator[ComparedOp]:
         """Every op that computes, in the order of the run, calls included.
@@ -98,19 +101,20 @@ class GoldenRun:
             yield from self._run_call(op, symbol_of(op.callee))
             return
         read = read_op(op)
-        match read.operation.role:
-            case Role.NOTHING:
-                return
-            case Role.ALLOCATES:
-                self._values[op.results[0]] = (zeros(read.results[0]),) * self._devices
-            case Role.CALLS:
-                yield from self._run_call(op, read.arguments["decomposition"])
-            case Role.CALLS_ONCE:
-                yield from self._run_call(op, read.arguments["callee"])
-            case Role.EXCHANGES:
-                yield self._exchanged(op, read)
-            case Role.COMPUTES:
-                yield self._compared(op, read)
+        if read.operation.role is Role.ALLOCATES:
+            self._values[op.results[0]] = (zeros(read.results[0]),) * self._devices
+        elif read.operation.role is not Role.NOTHING:
+            yield from _BY_ROLE[read.operation.role](self, op, read)
+
+    def _run_decomposition(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
+        yield from self._run_call(op, read.arguments["decomposition"])
+
+    def _run_callee(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
+        yield from self._run_call(op, read.arguments["callee"])
+
+    def _run_once(self, op: Operation, _: OpCall) -> Iterator[ComparedOp]:
+        yield from self._run_region(op.regions[0], [self._values[each] for each in op.operands])
+        self._values.update(zip(op.results, self._of_region, strict=True))
 
     def _run_call(self, op: Operation, name: str) -> Iterator[ComparedOp]:
         callee = self._module.callee(op, name)
@@ -118,7 +122,51 @@ class GoldenRun:
         tensors = [each for each in op.results if is_tensor(each.type)]
         self._values.update(zip(tensors, self._returned(callee), strict=True))
 
-    def _compared(self, op: Operation, read: OpCall) -> ComparedOp:
+    def _run_region(self, region: Region, arguments: Sequence[tuple[torch.Tensor, ...]]) -> Iterator[ComparedOp]:
+        """Every op of a region; what it returns is `_of_region` afterwards."""
+        block = region.block
+        self._values.update(zip(block.args, arguments, strict=True))
+        *ops, last = block.ops
+        for each in ops:
+            yield from self._run_op(each)
+        self._of_region = [self._values[each] for each in last.operands]
+
+    def _run_choice(self, op: Operation, _: OpCall) -> Iterator[ComparedOp]:
+        """All regions, as the program does."""
+        found = []
+        for region in op.regions:
+            yield from self._run_region(region, [])
+            found.append(self._of_region)
+        index = self._values[op.operands[0]][0]
+        number = int(index) if str(index.dtype) != "torch.bool" else 1 - int(index)
+        chosen = found[number] if 0 <= number < len(found) else found[-1]
+        self._values.update(zip(op.results, chosen, strict=True))
+
+    def _run_loop(self, op: Operation, _: OpCall) -> Iterator[ComparedOp]:
+        condition, body = op.regions
+        carried = [self._values[each] for each in op.operands]
+        while True:
+            yield from self._run_region(condition, carried)
+            if not bool(self._of_region[0][0]):
+                break
+            yield from self._run_region(body, carried)
+            carried = self._of_region
+        self._values.update(zip(op.results, carried, strict=True))
+
+    def _run_on_shards(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
+        import torch
+
+        given, wanted = shard_tilings(read)
+        shards = []
+        for value, tiling in zip(op.operands, given, strict=True):
+            check_devices(tiling, self._devices)
+            wholes = enumerate(self._values[value])
+            shards.append(tuple(tiling.part_of(each, device, narrowed).contiguous() for device, each in wholes))
+        yield from self._run_region(op.regions[0], shards)
+        for value, parts, tiling in zip(op.results, self._of_region, wanted, strict=True):
+            self._values[value] = (tiling.whole(parts, torch.cat),) * self._devices
+
+    def _compared(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
         """The results on every device; devices with equal operands share them."""
         operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
         program = self._module.program_of(op, operands)
@@ -136,19 +184,31 @@ class GoldenRun:
             found.append(made[key])
         for index, value in enumerate(read.written(op)):
             self._values[value] = tuple(results[index] for results in found)
-        return ComparedOp(op, tuple(verdicts))
+        yield ComparedOp(op, tuple(verdicts))
 
-    def _exchanged(self, op: Operation, read: OpCall) -> ComparedOp:
+    def _exchanged(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
         operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
         given = [each for value in operands for each in self._values[value]]
         got = self._module.program_of(op, operands, on_mesh=True)(*given)
         self._values[op.results[0]] = tuple(got)
         judged = _Judged(read, {value: self._values[value] for value in operands}, self._is_on_chip, self._module.mesh)
-        return ComparedOp(op, tuple(judged.verdicts(got)))
+        yield ComparedOp(op, tuple(judged.verdicts(got)))
 
     @property
     def _is_on_chip(self) -> bool:
         return self._module.target.numerics is Numerics.DEVICE
+
+
+_BY_ROLE: Mapping[Role, Callable[[GoldenRun, Operation, OpCall], Iterator[ComparedOp]]] = {
+    Role.COMPUTES: GoldenRun._compared,
+    Role.CALLS: GoldenRun._run_decomposition,
+    Role.CALLS_ONCE: GoldenRun._run_callee,
+    Role.EXCHANGES: GoldenRun._exchanged,
+    Role.CHOOSES: GoldenRun._run_choice,
+    Role.REPEATS: GoldenRun._run_loop,
+    Role.SHARDS: GoldenRun._run_on_shards,
+    Role.RUNS_REGION: GoldenRun._run_once,
+}
 
 
 class _Judged:
@@ -223,6 +283,8 @@ class _Judged:
     def _verdict(self, index: int, got: torch.Tensor, golden: torch.Tensor, spec: TensorSpec) -> Verdict:
         golden = golden.to(spec.dtype.torch) if spec.dtype.compute.is_bool else golden
         exact = golden if not golden.is_floating_point() else golden.double()
+        if _is_exact(got, golden):
+            return Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
         return judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), self._tolerance(index, spec))
 
     def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
@@ -241,6 +303,13 @@ class _Judged:
             return _SUM_ERROR
         dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
         return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+
+def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
+    """Whether a result is its golden, rounded to the result's type; NaN is unequal to itself."""
+    import torch
+
+    return torch.equal(got, golden.to(got.dtype))
 
 
 def _widened(x: torch.Tensor) -> torch.Tensor:

@@ -50,7 +50,8 @@ def value_of(attribute: Attribute) -> Any:
     for kind in type(attribute).__mro__:
         if (reader := _READERS.get(kind)) is not None:
             return reader(attribute)
-    return Enumerated(getattr(attribute, "data", attribute))
+    data = getattr(attribute, "data", attribute)
+    return data if isinstance(data, tuple) else Enumerated(data)
 
 
 def symbol_of(attribute: SymbolRefAttr) -> str:
