@@ -19,10 +19,12 @@ from ttnn_jit.codegen.meshes.exchanges import ExchangeLaunches
 from ttnn_jit.codegen.reading.copies import copies_of
 from ttnn_jit.codegen.reading.packing import repacking_whole
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
-from ttnn_jit.codegen.schedules.device_exchange import Exchange
+from ttnn_jit.codegen.schedules.device_exchange import Exchange, RankExchange
 from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.dialects.declared_ops import CollectiveOp
+from ttnn_jit.ops.collectives.rank_stages import Stage, stages_of
 from ttnn_jit.ops.families.collective import Shard
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.memory.l1 import in_l1
@@ -153,8 +155,8 @@ class _Expansion:
         return self._blocks.setdefault((blocks, position), replace(blocks))
 
     def _exchange(self, launch: HostLaunch) -> None:
-        """Adds the launches of a collective on all devices."""
-        bound, kernel = launch.bound, launch.bound.kernel
+        """Adds the launches of a collective on all devices of this rank, and its exchanges with other ranks."""
+        bound, kernel, devices = launch.bound, launch.bound.kernel, self._plan.devices or ONE_DEVICE
         assert isinstance(kernel, Exchange)
 
         def shard(source: Shard) -> Operand:
@@ -162,24 +164,55 @@ class _Expansion:
             values = self._values[self._positions[source.device]]
             return replace(operand, value=values[operand.value])
 
-        specs = [each.view.spec.with_(shape=each.view.shape) for each in bound.inputs]
-        made = ExchangeLaunches(launch.ops[-1], shard, specs, kernel.numerics)
-        for number, results in kernel.results.items():
+        read = bound.inputs[0].view
+        shapes = tuple(tuple(each.view.shape) for each in bound.inputs)
+        stages: Sequence[Stage] = ()
+        spec = read.spec.with_(shape=read.shape)
+        if devices.remote:
+            spec = kernel.specs[0].interleaved
+            stages = stages_of(kernel.results, spec, shapes, devices.owners, devices.rank)
+            shapes = stages[-1].shapes
+        made = ExchangeLaunches(launch.ops[-1], shard, spec, shapes, self._positions, kernel.numerics)
+        results = kernel.results
+        for index, (stage, call) in enumerate(zip(stages, kernel.calls, strict=False)):
+            if index:
+                made.add_operand(results, len(stage.shapes) - 1)
+            if stage.is_exchange:
+                made.exchange(stage, call)
+            results = stage.part.results
+        for number, each in results.items():
             position = self._positions[number]
-            for output, result in zip(bound.outputs, results, strict=True):
+            for output, result in zip(bound.outputs, each, strict=True):
                 self._values[position][output.value] = made.value(result, output.value.spec, position)
         self._placed |= made.placed
         self._add(made.launches, {values[each.value] for values in self._values for each in bound.outputs})
 
     def _add(self, launches: Sequence[HostLaunch], results: Collection[PlanValue]) -> None:
-        """Schedules the launches of a collective that has these results, and adds them."""
+        """Schedules the launches of a collective that has these results, and adds them.
+
+        Launches between two exchanges with other ranks are scheduled together.
+        """
+        kept = {*results, *(each.value for launch in launches if _is_exchange(launch) for each in launch.bound.inputs)}
+        done = 0
+        for is_exchange, group in itertools.groupby(launches, _is_exchange):
+            own = [*group]
+            done += len(own)
+            if is_exchange:
+                self._launches += own
+                continue
+            later = {each.value for launch in launches[done:] for each in launch.bound.inputs}
+            self._add_segment(own, kept | later)
+
+    def _add_segment(self, launches: Sequence[HostLaunch], results: Collection[PlanValue]) -> None:
         written = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.outputs)
         read = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.inputs)
         plan = self._plan
+        # Steps tell the launches that read a value by their ops.
+        ops = {_stand_in(launch.ops[-1]): launch.ops[-1] for launch in launches}
         own = self._scheduled(
             HostPlan(
                 plan.name,
-                tuple(launches),
+                tuple(replace(launch, ops=(op,)) for launch, op in zip(launches, ops, strict=True)),
                 arguments=tuple(value for value in read if value not in written),
                 results=tuple(value for value in written if value in results),
                 updates=(),
@@ -188,7 +221,8 @@ class _Expansion:
                 numerics=plan.numerics,
             )
         )
-        self._launches += own.launches
+        for launch in own.launches:
+            self._launches.append(replace(launch, ops=tuple(dict.fromkeys(ops[op] for op in launch.ops))))
         self._constants |= own.constants
 
     def _results(self, index: int, arguments: Collection[PlanValue]) -> Iterator[PlanValue]:
@@ -239,6 +273,16 @@ class _Expansion:
         for argument, result in self._plan.updates:
             for position in range(counts[argument]):
                 yield starts[argument] + position, firsts[result] + position
+
+
+def _stand_in(op: Operation) -> Operation:
+    """An op that stands for one launch of a collective or of a return."""
+    return op.make((), properties=op.properties) if isinstance(op, CollectiveOp) else type(op).create()
+
+
+def _is_exchange(launch: HostLaunch) -> bool:
+    """Whether a launch is an exchange with other ranks."""
+    return isinstance(launch.bound.kernel, RankExchange)
 
 
 def _groups(launches: Sequence[HostLaunch]) -> dict[int, _Group]:
