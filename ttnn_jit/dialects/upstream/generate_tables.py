@@ -380,7 +380,9 @@ def main(arguments: Sequence[str]) -> None:
     _write(folder, "attributes.tsv", "kind\tname\tversions\tclass\tparameters\tformat\ttraits", rows(tables.attributes))
     _write(folder, "enums.tsv", "class\tversions\tcases", rows(tables.enums))
     classes = (
-        f"{name}\t{cpp_class}" for name, cpp_class in sorted(tables.classes.items()) if cpp_class != class_of_words(name)
+        f"{name}\t{cpp_class}"
+        for name, cpp_class in sorted(tables.classes.items())
+        if cpp_class != class_of_words(name)
     )
     _write(folder, "operation_classes.tsv", "name\tclass of C++, where it is not the words of the name", classes)
     constraints = (f"{name}\t{fact}" for name, fact in sorted(tables.constraints.items()))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ttnn_jit.bindings.contexts import Context
-from ttnn_jit.bindings.structure import MLIRError
-from ttnn_jit.dialects.verifier import InvalidModule
+from ttnn_jit.ttmlir.mlir_contexts import Context
 
 
 class PassManager:
@@ -31,11 +29,6 @@ class PassManager:
         """Runs the passes.
 
         Raises:
-            MLIRError: The module is invalid, or a pass is unknown.
+            NotImplementedError: Always: `ttmlir-opt` runs passes on texts.
         """
-        from ttnn_jit.bindings.pipelines import run_pipeline
-
-        try:
-            run_pipeline(op.held, self._pipeline)
-        except InvalidModule as error:
-            raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error
+        raise NotImplementedError(f"{self._pipeline}: passes run by `ttmlir-opt` on a text")

@@ -1,26 +1,28 @@
-"""Operations, values, blocks and regions, over those of xDSL. Two wrappers of one thing are equal."""
+"""Operations and modules, over those of xDSL, and where they are made."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from xdsl import ir
 from xdsl.dialects import builtin
-from xdsl.dialects.func import FuncOp
 
-from ttnn_jit.bindings.attributes import Attribute, NamedAttribute
-from ttnn_jit.bindings.contexts import Context, Scope
-from ttnn_jit.bindings.locations import Location
-from ttnn_jit.bindings.types import Type
-from ttnn_jit.bindings.wrapping import wrapped
 from ttnn_jit.dialects.text.printer import op_text
-from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.reading import parse_upstream
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
 from ttnn_jit.dialects.verifier import InvalidModule
+from ttnn_jit.ttmlir.mlir_attributes import Attribute
+from ttnn_jit.ttmlir.mlir_contexts import Context, Scope
+from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.mlir_types import Type
+from ttnn_jit.ttmlir.mlir_values import Block, OpResult, OpResultList, Region, Value, value_of
+from ttnn_jit.ttmlir.mlir_views import Held, registers_plain, view_of
+from ttnn_jit.ttmlir.operation_attributes import OpAttributeMap, inherent_names
 
 
 class MLIRError(Exception):
@@ -52,271 +54,7 @@ class WalkResult(enum.Enum):
     SKIP = 2
 
 
-class _Held:
-    """What stands for an object of xDSL."""
-
-    def __init__(self, held: Any) -> None:
-        self.held = held.held if isinstance(held, _Held) else held
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held) and self.held is other.held
-
-    def __hash__(self) -> int:
-        return id(self.held)
-
-    @property
-    def context(self) -> Context:
-        """The context."""
-        return Context()
-
-
-class Value(_Held):
-    """A result of an operation or an argument of a block."""
-
-    @staticmethod
-    def isinstance(other: object) -> bool:
-        """Whether it is a value."""
-        return isinstance(other, Value)
-
-    @property
-    def type(self) -> Any:
-        """Its type."""
-        return wrapped(self.held.type)
-
-    def set_type(self, kind: Type) -> None:
-        """Gives it another type."""
-        self.held._type = kind.held if hasattr(self.held, "_type") else None  # noqa: SLF001 - xDSL has no setter
-
-    @property
-    def owner(self) -> Any:
-        """The operation, or the block, that defines it."""
-        owner = self.held.owner
-        return Block(owner) if isinstance(owner, ir.Block) else Operation(owner)
-
-    @property
-    def location(self) -> Location:
-        """Where it comes from; unknown of arguments of blocks."""
-        owner = self.held.owner
-        return Location(owner.location) if isinstance(owner, ir.Operation) else Location.unknown()
-
-    @property
-    def uses(self) -> Iterator[OpOperand]:
-        """Where it is read."""
-        return (OpOperand(use) for use in self.held.uses)
-
-    def replace_all_uses_with(self, value: Value) -> None:
-        """Lets all its readers read another value."""
-        self.held.replace_all_uses_with(value.held)
-
-    def get_name(self, use_local_scope: bool = False) -> str:  # noqa: ARG002 - names are of the whole function
-        """``%0``, as the text of its function has it."""
-        from ttnn_jit.dialects.spelling.naming import names_of
-
-        owner = self.held.owner
-        top = owner if isinstance(owner, ir.Operation) else owner.parent_op()
-        while top is not None and top.parent_op() is not None:
-            top = top.parent_op()
-        return f"%{names_of(top).values[self.held]}"
-
-
-class OpOperand:
-    """An operand of an operation."""
-
-    def __init__(self, use: ir.Use) -> None:
-        self._use = use
-
-    @property
-    def owner(self) -> Any:
-        """The operation that reads."""
-        return Operation(self._use.operation)
-
-    @property
-    def operand_number(self) -> int:
-        """The index of the operand."""
-        return self._use.index
-
-
-class OpResult(Value):
-    """A result of an operation."""
-
-    @property
-    def result_number(self) -> int:
-        """Its index."""
-        return int(self.held.index)
-
-
-class BlockArgument(Value):
-    """An argument of a block."""
-
-    @property
-    def arg_number(self) -> int:
-        """Its index."""
-        return int(self.held.index)
-
-
-def value_of(held: ir.SSAValue) -> Any:
-    """The wrapper of a value."""
-    return BlockArgument(held) if isinstance(held, ir.BlockArgument) else OpResult(held)
-
-
-class OpResultList(list[Any]):
-    """Several values."""
-
-    @property
-    def types(self) -> list[Any]:
-        """Their types."""
-        return [value.type for value in self]
-
-
-class Block(_Held):
-    """A block."""
-
-    @staticmethod
-    def create_at_start(
-        parent: Region,
-        arg_types: Sequence[Type] = (),
-        arg_locs: Sequence[Location] | None = None,  # noqa: ARG004 - arguments have no locations here
-    ) -> Block:
-        """A new first block of a region."""
-        made = ir.Block(arg_types=[each.held for each in arg_types])
-        parent.held.insert_block(made, 0)
-        return Block(made)
-
-    @property
-    def arguments(self) -> OpResultList:
-        """Its arguments."""
-        return OpResultList(BlockArgument(each) for each in self.held.args)
-
-    @property
-    def operations(self) -> list[Any]:
-        """Its operations."""
-        return [view_of(op) for op in self.held.ops]
-
-    @property
-    def owner(self) -> Any:
-        """The operation around it."""
-        return view_of(self.held.parent_op())
-
-    @property
-    def region(self) -> Region:
-        """The region around it."""
-        return Region(self.held.parent_region())
-
-    def append(self, op: _Held) -> None:
-        """Moves an operation to its end."""
-        held = op.held
-        if held.parent is not None:
-            held.detach()
-        self.held.add_op(held)
-
-    def add_argument(self, kind: Type, loc: Location | None = None) -> BlockArgument:  # noqa: ARG002
-        """A new last argument."""
-        return BlockArgument(self.held.insert_arg(kind.held, len(self.held.args)))
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.operations)
-
-
-class Region(_Held):
-    """A region."""
-
-    @property
-    def blocks(self) -> _Blocks:
-        """Its blocks."""
-        return _Blocks(self.held)
-
-    @property
-    def owner(self) -> Any:
-        """The operation around it."""
-        return view_of(self.held.parent)
-
-    def __iter__(self) -> Iterator[Block]:
-        return iter(self.blocks)
-
-    def __getitem__(self, index: int) -> Block:
-        return self.blocks[index]
-
-    def __len__(self) -> int:
-        return len(self.held.blocks)
-
-
-class _Blocks(Sequence[Block]):
-    def __init__(self, region: ir.Region) -> None:
-        self._region = region
-
-    def append(self, *arg_types: Type, arg_locs: Sequence[Location] | None = None) -> Block:  # noqa: ARG002
-        """A new last block."""
-        made = ir.Block(arg_types=[each.held for each in arg_types])
-        self._region.add_block(made)
-        return Block(made)
-
-    def __getitem__(self, index: Any) -> Any:
-        return Block(self._region.blocks[index])
-
-    def __len__(self) -> int:
-        return len(self._region.blocks)
-
-
-class OpAttributeMap:
-    """The attributes of an operation, those that its declaration has and others."""
-
-    def __init__(self, op: ir.Operation) -> None:
-        self._op = op
-        self._inherent = inherent_names(op.name)
-
-    def _all(self) -> dict[str, ir.Attribute]:
-        return {**self._op.properties, **self._op.attributes}
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._op.properties or name in self._op.attributes
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __getitem__(self, key: str | int) -> Any:
-        if isinstance(key, int):
-            name = [*self._all()][key]
-            return NamedAttribute(name, wrapped(self._all()[name]))
-        return wrapped(self._all()[key])
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The attribute of a name, or `default`."""
-        return self[name] if name in self else default
-
-    def __setitem__(self, name: str, attribute: Attribute) -> None:
-        held = self._op.properties if name in self._inherent else self._op.attributes
-        held[name] = attribute.held
-
-    def __delitem__(self, name: str) -> None:
-        held = self._op.properties if name in self._op.properties else self._op.attributes
-        del held[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def keys(self) -> list[str]:
-        """The names."""
-        return [*self._all()]
-
-    def values(self) -> list[Any]:
-        """The attributes."""
-        return [wrapped(each) for each in self._all().values()]
-
-    def items(self) -> list[tuple[str, Any]]:
-        """Names and attributes."""
-        return [(name, wrapped(each)) for name, each in self._all().items()]
-
-
-def inherent_names(name: str) -> frozenset[str]:
-    """The attributes that an operation's declaration has."""
-    rows = tables.operation_rows(name)
-    found = {each.name for row in rows for each in row.attributes}
-    if name == "func.func":
-        found |= {"sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"}
-    return frozenset(found | {"operandSegmentSizes", "resultSegmentSizes"})
-
-
-class Operation(_Held):
+class Operation(Held):
     """An operation, without what its declaration says."""
 
     @classmethod
@@ -485,8 +223,8 @@ class Operation(_Held):
         ).removesuffix("\n")
 
     def print(self, file: Any = None, **options: Any) -> None:
-        """Prints the text."""
-        print(self.get_asm(**options), file=file)
+        """Writes the text to a file, by default stdout."""
+        (file or sys.stdout).write(f"{self.get_asm(**options)}\n")
 
     def __str__(self) -> str:
         return self.get_asm()
@@ -523,39 +261,6 @@ class OpView(Operation):
         if cls is not OpView and not isinstance(found, cls):
             raise MLIRError(f"Expected a '{cls.OPERATION_NAME}' op, got: '{found.operation.name}'")
         return found
-
-
-_VIEWS: dict[str, type[OpView]] = {}
-_MAKERS: list[Callable[[str], type[OpView] | None]] = []
-
-
-def register_view(kind: type[OpView]) -> type[OpView]:
-    """Makes a class that of its name."""
-    _VIEWS[kind.OPERATION_NAME] = kind
-    return kind
-
-
-def makes_views(maker: Callable[[str], type[OpView] | None]) -> Callable[[str], type[OpView] | None]:
-    """Registers what makes the class of a name that has none yet."""
-    _MAKERS.append(maker)
-    return maker
-
-
-def view_class(name: str) -> type[OpView] | None:
-    """The class of a name; None if there is no such operation."""
-    if name not in _VIEWS:
-        for maker in _MAKERS:
-            if (made := maker(name)) is not None:
-                return register_view(made)
-    return _VIEWS.get(name)
-
-
-def view_of(op: ir.Operation) -> Any:
-    """An operation as its class shows it."""
-    kind = view_class(op.name) or OpView
-    made = kind.__new__(kind)
-    _Held.__init__(made, op)
-    return made
 
 
 def op_class(name: str) -> type[ir.Operation]:
@@ -608,7 +313,7 @@ class InsertionPoint(Scope):
         """The block."""
         return Block(self._block)
 
-    def insert(self, op: _Held) -> None:
+    def insert(self, op: Held) -> None:
         """Puts an operation there."""
         self._insert(op.held)
 
@@ -646,7 +351,7 @@ InsertionPoint.current = _Current()
 Location.current = _Current()  # type: ignore[attr-defined]
 
 
-class Module(_Held):
+class Module(Held):
     """A module."""
 
     @staticmethod
@@ -677,8 +382,7 @@ class Module(_Held):
         Raises:
             MLIRError: The text is invalid.
         """
-        with open(path, encoding="utf-8") as file:
-            return Module.parse(file.read(), context)
+        return Module.parse(Path(path).read_text(encoding="utf-8"), context)
 
     @property
     def operation(self) -> Operation:
@@ -691,13 +395,11 @@ class Module(_Held):
         return Block(self.held.body.block)
 
     def dump(self) -> None:
-        """Prints it."""
-        print(self)
+        """Prints it on stderr."""
+        sys.stderr.write(f"{self}\n")
 
     def __str__(self) -> str:
         return str(self.operation)
 
 
-def is_function(op: ir.Operation) -> bool:
-    """Whether an operation is a function."""
-    return isinstance(op, FuncOp)
+registers_plain(operation=Operation, view=OpView)

@@ -6,17 +6,11 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from ttnn_jit.bindings import functions
-from ttnn_jit.bindings.dialect_attributes import attribute_wrapper, names_of_dialect
-from ttnn_jit.bindings.enums import enum_of
-from ttnn_jit.bindings.structure import view_class
 from ttnn_jit.dialects.upstream import tables
-
-NAMES = (
-    "affine", "arith", "d2m", "debug", "emitpy", "func", "linalg", "math", "memref", "mpmd", "quant", "scf", "sdy",
-    "stablehlo", "tensor", "tosa", "ttcore", "ttir", "ttkernel", "ttmetal", "ttnn",
-)  # fmt: skip
-"""The dialects that are importable."""
+from ttnn_jit.ttmlir import mlir_functions as functions
+from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper, names_of_dialect
+from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.ttmlir.mlir_views import view_class
 
 
 class DialectModule(ModuleType):
@@ -66,7 +60,11 @@ def _found(dialect: str, name: str) -> Any:
 @cache
 def _operation_names(dialect: str) -> dict[str, str]:
     """Class -> name of the operations of a dialect."""
-    return {tables.operation_class_name(name): name for name in tables.operation_names() if name.partition(".")[0] == dialect}
+    return {
+        tables.operation_class_name(name): name
+        for name in tables.operation_names()
+        if name.partition(".")[0] == dialect
+    }
 
 
 @cache

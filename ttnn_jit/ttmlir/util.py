@@ -6,9 +6,9 @@ from typing import Any
 
 from xdsl.dialects import builtin
 
-from ttnn_jit.bindings.enums import enum_of
-from ttnn_jit.bindings.locations import Location
-from ttnn_jit.bindings.wrapping import text_of
+from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.wrapping import text_of
 
 
 def debug_print_module(module: Any) -> str:
@@ -43,7 +43,11 @@ def is_fused_loc(loc: Location) -> bool:
 
 def get_fused_locations(loc: Location) -> list[Location]:
     """The parts of a location."""
-    return [Location(each) for each in loc.held.locations] if isinstance(loc.held, builtin.FusedLoc) else []
+    match loc.held:
+        case builtin.FusedLoc(locations=builtin.ArrayAttr() as parts):
+            return [Location(each) for each in parts]
+        case _:
+            return []
 
 
 def is_dps(op: Any) -> bool:

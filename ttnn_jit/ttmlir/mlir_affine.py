@@ -9,10 +9,10 @@ from xdsl.dialects import builtin
 from xdsl.ir import Attribute as HeldAttribute
 from xdsl.ir import affine
 
-from ttnn_jit.bindings.attributes import Attribute
-from ttnn_jit.bindings.contexts import Context
-from ttnn_jit.bindings.wrapping import stands_for
 from ttnn_jit.dialects.spelling.affine_text import affine_map_text
+from ttnn_jit.ttmlir.mlir_attributes import Attribute
+from ttnn_jit.ttmlir.mlir_contexts import Context
+from ttnn_jit.ttmlir.wrapping import stands_for
 
 
 class AffineExpr:
@@ -51,7 +51,7 @@ class AffineExpr:
     @staticmethod
     def get_floor_div(lhs: AffineExpr, rhs: AffineExpr | int) -> AffineExpr:
         """The quotient, rounded down."""
-        return AffineExpr(lhs.held.floor_div(_held(rhs)))
+        return AffineExpr(lhs.held // _held(rhs))
 
     @staticmethod
     def get_mod(lhs: AffineExpr, rhs: AffineExpr | int) -> AffineExpr:

@@ -10,10 +10,10 @@ from xdsl.dialects import builtin
 from xdsl.ir import Attribute as HeldAttribute
 from xdsl.ir import TypeAttribute
 
-from ttnn_jit.bindings.contexts import Context
-from ttnn_jit.bindings.types import Type
-from ttnn_jit.bindings.wrapping import Wrapper, parsed, stands_for, wrapped
 from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr
+from ttnn_jit.ttmlir.mlir_contexts import Context
+from ttnn_jit.ttmlir.mlir_types import Type
+from ttnn_jit.ttmlir.wrapping import Wrapper, parsed, stands_for, wrapped
 
 
 class Attribute(Wrapper[HeldAttribute]):
@@ -51,6 +51,7 @@ class StringAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.StringAttr)
 
     @classmethod
@@ -69,6 +70,7 @@ class IntegerAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.IntegerAttr)
 
     @classmethod
@@ -90,6 +92,7 @@ class BoolAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.IntegerAttr) and held.type == builtin.i1
 
     @classmethod
@@ -111,6 +114,7 @@ class FloatAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.FloatAttr)
 
     @classmethod
@@ -142,6 +146,7 @@ class UnitAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.UnitAttr)
 
     @classmethod
@@ -155,6 +160,7 @@ class TypeAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, TypeAttribute)
 
     @classmethod
@@ -173,6 +179,7 @@ class ArrayAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.ArrayAttr)
 
     @classmethod
@@ -195,6 +202,7 @@ class DictAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.DictionaryAttr)
 
     @classmethod
@@ -227,6 +235,7 @@ class SymbolRefAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.SymbolRefAttr)
 
     @classmethod
@@ -245,6 +254,7 @@ class FlatSymbolRefAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.SymbolRefAttr) and not held.nested_references.data
 
     @classmethod
@@ -265,6 +275,7 @@ class _DenseArrayAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.DenseArrayBase) and held.elt_type == cls.element
 
     @classmethod
@@ -333,6 +344,7 @@ class DenseElementsAttr(Attribute):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.DenseIntOrFPElementsAttr | SplatElementsAttr)
 
     @classmethod
@@ -351,13 +363,14 @@ class DenseElementsAttr(Attribute):
             signless: Whether integers are signless where no type is given.
             type: The element type; for a list of attributes, the tensor type.
             shape: The shape, if it is not that of the array.
+            context: There is one.
 
         Raises:
             ValueError: The dtype of the array has no type here.
         """
         if isinstance(array, list | tuple) and array and isinstance(array[0], Attribute):
             kind = type.held if type is not None else builtin.TensorType(array[0].held.type, [len(array)])
-            return cls(builtin.DenseIntOrFPElementsAttr.from_list(kind, [each.value for each in array]))
+            return cls(builtin.DenseIntOrFPElementsAttr.from_list(kind, [wrapped(each.held).value for each in array]))
         numbers = np.asarray(array)
         element = type.held if type is not None else _element_type(numbers.dtype, signless=signless)
         if isinstance(element, builtin.TensorType):
@@ -389,10 +402,11 @@ class DenseElementsAttr(Attribute):
         kind = builtin.FloatAttr if isinstance(element, builtin.AnyFloat) else builtin.IntegerAttr
         return wrapped(kind(first, element))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:  # noqa: ARG002
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         shape = self.held.type.get_shape()
         if isinstance(self.held, SplatElementsAttr):
-            return np.full(shape, self.held.element.value.data, dtype)
+            element: Any = self.held.element
+            return np.full(shape, element.value.data, dtype)
         return np.array(list(self.held.get_values()), dtype).reshape(shape)
 
     def __len__(self) -> int:
@@ -410,6 +424,7 @@ class DenseIntElementsAttr(DenseElementsAttr):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return super().isinstance_of(held) and not isinstance(held.type.element_type, builtin.AnyFloat)  # type: ignore[attr-defined]
 
 
@@ -418,6 +433,7 @@ class DenseFPElementsAttr(DenseElementsAttr):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return super().isinstance_of(held) and isinstance(held.type.element_type, builtin.AnyFloat)  # type: ignore[attr-defined]
 
 

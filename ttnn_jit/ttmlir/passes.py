@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ttnn_jit.bindings.enums import DialectEnum
-from ttnn_jit.bindings.runtime.binary import Binary
-from ttnn_jit.bindings.structure import Module
+from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.ttmlir.mlir_operations import Module
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
-DataType = DialectEnum(  # type: ignore[call-overload]  # the functional form of an enum
-    "DataType",
-    {
-        "Float32": 0, "Float16": 1, "BFloat16": 2, "UInt32": 9, "UInt16": 10, "UInt8": 11, "Int32": 12,
-    },
-)  # fmt: skip
+DataType = enum_of("DataType", "ttcore")
 """The dtypes of goldens."""
 
 
@@ -30,7 +25,7 @@ class GoldenTensor:
         size: Its bytes.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - upstream's arguments
+    def __init__(
         self, name: str, shape: Sequence[int], strides: Sequence[int], dtype: Any, data: int, size: int
     ) -> None:
         self.name, self.shape, self.strides = name, list(shape), list(strides)
@@ -54,7 +49,7 @@ class MLIRModuleLogger:
 def _as_it_is(name: str) -> Callable[..., None]:
     """A pipeline behind which the module stays a module of its dialect, which the runtime executes."""
 
-    def run(module: Module, options: str = "", **_: Any) -> None:
+    def run(module: Module, *_: Any, **__: Any) -> None:
         module.operation.verify()
 
     run.__name__ = name

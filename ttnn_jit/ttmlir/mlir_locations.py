@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from xdsl.dialects import builtin
 
-from ttnn_jit.bindings.contexts import Context, Scope
-from ttnn_jit.bindings.wrapping import text_of
 from ttnn_jit.dialects.locations import UNKNOWN
+from ttnn_jit.ttmlir.mlir_contexts import Context, Scope
+from ttnn_jit.ttmlir.wrapping import text_of
 
 
 class Location(Scope):
@@ -70,7 +70,9 @@ class Location(Scope):
         Raises:
             AttributeError: It has none.
         """
-        return str(self.held.name_.data if hasattr(self.held, "name_") else self.held.child_name.data)
+        if not isinstance(self.held, builtin.NameLoc):
+            raise AttributeError(f"{self} has no name")
+        return str(self.held.desc.data)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Location) and bool(self.held == other.held)

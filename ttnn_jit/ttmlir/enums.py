@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -31,15 +32,7 @@ class DialectEnum(enum.IntEnum):
         keyword: What texts have.
     """
 
-    @property
-    def keyword(self) -> str:
-        """What texts have."""
-        words: dict[str, str] = type(self)._keywords()
-        return words[self.name]
-
-    @classmethod
-    def _keywords(cls) -> dict[str, str]:
-        return {}
+    keyword: str
 
     def __str__(self) -> str:
         return self.keyword
@@ -53,8 +46,15 @@ def enum_of(cpp_name: str, dialect: str) -> Any:
     name = cpp_name.rpartition("::")[2]
     numbers = tables.enum_values(cpp_name, dialect)
     words = {_enumerator(name, word): word for word in numbers}
-    made = DialectEnum(name, {python: numbers[word] for python, word in words.items()})  # type: ignore[call-overload]
-    made._keywords = classmethod(lambda cls: words)  # noqa: ARG005
+    return made_enum(name, {python: (numbers[word], word) for python, word in words.items()})
+
+
+def made_enum(name: str, members: Mapping[str, tuple[int, str]]) -> Any:
+    """An enum of names with their numbers and keywords."""
+    make: Any = DialectEnum
+    made = make(name, {python: number for python, (number, _) in members.items()})
+    for member in made:
+        member.keyword = members[member.name][1]
     return made
 
 

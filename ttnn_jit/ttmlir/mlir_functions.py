@@ -9,20 +9,14 @@ from xdsl import ir
 from xdsl.dialects import builtin
 from xdsl.dialects import func as held_func
 
-from ttnn_jit.bindings.attributes import ArrayAttr, DictAttr, StringAttr, TypeAttr
-from ttnn_jit.bindings.locations import Location
-from ttnn_jit.bindings.op_views import held_value
-from ttnn_jit.bindings.structure import (
-    Block,
-    InsertionPoint,
-    Operation,
-    OpView,
-    Region,
-    Value,
-    register_view,
-)
-from ttnn_jit.bindings.types import FunctionType, Type
-from ttnn_jit.bindings.wrapping import wrapped
+from ttnn_jit.ttmlir.mlir_attributes import ArrayAttr, DictAttr, StringAttr, TypeAttr
+from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation, OpView
+from ttnn_jit.ttmlir.mlir_types import FunctionType, Type
+from ttnn_jit.ttmlir.mlir_values import Block, Region, Value
+from ttnn_jit.ttmlir.mlir_views import register_view
+from ttnn_jit.ttmlir.op_views import held_value
+from ttnn_jit.ttmlir.wrapping import wrapped
 
 
 @register_view
@@ -40,7 +34,7 @@ class FuncOp(OpView):
 
     OPERATION_NAME = "func.func"
 
-    def __init__(  # noqa: PLR0913, PLR0917 - MLIR's arguments
+    def __init__(
         self,
         name: str | StringAttr,
         type: FunctionType | TypeAttr | tuple[Sequence[Type], Sequence[Type]],  # noqa: A002 - MLIR's name
@@ -123,7 +117,7 @@ class FuncOp(OpView):
         """
         if self.is_external:
             raise IndexError("External function does not have a body")
-        return self.regions[0].blocks[0]
+        return self.body[0]
 
     @property
     def arguments(self) -> Any:

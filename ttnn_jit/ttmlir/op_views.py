@@ -11,26 +11,18 @@ from xdsl import ir
 from xdsl.dialects import builtin
 from xdsl.ir import TypeAttribute
 
-from ttnn_jit.bindings.attribute_builders import attribute_from
-from ttnn_jit.bindings.locations import Location
-from ttnn_jit.bindings.structure import (
-    InsertionPoint,
-    Operation,
-    OpResultList,
-    OpView,
-    Region,
-    Value,
-    makes_views,
-    op_class,
-    value_of,
-    wrapped,
-)
-from ttnn_jit.bindings.types import Type
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.segment_sizes import NAMES
 from ttnn_jit.dialects.upstream.table_operations import named_operands, named_results
 from ttnn_jit.dialects.upstream.tables import OperationRow
 from ttnn_jit.dialects.writing.creation import segments
+from ttnn_jit.ttmlir.attribute_builders import attribute_from
+from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation, OpView, op_class
+from ttnn_jit.ttmlir.mlir_types import Type
+from ttnn_jit.ttmlir.mlir_values import OpResultList, Region, Value, value_of
+from ttnn_jit.ttmlir.mlir_views import makes_views
+from ttnn_jit.ttmlir.wrapping import wrapped
 
 
 @makes_views
@@ -135,9 +127,10 @@ class _Call:
         properties = {}
         for each in self._row.attributes:
             value = self._given.get(each.name)
-            if value is not None and value is not False or (value is False and not each.kind.startswith("UnitAttr")):
+            is_absent = value is None or (value is False and each.kind.startswith("UnitAttr"))
+            if not is_absent:
                 properties[each.name] = attribute_from(value, each.kind)
-            elif value is None and _must_be_there(each):
+            elif _must_be_there(each):
                 raise TypeError(f"{self._row.name}: missing attribute {each.name!r}")
         if self._row.has("AttrSizedOperandSegments"):
             properties[NAMES["operands"]] = segments(*sizes)
@@ -169,7 +162,8 @@ class _Call:
 
 def held_value(value: Any) -> ir.SSAValue:
     """The value of xDSL of a value, or of an operation with one result."""
-    return value.held if isinstance(value, Value) else value.result.held
+    found: ir.SSAValue = value.held if isinstance(value, Value) else value.result.held
+    return found
 
 
 def _ods_name(row: OperationRow, name: str) -> str:

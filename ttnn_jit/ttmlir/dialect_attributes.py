@@ -6,18 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, ClassVar, Self
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute as HeldAttribute
-from xdsl.ir.affine import AffineMap
+from xdsl.ir import affine
 
-from ttnn_jit.bindings.attributes import Attribute
-from ttnn_jit.bindings.contexts import Context
-from ttnn_jit.bindings.enums import DialectEnum, enum_of
-from ttnn_jit.bindings.types import Type
-from ttnn_jit.bindings.wrapping import Wrapper, parsed, stands_for, text_of, wrapped
 from ttnn_jit.dialects.ttcore import DimensionsAttr, GridAttr, KeywordAttr
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.table_attributes import TableAttribute, attribute_class
 from ttnn_jit.dialects.upstream.tables import AttributeRow, Parameter
+from ttnn_jit.ttmlir.enums import DialectEnum, enum_of
+from ttnn_jit.ttmlir.mlir_affine import AffineMap
+from ttnn_jit.ttmlir.mlir_attributes import Attribute
+from ttnn_jit.ttmlir.mlir_contexts import Context
+from ttnn_jit.ttmlir.mlir_types import Type
+from ttnn_jit.ttmlir.wrapping import parsed, stands_for, text_of, wrapped
 
 
 class DialectAttribute(Attribute):
@@ -82,7 +84,9 @@ class DialectAttribute(Attribute):
         if name.startswith("_") or name == "held":
             raise AttributeError(name)
         for parameter in self.row.parameters:
-            if _plain(parameter.name) == plain or (plain != "value" and len(self.row.parameters) == 1 and "_as_int" in name):
+            if _plain(parameter.name) == plain or (
+                plain != "value" and len(self.row.parameters) == 1 and "_as_int" in name
+            ):
                 found = _shown(self._values().get(parameter.name), parameter, self.row.name)
                 return int(found) if name.endswith("_as_int") else found
         raise AttributeError(f"{type(self).__name__} has no {name!r}")
@@ -92,56 +96,50 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
+def _enum_of_parameter(parameter: Parameter, name: str) -> Any:
+    """The enum of a parameter, or of the elements of one that is an array; None if it has none."""
+    word = parameter.cpp_type.strip().rpartition("<")[2].rstrip(">")
+    return enum_of(word, name.partition(".")[0]) or enum_of(word.rpartition("::")[2], name.partition(".")[0])
+
+
 def _held_value(value: Any, parameter: Parameter, name: str) -> Any:
     """A parameter's value as the tables' classes hold it."""
-    kinds = enum_of(parameter.cpp_type.strip(), name.partition(".")[0]) if "::" in parameter.cpp_type else None
-    if kinds is None:
-        kinds = enum_of(parameter.cpp_type.rpartition("<")[2].rstrip(">"), name.partition(".")[0])
+    kinds = _enum_of_parameter(parameter, name)
     match value:
-        case None:
-            return None
-        case DialectEnum():
-            return value.keyword
-        case bool():
-            return value
-        case int() if kinds is not None and "ArrayRef" not in parameter.cpp_type:
-            return kinds(value).keyword
-        case str() if "StringAttr" in parameter.cpp_type:
-            from xdsl.dialects.builtin import StringAttr
-
-            return StringAttr(value)
-        case Wrapper():
-            if isinstance(value, DialectAttribute) and kinds is not None:
-                return value.value.keyword
-            return value.held
         case list() | tuple():
             return tuple(_held_value(each, parameter, name) for each in value)
+        case DialectEnum():
+            found: Any = value.keyword
+        case DialectAttribute() if kinds is not None:
+            found = value.value.keyword
+        case int() if kinds is not None and not isinstance(value, bool):
+            found = kinds(value).keyword
+        case str() if "StringAttr" in parameter.cpp_type:
+            found = StringAttr(value)
         case _:
-            return getattr(value, "held", value)
+            found = getattr(value, "held", value)
+    return found
 
 
 def _shown(value: Any, parameter: Parameter, name: str) -> Any:
     """A value that the tables' classes hold, as users see it."""
-    kinds = enum_of(parameter.cpp_type.rpartition("<")[2].rstrip(">").rpartition("::")[2], name.partition(".")[0])
+    kinds = _enum_of_parameter(parameter, name)
     match value:
         case None:
-            return [] if "ArrayRef" in parameter.cpp_type else None
+            found: Any = [] if "ArrayRef" in parameter.cpp_type else None
         case str() if kinds is not None:
-            return next(each for each in kinds if each.keyword == value)
-        case tuple() if value and isinstance(value[0], HeldAttribute):
-            return [wrapped(each) for each in value]
+            found = next(each for each in kinds if each.keyword == value)
         case tuple():
-            return list(value)
-        case AffineMap():
-            from ttnn_jit.bindings.affine import AffineMap as Shown
-
-            return Shown(value)
+            found = [wrapped(each) if isinstance(each, HeldAttribute) else each for each in value]
+        case affine.AffineMap():
+            found = AffineMap(value)
+        case StringAttr():
+            found = value.data
         case HeldAttribute():
-            from xdsl.dialects.builtin import StringAttr
-
-            return value.data if isinstance(value, StringAttr) else wrapped(value)
+            found = wrapped(value)
         case _:
-            return value
+            found = value
+    return found
 
 
 class DialectType(DialectAttribute, Type):
@@ -199,7 +197,7 @@ class TileType(DialectType):
     """``!ttcore.tile<32x32, f32>``."""
 
     @classmethod
-    def get(cls, context: Context, height: int, width: int, dtype: int) -> Self:  # type: ignore[override]  # noqa: ARG003
+    def get(cls, context: Context, height: int, width: int, dtype: int) -> Self:  # noqa: ARG003
         """A tile of elements of a dtype."""
         word = next(each.keyword for each in enum_of("DataType", "ttcore") if int(each) == int(dtype))
         return cls(parsed(f"!ttcore.tile<{height}x{width}, {word}>"))
@@ -226,7 +224,7 @@ class MetalLayoutAttr(DialectAttribute):
     """``#ttcore.metal_layout<...>``."""
 
     @classmethod
-    def get(  # type: ignore[override]  # noqa: PLR0913, PLR0917 - MLIR's arguments
+    def get(
         cls,
         context: Context,  # noqa: ARG003 - there is one
         logical_shape: Sequence[int],

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ttnn_jit.bindings.runtime.data_types import OF_TORCH, TORCH_DTYPES, DataType
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, TORCH_DTYPES, DataType
 
 
 class Tensor:

@@ -3,52 +3,55 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
 from functools import cached_property
 from typing import Any, Self
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ttnn_jit.bindings.runtime.data_types import OF_TORCH, device_dtype
-from ttnn_jit.bindings.runtime.system_descriptions import load_system_desc_from_path
 from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.dialects import print_module
-from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.frontend.ir.texts import entries_of
 from ttnn_jit.specs.target import resolve_target
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, device_dtype
+from ttnn_jit.ttmlir.ttmlir_runtime.system_descriptions import load_system_desc_from_path
 
 
 class Binary:
     """A program that the runtime submits.
 
     Args:
-        text: The text of its module.
-        mesh: The extents of the mesh that runs it.
+        module: Its module.
 
     Attributes:
+        id: Its number in this process.
         file_identifier: That of upstream's format.
     """
+
+    _made = 0
 
     file_identifier = "TTNN"
     version = "0.1.0"
 
-    def __init__(self, text: str, mesh: Sequence[int] = (1, 1)) -> None:
-        self._text = text
-        self._mesh = tuple(mesh)
+    def __init__(self, module: ModuleOp) -> None:
+        self._module = module
+        Binary._made += 1
+        self.id = Binary._made
 
     @classmethod
     def of_module(cls, module: ModuleOp) -> Self:
-        """The binary of a module."""
-        return cls(print_module(module))
-
-    @cached_property
-    def _module(self) -> ModuleOp:
-        return parse_texts(self._text, "<binary>")[0]
+        """The binary of a module, which may change afterwards."""
+        return cls(module.clone())
 
     @cached_property
     def text_module(self) -> TextModule:
         """Its functions."""
-        return TextModule(self._module, resolve_target("cpu"))
+        return TextModule(self._module, resolve_target("cpu"), mesh_of(self._module))
+
+    def get_mlir_as_json(self) -> str:
+        """The text of its module, with locations."""
+        return json.dumps({"name": "module", "source": print_module(self._module, locations=True)})
 
     @cached_property
     def names(self) -> list[str]:
@@ -92,7 +95,7 @@ class Binary:
             }
             for index, name in enumerate(self.names)
         ]
-        return json.dumps({"version": self.version, "programs": programs, "mlir": self._text})
+        return json.dumps({"version": self.version, "programs": programs, "mlir": print_module(self._module)})
 
 
 def _description(spec: Any, attributes: Any, index: int) -> dict[str, Any]:
@@ -106,6 +109,15 @@ def _description(spec: Any, attributes: Any, index: int) -> dict[str, Any]:
             "shard_status": "Presharded" if "presharded" in status else "Unsharded",
         }
     }
+
+
+def mesh_of(module: ModuleOp) -> tuple[int, ...]:
+    """The extents of the mesh that a module names; one device if it names none."""
+    meshes = module.attributes.get("ttcore.meshes")
+    if meshes is None:
+        return (1,)
+    shape = tuple(meshes.value("meshes")[0].value("shape"))  # type: ignore[attr-defined]  # a table's attribute
+    return shape if math.prod(shape) > 1 else (1,)
 
 
 def load_binary_from_capsule(capsule: Binary) -> Binary:

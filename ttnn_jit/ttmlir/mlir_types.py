@@ -9,8 +9,8 @@ from xdsl.dialects import builtin
 from xdsl.ir import Attribute as HeldAttribute
 from xdsl.ir import TypeAttribute
 
-from ttnn_jit.bindings.contexts import Context
-from ttnn_jit.bindings.wrapping import Wrapper, parsed, stands_for, wrapped
+from ttnn_jit.ttmlir.mlir_contexts import Context
+from ttnn_jit.ttmlir.wrapping import Wrapper, parsed, stands_for, wrapped
 
 
 class Type(Wrapper[HeldAttribute]):
@@ -27,6 +27,7 @@ class Type(Wrapper[HeldAttribute]):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, TypeAttribute)
 
 
@@ -37,6 +38,7 @@ class _SimpleType(Type):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return bool(held == cls.one)
 
     @classmethod
@@ -50,6 +52,7 @@ class FloatType(Type):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.AnyFloat)
 
     @property
@@ -99,6 +102,7 @@ class IntegerType(Type):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.IntegerType)
 
     @classmethod
@@ -142,6 +146,7 @@ class ShapedType(Type):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.TensorType | builtin.MemRefType | builtin.VectorType)
 
     @property
@@ -184,6 +189,7 @@ class RankedTensorType(ShapedType):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.TensorType)
 
     @classmethod
@@ -209,6 +215,7 @@ class MemRefType(ShapedType):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.MemRefType)
 
     @classmethod
@@ -241,6 +248,7 @@ class FunctionType(Type):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.FunctionType)
 
     @classmethod
@@ -270,6 +278,7 @@ class ComplexType(Type):
 
     @classmethod
     def isinstance_of(cls, held: HeldAttribute) -> bool:
+        """Whether the class stands for it."""
         return isinstance(held, builtin.ComplexType)
 
     @property

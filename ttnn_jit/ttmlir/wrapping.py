@@ -6,12 +6,12 @@ from typing import Any, Generic, Self, TypeVar
 
 from xdsl.ir import Attribute as HeldAttribute
 
-from ttnn_jit.bindings.contexts import Context
 from ttnn_jit.dialects.spelling.naming import Names
 from ttnn_jit.dialects.text.parsing import SourceText
 from ttnn_jit.dialects.text.printer import MLIRPrinter
 from ttnn_jit.dialects.upstream.context import UpstreamContext
 from ttnn_jit.dialects.upstream.upstream_parser import UpstreamParser
+from ttnn_jit.ttmlir.mlir_contexts import Context
 
 Held = TypeVar("Held", bound=HeldAttribute)
 
@@ -101,4 +101,3 @@ def parsed(text: str) -> HeldAttribute:
     except Exception as error:
         raise ValueError(f"Unable to parse attribute: {text!r}: {error}") from error
     return found
-

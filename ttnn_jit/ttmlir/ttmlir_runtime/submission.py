@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import ctypes
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
-from ttnn_jit.bindings.runtime.binary import Binary
-from ttnn_jit.bindings.runtime.data_types import DataType, on_device
-from ttnn_jit.bindings.runtime.tensors import Tensor, borrowed
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import DataType, on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
+    CallbackContext,
+    DebugHooks,
+    OpContext,
+    TensorRef,
+    get_op_debug_str,
+    get_op_input_refs,
+    get_op_loc_info,
+    get_op_output_refs,
+    get_op_output_tensor,
+    get_program_index,
+    retrieve_tensor_from_pool,
+    unregister_hooks,
+    update_tensor_in_pool,
+)
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
 
 
 class DeviceRuntime(enum.Enum):
@@ -130,20 +145,28 @@ def get_num_available_devices() -> int:
 
 
 def create_borrowed_host_tensor(
-    pointer: int, shape: Sequence[int], strides: Sequence[int], itemsize: int, dtype: DataType  # noqa: ARG001
+    pointer: int,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    itemsize: int,  # noqa: ARG001 - of the dtype
+    dtype: DataType,
 ) -> Tensor:
     """A tensor over the memory of a caller, who keeps it."""
     return Tensor([borrowed(pointer, shape, strides, dtype)])
 
 
 def create_owned_host_tensor(
-    pointer: int, shape: Sequence[int], strides: Sequence[int], itemsize: int, dtype: DataType  # noqa: ARG001
+    pointer: int,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    itemsize: int,  # noqa: ARG001 - of the dtype
+    dtype: DataType,
 ) -> Tensor:
     """A copy of the memory of a caller."""
     return Tensor([borrowed(pointer, shape, strides, dtype).clone()])
 
 
-def create_multi_device_borrowed_host_tensor(  # noqa: PLR0913, PLR0917 - upstream's arguments
+def create_multi_device_borrowed_host_tensor(
     pointers: Sequence[int],
     shape: Sequence[int],
     strides: Sequence[int],
@@ -212,33 +235,33 @@ def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[
     Raises:
         CompileError: An operation is not executed here.
     """
-    program = binary.text_module.program(binary.names[program_index])
-    return [Tensor([on_device(each)]) for each in program(*[tensor.first for tensor in inputs])]
+    given = [tensor.first for tensor in inputs]
+    hooks = DebugHooks.current
+    if hooks is not None:
+        results = hooks.run(binary, program_index, given)
+    else:
+        results = binary.text_module.program(binary.names[program_index])(*given)
+    return [Tensor([on_device(each)]) for each in results]
 
 
 def wait(tensors: Tensor | Sequence[Tensor]) -> None:
     """Nothing: a submission ends with its results."""
 
 
-class DebugHooks:
-    """Calls before and after each operation."""
-
-    @staticmethod
-    def get(pre_op: Callable[..., Any] | None = None, post_op: Callable[..., Any] | None = None) -> DebugHooks:
-        """The hooks.
-
-        Raises:
-            NotImplementedError: Always: programs run whole.
-        """
-        raise NotImplementedError("calls per operation are not built")
-
-
-def unregister_hooks() -> None:
-    """Nothing: there are no hooks."""
-
-
 def create_scalar_tensor(value: float | int, dtype: DataType) -> Tensor:
     """A tensor of one element."""
-    from ttnn_jit.bindings.runtime.data_types import TORCH_DTYPES
+    from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES
 
     return Tensor([torch.tensor(value, dtype=TORCH_DTYPES[dtype])])
+
+
+__all__ = [
+    "CallbackContext", "DataType", "DebugHooks", "Device", "DeviceRuntime", "DispatchCoreType", "FabricConfig",
+    "MemoryBufferType", "MeshDeviceOptions", "OpContext", "Tensor", "TensorRef", "close_mesh_device",
+    "create_borrowed_host_tensor", "create_multi_device_borrowed_host_tensor", "create_owned_host_tensor",
+    "create_scalar_tensor", "deallocate_tensor", "get_current_device_runtime", "get_device_tensors", "get_layout",
+    "get_num_available_devices", "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
+    "get_op_output_refs", "get_op_output_tensor", "get_program_index", "memcpy", "open_mesh_device",
+    "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime", "set_fabric_config",
+    "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait",
+]  # fmt: skip
