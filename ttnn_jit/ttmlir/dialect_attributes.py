@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, Self
 
@@ -190,62 +190,3 @@ def names_of_dialect(dialect: str) -> dict[str, tuple[str, bool]]:
             for row in kind.rows:
                 found[row.cpp_class] = (name, is_type)
     return found
-
-
-@by_hand("ttcore.tile")
-class TileType(DialectType):
-    """``!ttcore.tile<32x32, f32>``."""
-
-    @classmethod
-    def get(cls, context: Context, height: int, width: int, dtype: int) -> Self:  # noqa: ARG003
-        """A tile of elements of a dtype."""
-        word = next(each.keyword for each in enum_of("DataType", "ttcore") if int(each) == int(dtype))
-        return cls(parsed(f"!ttcore.tile<{height}x{width}, {word}>"))
-
-    @property
-    def data_type_as_int(self) -> int:
-        """The number of its dtype."""
-        word = text_of(self.held).rpartition(", ")[2].rstrip(">")
-        return next(int(each) for each in enum_of("DataType", "ttcore") if each.keyword == word)
-
-    @property
-    def data_type(self) -> Any:
-        """Its dtype."""
-        return enum_of("DataType", "ttcore")(self.data_type_as_int)
-
-    @property
-    def shape(self) -> list[int]:
-        """Height and width."""
-        return [int(each) for each in text_of(self.held).partition("<")[2].partition(",")[0].split("x")]
-
-
-@by_hand("ttcore.metal_layout")
-class MetalLayoutAttr(DialectAttribute):
-    """``#ttcore.metal_layout<...>``."""
-
-    @classmethod
-    def get(
-        cls,
-        context: Context,  # noqa: ARG003 - there is one
-        logical_shape: Sequence[int],
-        memory_space: int,
-        memory_layout: int,
-        collapse_intervals: Attribute | None = None,
-        dim_alignments: Sequence[int] | None = None,
-    ) -> Self:
-        """The layout of a tensor in a memory space; by default all dimensions but the last are collapsed."""
-        rank = len(logical_shape)
-        intervals = f"[[0, {rank - 1}], [{rank - 1}, {rank}]]" if rank > 1 else "[[0, 1]]"
-        dense = f"dense<{intervals}> : tensor<{2 if rank > 1 else 1}x2xi64>"
-        if collapse_intervals is not None:
-            dense = str(collapse_intervals)
-        alignments = dim_alignments or [*[1] * (rank - 2), 32, 32][-rank:]
-        space = enum_of("MemorySpace", "ttcore")(int(memory_space)).keyword
-        layout = enum_of("TensorMemoryLayout", "ttcore")(int(memory_layout)).keyword
-        shape, aligned = ("x".join(map(str, each)) for each in (logical_shape, alignments))
-        return cls(
-            parsed(
-                f"#ttcore.metal_layout<logical_shape = {shape}, dim_alignments = {aligned}, "
-                f"collapsed_intervals = {dense}, {space}, {layout}>"
-            )
-        )

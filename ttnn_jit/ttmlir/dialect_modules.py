@@ -7,7 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.ttmlir import layouts as layouts  # noqa: PLC0414 - classes by hand
 from ttnn_jit.ttmlir import mlir_functions as functions
+from ttnn_jit.ttmlir import types_by_hand as types_by_hand  # noqa: PLC0414 - classes by hand
 from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper, names_of_dialect
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_views import view_class

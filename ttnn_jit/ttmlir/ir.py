@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np  # which programs take from here with all names
+
 from ttnn_jit.ttmlir import op_views as op_views  # noqa: PLC0414 - makes the classes of operations
 from ttnn_jit.ttmlir.mlir_affine import (
     AffineConstantExpr,
@@ -122,4 +124,5 @@ __all__ = [
     "Value",
     "WalkOrder",
     "WalkResult",
+    "np",
 ]  # fmt: skip

@@ -47,8 +47,8 @@ class OpAttributeMap:
         held = self._op.properties if name in self._op.properties else self._op.attributes
         del held[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+    def __iter__(self) -> Iterator[NamedAttribute]:
+        return (NamedAttribute(name, wrapped(each)) for name, each in self._all().items())
 
     def keys(self) -> list[str]:
         """The names."""
