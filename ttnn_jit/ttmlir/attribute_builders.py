@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
-from ttnn_jit.ttmlir.wrapping import Wrapper
+from ttnn_jit.ttmlir.wrapping import Wrapper, parsed
 
 _INTEGER = re.compile(r"(?P<sign>[SU]?)I(?P<width>\d+)Attr")
 _DENSE = re.compile(r"DenseI(?P<width>\d+)ArrayAttr")
@@ -36,6 +36,31 @@ def attribute_from(value: Any, kind: str) -> Attribute:
     if match := _DENSE.match(kind):
         return builtin.DenseArrayBase.from_list(builtin.IntegerType(int(match["width"])), [*value])
     return _by_value(value, kind)
+
+
+def default_of(text: str, kind: str) -> Attribute | None:
+    """The attribute of a default that ODS states in C++; None if it states none, or one that has no text.
+
+    Args:
+        text: The default in C++.
+        kind: The kind of attribute by the tables.
+    """
+    if kind.startswith("#") and "::" in text:
+        return parsed(f"#{kind.removeprefix('#')}<{text.rpartition('::')[2].lower()}>")
+    if text in {"true", "false"}:
+        return attribute_from(text == "true", kind)
+    if text.startswith('"'):
+        return builtin.StringAttr(text.strip('"'))
+    if kind.startswith("DictionaryAttr"):
+        return builtin.DictionaryAttr({})
+    if text.startswith("{"):
+        return attribute_from([int(each) for each in text.strip("{}").split(",") if each], kind)
+    if _NUMBER.fullmatch(text):
+        return attribute_from(float(text.rstrip("f")) if kind.startswith("F") else int(text), kind)
+    return None
+
+
+_NUMBER = re.compile(r"-?[0-9.]+(e-?[0-9]+)?f?")
 
 
 def _by_value(value: Any, kind: str) -> Attribute:

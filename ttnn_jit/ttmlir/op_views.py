@@ -11,12 +11,13 @@ from xdsl import ir
 from xdsl.dialects import builtin
 from xdsl.ir import TypeAttribute
 
+from ttnn_jit.dialects.ttnn_attributes import DeviceType
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.segment_sizes import NAMES
 from ttnn_jit.dialects.upstream.table_operations import named_operands, named_results
-from ttnn_jit.dialects.upstream.tables import OperationRow
+from ttnn_jit.dialects.upstream.tables import Attribute, OperationRow
 from ttnn_jit.dialects.writing.creation import segments
-from ttnn_jit.ttmlir.attribute_builders import attribute_from
+from ttnn_jit.ttmlir.attribute_builders import attribute_from, default_of
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation, OpView, op_class
 from ttnn_jit.ttmlir.mlir_types import Type
@@ -41,15 +42,22 @@ def view_from_tables(name: str) -> type[OpView] | None:
     fields: dict[str, Any] = {"OPERATION_NAME": name, "__init__": __init__, "__doc__": f"``{name}``."}
     fields |= {_python_name(each.name): _part(named_operands, each.name, each.count) for each in row.operands}
     fields |= {_python_name(each.name): _part(named_results, each.name, each.count) for each in row.results}
-    fields |= {_python_name(each.name): _attribute(each.name, each.kind) for each in row.attributes}
+    fields |= {_python_name(each.name): _attribute(each) for each in row.attributes}
     fields |= {_python_name(each.name): _region(index) for index, each in enumerate(row.regions)}
     fields |= {"operation": Operation.operation}
     return type(tables.operation_class_name(name), (OpView,), fields)
 
 
+_RESERVED = {
+    "attributes", "create", "context", "ip", "operands", "print", "get_asm", "loc", "verify", "regions", "results",
+    "self", "operation", "name",
+}  # fmt: skip
+"""Names that mean something of every operation: MLIR's generator puts ``_`` behind them too."""
+
+
 def _python_name(name: str) -> str:
     """A name of ODS as an identifier that Python takes."""
-    return f"{name}_" if keyword.iskeyword(name) or name in {"name", "operation"} else name
+    return f"{name}_" if keyword.iskeyword(name) or name in _RESERVED else name
 
 
 def _part(parts: Callable[[ir.Operation], Mapping[str, Sequence[Any]]], name: str, count: str) -> property:
@@ -62,15 +70,19 @@ def _part(parts: Callable[[ir.Operation], Mapping[str, Sequence[Any]]], name: st
     return property(read)
 
 
-def _attribute(name: str, kind: str) -> property:
+def _attribute(row: Attribute) -> property:
     def read(view: OpView) -> Any:
-        found = view.held.properties.get(name) or view.held.attributes.get(name)
-        if kind.startswith("UnitAttr"):
+        found = view.held.properties.get(row.name)
+        if found is None:
+            found = view.held.attributes.get(row.name)
+        if row.kind.startswith("UnitAttr"):
             return found is not None
+        if found is None:
+            found = default_of(row.default, row.kind)
         return None if found is None else wrapped(found)
 
     def write(view: OpView, value: Any) -> None:
-        view.held.properties[name] = attribute_from(value, kind)
+        view.held.properties[row.name] = attribute_from(value, row.kind)
 
     return property(read, write)
 
@@ -207,6 +219,8 @@ def inferred_types(
     if not row.results:
         return []
     value = properties.get("value")
+    if [each.constraint for each in row.results] == ["!ttnn.device"]:
+        return [DeviceType()]
     if not operands and value is not None and hasattr(value, "type"):
         return [value.type]
     if not operands:
