@@ -36,7 +36,30 @@ from ttnn_jit.specs.options import USER_PASSES
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
     from ttnn_jit.compiler.request import FunctionRequest
+    from ttnn_jit.compiler.siblings import Siblings
     from ttnn_jit.compiler.templates import Templates
+
+
+class _SharedPrograms:
+    """The programs that the bound copies of a function share."""
+
+    @cached_property
+    def siblings(self) -> Siblings:
+        """The programs."""
+        from ttnn_jit.compiler.siblings import Siblings
+
+        return Siblings()
+
+    def clear(self) -> None:
+        """Forget every program."""
+        vars(self).pop("siblings", None)
+
+
+def _sharing(settings: Settings, shared: _SharedPrograms, copy: types.FunctionType) -> JitFunction:
+    """The jitted function of a bound copy."""
+    made = JitFunction(copy, settings)
+    made._shared = shared
+    return made
 
 
 @traceable
@@ -78,7 +101,8 @@ class JitFunction(WarmCalls):
         self._signature = CallSignature(plain)
         changing = ChangingArguments(plain.__name__)
         self._variants = Variants(plain.__name__, changing)
-        self._bound = BoundFunctions(plain, lambda copy: JitFunction(copy, settings), changing)
+        self._shared = _SharedPrograms()
+        self._bound = BoundFunctions(plain, functools.partial(_sharing, settings, self._shared), changing)
         if not is_bound(plain):  # a bound copy is counted and cleared with its original
             statistics.register(self)
 
@@ -106,7 +130,8 @@ class JitFunction(WarmCalls):
         from ttnn_jit.compiler.templates import Templates
 
         guard_of = functools.partial(read_guard, self.func)
-        return Templates(self._settings.dynamic, guard_of, self._variants.warn_once)
+        siblings = self._shared.siblings if is_bound(self.func) else None
+        return Templates(self._settings.dynamic, guard_of, self._variants.warn_once, siblings)
 
     def clear(self) -> None:
         """Forget every program."""
@@ -114,6 +139,7 @@ class JitFunction(WarmCalls):
             self._variants.clear()
             self._templates.clear()
             self._bound.clear()
+            self._shared.clear()
             self._forget()
 
     # --- Calls --------------------------------------------------------------------------------------------------------
