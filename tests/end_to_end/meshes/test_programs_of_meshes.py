@@ -327,9 +327,11 @@ def test_the_text_of_a_program_runs_on_the_mesh_that_it_states(mesh, tmp_path):
         torch.save(shards_of(x), tmp_path / "inputs.pt")
         from ttnn_jit.tools.cli import main
 
-        main(["run", f"{tmp_path}/program.mlir", "--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"])
-        found = torch.load(tmp_path / "out.pt")
-        assert all(torch.equal(own, each) for own, each in zip(found, shards_of(jitted(x)), strict=True))
+        files = ["--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"]
+        for options in ([], ["--interpret"]):
+            main(["run", f"{tmp_path}/program.mlir", *files, *options])
+            found = torch.load(tmp_path / "out.pt")
+            assert all(torch.equal(own, each) for own, each in zip(found, shards_of(jitted(x)), strict=True))
 
 
 def test_tensors_that_are_not_on_the_mesh_are_refused_by_name(mesh):
