@@ -10,7 +10,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, Region, SSAValue
 
 from ttnn_jit.compiler.text_programs import TextModule, zeros
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
@@ -97,7 +97,7 @@ class SteppedRun:
             yield from self._run_op(op)
 
     def _run_op(self, op: Operation) -> Iterator[Step]:
-        if isinstance(op, ReturnOp):
+        if isinstance(op, ReturnOp) or is_only_a_number(op):
             return
         if isinstance(op, CallOp):
             yield from self._run_call(op, symbol_of(op.callee))

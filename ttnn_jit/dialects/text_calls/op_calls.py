@@ -11,7 +11,7 @@ from typing import Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import BlockArgument, Operation, Region, SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError, DTypeError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, DTypeError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor, spec_in_text
@@ -52,7 +52,7 @@ class OpCall:
 
         def valued(given: Any) -> Any:
             if isinstance(given, SSAValue):
-                return value_of(given)
+                return value_of(given) if is_tensor(given.type) else None
             return [*map(valued, given)] if isinstance(given, list) else given
 
         call = TextCall({name: valued(given) for name, given in self.arguments.items()}, self.results)
@@ -72,14 +72,14 @@ def is_allocated(value: SSAValue) -> bool:
     return found is not None and found.role is Role.ALLOCATES
 
 
-def bound_op(op: Operation) -> OpCall:
-    """An op of a text by its declaration, without the specs of its results.
+def bound_op(op: Operation, chosen: TextOperation | None = None) -> OpCall:
+    """An op of a text by its declaration, or a chosen one, without the specs of its results.
 
     Raises:
         CompileError: There is no declaration of it, or it does not fit that.
     """
     location = location_of(op)
-    operation = operation_in_text(op)
+    operation = operation_in_text(op) if chosen is None else chosen
     if operation.role is Role.NOTHING:
         return OpCall(operation, (), {}, ())
     try:
@@ -89,21 +89,34 @@ def bound_op(op: Operation) -> OpCall:
         sizes = attributes.pop(SEGMENTS, None)
         if isinstance(operation, Conversion):
             operands = [*op.operands]
-            sizes = sizes or [len(each) for each in named_operands(op).values()]
+            sizes = sizes or _sizes_by_table(op)
         else:
             operands = _read_operands(operation.form, op, sizes)
-        bound = operation.bound(operands, sizes, attributes)
-        producer = op.operands[0].owner if op.operands else None
-        if isinstance(producer, Operation) and any(name.startswith(PRODUCER) for name in operation.attribute_names):
-            bound |= {PRODUCER + name: each for name, each in attributes_of(producer).items()}
-        if operation.role is Role.SHARDS:
-            bound["meshes"] = _meshes_around(op)
-        if isinstance(operation, Conversion) and operation.regions:
-            bound |= {name: TextRegion(each) for name, each in zip(operation.regions, op.regions, strict=True)}
+        bound = operation.bound(operands, sizes, attributes) | _around(op, operation)
     except TtnnJitError as error:
         raise located(error, op, location) from error
     numbers = {name: each for name, value in values_by_name(bound).items() if (each := _number(value)) is not None}
-    return OpCall(operation, tuple(operands), bound, (), _element_types(op, bound), numbers)
+    if isinstance(operation, Conversion):
+        for name in operation.as_numbers:
+            if bound[name] is not None and name not in numbers:
+                raise located(ShapeError(f"`{name}` is no constant of the text"), op, location)
+            bound[name] = None
+    read = {*values_by_name(bound).values()}
+    tensors = tuple(each for each in operands if is_tensor(each.type) and each in read)
+    return OpCall(operation, tensors, bound, (), _element_types(op, bound), numbers)
+
+
+def _around(op: Operation, operation: TextOperation) -> dict[str, Any]:
+    """What an op reads besides its operands and attributes: regions, meshes, attributes of the op before it."""
+    found: dict[str, Any] = {}
+    producer = op.operands[0].owner if op.operands else None
+    if isinstance(producer, Operation) and any(name.startswith(PRODUCER) for name in operation.attribute_names):
+        found |= {PRODUCER + name: each for name, each in attributes_of(producer).items()}
+    if operation.role is Role.SHARDS:
+        found["meshes"] = _meshes_around(op)
+    if isinstance(operation, Conversion) and operation.regions:
+        found |= {name: TextRegion(each) for name, each in zip(operation.regions, op.regions, strict=True)}
+    return found
 
 
 def read_op(op: Operation) -> OpCall:
@@ -132,6 +145,25 @@ def read_op(op: Operation) -> OpCall:
     return replace(read, results=results)
 
 
+def is_only_a_number(op: Operation) -> bool:
+    """Whether an op makes a tensor of a type in which nothing is computed, and only its number in the text is read."""
+    if op.operands or not op.results:
+        return False
+    try:
+        spec_in_text(op.results[0].type)
+    except TtnnJitError:
+        return not any(op.results[0] in bound_op(use.operation).operands for use in op.results[0].uses)
+    return False
+
+
+def _sizes_by_table(op: Operation) -> list[int] | None:
+    """How many values each operand has; None of an op that the tables do not have so."""
+    try:
+        return [len(each) for each in named_operands(op).values()]
+    except ValueError:
+        return None
+
+
 def _meshes_around(op: Operation) -> dict[str, Any]:
     """The axes of every mesh of the module that holds an op, by name."""
     parent = op
@@ -145,9 +177,10 @@ def _number(value: SSAValue) -> float | None:
     """The number of a tensor that a text makes of one number."""
     owner = value.owner
     given = {**owner.properties, **owner.attributes} if isinstance(owner, Operation) and not owner.operands else {}
-    if "value" not in given:
+    found = given.get("value") or given.get("values")
+    if found is None:
         return None
-    numbers = value_of(given["value"])
+    numbers = value_of(found)
     return numbers.splat if isinstance(numbers, DenseNumbers) else None
 
 

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -111,6 +112,7 @@ _READERS: Mapping[type[Attribute], Callable[[Any], Any]] = {
     TableAttribute: _table,
     ShapeAttr: lambda attribute: tuple(attribute.data),
     DataTypeAttr: lambda attribute: attribute.dtype,
+    DictionaryAttr: lambda attribute: {name: value_of(each) for name, each in attribute.data.items()},
     UnitAttr: lambda _: True,
     SymbolRefAttr: symbol_of,
 }

@@ -18,7 +18,7 @@ from ttnn_jit.diagnostics.errors import CompileError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_allocated, located, read_op
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_allocated, is_only_a_number, located, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, spec_of_element
 from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
@@ -112,9 +112,12 @@ class _Ops(FunctionOps, TextOps):
     ) -> list[Value]:
         """The results of the op by its declaration."""
         operation = text_operations()[name]
-        given = [each for one in operands for each in (one if isinstance(one, list) else [one]) if each is not None]
+        listed = [one if isinstance(one, list) else [] if one is None else [one] for one in operands]
+        given = [each for one in listed for each in one]
         specs = tuple(spec_of_element(*each) for each in types)
-        return computed(self, operation, TextCall(operation.bound(given, None, attributes), specs), given)
+        return computed(
+            self, operation, TextCall(operation.bound(given, [*map(len, listed)], attributes), specs), given
+        )
 
     def rebound(self, value: Value) -> Value:
         """`value` with calls at the place of this op."""
@@ -204,7 +207,7 @@ class FunctionLowering:
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
     def _lower_op(self, op: Operation) -> None:
-        if isinstance(op, ReturnOp):
+        if isinstance(op, ReturnOp) or is_only_a_number(op):
             return
         if isinstance(op, CallOp):
             self._inline(op, symbol_of(op.callee))

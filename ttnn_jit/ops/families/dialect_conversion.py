@@ -282,11 +282,13 @@ class Conversion(TextOperation):
         regions: The names of its regions; each is a `RegionInText` of the call.
         is_elementwise: It is computed element by element, so that it may stand in such a region.
         reduction: The reduction of TTIR that folds by it, ``ttir.sum``; "" if there is none.
+        as_numbers: The operands of which it reads the number that the text says, and no tensor.
         neutral: ``neutral(x)``: the number that changes no element of `x` in that reduction.
     """
 
     convert: Callable[[TtirOps, ConversionCall], Any]
     regions: tuple[str, ...] = ()
+    as_numbers: tuple[str, ...] = ()
     is_elementwise: bool = False
     reduction: str = ""
     neutral: Callable[[Tensor], float] | None = None
@@ -381,6 +383,7 @@ _OPTIONS = (
     "takes_f64",
     "compared_elements",
     "regions",
+    "as_numbers",
     "is_elementwise",
     "reduction",
     "neutral",

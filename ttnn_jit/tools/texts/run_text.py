@@ -15,6 +15,7 @@ from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
@@ -92,7 +93,7 @@ def mesh_of(chosen: str | None, module: ModuleOp) -> tuple[int, ...]:
     if declared is not None:
         (meshes,) = value_of(declared).values()
         return _bounded(tuple(meshes[0]["shape"]))
-    return _bounded(_mesh_of_axes(module) or _mesh_of_partitions(module) or _cut_into(module))
+    return _bounded(mesh_of_text(module) or _cut_into(module))
 
 
 _MESH = re.compile(r"[1-9]\d*(x[1-9]\d*)?")
@@ -104,32 +105,6 @@ def _bounded(mesh: tuple[int, ...]) -> tuple[int, ...]:
     if math.prod(mesh) > MAX_DEVICES:
         raise ArgumentError(f"the mesh has {math.prod(mesh)} devices, and at most {MAX_DEVICES} are run")
     return mesh
-
-
-def _mesh_of_axes(module: ModuleOp) -> tuple[int, ...]:
-    """The extents of the largest `sdy.mesh`; none without one."""
-    found = []
-    for op in module.walk():
-        if "mesh" in op.properties:
-            axes = attributes_of(op)["mesh"].get("axes", ())
-            found.append(tuple(int(each["size"]) for each in axes))
-    return max(found, key=math.prod, default=())
-
-
-def _mesh_of_partitions(module: ModuleOp) -> tuple[int, ...]:
-    """A row of the devices that attributes of a module, or shardings in it, count; none without such."""
-    given = {name: value_of(each) for name, each in module.attributes.items()}
-    partitions, replicas = (int(given.get(f"mhlo.num_{name}", 1)) for name in ("partitions", "replicas"))
-    cut = [
-        math.prod(map(int, match[1].split(",")))
-        for op in module.walk()
-        for match in _TILES.finditer(str(op.attributes.get("mhlo.sharding", "")))
-    ]
-    count = max([partitions * replicas, *cut])
-    return (1, count) if count > 1 else ()
-
-
-_TILES = re.compile(r"devices=\[([\d,]+)\]")
 
 
 def _cut_into(module: ModuleOp) -> tuple[int, int]:
