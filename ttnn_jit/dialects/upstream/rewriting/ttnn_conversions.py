@@ -40,7 +40,7 @@ RENAMED = {
 }
 """Operations whose namesake is called otherwise in TTNN."""
 
-_RENAMED_OPERANDS = {
+RENAMED_OPERANDS = {
     ("ttnn.batch_norm_inference", "operand"): "input",
     ("ttnn.batch_norm_inference", "scale"): "weight",
     ("ttnn.batch_norm_inference", "offset"): "bias",
@@ -76,7 +76,7 @@ def namesake(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     row = rewriter.row(name)
     if row is None:
         raise refuse(op)
-    operands = {_RENAMED_OPERANDS.get((name, key), key): value for key, value in operands_by_name(op).items()}
+    operands = {RENAMED_OPERANDS.get((name, key), key): value for key, value in operands_by_name(op).items()}
     known = {each.name for each in row.operands}
     operands = {key: value for key, value in operands.items() if key in known}
     if "device" in known and "device" not in operands and _is_on_device(op):
@@ -105,7 +105,7 @@ def _properties(op: Operation, row: OperationRow, rewriter: Rewriter) -> dict[st
     Raises:
         CompileError: One that it needs is not known.
     """
-    given = {_RENAMED_OPERANDS.get((row.name, key), key): value for key, value in op.properties.items()}
+    given = {RENAMED_OPERANDS.get((row.name, key), key): value for key, value in op.properties.items()}
     source = rewriter.row(op.name)
     defaults = {each.name: each for each in source.attributes} if source is not None else {}
     found: dict[str, Attribute | None] = {}
