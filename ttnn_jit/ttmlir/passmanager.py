@@ -13,7 +13,7 @@ from ttnn_jit.transforms.texts.registry import text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_operations import MLIRError
 
-_PASS = re.compile(r"\s*,?\s*(?P<name>[\w-]+)\s*(?:\{(?P<options>[^}]*)\})?")
+_PASS = re.compile(r"\s*,?\s*(?P<name>\w[\w-]*)\s*(?:\{(?P<options>[^}]*)\})?")
 
 
 class PassManager:
