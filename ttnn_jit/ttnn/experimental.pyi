@@ -27,6 +27,8 @@ from ttnn_jit.ttnn.meshes.asynchronous_collectives import all_to_all_async_gener
 from ttnn_jit.ttnn.functions.convolutions_3d import conv3d as conv3d
 from ttnn_jit.ttnn.tensors.channel_orders import convert_to_chw as convert_to_chw
 from ttnn_jit.ttnn.tensors.channel_orders import convert_to_hwc as convert_to_hwc
+from ttnn_jit.ttnn.meshes.expert_routing import deepseek_moe_fast_reduce_nc as deepseek_moe_fast_reduce_nc
+from ttnn_jit.ttnn.meshes.expert_routing import deepseek_moe_reduce_scatter as deepseek_moe_reduce_scatter
 from ttnn_jit.ttnn.tensors.random_tensors import dropout as dropout
 from ttnn_jit.ttnn.functions.fast_reduce import fast_reduce_nc as fast_reduce_nc
 from ttnn_jit.ttnn.meshes.fused_collectives import llama_all_gather_matmul_async as llama_all_gather_matmul_async
@@ -63,6 +65,8 @@ __all__ = [
     "convert_to_hwc",
     "create_qkv_heads",
     "create_qkv_heads_from_separate_tensors",
+    "deepseek_moe_fast_reduce_nc",
+    "deepseek_moe_reduce_scatter",
     "dropout",
     "fast_reduce_nc",
     "group_attn_matmul",

@@ -58,21 +58,19 @@ def all_to_all_dispatch(
     name = "all_to_all_dispatch"
     if output_concat_dim not in {1, 2}:
         raise ArgumentError(f"{name}: `output_concat_dim` must be 1 or 2, got {output_concat_dim}")
-    device = _checked_device(name, input_tensor, expert_indices_tensor, expert_mapping_tensor)
+    device = checked_device(name, input_tensor, expert_indices_tensor, expert_mapping_tensor)
     with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, output_concat_dim):
         tokens, experts = (
             exchange(name, ALL_GATHER, _batched(each), output_concat_dim, cluster_axis=cluster_axis)
             for each in (input_tensor, expert_indices_tensor)
         )
-        own = [shards_of(each) for each in (tokens, experts, _columns(expert_mapping_tensor))]
+        own = [shards_of(each) for each in (tokens, experts, columns_of_devices(expert_mapping_tensor))]
         needed = [_needed(*each) for each in zip(*(shards.values() for shards in own), strict=True)]
-        results = [_placed(of_each_device(tokens, needed), memory_config), _placed(experts, memory_config)]
+        results = [placed(of_each_device(tokens, needed), memory_config), placed(experts, memory_config)]
     if output_tensors is None:
         return results[0], results[1]
     first, second = output_tensors
-    _write(results[0], first)
-    _write(results[1], second)
-    return first, second
+    return write_into(results[0], first), write_into(results[1], second)
 
 
 @host_function(without_effect=WITHOUT_LINKS)
@@ -112,14 +110,17 @@ def all_to_all_combine(
     name = "all_to_all_combine"
     if output_shard_dim not in {1, 2}:
         raise ArgumentError(f"{name}: `output_shard_dim` must be 1 or 2, got {output_shard_dim}")
-    device = _checked_device(name, input_tensor, expert_metadata_tensor, expert_mapping_tensor)
+    device = checked_device(name, input_tensor, expert_metadata_tensor, expert_mapping_tensor)
     if (1, *tuple(input_tensor.shape)[1:3]) != tuple(expert_metadata_tensor.shape)[:3]:
         raise ShapeError(
             f"{name}: results have shape {list(input_tensor.shape)}, and the experts of the tokens "
             f"{list(expert_metadata_tensor.shape)}"
         )
     with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, local_reduce, output_shard_dim):
-        own = [shards_of(each) for each in (input_tensor, expert_metadata_tensor, _columns(expert_mapping_tensor))]
+        own = [
+            shards_of(each)
+            for each in (input_tensor, expert_metadata_tensor, columns_of_devices(expert_mapping_tensor))
+        ]
         pairs = [
             _rows_of_experts(*each, local_reduce=local_reduce)
             for each in zip(*(shards.values() for shards in own), strict=True)
@@ -129,14 +130,17 @@ def all_to_all_combine(
             exchange(name, ALL_TO_ALL, of_each_device(input_tensor, [*each]), *dims, cluster_axis=cluster_axis)
             for each in zip(*pairs, strict=True)
         )
-        result = _placed(_selected(values, masks), memory_config)
-    if output_tensor is None:
-        return result
-    _write(result, output_tensor)
-    return output_tensor
+        result = placed(_selected(values, masks), memory_config)
+    return result if output_tensor is None else write_into(result, output_tensor)
 
 
-def _checked_device(name: str, *tensors: Tensor) -> Device:
+def checked_device(name: str, *tensors: Tensor) -> Device:
+    """The mesh of some tensors, the last of which is the mapping of experts.
+
+    Raises:
+        ArgumentError: They are not on one mesh.
+        ShapeError: The mapping does not have a column for each device.
+    """
     *_, mapping = tensors
     device = mapping.device()
     if device is None or any(tensor.device() is not device for tensor in tensors):
@@ -156,7 +160,7 @@ def _batched(tensor: Tensor) -> Tensor:
     return operations.reshape(tensor, (1, batch, first * second, width))
 
 
-def _columns(mapping: Tensor) -> Tensor:
+def columns_of_devices(mapping: Tensor) -> Tensor:
     """The mapping's column of each device, [E, 1] of whole numbers."""
     made = []
     for number, own in shards_of(mapping).items():
@@ -233,8 +237,15 @@ def _selected(values: Tensor, masks: Tensor) -> Tensor:
     return operations.reshape(result, tuple(extents))
 
 
-def _placed(tensor: Tensor, memory_config: MemoryConfig | None) -> Tensor:
+def placed(tensor: Tensor, memory_config: MemoryConfig | None) -> Tensor:
+    """A tensor in a memory config, if there is one."""
     return tensor if memory_config is None else to_memory_config(tensor, memory_config)
+
+
+def write_into(result: Tensor, output: Tensor) -> Tensor:
+    """Write a result into a tensor of its shape and dtype, which is returned."""
+    _write(result, output)
+    return output
 
 
 @over_meshes

@@ -364,6 +364,8 @@ from ttnn_jit.ttnn.tensors.transfers import to_dtype as to_dtype
 from ttnn_jit.ttnn.tensors.transfers import to_layout as to_layout
 from ttnn_jit.ttnn.tensors.transfers import to_memory_config as to_memory_config
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
+from ttnn_jit.ttnn.meshes.expert_routing import moe_expert_token_remap as moe_expert_token_remap
+from ttnn_jit.ttnn.meshes.expert_routing import moe_routing_remap as moe_routing_remap
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access
@@ -656,6 +658,8 @@ __all__ = [
     "mesh_partition",
     "min_bw",
     "model_preprocessing",
+    "moe_expert_token_remap",
+    "moe_routing_remap",
     "moreh_cumsum",
     "move",
     "mul_bw",
