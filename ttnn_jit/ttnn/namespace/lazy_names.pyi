@@ -284,8 +284,11 @@ from ttnn_jit.ttnn.meshes.collectives import broadcast as broadcast
 from ttnn_jit.ttnn.meshes.collectives import mesh_partition as mesh_partition
 from ttnn_jit.ttnn.meshes.collectives import point_to_point as point_to_point
 from ttnn_jit.ttnn.meshes.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.meshes.distributed_norms import fused_rms_minimal as fused_rms_minimal
 from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_combine as all_to_all_combine
 from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_dispatch as all_to_all_dispatch
+from ttnn_jit.ttnn.meshes.expert_routing import moe_expert_token_remap as moe_expert_token_remap
+from ttnn_jit.ttnn.meshes.expert_routing import moe_routing_remap as moe_routing_remap
 from ttnn_jit.ttnn.meshes.host_shards import aggregate_tensor as aggregate_tensor
 from ttnn_jit.ttnn.meshes.host_shards import combine_device_tensors as combine_device_tensors
 from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_tensor
@@ -364,8 +367,6 @@ from ttnn_jit.ttnn.tensors.transfers import to_dtype as to_dtype
 from ttnn_jit.ttnn.tensors.transfers import to_layout as to_layout
 from ttnn_jit.ttnn.tensors.transfers import to_memory_config as to_memory_config
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
-from ttnn_jit.ttnn.meshes.expert_routing import moe_expert_token_remap as moe_expert_token_remap
-from ttnn_jit.ttnn.meshes.expert_routing import moe_routing_remap as moe_routing_remap
 from ttnn_jit.ttnn import core as core
 from ttnn_jit.ttnn import database as database
 from ttnn_jit.ttnn import dot_access as dot_access
@@ -600,6 +601,7 @@ __all__ = [
     "from_torch",
     "full",
     "full_like",
+    "fused_rms_minimal",
     "gelu_bw",
     "get_arch_name",
     "get_conv_output_dim",
