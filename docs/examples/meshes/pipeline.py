@@ -84,7 +84,8 @@ def main():
     batches = [torch.randn(ROWS, DIM) for _ in range(BATCHES)]
     ttnn.init_distributed_context()
     results = (in_one_process if ttnn.distributed_context_get_size() == 1 else in_two_ranks)(layers, batches)
-    for x, result in zip(batches, results, strict=bool(results)):
+    for batch, result in zip(batches, results, strict=bool(results)):
+        x = batch
         for up, down in layers:
             x = x + torch.nn.functional.gelu(x @ up) @ down
         assert ttnn.pearson_correlation_coefficient(x, result.float()) > 0.999
