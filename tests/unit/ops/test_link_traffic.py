@@ -89,6 +89,7 @@ def test_a_program_on_an_axis_uses_the_links_of_that_axis():
 def test_a_mesh_lies_along_the_axes_of_the_machine_in_any_order():
     galaxy = MACHINES["galaxy"]
     assert elements(device_exchanges.ALL_GATHER, galaxy, 1, 1, mesh=(4, 8)) == 7 * 4 * WIDTH / 2 / 4
+    assert elements(device_exchanges.ALL_GATHER, galaxy, 1, 1, mesh=(1, 4)) == 3 * 4 * WIDTH / 2 / 4  # a ring
     # Four of the eight chips of a line are no ring.
     assert elements(device_exchanges.ALL_GATHER, Machine("line", (8,), 1, (True,), 1e9), 1, 0, mesh=(4,)) == (
         3 * 4 * WIDTH

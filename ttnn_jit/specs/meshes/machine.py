@@ -51,8 +51,9 @@ class Machine:
     def links_between(self, mesh: MeshShape, devices: Sequence[int]) -> tuple[Link, ...]:
         """The links between these devices of a program's mesh.
 
-        Where the mesh fits along the machine's axes, in any order of the axes, it lies at the machine's origin. A row
-        of devices that does not fit runs through the machine's rows, every second one backwards.
+        Where the mesh fits along the machine's axes, in any order of the axes, it lies at the machine's origin, along
+        as many whole axes as can be. A row of devices that does not fit runs through the machine's rows, every second
+        one backwards.
 
         Raises:
             ArgumentError: The mesh does not fit the machine.
@@ -78,10 +79,14 @@ class Machine:
         """The chip of each device of a mesh."""
         own = MeshShape(self.mesh)
         shape = [extent for extent in mesh if extent > 1]
-        if len(shape) <= len(own):
-            for axes in itertools.permutations(range(len(own)), len(shape)):
-                if all(extent <= own[axis] for extent, axis in zip(shape, axes, strict=True)):
-                    return [_placed(at, axes, len(own)) for at in itertools.product(*map(range, shape))]
+        fitting = [
+            axes
+            for axes in itertools.permutations(range(len(own)), len(shape))
+            if all(extent <= own[axis] for extent, axis in zip(shape, axes, strict=True))
+        ]
+        if fitting:
+            axes = max(fitting, key=lambda each: sum(map(int.__eq__, shape, map(own.__getitem__, each))))
+            return [_placed(at, axes, len(own)) for at in itertools.product(*map(range, shape))]
         if len(shape) > 1 or mesh.mesh_size() > own.mesh_size():
             raise ArgumentError(
                 f"a mesh of shape {tuple(mesh)} does not fit {self.name}, which is {' x '.join(map(str, self.mesh))}"
