@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+import ttnn_jit
 from tests.end_to_end.meshes.test_exchanges import on, opened, shards_of
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
@@ -130,3 +131,20 @@ def test_collectives_of_single_models_are_their_parts():
     )
     assert same(gathered, ttnn.all_gather(x, 3, cluster_axis=1))
     assert same(product, ttnn.experimental.minimal_matmul(gathered, weight))
+
+
+def test_routing_in_a_jitted_function_has_the_bits_of_eager_calls():
+    mesh = opened(MESH)
+    mapping = ttnn.from_torch(torch.eye(8).repeat(3, 1)[None, None], dtype=ttnn.uint16, device=mesh)
+    scores = on(mesh, [torch.rand(1, 2, 8, 24)] * 8)
+    chosen = on(mesh, [torch.randint(24, (1, 2, 8, 3))] * 8, dtype=ttnn.uint16)
+    weights = on(mesh, [torch.rand(1, 8)] * 8)
+
+    def program(scores, mapping, chosen, weights):
+        remapped, marks = ttnn.moe_expert_token_remap(scores, mapping, chosen, reduction_size=4)
+        return remapped, marks, ttnn.moe_routing_remap(weights, 8, 4, 1)
+
+    expected = program(scores, mapping, chosen, weights)
+    found = ttnn_jit.jit()(program)(scores, mapping, chosen, weights)
+    for left, right in zip(expected, found, strict=True):
+        assert all(map(torch.equal, shards_of(left), shards_of(right)))

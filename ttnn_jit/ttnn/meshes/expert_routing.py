@@ -9,23 +9,22 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops.collectives.device_exchanges import REDUCE_SCATTER
+from ttnn_jit.ops.collectives.device_exchanges import MESH_PARTITION, REDUCE_SCATTER
 from ttnn_jit.ops.families.collective import REDUCE_SUM
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, device_of, exchange, of_each_device, shards_of
-from ttnn_jit.ttnn.meshes.expert_exchange import checked_device, columns_of_devices, placed, write_into
+from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, device_of, exchange
+from ttnn_jit.ttnn.meshes.expert_exchange import checked_device, column_of_device, placed, written_into
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
-from ttnn_jit.ttnn.tensors.tensor_creation import arange
 from ttnn_jit.ttnn.tensors.transfers import to_layout, typecast
 
 REDUCTION_SIZE = 16
 
 
-@host_function()
+@host_function(exchanges=True)
 def moe_expert_token_remap(
     topk_tensor: Tensor,
     expert_mapping_tensor: Tensor,
@@ -68,25 +67,23 @@ def moe_expert_token_remap(
             f"{experts} experts to {devices} devices do not fit each other"
         )
     with counted_as_one_program(device, name, topk_tensor.spec, experts, reduction_size):
-        own = [
-            shards_of(each) for each in (topk_tensor, expert_metadata_tensor, columns_of_devices(expert_mapping_tensor))
+        column = column_of_device(name, expert_mapping_tensor)
+        made = [
+            placed(each, memory_config)
+            for each in _own_scores(topk_tensor, expert_metadata_tensor, column, experts // devices, reduction_size)
         ]
-        pairs = [
-            _own_scores(*each, count=experts // devices, reduction_size=reduction_size)
-            for each in zip(*(shards.values() for shards in own), strict=True)
-        ]
-        made = [placed(of_each_device(topk_tensor, [*each]), memory_config) for each in zip(*pairs, strict=True)]
-    outputs = optional_output_mapping_tensor, optional_output_reduced_tensor
-    first, second = (
-        result if output is None else write_into(result, output) for result, output in zip(made, outputs, strict=True)
-    )
-    return first, second
+        outputs = optional_output_mapping_tensor, optional_output_reduced_tensor
+        first, second = (
+            result if output is None else written_into(name, result, output)
+            for result, output in zip(made, outputs, strict=True)
+        )
+        return first, second
 
 
 def _own_scores(
-    scores: Tensor, chosen: Tensor, column: Tensor, *, count: int, reduction_size: int
+    scores: Tensor, chosen: Tensor, column: Tensor, count: int, reduction_size: int
 ) -> tuple[Tensor, Tensor]:
-    """Both results on one device, whose experts `column` marks."""
+    """Both results on each device, whose experts `column` marks."""
     _, batch, sequence, experts = scores.shape
     tokens = batch * sequence
     rows = to_layout(scores, Layout.ROW_MAJOR)
@@ -110,15 +107,15 @@ def _own_scores(
 
 def _numbers_of_ones(column: Tensor, count: int) -> Tensor:
     """The numbers of the `count` rows that are 1 in a column of whole numbers, [1, count], in ascending order."""
-    extent = column.spec.volume
+    extent, _ = column.shape
     flat = operations.reshape(column, (extent,))
-    numbers = arange(0, extent, dtype=DataType.INT32, device=column.device())
+    numbers = operations.subtract(operations.cumsum(operations.add(operations.multiply(flat, 0), 1), 0), 1)
     places = operations.add(numbers, operations.multiply(operations.subtract(1, flat), extent))
     ascending, _ = operations.sort(places)
     return operations.reshape(operations.slice(ascending, (0,), (count,)), (1, count))
 
 
-@host_function()
+@host_function(exchanges=True)
 def moe_routing_remap(
     routing_weights_tensor: Tensor,
     non_zero_weight_size: int,
@@ -156,22 +153,23 @@ def moe_routing_remap(
     if non_zero_weight_size % expert_parallel_size:
         raise ShapeError(f"{name}: {non_zero_weight_size} weights have no {expert_parallel_size} equal shares")
     share = non_zero_weight_size // expert_parallel_size
-    coordinates = [*mesh.coordinates()]
     with counted_as_one_program(device, name, routing_weights_tensor.spec, non_zero_weight_size, cluster_axis):
-        made = [
-            _share(own, coordinates[number][cluster_axis] * share, share)
-            for number, own in shards_of(routing_weights_tensor).items()
-        ]
-        result = placed(of_each_device(routing_weights_tensor, made), memory_config)
-    return result if optional_output_tensor is None else write_into(result, optional_output_tensor)
+        shares = operations.concat(_shares(routing_weights_tensor, share, expert_parallel_size), 0)
+        own = exchange(name, MESH_PARTITION, shares, 0, cluster_axis=cluster_axis)
+        mask = typecast(own, routing_weights_tensor.dtype)
+        result = placed(operations.where(mask, routing_weights_tensor, 0.0), memory_config)
+        return result if optional_output_tensor is None else written_into(name, result, optional_output_tensor)
 
 
-def _share(weights: Tensor, first: int, count: int) -> Tensor:
-    """The weights that are not 0 from number `first` on, `count` of them, and 0 elsewhere."""
+def _shares(weights: Tensor, count: int, devices: int) -> list[Tensor]:
+    """For each device along the axis, a row that is 1 where its `count` weights are, and else 0."""
     is_set = typecast(operations.ne(weights, 0.0), DataType.INT32)
-    place = operations.subtract(operations.cumsum(is_set, 1), first + 1)
-    is_own = operations.multiply(is_set, operations.multiply(operations.ge(place, 0), operations.lt(place, count)))
-    return operations.where(typecast(is_own, weights.dtype), weights, 0.0)
+    place = operations.subtract(operations.cumsum(is_set, 1), 1)
+    found = []
+    for first in range(0, devices * count, count):
+        is_here = operations.multiply(operations.ge(place, first), operations.lt(place, first + count))
+        found.append(operations.multiply(is_set, is_here))
+    return found
 
 
 @host_function(name="experimental.deepseek_moe_fast_reduce_nc", chip_only="compute_kernel_config")

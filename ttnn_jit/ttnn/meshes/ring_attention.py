@@ -8,7 +8,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.attention.attention import SCALED_DOT_PRODUCT_ATTENTION
 from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import over_meshes
+from ttnn_jit.runtime.meshes.mesh_tensor import over_meshes
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.program_configs import SDPAProgramConfig
 from ttnn_jit.specs.cores.sub_devices import SubDeviceId
