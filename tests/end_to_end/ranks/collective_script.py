@@ -39,6 +39,12 @@ class Script:
         return self.digest.hexdigest()
 
 
+def two_collectives(script):
+    """An exchange along an axis, and one of all devices: what launched ranks compute."""
+    script.read(ttnn.all_gather(script.x, 0, cluster_axis=0))
+    script.read(ttnn.all_reduce(script.x))
+
+
 def every_collective(script):
     x, mesh, read = script.x, script.mesh, script.read
     read(x)
