@@ -13,7 +13,7 @@ from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_rea
 from ttnn_jit.compiler.l1_requirement import ExceedsL1Error
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms
-from ttnn_jit.compiler.stored_templates import read_template, stored_form
+from ttnn_jit.compiler.stored_templates import keep_template, read_template
 from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
 from ttnn_jit.compiler.template import (
     CompiledTemplate,
@@ -22,7 +22,6 @@ from ttnn_jit.compiler.template import (
     is_eligible,
     marked_places,
     sizes_of,
-    without_extents,
 )
 from ttnn_jit.compiler.template_check import check_by_another_compile
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
@@ -278,8 +277,17 @@ class Templates:
             return None
         compiled, compilation, digest = found
         COUNTERS.disk_hits += 1
-        family.templates.append(_Guarded.of(compiled, self._guard_of(compilation), digest, is_read=True))
-        return Found(compilation, family.templates[-1].guard)
+        exact = self._guard_of(compilation)
+        family.templates.append(
+            _Guarded.of(compiled, self._open_guard(compiled, compilation, exact), digest, is_read=True)
+        )
+        return Found(compilation, exact)
+
+    def _open_guard(self, compiled: CompiledTemplate, compilation: Compilation, exact: Any) -> Any:
+        """The guard of a template: that of one of its compilations, but for what it leaves open."""
+        if not compiled.hidden:
+            return exact
+        return self._guard_of(replace(compilation, reads=with_forms(compilation.reads, compiled.hidden)))
 
     def _compiled(self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden) -> Found | None:
         """The compilation of a request by a template that is made for it."""
@@ -299,12 +307,8 @@ class Templates:
         family.note_fixed_numbers(made.template, len(request.inputs))
         compilation = Compilation(made.program, made.reads, made.structure, None, made.warnings, by_template=True)
         exact = self._guard_of(compilation)
-        if made.hidden:  # in memory alone: on disk hidden inputs are fixed
-            guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
-            family.templates.append(_Guarded.of(made, guard, None, is_read=False))
-        else:
-            digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
-            family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
+        digest = keep_template(made, request, stored)
+        family.templates.append(_Guarded.of(made, self._open_guard(made, compilation, exact), digest, is_read=False))
         if not made.fits_l1:  # the template is for other sizes
             raise ExceedsL1Error
         return Found(compilation, exact)

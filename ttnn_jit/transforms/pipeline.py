@@ -179,15 +179,16 @@ def run_passes(
     observer: PassObserver | None = None,
     verify_each: bool = False,
     reproducers: Path | None = None,
+    verifier: Callable[[ModuleOp], None] = verify,
 ) -> None:
-    """Runs `passes` over `module` in place; see `run`."""
+    """Runs `passes` over `module` in place; see `run`. After each pass `verifier` accepts the module or raises."""
     chosen = tuple(passes)
     for stage in with_progress(chosen, len(chosen), "compiling, passes", after=SHOW_AFTER):
         before = print_module(module) if reproducers is not None else ""
         try:
             stage.apply(context(), module)
             if verify_each:
-                verify(module)
+                verifier(module)
         except Exception as error:
             failure = _pass_error(stage, module, error)
             if reproducers is not None:
@@ -254,17 +255,17 @@ _ANCHOR = re.compile(r"(?:builtin\.module|func\.func|any)\(([^()]*)\)")
 
 
 def pass_names() -> tuple[str, ...]:
-    """The names of all passes, the user's too."""
+    """The names of all passes over modules of this compiler, the user's too."""
     return (*_OWN_PASSES, *USER_PASSES)
 
 
-def require_pass(name: str) -> None:
-    """Requires a pass of that name.
+def known_name(name: str, others: Iterable[str] = ()) -> str:
+    """A name, which is that of a pass or one of `others`.
 
     Raises:
-        ArgumentError: There is none.
+        ArgumentError: It is not.
     """
-    _known(name, pass_names(), "pass")
+    return _known(name, (*pass_names(), *others), "pass")
 
 
 def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:

@@ -182,9 +182,52 @@ def test_work_on_equal_values_runs_once(mesh):
     assert_equal(jitted(x), ttnn.mesh_partition(ttnn.exp(ttnn.all_reduce(x, cluster_axis=1)), 2, 1))
     report = jitted.explain(x)
     assert [*Counter(launch.ops for launch in report.launches).items()] == [
-        (("all_reduce",), 2), (("exp",), 2), (("mesh_partition",), 8)
+        (("all_reduce", "exp"), 2), (("mesh_partition",), 8)
     ]  # fmt: skip
-    assert "launch 2 and 1 more: exp" in str(report)
+    assert "launch 0 and 1 more: all_reduce -> exp" in str(report)
+
+
+FUSED_ACROSS = {
+    "elementwise": (
+        lambda x: ttnn.relu(ttnn.all_reduce(x, cluster_axis=1)) * 2.0 + 1.0, {"all_reduce relu multiply add": 2}
+    ),
+    "parts of sums": (lambda x: ttnn.exp(ttnn.reduce_scatter(x, 2, cluster_axis=1)), {"reduce_scatter exp": 8}),
+    "a sum that is returned": (
+        lambda x: [total := ttnn.all_reduce(x, cluster_axis=0), ttnn.relu(total)], {"all_reduce relu": 4}
+    ),
+    "a sum with an operand of each device": (
+        lambda x: ttnn.all_reduce(x, cluster_axis=1) + x, {"all_reduce": 2, "add": 8}
+    ),
+    "a sum that is gathered too": (
+        lambda x: [ttnn.all_gather(total := ttnn.all_reduce(x, cluster_axis=0), 2, cluster_axis=1), ttnn.relu(total)],
+        {"all_reduce relu": 4, "all_gather": 8},
+    ),
+    "two sums": (
+        lambda x: ttnn.all_reduce(x, cluster_axis=1) + ttnn.all_reduce(ttnn.exp(x), cluster_axis=1),
+        {"exp": 8, "all_reduce": 2, "all_reduce add": 2},
+    ),
+    "sums of sums": (
+        lambda x: ttnn.relu(ttnn.all_reduce(ttnn.exp(ttnn.all_reduce(x, cluster_axis=0)), cluster_axis=1)),
+        {"all_reduce exp": 4, "all_reduce relu": 2},
+    ),
+    "rows of a sum": (
+        lambda x: ttnn.softmax(ttnn.all_reduce(x, cluster_axis=1), -1),
+        {"all_reduce max subtract exp sum divide": 2},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", FUSED_ACROSS)
+def test_what_only_reads_a_sum_is_computed_in_its_loop(mesh, name, dtype):
+    function, launches = FUSED_ACROSS[name]
+    jitted = ttnn_jit.jit()(function)
+    for _ in range(2):
+        x = on(mesh, random_shards(8, (1, 16, 64), dtype))
+        found, expected = (each if isinstance(each, list) else [each] for each in (jitted(x), function(x)))
+        for own, other in zip(found, expected, strict=True):
+            assert_equal(own, other)
+    assert Counter(" ".join(launch.ops) for launch in jitted.explain(x).launches) == launches
 
 
 def test_the_shape_of_the_mesh_is_a_part_of_the_key():

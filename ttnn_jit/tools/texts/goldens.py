@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.compiler.text_programs import TextModule, zeros
-from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
-from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
-from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
+from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.text_steps import Step, SteppedRun
+from ttnn_jit.dialects.text_calls.op_calls import OpCall
+from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
-from ttnn_jit.ops.families.text_operation import Role
-from ttnn_jit.ops.texts.exchange_texts import narrowed
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -60,19 +56,16 @@ class GoldenRun:
         module: The module.
         name: The function.
         inputs: Its arguments.
-
-    Attributes:
-        results: The results, after the last op was compared.
     """
 
     def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor]) -> None:
         self._module = module
-        self._function: FuncOp = module.functions[name]
-        self._inputs = inputs
-        self._devices = math.prod(module.mesh)
-        self._values: dict[SSAValue, tuple[torch.Tensor, ...]] = {}
-        self.results: list[torch.Tensor] = []
-        self._of_region: list[tuple[torch.Tensor, ...]] = []
+        self._run = SteppedRun(module, name, inputs)
+
+    @property
+    def results(self) -> list[torch.Tensor]:
+        """The results, after the last op was compared."""
+        return self._run.results
 
     def compared(self) -> Iterator[ComparedOp]:
         """Every op that computes, in the order of the run, calls included.
@@ -80,135 +73,29 @@ class GoldenRun:
         Raises:
             CompileError: An op is not executed here.
         """
-        yield from self._run_function(self._function, [(each,) * self._devices for each in self._inputs])
-        self.results = [each[0] for each in self._returned(self._function)]
+        return (ComparedOp(step.op, tuple(self._verdicts(step))) for step in self._run.steps())
 
-    def _returned(self, function: FuncOp) -> list[tuple[torch.Tensor, ...]]:
-        last = function.body.block.last_op
-        return [self._values[each] for each in last.operands if is_tensor(each.type)] if last else []
+    def _verdicts(self, step: Step) -> Iterator[Verdict]:
+        if step.is_exchange:
+            (got,) = step.results.values()
+            yield from _Judged(step.read, step.operands, self._is_on_chip, self._module.mesh).verdicts(got)
+        elif not step.read.operation.is_random:
+            yield from self._verdicts_on_devices(step)
 
-    def _run_function(self, function: FuncOp, arguments: Sequence[tuple[torch.Tensor, ...]]) -> Iterator[ComparedOp]:
-        block = function.body.block
-        tensors = [each for each in block.args if is_tensor(each.type)]
-        self._values.update(zip(tensors, arguments, strict=True))
-        for op in block.ops:
-            yield from self._run_op(op)
-
-    def _run_op(self, op: Operation) -> Iterator[ComparedOp]:
-        if isinstance(op, ReturnOp) or is_only_a_number(op):
-            return
-        if isinstance(op, CallOp):
-            yield from self._run_call(op, symbol_of(op.callee))
-            return
-        read = read_op(op)
-        if read.operation.role is Role.ALLOCATES:
-            self._values[op.results[0]] = (zeros(read.results[0]),) * self._devices
-        elif read.operation.role is not Role.NOTHING:
-            yield from _BY_ROLE[read.operation.role](self, op, read)
-
-    def _run_decomposition(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
-        yield from self._run_call(op, read.arguments["decomposition"])
-
-    def _run_callee(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
-        yield from self._run_call(op, read.arguments["callee"])
-
-    def _run_once(self, op: Operation, _: OpCall) -> Iterator[ComparedOp]:
-        yield from self._run_region(op.regions[0], [self._values[each] for each in op.operands])
-        self._values.update(zip(op.results, self._of_region, strict=True))
-
-    def _run_call(self, op: Operation, name: str) -> Iterator[ComparedOp]:
-        callee = self._module.callee(op, name)
-        yield from self._run_function(callee, [self._values[each] for each in op.operands if is_tensor(each.type)])
-        tensors = [each for each in op.results if is_tensor(each.type)]
-        self._values.update(zip(tensors, self._returned(callee), strict=True))
-
-    def _run_region(self, region: Region, arguments: Sequence[tuple[torch.Tensor, ...]]) -> Iterator[ComparedOp]:
-        """Every op of a region; what it returns is `_of_region` afterwards."""
-        block = region.block
-        self._values.update(zip(block.args, arguments, strict=True))
-        *ops, last = block.ops
-        for each in ops:
-            yield from self._run_op(each)
-        self._of_region = [self._values[each] for each in last.operands]
-
-    def _run_choice(self, op: Operation, _: OpCall) -> Iterator[ComparedOp]:
-        """All regions, as the program does."""
-        found = []
-        for region in op.regions:
-            yield from self._run_region(region, [])
-            found.append(self._of_region)
-        index = self._values[op.operands[0]][0]
-        number = int(index) if str(index.dtype) != "torch.bool" else 1 - int(index)
-        chosen = found[number] if 0 <= number < len(found) else found[-1]
-        self._values.update(zip(op.results, chosen, strict=True))
-
-    def _run_loop(self, op: Operation, _: OpCall) -> Iterator[ComparedOp]:
-        condition, body = op.regions
-        carried = [self._values[each] for each in op.operands]
-        while True:
-            yield from self._run_region(condition, carried)
-            if not bool(self._of_region[0][0]):
-                break
-            yield from self._run_region(body, carried)
-            carried = self._of_region
-        self._values.update(zip(op.results, carried, strict=True))
-
-    def _run_on_shards(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
-        import torch
-
-        given, wanted = shard_tilings(read)
-        shards = []
-        for value, tiling in zip(op.operands, given, strict=True):
-            check_devices(tiling, self._devices)
-            wholes = enumerate(self._values[value])
-            shards.append(tuple(tiling.part_of(each, device, narrowed).contiguous() for device, each in wholes))
-        yield from self._run_region(op.regions[0], shards)
-        for value, parts, tiling in zip(op.results, self._of_region, wanted, strict=True):
-            self._values[value] = (tiling.whole(parts, torch.cat),) * self._devices
-
-    def _compared(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
-        """The results on every device; devices with equal operands share them."""
-        operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
-        program = self._module.program_of(op, operands)
-        made: dict[tuple[int, ...], list[torch.Tensor]] = {}
-        verdicts: list[Verdict] = []
-        found = []
-        for device in range(self._devices):
-            given = [self._values[each][device] for each in operands]
-            key = tuple(map(id, given))
-            if key not in made:
-                made[key] = got = program(*given)
-                judged = _Judged(read, dict(zip(operands, given, strict=True)), self._is_on_chip)
-                if not read.operation.is_random:
-                    verdicts += judged.verdicts(got)
-            found.append(made[key])
-        for index, value in enumerate(read.written(op)):
-            self._values[value] = tuple(results[index] for results in found)
-        yield ComparedOp(op, tuple(verdicts))
-
-    def _exchanged(self, op: Operation, read: OpCall) -> Iterator[ComparedOp]:
-        operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
-        given = [each for value in operands for each in self._values[value]]
-        got = self._module.program_of(op, operands, on_mesh=True)(*given)
-        self._values[op.results[0]] = tuple(got)
-        judged = _Judged(read, {value: self._values[value] for value in operands}, self._is_on_chip, self._module.mesh)
-        yield ComparedOp(op, tuple(judged.verdicts(got)))
+    def _verdicts_on_devices(self, step: Step) -> Iterator[Verdict]:
+        """The verdicts on each device; those with the same operands have the same results."""
+        judged = set()
+        for device in range(math.prod(self._module.mesh)):
+            given = {value: tensors[device] for value, tensors in step.operands.items()}
+            key = tuple(map(id, given.values()))
+            if key not in judged:
+                judged.add(key)
+                got = [tensors[device] for tensors in step.results.values()]
+                yield from _Judged(step.read, given, self._is_on_chip).verdicts(got)
 
     @property
     def _is_on_chip(self) -> bool:
         return self._module.target.numerics is Numerics.DEVICE
-
-
-_BY_ROLE: Mapping[Role, Callable[[GoldenRun, Operation, OpCall], Iterator[ComparedOp]]] = {
-    Role.COMPUTES: GoldenRun._compared,
-    Role.CALLS: GoldenRun._run_decomposition,
-    Role.CALLS_ONCE: GoldenRun._run_callee,
-    Role.EXCHANGES: GoldenRun._exchanged,
-    Role.CHOOSES: GoldenRun._run_choice,
-    Role.REPEATS: GoldenRun._run_loop,
-    Role.SHARDS: GoldenRun._run_on_shards,
-    Role.RUNS_REGION: GoldenRun._run_once,
-}
 
 
 class _Judged:
