@@ -231,6 +231,15 @@ def test_a_custom_call_is_refused_by_its_target(tmp_path, capsys):
     assert "text.mlir:3:3: `stablehlo.custom_call@lapack` is not executed here" in capsys.readouterr().err
 
 
+def test_the_portable_form_is_refused_with_what_converts_it(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    file.write_text('"vhlo.func_v1"() ({\n  "vhlo.return_v1"() : () -> ()\n}) : () -> ()\n')
+    assert main(["run", str(file)]) == 1
+    error = capsys.readouterr().err
+    assert "text.mlir:1:1: `vhlo.func_v1` is of VHLO" in error
+    assert "--vhlo-legalize-to-stablehlo" in error
+
+
 COMPOSITE = """
 func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %0 = stablehlo.composite "a.b" %x {decomposition = @impl} : (tensor<2x2xf32>) -> tensor<2x2xf32>
