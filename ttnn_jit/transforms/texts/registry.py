@@ -12,6 +12,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 
 _PACKAGE = "ttnn_jit.transforms.texts"
+_FOLDERS = ("passes", "ttnn_passes")
 
 REFUSED_PASSES = {
     "ttnn-optimizer": "it asks a model of the chip which layouts are fast; a CPU has none",
@@ -41,8 +42,12 @@ def text_pass_names() -> tuple[str, ...]:
 @cache
 def _files() -> dict[str, str]:
     """Name of a pass -> the module that declares it."""
-    stems = [file.stem for file in (Path(__file__).parent / "passes").glob("*.py") if not file.stem.startswith("_")]
-    return {stem.removesuffix("_texts").replace("_", "-"): f"{_PACKAGE}.passes.{stem}" for stem in stems}
+    files = [file for folder in _FOLDERS for file in (Path(__file__).parent / folder).glob("*.py")]
+    return {
+        file.stem.removesuffix("_texts").replace("_", "-"): f"{_PACKAGE}.{file.parent.name}.{file.stem}"
+        for file in files
+        if not file.stem.startswith("_")
+    }
 
 
 @cache

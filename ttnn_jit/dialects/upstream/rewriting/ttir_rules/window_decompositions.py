@@ -9,7 +9,6 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, f32, i32
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.dialects.upstream.rewriting.decompositions import sliced
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rules
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     boolean,
@@ -22,8 +21,9 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     with_shape,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operand_named, owner_named
-from ttnn_jit.dialects.upstream.rewriting.sliding_windows import permute, reshape
-from ttnn_jit.dialects.upstream.rewriting.value_folds import element_of, filled, number_of
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.decompositions import sliced
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import permute, reshape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, filled, number_of
 
 DECOMPOSED = Rules()
 

@@ -26,8 +26,8 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import (
     owner_named,
     users_of,
 )
-from ttnn_jit.dialects.upstream.rewriting.sliding_windows import reshape
-from ttnn_jit.dialects.upstream.rewriting.value_folds import element_of, is_float, number_of
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import reshape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, is_float, number_of
 from ttnn_jit.dialects.upstream.rules.view import broadcast
 
 TAGS = Rules()
