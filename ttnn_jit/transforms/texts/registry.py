@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -73,6 +74,21 @@ def text_pass_class(name: str) -> type[TextPass]:
         if isinstance(value, type) and issubclass(value, TextPass) and getattr(value, "name", None) == name:
             return value
     raise InternalError(f"{module.__file__} has no pass whose name is {name!r}")
+
+
+def described() -> Iterator[tuple[str, str, str]]:
+    """Name, options and first sentence of each pass."""
+    for name in text_pass_names():
+        kind = text_pass_class(name)
+        own = [each for each in fields(kind) if each.name != "ir_version"]
+        options = ", ".join(f"`{each.name.replace('_', '-')}={_spelled(each.default)}`" for each in own)
+        yield f"`{name}`", options, (kind.__doc__ or "").partition("\n")[0].strip()
+
+
+def _spelled(default: object) -> str:
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
+    return str(default).lower() if isinstance(default, bool) else str(default)
 
 
 def text_passes(name: str, options: str, *, ir_version: str = "") -> tuple[TextPass, ...]:
