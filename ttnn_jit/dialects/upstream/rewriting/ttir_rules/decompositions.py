@@ -159,13 +159,12 @@ def prod(op: Operation, rewriter: Rewriter) -> bool:
     dims = sorted({dim % len(shape) for dim in integers_in(op.properties.get("dim_arg"))})
     if len(dims) < 2 or len(dims) == len(shape):
         return False
-    value, result = source, [*shape]
-    for dim in dims:
-        result[dim] = 1
-        properties = {"keep_dim": parsed("true"), "dim_arg": listed([dim])}
+    value, keeps = source, op.properties.get("keep_dim") == parsed("true")
+    for dim in reversed(dims):
+        given = [*shape_of(value.type)]
+        result = [*given[:dim], *([1] if keeps else []), *given[dim + 1 :]]
+        properties = {"keep_dim": parsed("true" if keeps else "false"), "dim_arg": listed([dim])}
         value = rewriter.value("ttir.prod", {"input": value}, properties, with_shape(op.results[0].type, result), op)
-    if tuple(result) != shape_of(op.results[0].type):
-        value = reshape(value, shape_of(op.results[0].type), rewriter, op)
     rewriter.replace(op, [value])
     return True
 

@@ -136,6 +136,24 @@ def silu(op: Operation, rewriter: Rewriter) -> bool:
     return False
 
 
+@FUSIONS.of("ttir.typecast")
+def silu_between_casts(op: Operation, rewriter: Rewriter) -> bool:
+    """``x * sigmoid(x)`` in a wider type, cast back to the type of `x`."""
+    product = owner_named(op.operands[0], "ttir.multiply")
+    if product is None or not has_one_user(product.results[0]):
+        return False
+    casts = [owner_named(value, "ttir.typecast") for value in product.operands[:2]]
+    for cast, other in (casts, casts[::-1]):
+        inner = owner_named(cast.operands[0], "ttir.sigmoid") if cast is not None else None
+        if inner is None or other is None or inner.operands[0] is not other.operands[0]:
+            continue
+        source = inner.operands[0]
+        if source.type == op.results[0].type and has_one_user(inner.results[0]):
+            rewriter.replace(op, [rewriter.value("ttir.silu", {"input": source}, {}, source.type, op)])
+            return True
+    return False
+
+
 @FUSIONS.of("ttir.div")
 def softmax(op: Operation, rewriter: Rewriter) -> bool:
     """``exp(x) / sum(exp(x))`` along one dimension."""
