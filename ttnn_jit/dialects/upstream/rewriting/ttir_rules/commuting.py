@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.dialects.upstream.rewriting import movement_folds
-from ttnn_jit.dialects.upstream.rewriting.broadcasts import elementwise_names
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rule, RuleSet, merged
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     boolean,
@@ -20,6 +18,8 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     with_shape,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operation_kind, owner_named, users_of
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules import movement_folds
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.broadcasts import elementwise_names
 from ttnn_jit.dialects.writing.editing import insert_before
 
 MOVES = ("ttir.permute", "ttir.reshape")

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.dialects.ttnn import HOIST
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.ttir_conversions import DROPPED, is_convertible, to_ttir
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttir_conversions import DROPPED, is_convertible, to_ttir
 from ttnn_jit.dialects.writing.editing import erase
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 

@@ -143,7 +143,8 @@ def number_of(value: SSAValue) -> float | int | None:
     if made is None:
         return None
     constants = {"ttir.zeros": 0, "ttir.ones": 1}
-    return constants.get(made.name, splat_number(made.properties.get("fill_value") or made.properties.get("value")))
+    stated = made.properties.get("fill_value", made.properties.get("value"))
+    return constants.get(made.name, splat_number(stated))
 
 
 _COPIES = ("ttir.reshape", "ttir.broadcast", "ttir.typecast", "ttir.permute")

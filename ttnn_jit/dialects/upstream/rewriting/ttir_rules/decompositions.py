@@ -25,8 +25,8 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     with_shape,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operands_by_name
-from ttnn_jit.dialects.upstream.rewriting.sliding_windows import permute, reshape
-from ttnn_jit.dialects.upstream.rewriting.value_folds import element_of, filled
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import permute, reshape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, filled
 from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr
 
 DECOMPOSED = Rules()
@@ -159,13 +159,12 @@ def prod(op: Operation, rewriter: Rewriter) -> bool:
     dims = sorted({dim % len(shape) for dim in integers_in(op.properties.get("dim_arg"))})
     if len(dims) < 2 or len(dims) == len(shape):
         return False
-    value, result = source, [*shape]
-    for dim in dims:
-        result[dim] = 1
-        properties = {"keep_dim": parsed("true"), "dim_arg": listed([dim])}
+    value, keeps = source, op.properties.get("keep_dim") == parsed("true")
+    for dim in reversed(dims):
+        given = [*shape_of(value.type)]
+        result = [*given[:dim], *([1] if keeps else []), *given[dim + 1 :]]
+        properties = {"keep_dim": parsed("true" if keeps else "false"), "dim_arg": listed([dim])}
         value = rewriter.value("ttir.prod", {"input": value}, properties, with_shape(op.results[0].type, result), op)
-    if tuple(result) != shape_of(op.results[0].type):
-        value = reshape(value, shape_of(op.results[0].type), rewriter, op)
     rewriter.replace(op, [value])
     return True
 
@@ -209,9 +208,9 @@ def batch_norm(op: Operation, rewriter: Rewriter) -> bool:
     operands = operands_by_name(op)
     source = op.operands[0]
     parameters = {name: value[0] for name, value in operands.items() if name != "operand" and isinstance(value, list)}
-    if all(len(shape_of(each.type)) == 4 for each in parameters.values()):
-        return False
     shape, dim = shape_of(source.type), _one(op, "dimension")
+    if len(shape) == 4 and dim == 1 and all(len(shape_of(each.type)) == 4 for each in parameters.values()):
+        return False
     if len(shape) > 4 or any(len(shape_of(each.type)) not in {1, 4} for each in parameters.values()):
         raise CompileError(
             f"failed to legalize operation '{op.name}' that was explicitly marked illegal: its operand has rank "
@@ -225,7 +224,7 @@ def batch_norm(op: Operation, rewriter: Rewriter) -> bool:
     if len(shape) != 4:
         moved = reshape(moved, normal, rewriter, op)
     for name, value in parameters.items():
-        if len(shape_of(value.type)) == 1:
+        if shape_of(value.type) != (1, shape[dim], 1, 1):
             operands[name] = reshape(value, (1, shape[dim], 1, 1), rewriter, op)
     operands["operand"] = moved
     types = [with_shape(op.results[0].type, normal)]

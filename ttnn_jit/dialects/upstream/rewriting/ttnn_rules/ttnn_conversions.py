@@ -57,7 +57,7 @@ RENAMED_OPERANDS = {
 _IN_PLACE = {"ttnn.update_cache", "ttnn.paged_update_cache", "ttnn.fill_cache", "ttnn.paged_fill_cache"}
 """Operations that write their first operand, and have no result."""
 
-_NOT_GIVEN = {"memory_config", "layout", "dtype", "device"}
+_NOT_GIVEN = {"memory_config", "layout", "dtype", "output_dtype", "device"}
 
 
 def refuse(op: Operation, reason: str = "") -> CompileError:
@@ -112,7 +112,8 @@ def _properties(op: Operation, row: OperationRow, rewriter: Rewriter) -> dict[st
     for each in row.attributes:
         value = given.get(each.name)
         if each.name in _NOT_GIVEN or (value is None and not each.is_optional):
-            value = of_result(op, each) or value
+            said = of_result(op, each)
+            value = value if said is None else said
         if value is None and each.name in defaults and not each.is_optional:
             value = default_of(defaults[each.name])
         if value is not None:

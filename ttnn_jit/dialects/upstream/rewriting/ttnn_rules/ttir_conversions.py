@@ -13,7 +13,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     shape_of,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operands_by_name
-from ttnn_jit.dialects.upstream.rewriting.ttnn_conversions import (
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import (
     RENAMED,
     RENAMED_OPERANDS,
     default_of,
@@ -71,7 +71,7 @@ def _attribute(op: Operation, name: str) -> Attribute | None:
     shape = shape_of(op.results[0].type) if op.results else ()
     match op.name, name:
         case ("ttnn.argmax", "dim_arg") | ("ttnn.prod", "dim_arg"):
-            dims = integers_in(op.properties.get("dim") or op.properties.get("dim_arg"))
+            dims = integers_in(op.properties.get("dim", op.properties.get("dim_arg")))
             found: Attribute | None = listed(dims) if dims else None
         case (("ttnn.full" | "ttnn.zeros" | "ttnn.ones"), "shape"):
             found = dense_i32(shape)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.dialects.upstream.rewriting.layout_assignment import assign_layouts
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.layout_assignment import assign_layouts
 from ttnn_jit.transforms.texts.passes.tt_populate_argument_types import argument_kind
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 

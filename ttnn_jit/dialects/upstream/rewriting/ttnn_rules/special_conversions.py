@@ -22,9 +22,9 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     ttnn_shape,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, mesh_of, operand_named
-from ttnn_jit.dialects.upstream.rewriting.ttnn_conversions import Conversion, namesake, refuse, with_operands
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import number_of
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import LayoutView, data_type_attribute, has_layout, laid_out
-from ttnn_jit.dialects.upstream.rewriting.value_folds import number_of
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import Conversion, namesake, refuse, with_operands
 
 CONVERSIONS: dict[str, Conversion] = {}
 """Name of an operation of TTIR -> what it becomes; the others become their namesake."""

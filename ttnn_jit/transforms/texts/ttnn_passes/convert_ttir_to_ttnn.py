@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.dialects.upstream.rewriting.greedy import erase_dead
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.ttnn_conversions import is_converted, namesake
-from ttnn_jit.dialects.upstream.rewriting.window_conversions import CONVERSIONS
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import is_converted, namesake
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.window_conversions import CONVERSIONS
 from ttnn_jit.dialects.writing.editing import erase
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 

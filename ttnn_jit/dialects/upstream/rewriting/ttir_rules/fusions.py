@@ -26,8 +26,8 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import (
     owner_named,
     users_of,
 )
-from ttnn_jit.dialects.upstream.rewriting.sliding_windows import reshape
-from ttnn_jit.dialects.upstream.rewriting.value_folds import element_of, is_float, number_of
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import reshape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, is_float, number_of
 from ttnn_jit.dialects.upstream.rules.view import broadcast
 
 TAGS = Rules()
@@ -48,7 +48,7 @@ _REDUCTIONS = (
 )
 
 
-def _without_broadcast(value: SSAValue) -> SSAValue:
+def without_broadcast(value: SSAValue) -> SSAValue:
     """A value before it is broadcast."""
     while (made := owner_named(value, "ttir.broadcast")) is not None:
         value = made.operands[0]
@@ -136,11 +136,29 @@ def silu(op: Operation, rewriter: Rewriter) -> bool:
     return False
 
 
+@FUSIONS.of("ttir.typecast")
+def silu_between_casts(op: Operation, rewriter: Rewriter) -> bool:
+    """``x * sigmoid(x)`` in a wider type, cast back to the type of `x`."""
+    product = owner_named(op.operands[0], "ttir.multiply")
+    if product is None or not has_one_user(product.results[0]):
+        return False
+    casts = [owner_named(value, "ttir.typecast") for value in product.operands[:2]]
+    for cast, other in (casts, casts[::-1]):
+        inner = owner_named(cast.operands[0], "ttir.sigmoid") if cast is not None else None
+        if inner is None or other is None or inner.operands[0] is not other.operands[0]:
+            continue
+        source = inner.operands[0]
+        if source.type == op.results[0].type and has_one_user(inner.results[0]):
+            rewriter.replace(op, [rewriter.value("ttir.silu", {"input": source}, {}, source.type, op)])
+            return True
+    return False
+
+
 @FUSIONS.of("ttir.div")
 def softmax(op: Operation, rewriter: Rewriter) -> bool:
     """``exp(x) / sum(exp(x))`` along one dimension."""
     exp = owner_named(op.operands[0], "ttir.exp")
-    total = owner_named(_without_broadcast(op.operands[1]), "ttir.sum")
+    total = owner_named(without_broadcast(op.operands[1]), "ttir.sum")
     if exp is None or total is None or total.operands[0] is not exp.results[0]:
         return False
     dims, keeps = integers_in(total.properties.get("dim_arg")), total.properties.get("keep_dim") == boolean(True)
@@ -161,7 +179,7 @@ def stable_softmax(op: Operation, rewriter: Rewriter) -> bool:
     if difference is None or not has_one_user(difference.results[0]):
         return False
     source = difference.operands[0]
-    greatest = owner_named(_without_broadcast(difference.operands[1]), "ttir.max")
+    greatest = owner_named(without_broadcast(difference.operands[1]), "ttir.max")
     if greatest is None or greatest.operands[0] is not source or source.type != op.results[0].type:
         return False
     dims = [dim % len(shape_of(source.type)) for dim in integers_in(greatest.properties.get("dim_arg"))]
@@ -245,9 +263,9 @@ def convolution_with_bias(op: Operation, rewriter: Rewriter) -> bool:
             continue
         if convolution.results[0].type != op.results[0].type:
             continue
-        bias = _without_broadcast(op.operands[1 - index])
+        bias = without_broadcast(op.operands[1 - index])
         shape = shape_of(convolution.results[0].type)
-        channel = _channel_of(convolution)
+        channel = channel_of(convolution)
         if shape_of(bias.type) != tuple(shape[dim] if dim == channel else 1 for dim in range(len(shape))):
             continue
         if (given := operand_named(convolution, "bias")) is not None:
@@ -261,7 +279,8 @@ def convolution_with_bias(op: Operation, rewriter: Rewriter) -> bool:
     return False
 
 
-def _channel_of(convolution: Operation) -> int:
+def channel_of(convolution: Operation) -> int:
+    """The dimension of a convolution's result that has its channels."""
     layout = convolution.properties.get("convolution_layout")
     if layout is not None:
         return int(layout.value("outputFeatureDimension"))  # type: ignore[attr-defined]  # an attribute of the tables

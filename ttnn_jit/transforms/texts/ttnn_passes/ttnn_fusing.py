@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.dialects.upstream.rewriting.greedy import rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.ttnn_fusions import FUSIONS
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_fusions import FUSIONS
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 

@@ -36,8 +36,10 @@ _ui8, _ui16 = (IntegerType(width, Signedness.UNSIGNED) for width in (8, 16))
 def chip_element(element: Attribute) -> Attribute | None:
     """The element type of a chip for that of a text; None if there is none."""
     match element:
-        case BFloat16Type() | Float32Type() | Float16Type() | TileType():
+        case BFloat16Type() | Float32Type() | TileType():
             return element
+        case Float16Type():
+            return bf16
         case Float64Type():
             return f32
         case IntegerType():

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.dialects.upstream.rewriting.decompositions import sliced
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rules
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import integer, integers_in, shape_of, with_shape
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.sliding_windows import permute, reshape
-from ttnn_jit.dialects.upstream.rewriting.value_folds import filled
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.decompositions import sliced
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import permute, reshape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import filled
 
 DECOMPOSED = Rules()
 

@@ -9,11 +9,11 @@ from typing import Any
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, f32, i32
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.dialects.upstream.rewriting.decompositions import sliced
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rules
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     boolean,
     dense_i32,
+    dense_i64,
     integer,
     integers_in,
     number,
@@ -22,8 +22,9 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     with_shape,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operand_named, owner_named
-from ttnn_jit.dialects.upstream.rewriting.sliding_windows import permute, reshape
-from ttnn_jit.dialects.upstream.rewriting.value_folds import element_of, filled, number_of
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.decompositions import sliced
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import permute, reshape
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, filled, number_of
 
 DECOMPOSED = Rules()
 
@@ -66,10 +67,8 @@ def convolution(op: Operation, rewriter: Rewriter) -> bool:
         return False
     weight, bias = op.operands[1], operand_named(op, "bias")
     source = permute(op.operands[0], [given.input[0], *given.input_spatial, given.input[1]], rewriter, op)
-    if given.transposed and (reversal := owner_named(weight, "ttir.reverse")) is not None:
-        weight = reversal.operands[0]
-    elif given.transposed:
-        return False
+    if given.transposed:
+        weight = _mirrored(weight, given, rewriter, op)
     outer, inner = given.kernel_out, given.kernel_in
     order = [inner, outer] if given.transposed else [outer, inner]
     weight = permute(weight, [*order, *given.kernel_spatial], rewriter, op)
@@ -81,6 +80,15 @@ def convolution(op: Operation, rewriter: Rewriter) -> bool:
     back = [given.output[0], *given.output_spatial, given.output[1]]
     rewriter.replace(op, [permute(value, [back.index(each) for each in range(len(back))], rewriter, op)])
     return True
+
+
+def _mirrored(weight: SSAValue, given: _Convolution, rewriter: Rewriter, at: Operation) -> SSAValue:
+    """A weight with its taps the other way round: one that was reversed before it was."""
+    spatial = sorted(given.kernel_spatial)
+    reversal = owner_named(weight, "ttir.reverse")
+    if reversal is not None and sorted(integers_in(reversal.properties["dimensions"])) == spatial:
+        return reversal.operands[0]
+    return rewriter.value("ttir.reverse", {"input": weight}, {"dimensions": dense_i64(spatial)}, weight.type, at)
 
 
 def _by_batch_groups(
@@ -98,14 +106,13 @@ def _by_batch_groups(
         return _convolved(source, weight, bias, given, shape, rewriter, at)
     batch, out = shape_of(source.type)[0] // count, shape_of(weight.type)[0] // count
     part = [*shape[:-1], shape[-1] // count]
-    parts = []
-    for index in range(count):
-        images = sliced(source, 0, (index * batch, (index + 1) * batch, 1), rewriter, at)
-        kernel = sliced(weight, 0, (index * out, (index + 1) * out, 1), rewriter, at)
-        offset = None
-        if bias is not None:
-            offset = sliced(bias, given.rank + 1, (index * out, (index + 1) * out, 1), rewriter, at)
-        parts.append(_convolved(images, kernel, offset, given, part, rewriter, at))
+
+    def cut(value: SSAValue, dim: int, size: int) -> list[SSAValue]:
+        return [sliced(value, dim, (index * size, (index + 1) * size, 1), rewriter, at) for index in range(count)]
+
+    offsets = cut(bias, given.rank + 1, out) if bias is not None else [None] * count
+    groups = zip(cut(source, 0, batch), cut(weight, 0, out), offsets, strict=True)
+    parts = [_convolved(images, kernel, offset, given, part, rewriter, at) for images, kernel, offset in groups]
     type_ = with_shape(source.type, shape)
     properties = {"dim": integer(given.rank + 1, si32)}
     return rewriter.value("ttir.concat", {"inputs": parts}, properties, type_, at)

@@ -21,8 +21,9 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     si32,
 )
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.special_conversions import CONVERSIONS as OTHER_CONVERSIONS
-from ttnn_jit.dialects.upstream.rewriting.special_conversions import (
+from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import data_type_attribute
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.special_conversions import CONVERSIONS as OTHER_CONVERSIONS
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.special_conversions import (
     bias_of,
     pair,
     quadruple,
@@ -30,8 +31,7 @@ from ttnn_jit.dialects.upstream.rewriting.special_conversions import (
     reshaped,
     sliding_window_of,
 )
-from ttnn_jit.dialects.upstream.rewriting.ttnn_conversions import refuse
-from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import data_type_attribute
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import refuse
 
 
 def _result(op: Operation) -> TensorType[Attribute]:
@@ -133,11 +133,12 @@ def _pool2d(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
         "channels": integer(channels, si32),
         "kernel_size": dense_i32(kernel),
         "stride": dense_i32(pair(op, "stride")),
-        "padding": dense_i32([top, left] if even else [top, bottom, left, right]),
+        # Unlike a convolution's, these are top, left, bottom, right: tt-mlir's runtime changes their order.
+        "padding": dense_i32([top, left] if even else [top, left, bottom, right]),
         "dilation": dense_i32(dilation),
         "ceil_mode": op.properties.get("ceil_mode"),
         "in_place_halo": boolean(False),
-        "count_include_pad": op.properties.get("count_include_pad") or boolean(True),
+        "count_include_pad": op.properties.get("count_include_pad", boolean(True)),
     }
     name = f"ttnn.{op.name.partition('.')[2]}"
     return [*rewriter.create(name, {"input": source}, properties, [each.type for each in op.results], op).results]

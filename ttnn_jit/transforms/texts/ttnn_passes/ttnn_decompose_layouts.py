@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.dialects.upstream.rewriting.layout_steps import decompose_layout
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.layout_steps import decompose_layout
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
 

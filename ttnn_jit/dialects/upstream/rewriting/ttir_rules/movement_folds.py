@@ -37,7 +37,7 @@ def layout_of_itself(op: Operation, rewriter: Rewriter) -> bool:
 @FOLDS.of("ttir.broadcast", "ttir.repeat")
 def of_no_copies(op: Operation, rewriter: Rewriter) -> bool:
     """A broadcast that repeats nothing."""
-    counts = integers_in(op.properties.get("broadcast_dimensions") or op.properties.get("repeat_dimensions"))
+    counts = integers_in(op.properties.get("broadcast_dimensions", op.properties.get("repeat_dimensions")))
     if any(count != 1 for count in counts) or op.operands[0].type != op.results[0].type:
         return False
     rewriter.replace(op, [op.operands[0]])

@@ -8,8 +8,8 @@ from xdsl.ir import Operation
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rule, RuleSet
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import parsed
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, has_one_user, operand_named, owner_named
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import data_type
-from ttnn_jit.dialects.upstream.rewriting.value_folds import element_of
 
 
 def _after_product(op: Operation, rewriter: Rewriter) -> bool:
