@@ -371,3 +371,28 @@ def test_one_op_is_written_as_a_module_that_runs():
     (module,) = parse_texts(module_of(OPS["matmul"]), "text.mlir")
     op = next(each for each in module.walk() if each.name == "ttir.matmul")
     checked(TextModule(module_of_op(op), PRESETS["cpu"]))
+
+
+@pytest.mark.parametrize(
+    ("placements", "part", "dims", "override"),
+    [
+        ("<shard, 0 : i64>, <shard, 1 : i64>", "3x3", "0 : i32, 1 : i32", ""),
+        ("<replicate>, <shard, 0 : i64>", "2x9", "1 : i32, 0 : i32", ", mesh_shape_override = [1 : i32, 3 : i32]"),
+    ],
+)
+def test_a_tensor_is_distributed_over_a_mesh_and_aggregated(placements, part, dims, override):
+    text = f"""
+    func.func @main(%x: tensor<6x9xf32>) -> tensor<6x9xf32> {{
+      %d = "ttnn.get_device"() <{{mesh_shape = #ttnn<mesh_shape 2x3>}}> : () -> !ttnn.device
+      %0 = "ttnn.distribute_tensor"(%x, %d) <{{mapper_config = #ttnn.mesh_mapper_config<placements = [{placements}]>}}>
+        : (tensor<6x9xf32>, !ttnn.device) -> tensor<{part}xf32>
+      %1 = "ttnn.exp"(%0) : (tensor<{part}xf32>) -> tensor<{part}xf32>
+      %2 = "ttnn.aggregate_tensor"(%1, %d)
+        <{{composer_config = #ttnn.mesh_composer_config<dims = [{dims}]{override}>}}>
+        : (tensor<{part}xf32>, !ttnn.device) -> tensor<6x9xf32>
+      return %2 : tensor<6x9xf32>
+    }}"""
+    module = loaded(text, mesh=(2, 3))
+    checked(module)
+    x = torch.randn(6, 9)
+    torch.testing.assert_close(module.program("main")(x)[0], x.exp())
