@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+from functools import partial
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.language.axes import axis_of
@@ -317,7 +319,47 @@ SCATTER = text(
     scatter_reduce_type="invalid",
 )
 
+
+def _axes(text: str) -> list[list[str]]:
+    """The axes of one side of a pattern: ``b (h w) c`` has [b], [h, w] and [c].
+
+    Raises:
+        ArgumentError: It is no list of names and groups of them.
+    """
+    groups = re.findall(r"\(([^()]*)\)|(\S+)", text)
+    found = [group.split() if group or not name else [name] for group, name in groups]
+    names = [name for group in found for name in group]
+    if not all(name.isidentifier() or name == "1" for name in names):
+        raise ArgumentError(f"{text!r} is no side of a pattern: names and groups of them are rearranged")
+    return found
+
+
+def _rearranged(reshape: Any, permute: Any, call: TextCall) -> Any:
+    """The tensor with its axes grouped and ordered as a pattern says: ``b h w c -> b (h w) c``."""
+    left, right = (_axes(side) for side in call.pattern.split("->"))
+    if any(len(group) > 1 for group in left):
+        raise ArgumentError(f"{call.pattern!r} splits an axis, and its parts have no sizes")
+    names = [name for group in left for name in group if name != "1"]
+    extents = dict(zip((name for (name,) in left), call.input.shape, strict=True))
+    wanted = [name for group in right for name in group if name != "1"]
+    if sorted(wanted) != sorted(names):
+        raise ArgumentError(f"{call.pattern!r} has other axes on the right")
+    x = reshape(call.input, tuple(extents[name] for name in names))
+    x = permute(x, [names.index(name) for name in wanted])
+    return reshape(x, tuple(math.prod(extents.get(name, 1) for name in group) for group in right))
+
+
+REARRANGE = text(
+    "ttir.rearrange",
+    "input",
+    lambda ops, call: _rearranged(ops.reshaped, partial(_permuted, ops), call),
+    lambda torch, call: _rearranged(torch.reshape, torch.permute, call),
+    pattern=REQUIRED,
+    takes_f64=True,
+)
+
 TEXTS = (
+    REARRANGE,
     BROADCAST,
     REPEAT,
     PAD,

@@ -85,6 +85,11 @@ class Binary:
         attributes = function.arg_attrs if inputs else function.res_attrs
         return [_description(spec, attributes, index) for index, spec in enumerate(specs)]
 
+    def presharded_results(self, program_index: int) -> list[bool]:
+        """Whether each result has a part per device, as its attributes say."""
+        described = self._described(program_index, inputs=False)
+        return [each["desc"]["shard_status"] == "Presharded" for each in described]
+
     def as_json(self) -> str:
         """All that is known of it."""
         programs = [
