@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.compiler.text_steps import OnDevices, Step, SteppedRun
+from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import on_device

@@ -10,7 +10,7 @@ from typing import Any, Self
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import entries_of
 from ttnn_jit.specs.target import resolve_target

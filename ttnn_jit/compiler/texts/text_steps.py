@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, Region, SSAValue
 
-from ttnn_jit.compiler.text_programs import TextModule, zeros
+from ttnn_jit.compiler.texts.text_programs import TextModule, zeros
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
