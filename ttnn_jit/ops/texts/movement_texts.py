@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -334,19 +335,27 @@ def _axes(text: str) -> list[list[str]]:
     return found
 
 
-def _rearranged(reshape: Any, permute: Any, call: TextCall) -> Any:
-    """The tensor with its axes grouped and ordered as a pattern says: ``b h w c -> b (h w) c``."""
-    left, right = (_axes(side) for side in call.pattern.split("->"))
-    if any(len(group) > 1 for group in left):
-        raise ArgumentError(f"{call.pattern!r} splits an axis, and its parts have no sizes")
-    names = [name for group in left for name in group if name != "1"]
-    extents = dict(zip((name for (name,) in left), call.input.shape, strict=True))
+def rearrangement(pattern: str, shape: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The order of the axes, and the extents of the result, of a pattern ``b h w c -> b (h w) c``.
+
+    Raises:
+        ArgumentError: It is no pattern, or splits an axis, whose parts have no sizes, or is of other axes.
+    """
+    left, right = (_axes(side) for side in pattern.split("->"))
+    if any(len(group) != 1 or group == ["1"] for group in left):
+        raise ArgumentError(f"{pattern!r} splits an axis, and its parts have no sizes")
+    names = [name for (name,) in left]
     wanted = [name for group in right for name in group if name != "1"]
-    if sorted(wanted) != sorted(names):
-        raise ArgumentError(f"{call.pattern!r} has other axes on the right")
-    x = reshape(call.input, tuple(extents[name] for name in names))
-    x = permute(x, [names.index(name) for name in wanted])
-    return reshape(x, tuple(math.prod(extents.get(name, 1) for name in group) for group in right))
+    if sorted(wanted) != sorted(names) or len(names) != len(shape):
+        raise ArgumentError(f"{pattern!r} is not of {len(shape)} axes that are the same on both sides")
+    extents = dict(zip(names, shape, strict=True))
+    merged = [math.prod(extents.get(name, 1) for name in group) for group in right]
+    return [names.index(name) for name in wanted], merged
+
+
+def _rearranged(reshape: Any, permute: Any, call: TextCall) -> Any:
+    order, merged = rearrangement(call.pattern, call.input.shape)
+    return reshape(permute(call.input, order), tuple(merged))
 
 
 REARRANGE = text(
