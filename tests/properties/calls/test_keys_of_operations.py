@@ -30,7 +30,7 @@ from tests.sampling import shown
 from ttnn_jit import ttnn
 from ttnn_jit.cache import key as keys
 from ttnn_jit.compiler.stored_programs import content_key, notes_of, request_key
-from ttnn_jit.compiler.templates import Templates
+from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ttnn.functions.gradients import GRADIENTS
@@ -52,7 +52,7 @@ def requests():
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(Templates, "compilation", requested)
+        patch.setattr(TemplatesOnDemand, "compilation", requested)
         patch.setattr(Made, "on", cache(Made.on))  # no call runs, hence none writes into a tensor
         names = (*functions(), *HOST)
         on_chips = argument_walk.calls(shown("calls on a chip", names), ["wormhole_b0"])

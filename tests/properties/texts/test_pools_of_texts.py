@@ -13,7 +13,7 @@ from hypothesis import assume, example, given, settings
 
 from tests.properties.operations.test_convolutions import assert_near, channels_first, f32, random
 from tests.properties.operations.test_pools import DILATIONS, pools, windows_of
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import PRESETS
 from ttnn_jit.tools.texts.goldens import GoldenRun
