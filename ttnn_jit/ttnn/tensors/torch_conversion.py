@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
@@ -92,10 +93,18 @@ def from_torch(  # noqa: PLR0913 - ttnn's keywords
         )
         return storage.from_torch(own, checked(whole), device)
 
-    if mesh_mapper is None:
-        return on(tensor, device)
-    mesh = _mesh_of_mapper(mesh_mapper, device)
-    parts, topology = mesh_mapper.distributed(tensor)
+    return on(tensor, device) if mesh_mapper is None else _distributed(tensor, device, mesh_mapper, on)
+
+
+def _distributed(
+    tensor: torch.Tensor,
+    device: Device | None,
+    mapper: TensorToMesh,
+    on: Callable[[torch.Tensor, Device | None], Tensor],
+) -> Tensor:
+    """The parts of a tensor on the devices of a mesh that this rank has, each made by `on`."""
+    mesh = _mesh_of_mapper(mapper, device)
+    parts, topology = mapper.distributed(tensor)
     if not isinstance(mesh, MeshDevice):
         return on(parts[0], device)
     numbers = [*map(mesh.shape.number, topology.mesh_coords())]
