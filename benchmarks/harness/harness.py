@@ -77,6 +77,7 @@ def run(benchmarks: Sequence[Benchmark], *, quick: bool, resume: bool, matching:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     RESULTS.mkdir(parents=True, exist_ok=True)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # contenders start from bytecode, as users do
     if os.getloadavg()[0] > 0.5 * (os.cpu_count() or 1):
         print("This machine is busy with something else: the figures will not mean much.", file=sys.stderr)
     columns = (TextColumn("{task.description:50.50}"), BarColumn(20), TimeElapsedColumn(), TextColumn("left"))

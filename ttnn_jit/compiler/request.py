@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from ttnn_jit.diagnostics.source import start_of
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import ABSENT
 from ttnn_jit.guards.fingerprints import fingerprint_code
@@ -156,7 +157,9 @@ class FunctionRequest:
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
         same = {"same": self.same} if self.same else {}
         library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
-        mesh = {"mesh": (self.devices, self.placements)} if self.devices else {}
+        mesh: dict[str, Any] = {"mesh": (self.devices, self.placements)} if self.devices else {}
+        if self.devices and self.devices.remote:  # exchanges with other ranks say where they are
+            mesh["place"] = str(start_of(self.function.__code__))
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **mesh, **arguments}
 
     @cached_property

@@ -293,7 +293,8 @@ def trace_template(
     with trace.recording():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), hidden.own)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
-        if lowered.opaque is not None or has_collectives(lowered.module):  # whose slices are of one size
+        has_ranks = request.devices is not None and request.devices.remote
+        if lowered.opaque is not None or (has_ranks and has_collectives(lowered.module)):  # whose bytes are of one size
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()

@@ -19,7 +19,7 @@ from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_atom
 from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 

@@ -6,34 +6,39 @@ import argparse
 import runpy
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.inspection import print_stage
-from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, TtnnJitError
+from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, PassError, TtnnJitError
 from ttnn_jit.dialects import InvalidModule, parse_module, verify
 from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.upstream.verifying import verify_upstream
-from ttnn_jit.specs.options import USER_PASSES, CompileOptions, Environment
+from ttnn_jit.specs.options import USER_PASSES, Environment
 from ttnn_jit.tools import markdown, opt_arguments
+from ttnn_jit.tools.chosen_passes import ChosenPasses, chosen_passes, pass_options
 from ttnn_jit.tools.expected_diagnostics import unmet_expectations
 from ttnn_jit.tools.pass_reports import PassReports
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.texts.registry import text_pass_names
 
 
 def run(arguments: Sequence[str], prog: str) -> int:
     """Parses the command line, in which every pass is an option, and runs it; the exit status."""
     for file in opt_arguments.loaded_files(arguments):
         load_passes(file)
-    return main(opt_arguments.parse(arguments, prog, pipeline.pass_names()))
+    return main(opt_arguments.parse(arguments, prog, pass_options()))
 
 
 def main(options: argparse.Namespace) -> int:
@@ -44,7 +49,7 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(_listed()))
         return 0
     start = perf_counter()
-    passes = _passes(options)
+    passes = chosen_passes(options)
     text, name = read_text(options.file)
     pieces = [*pieces_of(text)] if options.split_input_file else [(0, text)]
     reports = PassReports(counts=options.mlir_pass_statistics)
@@ -54,12 +59,12 @@ def main(options: argparse.Namespace) -> int:
         found, errors = _processed(piece, name, first_line, passes, options, reports)
         results += found
         if options.verify_diagnostics:
-            problems += [f"{name}: {each}" for each in unmet_expectations(piece, first_line, errors)]
+            problems += [f"error: {name}: {each}" for each in unmet_expectations(piece, first_line, errors)]
         else:
-            problems += [str(error) for error in errors]
+            problems += [_as_mlir_prints(error) for error in errors]
     _report(options, reports, perf_counter() - start)
     for problem in problems:
-        print(f"error: {problem}", file=sys.stderr)
+        print(problem, file=sys.stderr)
     if not options.verify_diagnostics:
         _write("// -----\n".join(results), options, complete=not problems)
     return 1 if problems else 0
@@ -69,28 +74,85 @@ def _processed(
     text: str,
     name: str,
     first_line: int,
-    passes: Sequence[ModulePass],
+    passes: ChosenPasses,
     options: argparse.Namespace,
     reports: PassReports,
 ) -> tuple[list[str], list[TtnnJitError]]:
     """The resulting text of one module, and its errors; one of the two is empty."""
     try:
+        given = "\n" * first_line + text
+        if passes.own is None or (passes.texts is not None and not _is_own_text(given, name)):
+            return [_text(_after_text_passes(given, name, passes.texts or (), options, reports), options)], []
         module = module_of(
-            "\n" * first_line + text,
+            given,
             name,
             for_passes=bool(passes or options.emit),
             allow_unregistered=options.allow_unregistered_dialect,
             keep_bodies=options.keep_bodies,
         )
         reports.begin(module)
-        for each in passes:
+        for each in passes.own:
             _run_pass(each, module, options, reports)
         return [_emitted(module, options) or _text(module, options)], []
     except TtnnJitError as error:
         return [], [error]
 
 
-def _run_pass(own: ModulePass, module: ModuleOp, options: argparse.Namespace, reports: PassReports) -> None:
+def _as_mlir_prints(error: TtnnJitError) -> str:
+    """``FILE:LINE:COLUMN: error: MESSAGE`` and the lines below, as mlir-opt prints it."""
+    place = "" if error.location is None else f"{error.location}: "
+    return f"{place}error: {str(error).removeprefix(place)}"
+
+
+def _is_own_text(text: str, name: str) -> bool:
+    """Whether a text is a module of this compiler: valid, with a layout in the type of each argument and result."""
+    if "d2m." in text:
+        return True  # its passes say what they take
+    try:
+        module = module_of_text(text, name)
+    except CompileError:
+        return False
+    types = [type_ for op in module.walk() if isinstance(op, FuncOp) for type_ in _types_of(op)]
+    return all(isinstance(type_.encoding, TTNNLayoutAttr) for type_ in types if isinstance(type_, TensorType))
+
+
+def _types_of(function: FuncOp) -> tuple[Attribute, ...]:
+    return (*function.function_type.inputs, *function.function_type.outputs)
+
+
+def _after_text_passes(
+    text: str, name: str, passes: Sequence[ModulePass], options: argparse.Namespace, reports: PassReports
+) -> ModuleOp:
+    """The module of a text after passes over texts, verified.
+
+    Raises:
+        TtnnJitError: A pass refuses it; the error is the pass's own, as tt-mlir says it.
+    """
+    module = module_of(
+        text,
+        name,
+        for_passes=False,
+        allow_unregistered=options.allow_unregistered_dialect,
+        keep_bodies=options.keep_bodies,
+    )
+    reports.begin(module)
+    try:
+        for each in passes:
+            _run_pass(each, module, options, reports, verifier=verify_upstream)
+        if passes:
+            verify_upstream(module)
+    except PassError as error:
+        raise error.__cause__ if isinstance(error.__cause__, TtnnJitError) else error from None
+    return module
+
+
+def _run_pass(
+    own: ModulePass,
+    module: ModuleOp,
+    options: argparse.Namespace,
+    reports: PassReports,
+    verifier: Callable[[ModuleOp], None] = verify,
+) -> None:
     if options.mlir_print_ir_before_all or own.name in options.mlir_print_ir_before:
         print_stage(own.name, _text(module, options), sys.stderr, when="Before")
 
@@ -100,7 +162,14 @@ def _run_pass(own: ModulePass, module: ModuleOp, options: argparse.Namespace, re
             print_stage(stage, _text(result, options), sys.stderr)
 
     reproducers = Environment.read().reproducers
-    pipeline.run_passes(module, [own], observer=after, verify_each=options.verify_each, reproducers=reproducers)
+    pipeline.run_passes(
+        module,
+        [own],
+        observer=after,
+        verify_each=options.verify_each,
+        reproducers=reproducers,
+        verifier=verifier,
+    )
 
 
 def _text(module: ModuleOp, options: argparse.Namespace) -> str:
@@ -154,7 +223,8 @@ def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:
 
 
 def _listed() -> Iterator[str]:
-    """Every pass in order, each followed by the user's passes after it."""
+    """The passes over texts, then those of a compile in order, each followed by the user's passes after it."""
+    yield from (f"{name}  (over texts)" for name in text_pass_names())
     for stage in driver.stages():
         if stage in pipeline.STAGES:
             yield stage
@@ -163,35 +233,6 @@ def _listed() -> Iterator[str]:
             for name, (_, follows) in USER_PASSES.items()
             if follows == stage
         )
-
-
-def _passes(options: argparse.Namespace) -> tuple[ModulePass, ...]:
-    """The passes of the ttnn.jit document's own options, then those of the command line, up to ``--until``."""
-    texts = []
-    if options.convert_ttnn_to_ttir:
-        texts.append("convert-ttnn-to-ttir")
-    if options.ttir_to_ttmetal_pipeline is not None:
-        texts.append(f"{pipeline.TTMETAL_PIPELINE}{{{options.ttir_to_ttmetal_pipeline}}}")
-    texts += options.passes
-    if options.pass_pipeline is not None:
-        texts.append(pipeline.without_anchors(options.pass_pipeline))
-    chosen: list[ModulePass] = []
-    for text in texts:
-        chosen += (
-            pipeline.stage_passes(CompileOptions()) if text == "all" else pipeline.parse_passes(text) if text else ()
-        )
-    names = [own.name for own in chosen]
-    for name in (
-        *options.mlir_print_ir_before,
-        *options.mlir_print_ir_after,
-        *([options.until] if options.until else ()),
-    ):
-        pipeline.require_pass(name)
-    if options.until and options.until not in names:
-        raise ArgumentError(
-            f"`--until={options.until}`: the pass is not among those to run: {', '.join(names) or 'none'}"
-        )
-    return tuple(chosen[: names.index(options.until) + 1] if options.until else chosen)
 
 
 def load_passes(file: Path) -> None:

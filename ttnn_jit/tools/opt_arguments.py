@@ -63,6 +63,12 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
         metavar="OPTIONS",
         help="all later stages, with the options of ttmlir-opt: 'system-desc-path=FILE ttnn-mode=true'",
     )
+    parser.add_argument(
+        "--ir-version",
+        metavar="VERSION",
+        choices=("2025-12", "2026-08"),
+        help="the form in which passes over texts write: 2025-12 or 2026-08; by default that of the text",
+    )
     parser.add_argument("--verify-each", action="store_true", help="verify the module after every stage; =false: not")
 
 

@@ -34,6 +34,8 @@ from ttnn_jit.process.memoized import memoized
 from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import ConvertStablehloToTTIR, StablehloToTTIRPipeline
+from ttnn_jit.transforms.passes.convert_tosa_to_ttir import ConvertTosaToTTIR
 from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
 from ttnn_jit.transforms.passes.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 from ttnn_jit.transforms.passes.inline import Inline
@@ -83,7 +85,15 @@ SCHEDULED = D2MInsertDstRegisterAccess.name
 """The stage whose module codegen reads."""
 
 _OWN_PASSES: dict[str, type[ModulePass]] = {
-    own.name: type(own) for own in (TTCoreRegisterDevice(), Inline(), *_DEFAULT_PASSES)
+    own.name: type(own)
+    for own in (
+        TTCoreRegisterDevice(),
+        Inline(),
+        ConvertStablehloToTTIR(),
+        StablehloToTTIRPipeline(),
+        ConvertTosaToTTIR(),
+        *_DEFAULT_PASSES,
+    )
 }
 
 
@@ -169,15 +179,16 @@ def run_passes(
     observer: PassObserver | None = None,
     verify_each: bool = False,
     reproducers: Path | None = None,
+    verifier: Callable[[ModuleOp], None] = verify,
 ) -> None:
-    """Runs `passes` over `module` in place; see `run`."""
+    """Runs `passes` over `module` in place; see `run`. After each pass `verifier` accepts the module or raises."""
     chosen = tuple(passes)
     for stage in with_progress(chosen, len(chosen), "compiling, passes", after=SHOW_AFTER):
         before = print_module(module) if reproducers is not None else ""
         try:
             stage.apply(context(), module)
             if verify_each:
-                verify(module)
+                verifier(module)
         except Exception as error:
             failure = _pass_error(stage, module, error)
             if reproducers is not None:
@@ -244,17 +255,17 @@ _ANCHOR = re.compile(r"(?:builtin\.module|func\.func|any)\(([^()]*)\)")
 
 
 def pass_names() -> tuple[str, ...]:
-    """The names of all passes, the user's too."""
+    """The names of all passes over modules of this compiler, the user's too."""
     return (*_OWN_PASSES, *USER_PASSES)
 
 
-def require_pass(name: str) -> None:
-    """Requires a pass of that name.
+def known_name(name: str, others: Iterable[str] = ()) -> str:
+    """A name, which is that of a pass or one of `others`.
 
     Raises:
-        ArgumentError: There is none.
+        ArgumentError: It is not.
     """
-    _known(name, pass_names(), "pass")
+    return _known(name, (*pass_names(), *others), "pass")
 
 
 def _ttmetal(spec: ArgSpec) -> tuple[ModulePass, ...]:

@@ -45,7 +45,7 @@ def test_parts_are_processed_alone_and_an_error_has_the_line_of_the_file(file, c
     assert opt_main(["--split-input-file", file(text)]) == 1
     out, err = capsys.readouterr()
     assert "stablehlo.exponential" in out
-    assert f"module.mlir:{text.count(chr(10))}:2: Operation ttir.nothing is not registered" in err
+    assert f"module.mlir:{text.count(chr(10))}:2: error: Operation ttir.nothing is not registered" in err
 
 
 def test_expected_errors_are_compared_with_those_that_come(file, capsys):

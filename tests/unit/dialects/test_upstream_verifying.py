@@ -80,7 +80,118 @@ def concat_into_destination(dim):
         }}"""
 
 
+def chunked(query="2x8x64x64xbf16", cache="128x2x32x64xbf16", table="2x16xi32", start="1xi32"):
+    types = [f"tensor<{each}>" for each in (query, cache, cache, table, start, query)]
+    return module("ttir.chunked_scaled_dot_product_attention", types[0], *types)
+
+
+def fill(heads, batch, *indices):
+    types = "tensor<8x2x32x64xbf16>", f"tensor<{batch}x{heads}x65x64xbf16>", "tensor<4x16xi32>"
+    return module("ttir.paged_fill_cache", types[0], *types, *indices)
+
+
+def tt_lang(roles, results="tensor<4xf32>"):
+    operands = ["tensor<4xf32>"] * 2
+    attributes = f'kernel_id = "k", version_tag = "1", arg_roles = "{roles}", shard_spec = ""'
+    return module(f"ttir.tt_lang_op <{{{attributes}}}>", results, *operands)
+
+
+def sampled(batch):
+    of_rows = [f"tensor<{batch}x{dtype}>" for dtype in ("i32", "f32", "f32")]
+    return module(
+        "ttnn.sampling", f"tensor<{batch}xi32>", f"tensor<{batch}x64xbf16>", f"tensor<{batch}x64xi32>", *of_rows
+    )
+
+
+def expression(body, yielded):
+    return f"""
+        func.func @f(%x: !emitpy.opaque<"float">) -> !emitpy.opaque<"float"> {{
+          %0 = emitpy.expression(%x) : (!emitpy.opaque<"float">) -> !emitpy.opaque<"float"> {{
+          ^bb0(%a: !emitpy.opaque<"float">):
+            {body}
+            emitpy.yield {yielded} : !emitpy.opaque<"float">
+          }}
+          return %0 : !emitpy.opaque<"float">
+        }}"""
+
+
+def called(result, *operands):
+    types = ", ".join(['!emitpy.opaque<"float">'] * len(operands))
+    return f'{result} = emitpy.call_opaque "g"({", ".join(operands)}) : ({types}) -> !emitpy.opaque<"float">'
+
+
+def subscripts(count):
+    """A chain in which each value is used twice: twice as many paths with each of them."""
+    lines = [
+        f"%s{index + 1} = emitpy.subscript %s{index}[%s{index}]"
+        ' : (!emitpy.opaque<"float">, !emitpy.opaque<"float">) -> !emitpy.opaque<"float">'
+        for index in range(count)
+    ]
+    return expression("\n".join(lines).replace("%s0[%s0]", "%a[%a]"), f"%s{count}")
+
+
+def condition(text, *operands):
+    values = f"args {', '.join(operands)} : ({', '.join(['i1'] * len(operands))})" if operands else ""
+    return f"""
+        func.func @f(%x: i1) {{
+          emitpy.if "{text}" {values} {{ emitpy.call_opaque "g"() : () -> () }}
+          return
+        }}"""
+
+
+def global_statement(name):
+    return f"""
+        module {{
+          emitpy.global @known = #emitpy.opaque<"None">
+          func.func @f() {{
+            %0 = emitpy.global_statement @{name} : !emitpy.opaque<"int">
+            return
+          }}
+        }}"""
+
+
+def spatial(last, shape, mapping=""):
+    layout = (
+        "#ttcore.metal_layout<logical_shape = 128x128, dim_alignments = 32x32, collapsed_intervals = "
+        "dense<[[0, 1], [1, 2]]> : tensor<2x2xi64>, l1, sharded>"
+    )
+    tensor = f"tensor<1x1x2x2x!ttcore.tile<32x32, f32>, {layout}>"
+    return f"""
+        func.func @f(%0: {tensor}) -> {tensor} {{
+          %1 = d2m.spatial {{grid_ranges = [#ttcore.core_range<(0, 0), {last}>]}}
+              ins() outs(%0 : {tensor}) {{
+            ^region_0:
+              %2 = d2m.generic {{
+                block_factors = [1, 1], grid = #ttcore.grid<{shape}{mapping}>,
+                indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
+                iterator_types = [#ttcore.iterator_type<parallel>, #ttcore.iterator_type<parallel>],
+                threads = [#d2m.thread<unified>]
+              }} ins() outs(%0 : {tensor}) {{
+                %out = tensor.empty() : tensor<1x1x!ttcore.tile<32x32, f32>>
+                d2m.yield %out : (tensor<1x1x!ttcore.tile<32x32, f32>>)
+              }} : {tensor}
+              d2m.spatial_yield %2 : ({tensor})
+          }} : {tensor}
+          return %1 : {tensor}
+        }}"""
+
+
+TRANSPOSED = ", virt_to_physical_map = (d0, d1) -> (0, d1, d0), physical_to_virt_map = (d0, d1) -> (0, d1, d0)"
+
 VALID += [
+    chunked(),
+    fill(6, 1),
+    fill(2, 4, "tensor<4xi32>"),
+    tt_lang("in,out"),
+    sampled(32),
+    subscripts(3),
+    condition("{} is None", "%x"),
+    global_statement("known"),
+    spatial("(1, 3)", "2x4"),
+    spatial("(1, 3)", "4x2", TRANSPOSED),
+    module(  # MLIR ignores sizes of segments where an operation has none
+        "ttir.add <{operandSegmentSizes = array<i32: 2, 0>}>", "tensor<4xf32>", "tensor<4xf32>", "tensor<4xf32>"
+    ),
     concat_into_destination(0),
     router(2, "tensor<4x2xui16>"),
     dispatch("num_devices = 2 : i64, cluster_axis = 0 : i64"),
@@ -90,6 +201,42 @@ VALID += [
 
 
 WRONG = [
+    (chunked(query="2x8x64xbf16"), "op Query must be a 4D tensor."),
+    (chunked(start="2xi32"), "op Chunk start index must have shape [1] (a single prefix offset shared by all users)."),
+    (chunked(table="2x16xf32"), "op Page table must be an integer tensor."),
+    (chunked(cache="128x2x32x32xbf16"), "op Query head size must match key/value head size."),
+    (chunked(cache="128x3x32x64xbf16"), "op Query num heads must be divisible by key/value num heads."),
+    (chunked(cache="128x2x30x64xbf16"), "op Key/value block size must be divisible by 32."),
+    (chunked(table="4x16xi32"), "op Page table number of users must match query number of users."),
+    (fill(3, 1), "op Input must have the same number of heads as the cache."),
+    (fill(2, 4), "op Input batch must be statically 1 when no batch_idx_tensor is provided, got 4"),
+    (fill(2, 4, "tensor<3xi32>"), "op Batch index tensor must have dim 0 equal to input batch (4), got 3"),
+    (tt_lang("in,in", "tensor<4xf32>"), 'op number of "out" roles (0) must match number of results (1).'),
+    (tt_lang("in,in,out"), "op `arg_roles` token count (3) must match number of inputs (2)."),
+    (tt_lang("out,in"), 'op `arg_roles` must list all "in" operands before any "out" operand'),
+    (tt_lang("in,inout"), 'op `arg_roles` token must be "in" or "out", got: "inout".'),
+    (sampled(33), "'ttnn.sampling' op batch (33) must be in [1, 32] (kernel limit)"),
+    (expression("", "%a"), "'emitpy.expression' op yielded value has no defining op"),
+    (
+        expression("\n".join([called("%s", "%a"), called("%unused", "%a")]), "%s"),
+        "'emitpy.expression' op contains an unused operation",
+    ),
+    (
+        expression("\n".join([called("%s", "%a"), called("%t", "%s", "%s")]), "%t"),
+        "'emitpy.expression' op requires exactly one use for operations with side effects",
+    ),
+    (condition(""), "'emitpy.if' op condition string must not be empty"),
+    (condition("{} and {}", "%x"), "op requires operands for each placeholder in the condition string"),
+    (condition("{x", "%x"), "'emitpy.if' op expected '}' after unescaped '{'"),
+    (global_statement("unknown"), "'emitpy.global_statement' op 'unknown' does not reference a valid emitpy.global"),
+    (
+        spatial("(1, 3)", "3x4"),
+        "'d2m.spatial' op generic op grid shape [3, 4] exceeds region CoreRange shape [2, 4]",
+    ),
+    (
+        spatial("(1, 3)", "2x4", TRANSPOSED),
+        "'d2m.spatial' op generic op grid not contained in region grid_ranges [0, 0] to [1, 3]",
+    ),
     (concat_into_destination(2), "'ttir.concat' op Invalid dimension 2 for concatenation."),
     (router(0, "tensor<4x2xui16>"), "'ttir.topk_router_gpt' op k must be positive, but got: 0"),
     (router(2, "tensor<4x3xui16>"), "'ttir.topk_router_gpt' op expert_indices dim 1 (3) must equal k (2)"),
@@ -225,6 +372,10 @@ def test_an_operation_that_one_version_takes_is_accepted():
     )
     verify_upstream(parse_upstream(of_2025))
     verify_upstream(parse_upstream(of_2025.replace("groups = 1 : i32", "groups = 1 : i32, channel_dim = 3 : i64")))
+
+
+def test_an_expression_with_many_paths_is_verified_in_time_linear_in_its_operations():
+    verify_upstream(parse_upstream(subscripts(200)))
 
 
 def test_every_rule_is_one_of_an_operation_of_the_tables():

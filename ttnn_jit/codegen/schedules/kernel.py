@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from ttnn_jit.codegen.bodies.steps import KernelBody, Product, SymbolicConstant
 from ttnn_jit.codegen.schedules.conversion import Conversion
-from ttnn_jit.codegen.schedules.device_exchange import Exchange
+from ttnn_jit.codegen.schedules.device_exchange import Exchange, RankExchange
 from ttnn_jit.codegen.schedules.nest_stage import NestStage
 from ttnn_jit.codegen.schedules.stages import Stage
 from ttnn_jit.codegen.schedules.sweep import Sweep
@@ -352,8 +352,8 @@ class Routine:
         return self.native.value if self.native else "compiled by numba"
 
 
-Kernel = LoopNest | Contract | Copy | Routine | Exchange
-"""An `Exchange` is in plans of one device only: `mesh_expansion` replaces it."""
+Kernel = LoopNest | Contract | Copy | Routine | Exchange | RankExchange
+"""An `Exchange` is in plans of one device only: `mesh_expansion` replaces it. A `RankExchange` has no code."""
 
 
 def _count(number: int, noun: str) -> str:

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
-from ttnn_jit.dialects.upstream.tables import Value
+from ttnn_jit.dialects.upstream.tables import OperationRow, Value
+
+NAMES = {"operands": "operandSegmentSizes", "results": "resultSegmentSizes"}
+"""What is split -> the attribute that says how."""
+
+
+def stated_segments(op: Operation, row: OperationRow, which: str) -> Attribute | None:
+    """The attribute that says how operands or results are split; None where the row's split needs none.
+
+    MLIR ignores the attribute of an operation without the trait.
+    """
+    if not row.has(f"AttrSized{which[:-1].title()}Segments"):
+        return None
+    return op.properties.get(NAMES[which]) or op.attributes.get(NAMES[which])
 
 
 def segment_sizes(declared: Sequence[Value], count: int, segments: Attribute | None = None) -> list[int] | None:
@@ -26,11 +39,11 @@ def segment_sizes(declared: Sequence[Value], count: int, segments: Attribute | N
     rest = count - (len(declared) - len(loose))
     if not loose:
         return [1] * len(declared) if rest == 0 else None
-    if rest < 0 or (len(loose) > 1 and rest not in {0, len(loose)}):
+    if rest < 0 or rest % len(loose):
         return None
     if len(loose) == 1:
         sizes = [rest if each.count else 1 for each in declared]
-    else:  # all or none of them
+    else:  # all of them have the same size
         sizes = [(rest // len(loose)) if each.count else 1 for each in declared]
     return sizes if all(map(_fits, declared, sizes)) else None
 

@@ -16,7 +16,7 @@ from ttnn_jit.dialects.upstream.formats import Variable, parsed_format
 from ttnn_jit.dialects.upstream.operation_reader import OperationReader, Parts
 from ttnn_jit.dialects.upstream.operation_writer import OperationWriter
 from ttnn_jit.dialects.upstream.operations_by_hand import BY_HAND
-from ttnn_jit.dialects.upstream.segment_sizes import segment_sizes
+from ttnn_jit.dialects.upstream.segment_sizes import segment_sizes, stated_segments
 from ttnn_jit.dialects.upstream.table_attributes import first_that_parses
 from ttnn_jit.dialects.upstream.tables import OperationRow, Value
 
@@ -172,19 +172,23 @@ def named_results(op: Operation) -> dict[str, tuple[SSAValue, ...]]:
 
 
 def _named(op: Operation, which: str) -> dict[str, tuple[SSAValue, ...]]:
-    for row in tables.operation_rows(op.name):
+    for row in sorted(tables.operation_rows(op.name), key=lambda row: not _knows(row, op)):
         found = _split_by(row, op, which)
         if found is not None:
             return found
     raise ValueError(f"{op.name} has {len(getattr(op, which))} {which}, which no version of it has")
 
 
+def _knows(row: OperationRow, op: Operation) -> bool:
+    """Whether a row has all attributes of `op` that are inherent in some version."""
+    return op.properties.keys() <= {each.name for each in row.attributes} | _SEGMENTS
+
+
 def _split_by(row: OperationRow, op: Operation, which: str) -> dict[str, tuple[SSAValue, ...]] | None:
     """The operands or results of `op` by the names of `row`; None if it does not fit them."""
     values: Sequence[SSAValue] = getattr(op, which)
-    segments = op.properties.get(f"{which[:-1]}SegmentSizes") or op.attributes.get(f"{which[:-1]}SegmentSizes")
     declared: tuple[Value, ...] = getattr(row, which)
-    sizes = segment_sizes(declared, len(values), segments)
+    sizes = segment_sizes(declared, len(values), stated_segments(op, row, which))
     if sizes is None:
         return None
     found, at = {}, 0

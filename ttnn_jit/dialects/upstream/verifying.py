@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import StringAttr, UnregisteredOp
+from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator
@@ -16,14 +16,13 @@ from xdsl.utils.exceptions import VerifyException
 from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.constraints import accepts, attribute_accepts
 from ttnn_jit.dialects.upstream.rules import RULES
-from ttnn_jit.dialects.upstream.segment_sizes import segment_sizes
+from ttnn_jit.dialects.upstream.rules.view import symbol_around
+from ttnn_jit.dialects.upstream.segment_sizes import NAMES, segment_sizes, stated_segments
 from ttnn_jit.dialects.upstream.tables import OperationRow, Value
 from ttnn_jit.dialects.verifier import InvalidModule, enclosing_location, reason_of
 
 _OF_LLVM = {"arith", "math", "memref", "tensor", "scf", "cf", "bufferization", "affine", "llvm", "tosa", "emitc"}
 """Dialects of which the tables know another version than tt-mlir uses."""
-
-_SEGMENTS = {"operands": "operandSegmentSizes", "results": "resultSegmentSizes"}
 
 
 def verify_upstream(module: Operation) -> None:
@@ -76,7 +75,7 @@ def _has_destination(op: Operation) -> bool:
 
 
 def _is_valid_without_destination(op: Operation) -> bool:
-    if _SEGMENTS["operands"] in op.properties:
+    if NAMES["operands"] in op.properties:
         return True
     types = [result.type for result in op.results]
     bare = type(op).create(operands=op.operands[:-1], result_types=types, properties=op.properties)
@@ -97,7 +96,7 @@ def _row_errors(op: Operation, row: OperationRow) -> Iterator[str]:
 def _count_errors(op: Operation, row: OperationRow, which: str) -> Iterator[str]:
     declared: tuple[Value, ...] = getattr(row, which)
     count = len(getattr(op, which))
-    segments = op.properties.get(_SEGMENTS[which])
+    segments = stated_segments(op, row, which)
     if segments is None and row.has(f"AttrSized{which[:-1].title()}Segments"):
         return  # a text may leave out what another version does not have
     if segment_sizes(declared, count, segments) is not None or row.versions == "+":
@@ -106,7 +105,7 @@ def _count_errors(op: Operation, row: OperationRow, which: str) -> Iterator[str]
     if segments is not None:
         yield (
             f"operand count ({count}) does not match with the total size ({_total(segments)}) specified in attribute "
-            f"'{_SEGMENTS[which]}'"
+            f"'{NAMES[which]}'"
         )
     elif any(each.count for each in declared):
         yield f"expected {needed} or more {which}, but found {count}"
@@ -134,7 +133,7 @@ def _attribute_errors(op: Operation, row: OperationRow) -> Iterator[str]:
 def _type_errors(op: Operation, row: OperationRow, which: str) -> Iterator[str]:
     declared: tuple[Value, ...] = getattr(row, which)
     values = getattr(op, which)
-    sizes = segment_sizes(declared, len(values), op.properties.get(_SEGMENTS[which]))
+    sizes = segment_sizes(declared, len(values), stated_segments(op, row, which))
     if sizes is None:
         return
     constraints = [each for each, size in zip(declared, sizes, strict=True) for _ in range(size)]
@@ -177,7 +176,7 @@ def _return_errors(op: ReturnOp) -> Iterator[str]:
 
 def _call_errors(op: CallOp) -> Iterator[str]:
     name = op.callee.root_reference.data
-    callee = _symbol(op, name)
+    callee = symbol_around(op, name)
     if not isinstance(callee, FuncOp):
         yield f"'func.call' op '{name}' does not reference a valid function"
         return
@@ -187,21 +186,6 @@ def _call_errors(op: CallOp) -> Iterator[str]:
         yield "'func.call' op operand type mismatch"
     elif [*callee.function_type.outputs] != [*op.result_types]:
         yield "'func.call' op result type mismatch"
-
-
-def _symbol(op: Operation, name: str) -> Operation | None:
-    """The operation of that symbol in the symbol tables around `op`."""
-    around = op.parent_op()
-    while around is not None:
-        inside: Iterator[Operation] = (
-            each for region in around.regions for block in region.blocks for each in block.ops
-        )
-        for each in inside:
-            symbol = each.properties.get("sym_name")
-            if isinstance(symbol, StringAttr) and symbol.data == name:
-                return each
-        around = around.parent_op()
-    return None
 
 
 def _verify_region(region: Region, visible: set[SSAValue]) -> None:

@@ -9,14 +9,27 @@ from collections.abc import Callable
 
 from xdsl.ir import Operation
 
+from ttnn_jit.dialects.upstream.rules.attention_rules import ATTENTIONS
 from ttnn_jit.dialects.upstream.rules.collective_rules import COLLECTIVES
 from ttnn_jit.dialects.upstream.rules.contraction_rules import CONTRACTIONS
 from ttnn_jit.dialects.upstream.rules.expert_rules import EXPERTS
+from ttnn_jit.dialects.upstream.rules.foreign_code_rules import FOREIGN_CODE
+from ttnn_jit.dialects.upstream.rules.grid_rules import GRIDS
 from ttnn_jit.dialects.upstream.rules.movement_rules import MOVEMENTS
 from ttnn_jit.dialects.upstream.rules.reduction_rules import REDUCTIONS
 from ttnn_jit.dialects.upstream.rules.window_rules import WINDOWS
 
 Rule = Callable[[Operation], None]
 
-RULES: dict[str, tuple[Rule, ...]] = {**COLLECTIVES, **CONTRACTIONS, **EXPERTS, **MOVEMENTS, **REDUCTIONS, **WINDOWS}
+RULES: dict[str, tuple[Rule, ...]] = {
+    **ATTENTIONS,
+    **COLLECTIVES,
+    **CONTRACTIONS,
+    **EXPERTS,
+    **FOREIGN_CODE,
+    **GRIDS,
+    **MOVEMENTS,
+    **REDUCTIONS,
+    **WINDOWS,
+}
 """Name of an operation -> its rules."""

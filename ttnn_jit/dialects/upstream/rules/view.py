@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -79,6 +79,21 @@ class View:
     def quadruple(self, name: str, said: str = "") -> list[int]:
         """Top, left, bottom and right; of two, the first is top and bottom."""
         return self.several(name, (1, 2, 4), "Expected integer, pair, or tuple of size 4", said)
+
+
+def symbol_around(op: Operation, name: str) -> Operation | None:
+    """The operation of that symbol in the symbol tables around `op`; None if there is none."""
+    around = op.parent_op()
+    while around is not None:
+        inside: Iterator[Operation] = (
+            each for region in around.regions for block in region.blocks for each in block.ops
+        )
+        for each in inside:
+            symbol = each.properties.get("sym_name")
+            if isinstance(symbol, StringAttr) and symbol.data == name:
+                return each
+        around = around.parent_op()
+    return None
 
 
 def integers_of(attribute: Attribute | None) -> list[int]:

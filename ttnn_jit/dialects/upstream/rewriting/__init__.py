@@ -1,0 +1,6 @@
+"""What operations of texts become, by their names: canonical forms, decompositions, fusions, conversions.
+
+`rewriter.py` writes operations in the form of one version, `greedy.py` applies rules until nothing changes, and
+`made_attributes.py` makes attributes. A rule takes an operation and a rewriter, and says whether it applied. The passes
+over texts (`transforms/texts`) choose the rules, and name no operation.
+"""

@@ -1,0 +1,87 @@
+"""Explicit broadcasts before elementwise operations, and the implicit ones that they stand for."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xdsl.ir import Operation
+
+from ttnn_jit.dialects import ttir
+from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.dialects.upstream.rewriting.greedy import RuleSet
+from ttnn_jit.dialects.upstream.rewriting.made_attributes import dense_i64, listed, shape_of, with_shape
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operation_kind, owner_named
+from ttnn_jit.dialects.upstream.rules.view import broadcast
+from ttnn_jit.dialects.writing.editing import insert_before
+
+
+@cache
+def elementwise_names() -> frozenset[str]:
+    """The operations of TTIR that compute element by element, and broadcast their operands."""
+    names = (name for name in tables.operation_names() if name.startswith("ttir."))
+    return frozenset(name for name in names if issubclass(operation_kind(name), ttir.TensorElementwiseOp))
+
+
+def _is_elementwise(op: Operation) -> bool:
+    return op.name in elementwise_names() and len(op.results) == 1
+
+
+def fold_broadcasts(op: Operation, rewriter: Rewriter) -> bool:
+    """Reads the operands of broadcasts; a result that is then smaller is broadcast after the operation."""
+    if not _is_elementwise(op):
+        return False
+    sources = [owner_named(value, "ttir.broadcast") for value in op.operands]
+    if not any(sources):
+        return False
+    read = [each.operands[0] if each else value for each, value in zip(sources, op.operands, strict=True)]
+    shape: list[int] | None = []
+    for value in read:
+        shape = broadcast(shape or [], shape_of(value.type))
+        if shape is None:
+            return False
+    type_ = op.results[0].type
+    result = shape_of(type_)
+    if len(shape or []) != len(result):
+        return False
+    for index, value in enumerate(read):
+        op.operands[index] = value
+    if tuple(shape or []) == result:
+        rewriter.changes += 1
+        return True
+    small = with_shape(type_, shape or [])
+    made = operation_kind(op.name).create(
+        operands=[*op.operands], result_types=[small], properties=dict(op.properties), attributes=dict(op.attributes)
+    )
+    made.location = op.location
+    insert_before(made, op)
+    counts = [wide // narrow if narrow else 1 for wide, narrow in zip(result, shape or [], strict=True)]
+    properties = {"broadcast_dimensions": dense_i64(counts)}
+    rewriter.replace(op, [rewriter.value("ttir.broadcast", {"input": made.results[0]}, properties, type_, op)])
+    return True
+
+
+def explicate_broadcasts(op: Operation, rewriter: Rewriter) -> bool:
+    """Gives every operand of an elementwise operation the shape of its result."""
+    if not _is_elementwise(op):
+        return False
+    result, changed = shape_of(op.results[0].type), False
+    for index, given in enumerate(op.operands):
+        value, shape = given, shape_of(given.type)
+        if shape == result or 0 in result:
+            continue
+        padded = (1,) * (len(result) - len(shape)) + shape
+        if padded != shape:
+            properties = {"shape": listed(padded)}
+            value = rewriter.value("ttir.reshape", {"input": value}, properties, with_shape(value.type, padded), op)
+        counts = [wide // narrow if narrow else 1 for wide, narrow in zip(result, padded, strict=True)]
+        if any(count != 1 for count in counts):
+            properties = {"broadcast_dimensions": dense_i64(counts)}
+            value = rewriter.value("ttir.broadcast", {"input": value}, properties, with_shape(value.type, result), op)
+        op.operands[index] = value
+        changed = True
+    rewriter.changes += changed
+    return changed
+
+
+FOLDED: RuleSet = {"*": [fold_broadcasts]}
+EXPLICIT: RuleSet = {"*": [explicate_broadcasts]}

@@ -1,0 +1,124 @@
+"""Attributes and types that rewriters write, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    Signedness,
+    TensorType,
+    f32,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute
+
+from ttnn_jit.dialects.text.parsing import SourceText
+from ttnn_jit.dialects.upstream.context import UpstreamContext
+from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr, UpstreamParser
+
+si32 = IntegerType(32, Signedness.SIGNED)
+ui32 = IntegerType(32, Signedness.UNSIGNED)
+
+
+@cache
+def parsed(text: str) -> Attribute:
+    """The attribute that a text spells, such as ``#ttnn.layout<tile>``."""
+    return _parser(text).parse_attribute()
+
+
+@cache
+def parsed_type(text: str) -> Attribute:
+    """The type that a text spells, such as ``!ttnn.device``."""
+    return _parser(text).parse_type()
+
+
+def _parser(text: str) -> UpstreamParser:
+    return UpstreamParser(UpstreamContext.make(), SourceText(text, "<rewriter>"), keep_bodies=False)
+
+
+@cache
+def integer(value: int, type_: IntegerType = i32) -> Attribute:
+    """An integer attribute."""
+    return IntegerAttr(value, type_)
+
+
+def number(value: float) -> Attribute:
+    """An attribute of f32."""
+    return FloatAttr(value, f32)
+
+
+def boolean(value: bool) -> Attribute:
+    """``true`` or ``false``."""
+    return BoolAttr.from_bool(value)
+
+
+def listed(values: Sequence[int], type_: IntegerType = i32) -> Attribute:
+    """``[1 : i32, 2 : i32]``."""
+    return ArrayAttr([IntegerAttr(each, type_) for each in values])
+
+
+def dense_i32(values: Sequence[int]) -> Attribute:
+    """``array<i32: 1, 2>``."""
+    return DenseArrayBase.from_list(i32, [*values])
+
+
+def dense_i64(values: Sequence[int]) -> Attribute:
+    """``array<i64: 1, 2>``."""
+    return DenseArrayBase.from_list(i64, [*values])
+
+
+def ttnn_shape(values: Sequence[int]) -> Attribute:
+    """``#ttnn.shape<1x2>``."""
+    return parsed(f"#ttnn.shape<{'x'.join(map(str, values))}>")
+
+
+def integers_in(attribute: Attribute | None) -> list[int]:
+    """The integers of an attribute: one, an array or a dense array; empty if it is absent."""
+    match attribute:
+        case IntegerAttr():
+            return [int(attribute.value.data)]
+        case ArrayAttr():
+            return [int(each.value.data) for each in attribute if isinstance(each, IntegerAttr)]
+        case DenseArrayBase():
+            return [int(each) for each in attribute.get_values()]
+        case _:
+            return []
+
+
+def splat_number(attribute: Attribute | None) -> float | int | None:
+    """The number of all elements of a constant: a splat or a number; None if there are several, or none."""
+    match attribute:
+        case SplatElementsAttr():
+            return splat_number(attribute.element)
+        case IntegerAttr() | FloatAttr():
+            value: float | int = attribute.value.data
+            return value
+        case _:
+            return None
+
+
+def shape_of(type_: Attribute) -> tuple[int, ...]:
+    """The shape of a tensor type."""
+    assert isinstance(type_, TensorType)
+    return tuple(type_.get_shape())
+
+
+def with_shape(type_: Attribute, shape: Sequence[int]) -> TensorType[Any]:
+    """A tensor type of another shape; it keeps no layout, which depends on the shape."""
+    assert isinstance(type_, TensorType)
+    return TensorType(type_.get_element_type(), [*shape])
+
+
+def with_element(type_: Attribute, element: Attribute) -> TensorType[Any]:
+    """A tensor type of another element type, with its encoding."""
+    assert isinstance(type_, TensorType)
+    return TensorType(element, type_.get_shape(), type_.encoding)

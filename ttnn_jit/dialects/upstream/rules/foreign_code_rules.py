@@ -1,0 +1,130 @@
+"""Operations that hold code of other languages: kernels of tt-lang, expressions, conditions and globals of Python."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr
+from xdsl.ir import Block, Operation
+
+from ttnn_jit.dialects.upstream.rules.view import View, fail, require, symbol_around
+
+_HELD_BY_EXPRESSIONS = {
+    "emitpy.call_opaque",
+    "emitpy.literal",
+    "emitpy.subscript",
+    "emitpy.constant",
+    "emitpy.get_attr",
+}
+_WITHOUT_EFFECTS = {"emitpy.literal", "emitpy.subscript", "emitpy.constant", "emitpy.get_attr"}
+
+
+def verify_tt_lang(op: Operation) -> None:
+    """A role for each operand, those of results last."""
+    view = View(op)
+    count, results = len(view.values["inputs"]), len(op.results)
+    require(count > 0, "tt-lang kernel must have at least one input operand.")
+    roles = [role.strip() for role in _text(view, "arg_roles").split(",")]
+    require(roles != [""], "`arg_roles` attribute must not be empty.")
+    require(len(roles) == count, f"`arg_roles` token count ({len(roles)}) must match number of inputs ({count}).")
+    for role in roles:
+        require(role in {"in", "out"}, f'`arg_roles` token must be "in" or "out", got: "{role}".')
+    require(
+        roles == sorted(roles),
+        '`arg_roles` must list all "in" operands before any "out" operand (destination-passing-style ordering).',
+    )
+    written = roles.count("out")
+    require(written == results, f'number of "out" roles ({written}) must match number of results ({results}).')
+    require(
+        written > 0,
+        'tt-lang kernel must have at least one operand tagged "out" (the destination buffer the runtime returns as '
+        "the kernel's output).",
+    )
+    for name in ("kernel_id", "version_tag"):
+        require(_text(view, name) != "", f"`{name}` attribute must not be empty.")
+
+
+def _text(view: View, name: str) -> str:
+    found = view.attribute(name)
+    return found.data if isinstance(found, StringAttr) else ""
+
+
+def verify_expression(op: Operation) -> None:
+    """A body that yields what one of its operations gives, each of which is used."""
+    (body,) = op.regions[0].blocks
+    last = body.last_op
+    if last is None or last.name != "emitpy.yield" or len(last.operands) != 1:
+        fail("must yield a value at termination")
+    root = last.operands[0].owner
+    if isinstance(root, Block):
+        fail("yielded value has no defining op")
+    require(root.parent_block() is body, "yielded value not defined within expression")
+    require(last.operands[0].type == op.results[0].type, "requires yielded type to match return type")
+    for inner in body.ops:
+        if inner is not last:
+            _verify_part(inner)
+    visits = _visits(root)
+    require(
+        all(count == 1 or part.name in _WITHOUT_EFFECTS for part, count in visits.items()),
+        "requires exactly one use for operations with side effects",
+    )
+
+
+def _verify_part(part: Operation) -> None:
+    require(part.name in _HELD_BY_EXPRESSIONS, "contains an unsupported operation")
+    require(len(part.results) == 1, "requires exactly one result for each operation")
+    require(part.results[0].first_use is not None, "contains an unused operation")
+
+
+def _visits(root: Operation) -> Counter[Operation]:
+    """How many operands lead to each operation of the expression."""
+    visits, waiting = Counter[Operation](), [root]
+    while waiting:
+        part = waiting.pop()
+        visits[part] += 1
+        if visits[part] == 1:
+            waiting += [operand.owner for operand in part.operands if isinstance(operand.owner, Operation)]
+    return visits
+
+
+def verify_condition(op: Operation) -> None:
+    """A condition with a placeholder for each operand, and blocks that are not empty."""
+    view = View(op)
+    condition = _text(view, "condition")
+    require(condition != "", "condition string must not be empty")
+    then, *otherwise = op.regions
+    require(not _is_empty(then.blocks[0]), "then block must contain at least one operation")
+    for region in otherwise:
+        require(len(region.blocks) <= 1, "else region must have exactly one block")
+        blocks = [*region.blocks]
+        require(not blocks or not _is_empty(blocks[0]), "else block must contain at least one operation if present")
+    parts = re.sub(r"\{\{|\}\}", "", condition)
+    placeholders = parts.count("{}")
+    require("{" not in parts.replace("{}", ""), "expected '}' after unescaped '{'")
+    require(
+        placeholders == len(view.values["cond_args"]),
+        "requires operands for each placeholder in the condition string",
+    )
+
+
+def verify_global(op: Operation) -> None:
+    """The name of a global of a module around the operation."""
+    symbol = op.properties["name"]
+    assert isinstance(symbol, SymbolRefAttr)
+    name = symbol.root_reference.data
+    found = symbol_around(op, name)
+    require(found is not None and found.name == "emitpy.global", f"'{name}' does not reference a valid emitpy.global")
+
+
+def _is_empty(block: Block) -> bool:
+    return block.first_op is None
+
+
+FOREIGN_CODE = {
+    "ttir.tt_lang_op": (verify_tt_lang,),
+    "ttnn.tt_lang_op": (verify_tt_lang,),
+    "emitpy.expression": (verify_expression,),
+    "emitpy.if": (verify_condition,),
+    **dict.fromkeys(("emitpy.get_global", "emitpy.assign_global", "emitpy.global_statement"), (verify_global,)),
+}

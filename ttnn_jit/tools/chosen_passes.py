@@ -1,0 +1,150 @@
+"""The passes that a command line of ``opt`` names, for modules of this compiler and for texts of tt-mlir."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xdsl.passes import ModulePass
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, text_pass_names, text_passes
+
+
+@dataclass(frozen=True)
+class ChosenPasses:
+    """Passes in order.
+
+    A name may be that of a pass over modules of this compiler, of one over texts, or of both: `canonicalize` is.
+
+    Attributes:
+        own: For a module of this compiler; None if a pass does not take one.
+        texts: For a text of tt-mlir; None if a pass does not take one.
+    """
+
+    own: tuple[ModulePass, ...] | None
+    texts: tuple[ModulePass, ...] | None
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.own or self.texts)
+
+
+def pass_options() -> tuple[str, ...]:
+    """The names of all passes, each of which is an option; those that are refused are named too, to say why."""
+    return tuple(dict.fromkeys((*pipeline.pass_names(), *text_pass_names(), *REFUSED_PASSES)))
+
+
+def chosen_passes(options: argparse.Namespace) -> ChosenPasses:
+    """The passes of a command line, up to ``--until``.
+
+    Raises:
+        ArgumentError: A pass or an option of one is unknown or refused, or no kind of module is taken by all.
+    """
+    texts = []
+    if options.convert_ttnn_to_ttir:
+        texts.append("convert-ttnn-to-ttir")
+    if options.ttir_to_ttmetal_pipeline is not None:
+        texts.append(f"{pipeline.TTMETAL_PIPELINE}{{{options.ttir_to_ttmetal_pipeline}}}")
+    texts += options.passes
+    if options.pass_pipeline is not None:
+        texts.append(pipeline.without_anchors(options.pass_pipeline))
+    named = [each for text in texts for each in _specs(text)]
+    for name, _ in named:
+        if name in REFUSED_PASSES:
+            text_pass_class(name)
+        pipeline.known_name(name, (*text_pass_names(), pipeline.TTMETAL_PIPELINE, "all"))
+    chosen = ChosenPasses(_own(named), _texts(named, options.ir_version))
+    if chosen.own is None and chosen.texts is None:
+        own_only = next(name for name, _ in named if name not in text_pass_names())
+        text_only = next(name for name, _ in named if name not in pipeline.pass_names())
+        raise ArgumentError(
+            f"`{own_only}` takes modules of this compiler, and `{text_only}` texts of tt-mlir", help="run one of them"
+        )
+    return _until(chosen, options)
+
+
+def _specs(text: str) -> Iterator[tuple[str, str]]:
+    """Name and options of each pass in ``a,b{option=value}``."""
+    rest = text.strip()
+    while rest:
+        match = re.match(r"\s*([\w-]+)\s*", rest)
+        if match is None:
+            raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as `name{option=value},name`")
+        name, rest = match[1], rest[match.end() :]
+        options = ""
+        if rest.startswith("{"):
+            end = _closing(rest, text)
+            options, rest = rest[1:end], rest[end + 1 :].strip()
+        if rest and not rest.startswith(","):
+            raise ArgumentError(f"this is no pipeline: {text!r}", help="write passes as `name{option=value},name`")
+        rest = rest[1:]
+        yield name, options
+
+
+def _closing(text: str, whole: str) -> int:
+    depth = 0
+    for index, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if depth == 0:
+            return index
+    raise ArgumentError(f"this is no pipeline: {whole!r}", help="a `{` is not closed")
+
+
+def _own(named: Sequence[tuple[str, str]]) -> tuple[ModulePass, ...] | None:
+    known = {*pipeline.pass_names(), pipeline.TTMETAL_PIPELINE, "all"}
+    if any(name not in known for name, _ in named):
+        return None
+    chosen: list[ModulePass] = []
+    for name, options in named:
+        if name == "all":
+            chosen += pipeline.stage_passes(CompileOptions())
+        elif name in text_pass_names() and not _is_own_spec(name, options):
+            return None
+        else:
+            chosen += pipeline.parse_passes(f"{name}{{{options}}}" if options else name)
+    return tuple(chosen)
+
+
+def _is_own_spec(name: str, options: str) -> bool:
+    """Whether this compiler's pass of a name that texts have too takes the options."""
+    try:
+        pipeline.parse_passes(f"{name}{{{options}}}" if options else name)
+    except ArgumentError:
+        return False
+    return True
+
+
+def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePass, ...] | None:
+    if any(name not in text_pass_names() for name, _ in named):
+        return None
+    return tuple(each for name, given in named for each in text_passes(name, given, ir_version=ir_version or ""))
+
+
+def _until(chosen: ChosenPasses, options: argparse.Namespace) -> ChosenPasses:
+    """The passes up to ``--until``; the passes that options of printing name are known."""
+    for name in (
+        *options.mlir_print_ir_before,
+        *options.mlir_print_ir_after,
+        *([options.until] if options.until else ()),
+    ):
+        pipeline.known_name(name, text_pass_names())
+    if not options.until:
+        return chosen
+    names = [each.name for each in chosen.own or chosen.texts or ()]
+    if options.until not in names:
+        raise ArgumentError(
+            f"`--until={options.until}`: the pass is not among those to run: {', '.join(names) or 'none'}"
+        )
+    return ChosenPasses(_cut(chosen.own, options.until), _cut(chosen.texts, options.until))
+
+
+def _cut(passes: tuple[ModulePass, ...] | None, until: str) -> tuple[ModulePass, ...] | None:
+    if passes is None:
+        return None
+    names = [each.name for each in passes]
+    return passes[: names.index(until) + 1]

@@ -1,0 +1,36 @@
+"""ttir-fusing: operations that together are one become that one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttnn_jit.dialects.upstream.rewriting.fusions import FUSIONS, PERMUTED_PRODUCTS, TAGS
+from ttnn_jit.dialects.upstream.rewriting.greedy import merged, rewrite
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.transforms.texts.text_pass import TextPass
+
+
+@dataclass(frozen=True)
+class TTIRFusing(TextPass):
+    """Activations, softmax, biases of convolutions and products, means, reductions that keep their dimensions.
+
+    Arguments that are weights of convolutions get `ttcore.conv2d_weight`.
+
+    Attributes:
+        ttnn_enable_conv2d_with_multiply_pattern: Numbers that scale the channels of a convolution go into its weight,
+            and a batch norm after a convolution becomes such numbers; this changes where results are rounded.
+        ttnn_enable_permute_matmul_fusion: Permutes before products become their attributes.
+    """
+
+    name = "ttir-fusing"
+
+    ttnn_enable_conv2d_with_multiply_pattern: bool = False
+    ttnn_enable_permute_matmul_fusion: bool = True
+
+    def change(self, module: ModuleOp, rewriter: Rewriter) -> None:
+        """Fuses the operations of a module."""
+        rewrite(module, TAGS.by_name, rewriter, erases_dead=False)
+        permuted = PERMUTED_PRODUCTS.by_name if self.ttnn_enable_permute_matmul_fusion else {}
+        rewrite(module, merged(FUSIONS.by_name, permuted), rewriter)

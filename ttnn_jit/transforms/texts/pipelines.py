@@ -1,0 +1,175 @@
+"""Pipelines over texts: passes in order, as tt-mlir has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.transforms.texts.passes.canonicalize_texts import CanonicalizeText
+from ttnn_jit.transforms.texts.passes.const_eval_hoist_transform import ConstEvalHoistTransform
+from ttnn_jit.transforms.texts.passes.convert_ttir_to_ttnn import ConvertTTIRToTTNN
+from ttnn_jit.transforms.texts.passes.inline_texts import InlineText
+from ttnn_jit.transforms.texts.passes.remove_dead_values import RemoveDeadValues
+from ttnn_jit.transforms.texts.passes.tt_populate_argument_types import TTPopulateArgumentTypes
+from ttnn_jit.transforms.texts.passes.ttcore_register_device_texts import TTCoreRegisterDeviceText
+from ttnn_jit.transforms.texts.passes.ttcore_wrap_device_module import TTCoreWrapDeviceModule
+from ttnn_jit.transforms.texts.passes.ttir_element_type_normalization import TTIRElementTypeNormalization
+from ttnn_jit.transforms.texts.passes.ttir_erase_inverse_ops import TTIREraseInverseOps
+from ttnn_jit.transforms.texts.passes.ttir_explicate_tms import TTIRExplicateTMs
+from ttnn_jit.transforms.texts.passes.ttir_flatten_sliding_window import TTIRFlattenSlidingWindow
+from ttnn_jit.transforms.texts.passes.ttir_fusing import TTIRFusing
+from ttnn_jit.transforms.texts.passes.ttir_implicit_broadcast_fold import TTIRImplicitBroadcastFold
+from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTIRQuantDataTypeConversion
+from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
+from ttnn_jit.transforms.texts.passes.ttnn_deallocate import TTNNDeallocate
+from ttnn_jit.transforms.texts.passes.ttnn_decompose_layouts import TTNNDecomposeLayouts
+from ttnn_jit.transforms.texts.passes.ttnn_fusing import TTNNFusing
+from ttnn_jit.transforms.texts.passes.ttnn_layout import TTNNLayout
+from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
+
+_NO_OPTIMIZER = "the optimizer asks a model of the chip; a CPU has none"
+_NO_CHANGE = "it would change results"
+
+_REFUSED: Mapping[str, str] = {
+    "enable-optimizer": _NO_OPTIMIZER,
+    "memory-layout-analysis-enabled": _NO_OPTIMIZER,
+    "l1-interleaved-fallback-analysis-enabled": _NO_OPTIMIZER,
+    "insert-memreconfig": _NO_OPTIMIZER,
+    "override-output-layout": _NO_OPTIMIZER,
+    "override-conv2d-config": _NO_OPTIMIZER,
+    "row-major-enabled": _NO_OPTIMIZER,
+    "enable-bfp8-conversion": _NO_CHANGE,
+    "experimental-bfp8-weights": _NO_CHANGE,
+    "enable-cpu-hoisted-const-eval": "functions of the host are LLVM code there",
+    "enable-trace": "traces are taken at run time here",
+    "ttnn-perf-metrics-enabled": "it describes a chip's memory traffic",
+}
+
+
+@dataclass(frozen=True)
+class CommonOptions(TextPipeline):
+    """Options that the pipelines from TTIR share.
+
+    Attributes:
+        optimization_level: 0; levels above ask the optimizer.
+        memreconfig_enabled, max_legal_layouts, tensor_l1_usage_cap, disable_workarounds, enable_layout_workaround_pass,
+            enable_decomposition_workaround_pass: read by passes that do not run here; accepted, without effect.
+    """
+
+    refused: ClassVar[Mapping[str, str]] = _REFUSED
+
+    system_desc_path: str = ""
+    mock_system_desc_arch: str = "wormhole_b0"
+    mesh_shape: tuple[int, ...] = ()
+    argument_types: str = ""
+    optimization_level: int = 0
+    enable_implicit_broadcast_folding_pass: bool = True
+    enable_erase_inverse_ops_pass: bool = True
+    enable_quant_dequant_conversion_pass: bool = True
+    enable_fusing_pass: bool = True
+    enable_fusing_conv2d_with_multiply_pattern: bool = False
+    enable_permute_matmul_fusion: bool = True
+    enable_remove_dead_values: bool = False
+    enable_const_eval: bool = True
+    enable_const_eval_inputs_to_system_memory: bool = True
+    target_bit_width: int = 32
+    memreconfig_enabled: bool = True
+    max_legal_layouts: int = 8
+    tensor_l1_usage_cap: float = 0.95
+    disable_workarounds: bool = False
+    enable_layout_workaround_pass: bool = True
+    enable_decomposition_workaround_pass: bool = True
+
+    def __post_init__(self) -> None:
+        """Checks the level."""
+        super().__post_init__()
+        if self.optimization_level != 0:
+            raise ArgumentError(
+                f"`{self.name}` does not take `optimization-level={self.optimization_level}` here: {_NO_OPTIMIZER}"
+            )
+
+    def before_hoisting(self) -> tuple[TextPass, ...]:
+        """The passes over TTIR."""
+        fusing = TTIRFusing(
+            ttnn_enable_conv2d_with_multiply_pattern=self.enable_fusing_conv2d_with_multiply_pattern,
+            ttnn_enable_permute_matmul_fusion=self.enable_permute_matmul_fusion,
+        )
+        fused = (fusing,) if self.enable_fusing_pass else ()
+        inverse = (TTIRExplicateTMs(), TTIREraseInverseOps()) if self.enable_erase_inverse_ops_pass else ()
+        folded = (TTIRImplicitBroadcastFold(),) if self.enable_implicit_broadcast_folding_pass else ()
+        return (
+            CanonicalizeText(),
+            TTCoreWrapDeviceModule(),
+            TTIRElementTypeNormalization(),
+            TTCoreRegisterDeviceText(
+                system_desc_path=self.system_desc_path,
+                mock_system_desc_arch=self.mock_system_desc_arch,
+                mesh_shape=self.mesh_shape,
+            ),
+            TTPopulateArgumentTypes(argument_types=self.argument_types),
+            CanonicalizeText(),
+            *fused,
+            TTIRToTTIRDecomposition(),
+            *fused,
+            CanonicalizeText(),
+            InlineText(),
+            TTIRFlattenSlidingWindow(),
+            *inverse,
+            *folded,
+            *fused,
+            TTIRQuantDataTypeConversion(target_bit_width=self.target_bit_width),
+            *((ConstEvalHoistTransform(),) if self.enable_const_eval else ()),
+        )
+
+    def lowering(self) -> tuple[TextPass, ...]:
+        """The passes from TTIR to TTNN."""
+        dead = (RemoveDeadValues(),) if self.enable_remove_dead_values else ()
+        fused = (TTNNFusing(),) if self.enable_fusing_pass else ()
+        hoisted = (ConstEvalHoistTransform(),) if self.enable_const_eval else ()
+        return (TTNNLayout(), ConvertTTIRToTTNN(), *dead, *fused, CanonicalizeText(), *hoisted)
+
+
+@dataclass(frozen=True)
+class TTIRToTTNNBackendPipeline(CommonOptions):
+    """From TTIR to TTNN whose tensors are freed."""
+
+    name = "ttir-to-ttnn-backend-pipeline"
+
+    def passes(self) -> tuple[TextPass, ...]:
+        """All passes."""
+        return (*self.before_hoisting(), *self.lowering(), TTNNDecomposeLayouts(), TTNNDeallocate())
+
+
+@dataclass(frozen=True)
+class TTIRToTTNNRuntimePipeline(CommonOptions):
+    """The name of `ttir-to-ttnn-backend-pipeline` in August 2026."""
+
+    name = "ttir-to-ttnn-runtime-pipeline"
+
+    def passes(self) -> tuple[TextPass, ...]:
+        """All passes."""
+        return (*self.before_hoisting(), *self.lowering(), TTNNDecomposeLayouts(), TTNNDeallocate())
+
+
+@dataclass(frozen=True)
+class TTIRToTTNNCommonPipeline(CommonOptions):
+    """From TTIR to TTNN, without what depends on the runtime: layouts are not decomposed, and nothing is freed."""
+
+    name = "ttir-to-ttnn-common-pipeline"
+
+    def passes(self) -> tuple[TextPass, ...]:
+        """The passes that every backend shares."""
+        return (*self.before_hoisting(), *self.lowering())
+
+
+@dataclass(frozen=True)
+class TTNNCommonToRuntimePipeline(TextPipeline):
+    """What follows `ttir-to-ttnn-common-pipeline` for the runtime."""
+
+    name = "ttnn-common-to-runtime-pipeline"
+
+    def passes(self) -> tuple[TextPass, ...]:
+        """Layouts are decomposed, and tensors freed."""
+        return (TTNNDecomposeLayouts(), TTNNDeallocate())

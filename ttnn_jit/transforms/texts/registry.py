@@ -1,0 +1,85 @@
+"""The passes and pipelines over texts, by name; a file is loaded when its pass is named."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
+from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
+
+_PACKAGE = "ttnn_jit.transforms.texts"
+
+REFUSED_PASSES = {
+    "ttnn-optimizer": "it asks a model of the chip which layouts are fast; a CPU has none",
+    "ttnn-operation-validation-and-fallback": "it asks a model of the chip which operations it takes",
+    "ttnn-row-major-layout-propagation": "it asks a model of the chip which layouts it takes",
+    "ttnn-prepare-conv2d-weights-and-bias": "prepared weights depend on the chip's kernels",
+    "ttnn-workaround": "workarounds go around faults of the chip's kernels; none of them change a result",
+    "ttnn-set-compute-kernel-config": "configs of the chip's kernels change no result here",
+    "ttnn-collect-perf-metrics": "it describes a chip's memory traffic",
+    "convert-ttnn-to-emitc": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
+    "convert-ttkernel-to-emitc": "no C++ is emitted here",
+    "ttir-to-emitc-pipeline": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
+    "ttnn-backend-to-emitc-pipeline": "no C++ is emitted here; `translate --mlir-to-python` emits Python",
+    "convert-ttir-to-linalg": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
+    "linalg-to-llvm-pipeline": "linalg is not lowered here; TTIR runs as it is, by `ttnn-jit run`",
+    "convert-ttir-to-nvvm": "no GPU code is made here",
+}
+"""Passes of tt-mlir that are refused -> why."""
+
+
+@cache
+def text_pass_names() -> tuple[str, ...]:
+    """The names of the passes and pipelines over texts, in alphabetical order."""
+    return tuple(sorted([*_files(), *_pipelines()]))
+
+
+@cache
+def _files() -> dict[str, str]:
+    """Name of a pass -> the module that declares it."""
+    stems = [file.stem for file in (Path(__file__).parent / "passes").glob("*.py") if not file.stem.startswith("_")]
+    return {stem.removesuffix("_texts").replace("_", "-"): f"{_PACKAGE}.passes.{stem}" for stem in stems}
+
+
+@cache
+def _pipelines() -> dict[str, str]:
+    """Name of a pipeline -> the module that declares it."""
+    source = (Path(__file__).parent / "pipelines.py").read_text(encoding="utf-8")
+    return dict.fromkeys(re.findall(r'^    name = "([\w-]+)"$', source, re.MULTILINE), f"{_PACKAGE}.pipelines")
+
+
+@cache
+def text_pass_class(name: str) -> type[TextPass]:
+    """The pass of that name.
+
+    Raises:
+        ArgumentError: There is none, or it is refused.
+    """
+    if name in REFUSED_PASSES:
+        raise ArgumentError(f"`{name}` is not run here: {REFUSED_PASSES[name]}")
+    if name not in text_pass_names():
+        raise ArgumentError(f"unknown pass `{name}`")
+    module = import_module((_pipelines() | _files())[name])
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, TextPass) and getattr(value, "name", None) == name:
+            return value
+    raise InternalError(f"{module.__file__} has no pass whose name is {name!r}")
+
+
+def text_passes(name: str, options: str, *, ir_version: str = "") -> tuple[TextPass, ...]:
+    """The passes that a pass or pipeline of that name stands for.
+
+    Raises:
+        ArgumentError: There is none, or an option is wrong.
+    """
+    return _expanded(text_pass_class(name).with_options(options), ir_version)
+
+
+def _expanded(one: TextPass, ir_version: str) -> tuple[TextPass, ...]:
+    if isinstance(one, TextPipeline):
+        return tuple(inner for each in one.passes() for inner in _expanded(each, one.ir_version or ir_version))
+    return (replace(one, ir_version=ir_version) if ir_version and not one.ir_version else one,)
