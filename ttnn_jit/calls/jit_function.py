@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
     from ttnn_jit.compiler.request import FunctionRequest
     from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
+    from ttnn_jit.specs.meshes.machine import MachineLike
 
 
 def _sharing(settings: Settings, shared: SharedPrograms, copy: types.FunctionType) -> JitFunction:
@@ -314,14 +315,23 @@ class JitFunction(WarmCalls):
 
     @call_query
     @user_frames_only
-    def explain(self, *args: Any, **kwargs: Any) -> Report:
+    def explain(self, *args: Any, machine: MachineLike | None = None, **kwargs: Any) -> Report:
         """A report of the kernels, their use of DST, and why operations were not fused; ``str()`` formats it.
 
         docs/inspecting.md explains its lines.
+
+        Args:
+            args: Those of a call.
+            machine: ``"n300"``, ``"t3000"``, ``"galaxy"``, or JSON or a file of it (docs/meshes.md): the report says
+                what the collectives of the call cost on its links.
+            kwargs: Those of a call.
+
+        Raises:
+            ArgumentError: There is no such machine, or the mesh of the call does not fit it.
         """
         from ttnn_jit.compiler import inspection
 
-        return inspection.explain(JitFunction.request(self, *args, **kwargs))
+        return inspection.explain(JitFunction.request(self, *args, **kwargs), machine)
 
     def __repr__(self) -> str:
         hashes = [program.hash[:8] for program in self._variants.programs()]
