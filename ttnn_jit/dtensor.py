@@ -14,7 +14,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.tracebacks import user_frames_only
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import (

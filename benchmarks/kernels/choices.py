@@ -171,7 +171,7 @@ class Compiled:
         self.assembly_ms = 1000 * least(lambda: [assemble(k.modules.kernel, isa) for k in code.kernels.values()])
         objects = {name: assemble(kernel.modules.whole, isa) for name, kernel in code.kernels.items()}
         self.names = set(objects)
-        native = Program(code.plan, objects, built_for=host_cpu()).native
+        (native,) = Program(code.plan, objects, built_for=host_cpu()).native
         assert native is not None
         self._native = native
         self._between = [HOST_POOL.allocate(spec.nbytes) for spec in code.plan.intermediates]

@@ -32,6 +32,7 @@ def steps(quick: bool) -> Iterator[Sequence[Step]]:
         "replicated call, 32x32": replicated,
         "all_reduce of 1 MB, then a part": summed,
         "all_reduce of 1 MB": summed_on_all,
+        "all_reduce of 1 MB, then an activation": activated,
         "all_gather of 1 MB, then a product": gathered,
         "multilayer perceptron": perceptron,
     }
@@ -133,6 +134,21 @@ def summed_on_all() -> Calls:
     return _of_a_megabyte(lambda x: ttnn.all_reduce(x, cluster_axis=1))
 
 
+def activated() -> Calls:
+    """A function of the sum, in the loop of the sum, beside a program for the sum and one for the function."""
+    import torch
+
+    import ttnn_jit
+    from ttnn_jit import ttnn
+
+    mesh, _ = _opened()
+    x = _on(mesh, torch.randn(DEVICES, 512, 512), 0)
+    both = ttnn_jit.jit()(lambda x: ttnn.relu(ttnn.all_reduce(x)) + 1.0)
+    total = ttnn_jit.jit()(lambda x: ttnn.all_reduce(x, cluster_axis=1))
+    function = ttnn_jit.jit()(lambda x: ttnn.relu(x) + 1.0)
+    return {"mesh": partial(both, x), "two programs": lambda: function(total(x))}
+
+
 def gathered() -> Calls:
     """A product with gathered weights, beside a copy of the weights and eight products."""
     import torch
@@ -208,9 +224,11 @@ def warm_calls(results: Mapping[str, Any]) -> str:
         if "mesh" not in found:
             continue
         other = next(variant for variant in found if variant != "mesh")
-        whole = other == "reading" or name in {"multilayer perceptron", "replicated call, 32x32"}
+        whole = other in {"reading", "two programs"} or name in {"multilayer perceptron", "replicated call, 32x32"}
         bound = found[other] * (1 if whole else DEVICES)
-        what = {"reading": "torch's sum"}.get(other, "one device" if whole else "8 calls on one device")
+        what = {"reading": "torch's sum", "two programs": other}.get(
+            other, "one device" if whole else "8 calls on one device"
+        )
         rows.append([name, f"{found['mesh']:.1f}", f"{bound:.1f}", f"{found['mesh'] / bound:.2f}", what])
     return table(rows)
 

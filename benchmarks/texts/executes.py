@@ -1,9 +1,10 @@
 """How many modules of a tree of MLIR texts execute.
 
-``python -m benchmarks.texts.executes TREE`` runs every module of ttir or ttnn in the tree that is no negative test, and
-prints how many execute: every result has the element type and the shape of the text, and every op agrees, on equal
-operands, with its golden. Each test file is split where ``-split-input-file`` splits it. A module in which the text of
-an error is expected counts as a negative test, and so does a file whose command line or path says that it is one.
+``python -m benchmarks.texts.executes TREE`` runs every module of ttir, ttnn or stablehlo in the tree that is no
+negative test, and prints how many execute: every result has the element type and the shape of the text, and every op
+agrees, on equal operands, with its golden. Each test file is split where ``-split-input-file`` splits it. A module in
+which the text of an error is expected counts as a negative test, and so does a file whose command line or path says
+that it is one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
-from ttnn_jit.frontend.ir.tensor_types import spec_in_text
+from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.inputs import draw_inputs
@@ -29,9 +30,10 @@ from ttnn_jit.tools.texts.run_text import mesh_of, target_of
 
 _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
 _DIALECT = re.compile(
-    r"\b(ttir|ttnn|d2m|stablehlo|ttkernel|tosa|linalg|emitc|emitpy|sdy|ttmetal|llvm|vhlo|mpmd)\.[a-z_]+"
+    r"\b(ttir|ttnn|d2m|stablehlo|chlo|ttkernel|tosa|linalg|emitc|emitpy|sdy|ttmetal|llvm|vhlo|mpmd)\.[a-z_]+"
 )
 _MESH = re.compile(r"mesh-shape=(\d+(?:,\d+)?)")
+DIALECTS = ("ttir", "ttnn", "stablehlo")
 _ERRORS = ("CHECK: error", "expected-error")
 
 
@@ -45,7 +47,7 @@ class Piece(NamedTuple):
 
 
 def pieces(tree: Path) -> Iterator[Piece]:
-    """The positive modules of ttir and ttnn in a tree."""
+    """The positive modules of ttir, ttnn and stablehlo in a tree."""
     for file in sorted(tree.rglob("*.mlir")):
         whole = file.read_text(encoding="utf-8", errors="replace")
         if "negative" in str(file.relative_to(tree)).lower() or "not ttmlir-opt" in whole:
@@ -54,11 +56,20 @@ def pieces(tree: Path) -> Iterator[Piece]:
         parts = _SEPARATOR.split(whole) if "split-input-file" in whole else [whole]
         for index, part in enumerate(parts):
             dialects = set(_DIALECT.findall(re.sub(r"//.*", "", part)))
-            if any(error in part for error in _ERRORS) or not dialects or dialects - {"ttir", "ttnn"}:
+            dialect = _dialect_of(dialects)
+            if any(error in part for error in _ERRORS) or dialect is None:
                 continue
-            dialect = "ttnn" if "ttnn" in dialects else "ttir"
             mesh = None if named is None else named[1].replace(",", "x")
             yield Piece(f"{file.relative_to(tree)}#{index}", dialect, part, mesh)
+
+
+def _dialect_of(dialects: set[str]) -> str | None:
+    """The dialect of a module with ops of these; None of one that has others."""
+    if "stablehlo" in dialects:
+        return "stablehlo" if dialects <= {"stablehlo", "chlo", "sdy"} else None
+    if not dialects or dialects - {"ttir", "ttnn"}:
+        return None
+    return "ttnn" if "ttnn" in dialects else "ttir"
 
 
 class TooLargeError(Exception):
@@ -113,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tree", type=Path)
     parser.add_argument("--only", default="", help="only files whose path contains this")
-    parser.add_argument("--dialect", choices=("ttir", "ttnn"))
+    parser.add_argument("--dialect", choices=DIALECTS)
     parser.add_argument("--elements", type=int, default=2**26, help="larger modules are reported apart")
     parser.add_argument("--seconds", type=int, default=60, help="slower modules are reported apart")
     parser.add_argument("--part", default="0/1", help="I/N: every Nth module from the Ith on")
@@ -136,7 +147,7 @@ def main() -> None:
     for reason, count in reasons.most_common():
         if count:
             print(f"{count:>5}  {reason}", file=sys.stderr)
-    for dialect in ("ttir", "ttnn"):
+    for dialect in DIALECTS:
         total = sum(count for (each, _), count in counts.items() if each == dialect)
         if total:
             kinds = ", ".join(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from ttnn_jit.kernels.math.power import Power
 from ttnn_jit.kernels.math.primitives import SIXTEENTHS_MAGIC
 from ttnn_jit.ops.language.emit import Value
+from ttnn_jit.ops.language.scaled_factor import scaled_factor
 
 _STEP = 22  # quotient bits of a step of the long division
 _STEPS = 13  # 13 * 22 >= 277, the largest difference of two exponents
@@ -133,23 +132,23 @@ class Quotient(Power):
         one = self.const(1.0)
         return self.mul(a, self.select(tiny, self.const(2.0**60), one)), self.select(tiny, self.const(other), one)
 
-    def _divided_by_power(self, b: Value, c: Value, value: float) -> tuple[Value, Value, float]:
-        """`b` and `c`, one of them scaled by a power of two, and `value` scaled to at most 1 to avoid overflow."""
-        exponent = math.frexp(value)[1]
-        if not 1.0 < abs(value) < 2.0**120:
-            return b, c, value
+    def _divided_by_power(self, b: Value, c: Value, power: float, inverse: float) -> tuple[Value, Value]:
+        """`b` and `c`, one of them scaled by a power of two, or by its inverse, to avoid overflow; no power is 0."""
+        if power == 0.0:
+            return b, c
         is_large = self.ge(self.abs(b), self.const(1.0))
-        dividend = self.select(is_large, b, self.mul(b, self.const(2.0**exponent)))
-        divisor = self.select(is_large, self.mul(c, self.const(2.0**-exponent)), c)
-        return dividend, divisor, value / 2.0**exponent
+        dividend = self.select(is_large, b, self.mul(b, self.const(power)))
+        divisor = self.select(is_large, self.mul(c, self.const(inverse)), c)
+        return dividend, divisor
 
-    def addcmul(self, a: Value, b: Value, c: Value, value: float) -> Value:
-        """A + value * b * c."""
+    def addcmul(self, a: Value, b: Value, c: Value, value: float, is_small: float | None = None) -> Value:
+        """A + value * b * c; `is_small` tells of a value that is not known yet whether its magnitude is below 1."""
         if value == 1.0:
             return self.fma(b, c, a)
+        below = abs(value) < 1.0 if is_small is None else is_small
         # A large value multiplies the smaller factor, and a small value the larger one, so that neither product
         # overflows or underflows early.
-        swaps = self.lt(self.abs(b), self.abs(c)) if abs(value) < 1.0 else self.gt(self.abs(b), self.abs(c))
+        swaps = self.lt(self.abs(b), self.abs(c)) if below else self.gt(self.abs(b), self.abs(c))
         b, c = self.select(swaps, c, b), self.select(swaps, b, c)
         b, factor = self._away_from_denormals(b, 2.0**-60)
         c = self.mul(c, factor)
@@ -157,9 +156,10 @@ class Quotient(Power):
         scaled_low = self.fma(b, self.const(value), self.neg(scaled))
         return self.with_low_part(self.fma(scaled, c, a), self.mul(scaled_low, c))
 
-    def addcdiv(self, a: Value, b: Value, c: Value, value: float) -> Value:
-        """A + value * b / c."""
-        b, c, value = self._divided_by_power(b, c, value)
+    def addcdiv(self, a: Value, b: Value, c: Value, value: float, scale: tuple[float, float] | None = None) -> Value:
+        """A + value * b / c; with `scale`, a power of two and its inverse, the value is divided by it already."""
+        value, *powers = scaled_factor(value) if scale is None else (value, *scale)
+        b, c = self._divided_by_power(b, c, *powers)
         down, up = self._away_from_overflow(self.abs(a))
         b, factor = self._away_from_denormals(b, 2.0**60)
         c = self.mul(c, factor)

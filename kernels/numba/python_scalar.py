@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ttnn_jit.kernels.llvm.values import OrdinaryParameter
 from ttnn_jit.kernels.math.primitives import Int, Int64, Table
 from ttnn_jit.kernels.math.vector_math import VectorMath
 from ttnn_jit.kernels.numba.libm import BINARY, UNARY
@@ -77,7 +78,9 @@ class PythonScalar(VectorMath):
 
     # float32
 
-    def const(self, value: float) -> Value:
+    def const(self, value: float | OrdinaryParameter) -> Value:
+        if isinstance(value, OrdinaryParameter):
+            return value.number
         single = as_float32(value)
         text = repr(single)
         if not math.isfinite(single):

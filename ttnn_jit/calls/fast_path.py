@@ -38,16 +38,18 @@ class PlainCalls(WarmCalls):
         super().__init__(*args)
         self._latest: tuple[WarmCall, ...] = ()  # the entries of the inline cache, newest first
         self._inline: WarmCall = always_miss  # calls the first entry that applies
-        # By the type of the first argument, if that is not a ttnn tensor.
-        self._warm_foreign: dict[type, WarmCall] = {}
+        # By the type of the first argument, if that is not a ttnn tensor; every parameter has one.
+        self._warm_by_class: dict[type, WarmCall] = {}
 
     def _forget(self) -> None:
         super()._forget()
         self._latest, self._inline = (), always_miss
 
-    def _remember(self, warm: WarmCall, library: TensorLibrary, arguments: Arguments, *_: object) -> None:
+    def _remember(
+        self, make_warm: Callable[[], WarmCall | None], library: TensorLibrary, arguments: Arguments, *_: object
+    ) -> None:
         tensors, trees = arguments.tensors, arguments.trees
-        if not library.are_plain(tensors):
+        if not library.are_plain(tensors) or (warm := make_warm()) is None:
             return
         if len(tensors) == len(trees) == len(arguments.given) and all(tree.treedef is LEAF for tree in trees.values()):
             self._remember_metadata(warm, library, tensors)
@@ -60,17 +62,13 @@ class PlainCalls(WarmCalls):
             self._inline = try_in_order(self._latest, len(trees))
 
     def _remember_metadata(self, warm: WarmCall, library: TensorLibrary, tensors: Sequence[Any]) -> None:
-        key = library.table_key(tensors)
-        if key is None:
-            return
-        self._remember_key(key, warm)
+        super()._remember_metadata(warm, library, tensors)
         kind = type(tensors[0])
-        look_up = self._warm_foreign.get(kind) or library.look_up(len(tensors), self._warm)
-        if look_up is not None:
-            self._warm_foreign[kind] = look_up
+        if (look_up := self._warm_foreign.get((kind, len(tensors)))) is not None:
+            self._warm_by_class[kind] = look_up
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:
-        self._warm_foreign[kind] = call
+        self._warm_by_class[kind] = call
 
 
 @cache
@@ -108,7 +106,7 @@ def _call_method(parameters: tuple[str, ...], positional_only: int) -> Callable[
         f"     ttnn_jit_key = {first}._device.open_target, {', '.join(f'{name}.spec' for name in parameters)}",
         "     ttnn_jit_warm = ttnn_jit_self._warm[ttnn_jit_key]",
         "    else:",
-        f"     ttnn_jit_warm = ttnn_jit_self._warm_foreign[ttnn_jit_type({first})]",
+        f"     ttnn_jit_warm = ttnn_jit_self._warm_by_class[ttnn_jit_type({first})]",
         "   except ttnn_jit_NOTHING:",
         "    pass",
         "   else:",

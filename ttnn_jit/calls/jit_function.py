@@ -36,7 +36,30 @@ from ttnn_jit.specs.options import USER_PASSES
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
     from ttnn_jit.compiler.request import FunctionRequest
+    from ttnn_jit.compiler.siblings import Siblings
     from ttnn_jit.compiler.templates import Templates
+
+
+class _SharedPrograms:
+    """The programs that the bound copies of a function share."""
+
+    @cached_property
+    def siblings(self) -> Siblings:
+        """The programs."""
+        from ttnn_jit.compiler.siblings import Siblings
+
+        return Siblings()
+
+    def clear(self) -> None:
+        """Forget every program."""
+        vars(self).pop("siblings", None)
+
+
+def _sharing(settings: Settings, shared: _SharedPrograms, copy: types.FunctionType) -> JitFunction:
+    """The jitted function of a bound copy."""
+    made = JitFunction(copy, settings)
+    made._shared = shared
+    return made
 
 
 @traceable
@@ -78,7 +101,8 @@ class JitFunction(WarmCalls):
         self._signature = CallSignature(plain)
         changing = ChangingArguments(plain.__name__)
         self._variants = Variants(plain.__name__, changing)
-        self._bound = BoundFunctions(plain, lambda copy: JitFunction(copy, settings), changing)
+        self._shared = _SharedPrograms()
+        self._bound = BoundFunctions(plain, functools.partial(_sharing, settings, self._shared), changing)
         if not is_bound(plain):  # a bound copy is counted and cleared with its original
             statistics.register(self)
 
@@ -106,7 +130,8 @@ class JitFunction(WarmCalls):
         from ttnn_jit.compiler.templates import Templates
 
         guard_of = functools.partial(read_guard, self.func)
-        return Templates(self._settings.dynamic, guard_of, self._variants.warn_once)
+        siblings = self._shared.siblings if is_bound(self.func) else None
+        return Templates(self._settings.dynamic, guard_of, self._variants.warn_once, siblings)
 
     def clear(self) -> None:
         """Forget every program."""
@@ -114,6 +139,7 @@ class JitFunction(WarmCalls):
             self._variants.clear()
             self._templates.clear()
             self._bound.clear()
+            self._shared.clear()
             self._forget()
 
     # --- Calls --------------------------------------------------------------------------------------------------------
@@ -146,9 +172,9 @@ class JitFunction(WarmCalls):
             return self._slow_path(args, kwargs)
         here = on_device_of(hidden, where.library, arguments.tensors)
         check_devices(self.func.__name__, arguments.tensors, zip(variant.hidden, here, strict=True))
-        is_remembered = self._is_remembered() and not is_recorded
-        if found is not None and is_remembered and (warm := variant.warm(hidden)) is not None:
-            self._remember(warm, where.library, arguments, args, kwargs)
+        if found is not None and self._is_remembered() and not is_recorded:
+            make_warm = functools.partial(variant.warm, hidden)
+            self._remember(make_warm, where.library, arguments, args, kwargs)
         return variant.program if self._settings.compile_only else variant.run(*arguments.tensors, *here)
 
     def _placement(self, arguments: Arguments) -> Placement:
@@ -185,16 +211,27 @@ class JitFunction(WarmCalls):
 
     def _remember(
         self,
-        warm: WarmCall,
+        make_warm: Callable[[], WarmCall | None],
         library: TensorLibrary,
         arguments: Arguments,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
-        """Remember `warm`, which takes tensors of `library`, for calls like this one."""
+        """Remember what `make_warm` makes, which takes tensors of `library`, for calls like this one.
+
+        It is not made where it could not be remembered, for that takes as long as several calls.
+        """
         has_containers = any(type(value) in PYTHONS_CONTAINERS for value in (*args, *kwargs.values()))
-        if library in {TTNN, MESH} and not has_containers and self._signature.has_fixed_defaults(arguments):
-            self._remember_call(lambda: warm, args, kwargs, arguments.tensors)
+        tensors, is_own = arguments.tensors, library in {TTNN, MESH}
+        are_alone = not kwargs and len(tensors) == len(args) and library.are_plain(tensors)
+        if has_containers or not (is_own or are_alone) or not self._signature.has_fixed_defaults(arguments):
+            return
+        if (warm := make_warm()) is None:
+            return
+        if is_own:
+            self._remember_call(lambda: warm, args, kwargs, tensors)
+        else:
+            self._remember_metadata(warm, library, tensors)
 
     def _remember_receiver(self, kind: type, call: WarmCall) -> None:
         """Remember `call` for calls of the method on instances of `kind`."""
@@ -230,7 +267,8 @@ class JitFunction(WarmCalls):
         same: JitFunction = object.__new__(type(self))
         same.__dict__ = self.__dict__
         key, looked_up = id(instance), self._receiver_views
-        same._warm, same.receiver = self._warm, weakref.ref(instance, lambda _: looked_up.pop(key, None))
+        same._warm, same._warm_foreign = self._warm, self._warm_foreign
+        same.receiver = weakref.ref(instance, lambda _: looked_up.pop(key, None))
         looked_up[key] = same
         return same
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ttnn_jit.dispatch.arguments import Arguments
     from ttnn_jit.runtime.programs.program import Program
 
+_SERVED_AGAIN = "served again"
+"""The entry of a variant's ``__dict__`` that says that a later call found it."""
 VARIANTS_PER_KEY = 8  # programs of one key, for globals or closures that switch between values
 
 
@@ -31,7 +33,7 @@ class Variant:
         program: The program.
         run: From the call's tensors and the hidden inputs to the results of the function.
         make_warm: Makes `warm`, given examples of the hidden inputs. It is called at the second call, so that the first
-            does not pay for it.
+            does not pay for it, and only where later calls can be remembered.
         hidden: The names of the hidden inputs.
         opaque: The first value that was read and cannot be guarded: the program serves one call.
         warnings: Warnings for the user.
@@ -82,7 +84,7 @@ class Variants:
     @property
     def served_one_call(self) -> bool:
         """Whether every program was called once."""
-        return not any("written" in vars(variant) for variants in self._by_key.values() for variant in variants)
+        return not any(_SERVED_AGAIN in vars(variant) for variants in self._by_key.values() for variant in variants)
 
     def find(self, key: Key, tensors: Sequence[Any]) -> tuple[Variant, tuple[Any, ...]] | None:
         """The variant of `key` whose guard holds for a call with these tensors, and its hidden inputs.
@@ -93,6 +95,7 @@ class Variants:
             hidden = variant.fetch(tensors) if variant.opaque is None else None
             if hidden is not None:
                 COUNTERS.memory_hits += 1
+                vars(variant)[_SERVED_AGAIN] = True
                 return variant, hidden
         return None
 

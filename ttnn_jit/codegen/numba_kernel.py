@@ -16,7 +16,7 @@ from ttnn_jit.codegen.bodies.numba_steps import in_loops
 from ttnn_jit.codegen.host.host_program import host_plan, program_plan
 from ttnn_jit.codegen.reading.packing import packing_source
 from ttnn_jit.codegen.reading.routine_kernels import routine_source
-from ttnn_jit.codegen.schedules.device_exchange import Exchange
+from ttnn_jit.codegen.schedules.device_exchange import Exchange, RankExchange
 from ttnn_jit.codegen.schedules.host_plan import HostPlan
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, Kernel, LoopNest, Routine, rows_text
 from ttnn_jit.codegen.schedules.nest_stage import NestStage
@@ -36,7 +36,7 @@ def numba_program(module: ModuleOp) -> tuple[HostPlan, ProgramPlan, dict[str, Py
         CompileError: The module holds an op that is no scheduled kernel.
     """
     host = host_plan(module, None)
-    bodies = [kernel_source(launch.bound.kernel) for launch in host.launches]
+    bodies = [kernel_source(launch.bound.kernel) for launch in host.launches_with_code]
     names = [f"py_{hashlib.sha256(source.text.encode()).hexdigest()[:16]}" for source in bodies]
     # 0 picoseconds: the cost of libm's functions is unknown, so these kernels are not split among threads.
     plan = program_plan(host, [(name, 0, ()) for name in names])
@@ -53,8 +53,8 @@ def kernel_source(kernel: Kernel) -> PythonSource:
             return PythonSource(packing_source(kernel))
         case LoopNest() | Contract():
             return _SourceWriter(kernel).source()
-        case Exchange():
-            raise AssertionError("`mesh_expansion` replaces it")
+        case Exchange() | RankExchange():
+            raise AssertionError("it has no code")
 
 
 class _SourceWriter:

@@ -70,11 +70,16 @@ def with_forms(reads: Sequence[Read], paths: Sequence[Path]) -> tuple[Read, ...]
     return tuple(replace(read, value=form(read.value)) if read.path in paths else read for read in reads)
 
 
+def mark_in(value: Any) -> LibraryMark:
+    """The metadata of a tensor, which may be given in its place."""
+    return value if type(value) is LibraryMark else mark_of(value)
+
+
 def with_values(reads: Sequence[Read], found: Mapping[Path, Any]) -> tuple[Read, ...]:
     """The reads with the metadata of these tensors, and with these numbers, by path."""
 
     def value(given: Any) -> Any:
-        return given if is_number(given) else mark_of(given)
+        return given if is_number(given) else mark_in(given)
 
     return tuple(replace(read, value=value(found[read.path])) if read.path in found else read for read in reads)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ttnn_jit.compiler.symbols import SizeNames, names_of_sizes
+from ttnn_jit.diagnostics.source import start_of
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import ABSENT
 from ttnn_jit.guards.fingerprints import fingerprint_code
 from ttnn_jit.guards.plain_lookups import plain_value
 from ttnn_jit.guards.reads import Opaque, Path, Read, resolve
 from ttnn_jit.ops import Operation
+from ttnn_jit.ops.language.activation_names import ActivationText
 from ttnn_jit.ops.language.operation import OperandSpec
 from ttnn_jit.ops.result_options import NO_OPTIONS, ResultOptions
 from ttnn_jit.process.cached_property import cached_property
@@ -151,7 +154,9 @@ class FunctionRequest:
         arguments = {f"argument {name}": value for name, value in self.arguments.items()}
         same = {"same": self.same} if self.same else {}
         library = {"library": self.library.title} if self.library else {}  # each has its own tensor class
-        mesh = {"mesh": (self.devices, self.placements)} if self.devices else {}
+        mesh: dict[str, Any] = {"mesh": (self.devices, self.placements)} if self.devices else {}
+        if self.devices and self.devices.remote:  # exchanges with other ranks say where they are
+            mesh["place"] = str(start_of(self.function.__code__))
         return {"code": fingerprint_code(self.function.__code__), **library, **same, **mesh, **arguments}
 
     @cached_property
@@ -268,7 +273,7 @@ class OperationRequest:
         return {
             "operation": self.operation.fingerprint,
             "operands": self.operands,
-            "attributes": self.attributes,
+            "attributes": tuple(map(_keyed, self.attributes)),
             **self.result.parts,
         }
 
@@ -288,20 +293,27 @@ class OperationRequest:
 
     @property
     def _own_integers(self) -> tuple[int, ...]:
-        return _of_class(int, self.operands)
+        return _of_class(int, (*self.operands, *self._open_attributes))
+
+    @property
+    def _open_attributes(self) -> tuple[Any, ...]:
+        """The attributes whose ints may be open."""
+        each = zip(self.operation.attributes, self.attributes, strict=True)
+        return tuple(value for parameter, value in each if parameter.may_be_open)
 
     @property
     def integers(self) -> tuple[int, ...]:
-        """The operands that are ints, then the sizes of the requested memory config.
+        """The operands that are ints, and attributes in their place, then the sizes of the requested memory config.
 
-        Attributes that are ints, such as dimensions, are fixed.
+        Other attributes that are ints, such as dimensions, are fixed.
         """
         return (*self._own_integers, *self.result.sizes)
 
     @property
     def floats(self) -> tuple[float, ...]:
-        """The operands, then the attributes, that are floats."""
-        return _of_class(float, (*self.operands, *self.attributes))
+        """The floats among the operands, then in the attributes, then in the activations of the result options."""
+        in_attributes = itertools.chain.from_iterable(map(_numbers_in, self.attributes))
+        return _of_class(float, (*self.operands, *in_attributes, *self.result.floats))
 
     def with_inputs(
         self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]
@@ -311,17 +323,24 @@ class OperationRequest:
         count = len(self._own_integers)
         other = _replacing(specs, given[:count], floats)
         operands = tuple(map(other, self.operands))
-        attributes = tuple(other(each) if type(each) is float else each for each in self.attributes)
-        return replace(self, operands=operands, attributes=attributes, result=self.result.with_sizes(given[count:]))
+        own = zip(self.operation.attributes, self.attributes, strict=True)
+        attributes = tuple(
+            other(value) if type(value) is not int or parameter.may_be_open else value for parameter, value in own
+        )
+        result = self.result.with_sizes(given[count:]).with_floats(map(other, self.result.floats))
+        return replace(self, operands=operands, attributes=attributes, result=result)
 
     @property
     def names_of_sizes(self) -> SizeNames:
-        """The names of the operands and attributes by position."""
-        operands, attributes = (enumerate(each) for each in (self.operands, self.attributes))
-        floats = {f"attribute {index}": each for index, each in attributes if type(each) is float}
-        *of_tensors, integers, of_floats = names_of_sizes(
-            {f"operand {index}": each for index, each in operands} | floats
-        )
+        """The names of the operands and attributes by position, and of the numbers of activations."""
+        named: dict[str, Any] = {f"operand {index}": each for index, each in enumerate(self.operands)}
+        own = zip(self.operation.attributes, self.attributes, strict=True)
+        for parameter, value in own:
+            if type(value) is not int or parameter.may_be_open:
+                numbers = _numbers_in(value)
+                named[f"`{parameter.name}`"] = [*numbers] if len(numbers) > 1 else numbers[0]
+        named["activations"] = [*self.result.floats]
+        *of_tensors, integers, of_floats = names_of_sizes(named)
         shard = [f"memory_config.shard_shape[{axis}]" for axis in range(len(self.result.sizes))]
         return [*of_tensors, [*integers, *shard], of_floats]
 
@@ -345,6 +364,23 @@ def _of_class(cls: type, values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple([value for value in values if type(value) is cls])
 
 
+def _holds_floats(attribute: Any) -> bool:
+    """Whether an attribute is a tuple of floats."""
+    return type(attribute) is tuple and any(type(each) is float for each in attribute)
+
+
+def _numbers_in(attribute: Any) -> tuple[Any, ...]:
+    """The numbers of an attribute that may be open."""
+    if type(attribute) is ActivationText:
+        return attribute.numbers
+    return attribute if _holds_floats(attribute) else (attribute,)
+
+
+def _keyed(attribute: Any) -> Any:
+    """An attribute as a part of keys."""
+    return (attribute.function, attribute.numbers) if type(attribute) is ActivationText else attribute
+
+
 _NONE: Iterator[Any] = iter(())
 
 
@@ -353,7 +389,9 @@ def _replacing(specs: Iterable[TensorSpec], integers: Iterable[float], floats: I
     of_kinds = {TensorSpec: iter(specs), int: iter(integers), float: iter(floats)}
 
     def other(leaf: Any) -> Any:
-        return next(of_kinds.get(type(leaf), _NONE), leaf)
+        if type(leaf) is ActivationText:
+            return ActivationText.of(leaf.function, tuple(map(other, leaf.numbers)))
+        return tuple(map(other, leaf)) if _holds_floats(leaf) else next(of_kinds.get(type(leaf), _NONE), leaf)
 
     return other
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import weakref
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.disk import MANIFEST, PROGRAM, TEMPLATES, store_of
@@ -23,13 +24,14 @@ from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import NoStableIdentityError
 from ttnn_jit.guards.fingerprints import read_fingerprint
 from ttnn_jit.guards.path_json import path_from_json, path_to_json
-from ttnn_jit.guards.reads import Read
+from ttnn_jit.guards.reads import Path, Read
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import MESH, TTNN, LibraryMark, is_library_tensor, mark_of
 from ttnn_jit.runtime.native.native import load_launch_code
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.run_log import ops_text
 from ttnn_jit.specs.options import Environment
+from ttnn_jit.specs.spec_forms import without_sizes
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -124,8 +126,16 @@ class StoredPrograms:
             if compilation is not None:
                 yield StoredTemplate(compilation, self._inputs(reads)[len(self._request.inputs) :], found.digest)
 
-    def keep_template(self, of_any_size: Request, reads: Sequence[Read], example: Program) -> str | None:
+    def keep_template(
+        self, of_any_size: Request, reads: Sequence[Read], example: Program, hidden: Sequence[Path] = ()
+    ) -> str | None:
         """Stores a template, the notes of its `example`, for other processes that can check its reads.
+
+        Args:
+            of_any_size: The request without its sizes, which is their key.
+            reads: Its reads.
+            example: The program of one size.
+            hidden: The paths of the reads that it leaves open.
 
         Returns:
             The digest of its entry; None if it is not stored.
@@ -133,7 +143,7 @@ class StoredPrograms:
         key = None if self._manifest is None or self._key is None else request_key(of_any_size, TEMPLATES)
         if self._manifest is None or key is None or example.notes["structure"] == NOT_STORABLE:
             return None
-        fingerprints = _fingerprints(reads)
+        fingerprints = _fingerprints(reads, hidden)
         return None if fingerprints is None else self._manifest.store_template(key, fingerprints, example.to_bytes())
 
     def find_content(self, content: Key, reads: Iterable[Read]) -> Program | None:
@@ -184,15 +194,31 @@ class StoredTemplate:
 
 def _reads(found: CachedProgram, values: Mapping[str, Any]) -> tuple[Read, ...]:
     """The reads of a stored program; `values` maps paths to values."""
-    return tuple(Read(path_from_json(path), values[path]) for path in found.reads)
+    return tuple(Read(path_from_json(path.removeprefix(_OPEN)), values[path]) for path in found.reads)
 
 
-def _fingerprints(reads: Iterable[Read]) -> list[tuple[str, str]] | None:
-    """Path and fingerprint of each read; None if a value has no stable identity."""
+_OPEN = "open: "
+"""Precedes the path of a read that a template leaves open; the read's fingerprint is that of its form."""
+
+
+def _fingerprints(reads: Iterable[Read], hidden: Collection[Path] = ()) -> list[tuple[str, str]] | None:
+    """Path and fingerprint of each read, of those at `hidden` of their form; None if one has no stable identity."""
     try:
-        return [(path_to_json(read.path), read_fingerprint(read.value)) for read in reads]
+        return [
+            (_OPEN + path_to_json(read.path), _form_fingerprint(read.value))
+            if read.path in hidden
+            else (path_to_json(read.path), read_fingerprint(read.value))
+            for read in reads
+        ]
     except NoStableIdentityError:
         return None
+
+
+def _form_fingerprint(value: Any) -> str:
+    """The fingerprint of tensors that differ from one in their sizes alone, or of the numbers of a class."""
+    if type(value) is LibraryMark:
+        return read_fingerprint(replace(value, spec=without_sizes(value.spec)))
+    return f"of {type(value).__name__}"
 
 
 def manifest_on_disk() -> Manifest | None:
@@ -226,9 +252,9 @@ def current_fingerprint(request: Request, path: str, values: dict[str, Any]) -> 
     The value is also entered into `values`. Reading it may call code of the user's, which may raise anything.
     """
     try:
-        found = request.value_at(path_from_json(path))
+        found = request.value_at(path_from_json(path.removeprefix(_OPEN)))
         values[path] = mark_of(found) if is_library_tensor(found) else found
-        return read_fingerprint(values[path])
+        return _form_fingerprint(values[path]) if path.startswith(_OPEN) else read_fingerprint(values[path])
     except Exception:  # noqa: BLE001 - the compile will read it again, and raise
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -111,11 +112,12 @@ class Symbols:
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
-        return {"numbers": self.numbers, "fixed": self.fixed}
+        hidden = {"floats": self.floats[1:], "integers": self.integers[1:]}
+        return {"numbers": self.numbers, "fixed": self.fixed, "hidden": hidden}
 
     @staticmethod
-    def from_json(fields: Any, ranks: Sequence[int]) -> Symbols:
-        """The inverse of `to_json`, for sizes of these ranks.
+    def from_json(fields: Any, ranks: Sequence[int], own: int | None = None) -> Symbols:
+        """The inverse of `to_json`, for sizes of these ranks; those of the call are the `own` first ones, or all.
 
         Raises:
             LookupError, TypeError, ValueError: The fields do not describe symbols of such sizes.
@@ -130,7 +132,11 @@ class Symbols:
         used = sorted({number for number, _ in pairs if number is not None})
         if used != [*range(len(used))]:
             raise ValueError("symbols are numbered from 0")
-        return Symbols(numbers, fixed, (len(ranks) - 1,), (len(ranks) - 2,))
+        count = len(ranks) if own is None else own
+        floats, integers = (tuple(map(operator.index, fields["hidden"][kind])) for kind in ("floats", "integers"))
+        if not {*floats, *integers} <= {row for row in range(count, len(ranks)) if ranks[row] == 1}:
+            raise ValueError("a hidden number has a row of its own behind those of the call")
+        return Symbols(numbers, fixed, (count - 1, *floats), (count - 2, *integers))
 
     def first_rows(self, count: int) -> Symbols:
         """The symbols of the first rows."""

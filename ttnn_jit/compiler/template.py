@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
-from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, is_number, size_of_number, with_values
+from ttnn_jit.compiler.hidden_symbols import HiddenSymbols, SeenCall, is_number, mark_in, size_of_number, with_values
 from ttnn_jit.compiler.l1_requirement import ExceedsL1Error, StreamedBytes, fits_l1
 from ttnn_jit.compiler.request import Compilation, Request
 from ttnn_jit.compiler.stored_programs import StoredPrograms, notes_of
@@ -27,7 +27,6 @@ from ttnn_jit.guards.reads import NumberMark, Path, Read
 from ttnn_jit.guards.tensor_mark import TensorMark
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.runtime.native.native import host_cpu
 from ttnn_jit.runtime.plans.launch_bounds import Signature
 from ttnn_jit.runtime.plans.plan import ProgramPlan
@@ -108,13 +107,13 @@ class Template:
         }
 
     @staticmethod
-    def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int]) -> Template:
-        """The inverse of `to_json`, for calls with sizes of these ranks.
+    def from_json(fields: Any, example: ProgramPlan, ranks: Sequence[int], own: int | None = None) -> Template:
+        """The inverse of `to_json`, for sizes of these ranks, the `own` first of which are the call's (all by default).
 
         Raises:
             LookupError, TypeError, ValueError: The fields do not describe a template of the example.
         """
-        symbols, formulas = Symbols.from_json(fields["symbols"], ranks), Formulas.from_json(fields["formulas"])
+        symbols, formulas = Symbols.from_json(fields["symbols"], ranks, own), Formulas.from_json(fields["formulas"])
         if symbols.count != formulas.atoms.count(None):
             raise ValueError("the formulas have other symbols")
         plan = PlanTemplate.from_json(fields["places"], example, formulas.whole_atoms)
@@ -151,7 +150,7 @@ class CompiledTemplate:
 
         Args:
             request: The request.
-            found: The hidden inputs of its call.
+            found: The hidden inputs of its call, or their marks, and its open numbers.
 
         Raises:
             InternalError: A launch of the plan would leave its operands.
@@ -161,7 +160,7 @@ class CompiledTemplate:
         if self.hidden:
             values = self.by_path(found)
             reads = with_values(reads, {path: values[path] for path in self.hidden})
-            inputs = (*inputs, *(mark_of(each).spec for each in values.values() if not is_number(each)))
+            inputs = (*inputs, *(mark_in(each).spec for each in values.values() if not is_number(each)))
             sizes = (*sizes, *self.hidden_sizes(values))
         made = self.template.instance(inputs, sizes)
         if made is None:
@@ -181,7 +180,7 @@ class CompiledTemplate:
         """The rows of a call's sizes for the hidden inputs and numbers that may vary."""
         for path in self.hidden:
             value = values[path]
-            yield (size_of_number(value),) if is_number(value) else sizes_in(mark_of(value).spec)
+            yield (size_of_number(value),) if is_number(value) else sizes_in(mark_in(value).spec)
 
 
 def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
@@ -289,7 +288,8 @@ def trace_template(
     with trace.recording():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), hidden.own)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
-        if lowered.opaque is not None or has_collectives(lowered.module):  # whose slices are of one size
+        has_ranks = request.devices is not None and request.devices.remote
+        if lowered.opaque is not None or (has_ranks and has_collectives(lowered.module)):  # whose bytes are of one size
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()

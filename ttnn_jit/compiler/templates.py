@@ -12,8 +12,9 @@ from ttnn_jit.compiler import driver
 from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, sizes_of_reads, with_forms
 from ttnn_jit.compiler.l1_requirement import ExceedsL1Error
 from ttnn_jit.compiler.request import Compilation, Request
+from ttnn_jit.compiler.siblings import Siblings
 from ttnn_jit.compiler.stored_programs import StoredPrograms
-from ttnn_jit.compiler.stored_templates import read_template, stored_form
+from ttnn_jit.compiler.stored_templates import keep_template, read_template
 from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
 from ttnn_jit.compiler.template import (
     CompiledTemplate,
@@ -22,7 +23,6 @@ from ttnn_jit.compiler.template import (
     is_eligible,
     marked_places,
     sizes_of,
-    without_extents,
 )
 from ttnn_jit.compiler.template_check import check_by_another_compile
 from ttnn_jit.compiler.template_misses import SizedTemplate, explained, most_frequent_failures
@@ -208,12 +208,20 @@ class Templates:
             False: none.
         guard_of: See `GuardOf`.
         warn: Warns the user that calls that differ in sizes alone need too many templates.
+        siblings: The programs of other copies of the function; None: there are none.
     """
 
-    def __init__(self, dynamic: bool | None, guard_of: GuardOf, warn: Callable[[str], None] = warn_user) -> None:
+    def __init__(
+        self,
+        dynamic: bool | None,
+        guard_of: GuardOf,
+        warn: Callable[[str], None] = warn_user,
+        siblings: Siblings | None = None,
+    ) -> None:
         self._dynamic = dynamic
         self._guard_of = guard_of
         self._warn = warn
+        self._siblings = siblings
         self._families: dict[Hashable, _Family] = {}
 
     def clear(self) -> None:
@@ -223,8 +231,8 @@ class Templates:
     def compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
         """The compilation of a request.
 
-        It is looked up by the templates in memory, then on disk by the request, then by the templates on disk. What is
-        not found is compiled, as a template if an extent has varied.
+        It is looked up by the templates in memory, those of other copies of the function included, then on disk by the
+        request, then by the templates on disk. What is not found is compiled, as a template if an extent has varied.
 
         Args:
             key: The key of the call without its sizes: `key_without_sizes`.
@@ -245,22 +253,30 @@ class Templates:
         family = self._family(key, request)
         if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
             return found
+        if family is not None and (found := self._of_siblings(key, family, request, fetch)) is not None:
+            return found
         stored = StoredPrograms.of(request, use_disk=use_disk)
         compilation = stored.find()
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
             return Found(compilation, self._guard_of(compilation))
         family.marked |= marked_places(request)
+        if self._siblings is not None:
+            family.seen = [*self._siblings.seen_beside(key, family.seen), *family.seen]
         seen = SeenCall(sizes_of(request), {}, {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
         made = None
         if compilation is None:
-            made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, fetch)
+            made = self._from_disk(family, request, stored) or self._compiled(key, family, request, stored, fetch)
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
             made = Found(compilation, self._guard_of(compilation))
+            if self._siblings is not None:
+                self._siblings.add(key, seen.sizes, replace(compilation, reads=tuple(made.guard.reads)))
         reads = made.compilation.reads
         seen.hidden, seen.numbers = sizes_of_reads(reads), numbers_of_reads(reads)
+        if self._siblings is not None:
+            self._siblings.add_seen(key, seen)
         return made
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
@@ -271,6 +287,28 @@ class Templates:
             family = self._families[key] = _Family()
         return family
 
+    def _of_siblings(self, key: Hashable, family: _Family, request: Request, fetch: FetchHidden) -> Found | None:
+        """The compilation of a request by a program of another copy of the function."""
+        if self._siblings is None:
+            return None
+        for compiled in self._siblings.templates(key, [each.compiled for each in family.templates]):
+            guard = self._guard_of(Compilation(compiled.program, compiled.reads, compiled.structure))
+            if fetch(guard) is not None:
+                own = _Guarded.of(compiled, guard, None, is_read=False)
+                adopted = _Family(templates=[own]).find(request, fetch, self._guard_of)
+                if adopted is not None:
+                    family.templates.append(own)
+                    return adopted
+        for compilation in self._siblings.compilations(key, sizes_of(request)):
+            guard = self._guard_of(compilation)
+            hidden = fetch(guard)
+            if hidden is not None:
+                reads = compilation.reads
+                family.seen.append(SeenCall(sizes_of(request), sizes_of_reads(reads), numbers_of_reads(reads)))
+                COUNTERS.memory_hits += 1
+                return Found(compilation, guard, hidden)
+        return None
+
     def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> Found | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
         found = read_template(request, stored, family.digests)
@@ -278,10 +316,21 @@ class Templates:
             return None
         compiled, compilation, digest = found
         COUNTERS.disk_hits += 1
-        family.templates.append(_Guarded.of(compiled, self._guard_of(compilation), digest, is_read=True))
-        return Found(compilation, family.templates[-1].guard)
+        exact = self._guard_of(compilation)
+        family.templates.append(
+            _Guarded.of(compiled, self._open_guard(compiled, compilation, exact), digest, is_read=True)
+        )
+        return Found(compilation, exact)
 
-    def _compiled(self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden) -> Found | None:
+    def _open_guard(self, compiled: CompiledTemplate, compilation: Compilation, exact: Any) -> Any:
+        """The guard of a template: that of one of its compilations, but for what it leaves open."""
+        if not compiled.hidden:
+            return exact
+        return self._guard_of(replace(compilation, reads=with_forms(compilation.reads, compiled.hidden)))
+
+    def _compiled(
+        self, key: Hashable, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
+    ) -> Found | None:
         """The compilation of a request by a template that is made for it."""
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
@@ -299,12 +348,10 @@ class Templates:
         family.note_fixed_numbers(made.template, len(request.inputs))
         compilation = Compilation(made.program, made.reads, made.structure, None, made.warnings, by_template=True)
         exact = self._guard_of(compilation)
-        if made.hidden:  # in memory alone: on disk hidden inputs are fixed
-            guard = self._guard_of(replace(compilation, reads=with_forms(made.reads, made.hidden)))
-            family.templates.append(_Guarded.of(made, guard, None, is_read=False))
-        else:
-            digest = stored.keep_template(without_extents(request), made.reads, stored_form(made))
-            family.templates.append(_Guarded.of(made, exact, digest, is_read=False))
+        digest = keep_template(made, request, stored)
+        family.templates.append(_Guarded.of(made, self._open_guard(made, compilation, exact), digest, is_read=False))
+        if self._siblings is not None:
+            self._siblings.add_template(key, family.templates[-1].compiled)
         if not made.fits_l1:  # the template is for other sizes
             raise ExceedsL1Error
         return Found(compilation, exact)

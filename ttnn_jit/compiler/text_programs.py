@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.compiler.driver import compile_module
 from ttnn_jit.dialects import print_module
+from ttnn_jit.dialects.text_calls.op_calls import read_op
 from ttnn_jit.frontend.ir.lowering import (
     Argument,
     Constant,
@@ -15,7 +16,6 @@ from ttnn_jit.frontend.ir.lowering import (
     LoweredText,
     Source,
     callee_of,
-    read_op,
 )
 from ttnn_jit.frontend.ir.texts import functions_in
 from ttnn_jit.ops.families.text_operation import DenseNumbers

@@ -1,7 +1,8 @@
 """The mesh of a module, and the attributes of collectives.
 
 ``ttcore.meshes`` states the shape of the mesh, as in tt-mlir; ``ttcore.mesh_devices`` the numbers of the devices that
-run the program, if they are not all of them. The function is that of each device; its tensors have the types of one
+run the program, if they are not all of them; ``ttcore.remote_mesh_devices`` those of other ranks that do, and
+``ttcore.mesh_ranks`` the rank of every device. The function is that of each device; its tensors have the types of one
 device's shards.
 """
 
@@ -25,6 +26,7 @@ from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 _MESHES = "ttcore.meshes"
 _DEVICES = "ttcore.mesh_devices"
 _REMOTE = "ttcore.remote_mesh_devices"
+_RANKS = "ttcore.mesh_ranks"
 _NAME = "mesh"
 
 
@@ -104,19 +106,38 @@ def mesh_devices_of(module: ModuleOp) -> MeshDevices | None:
         shape = MeshShape(attribute.data[0][1]).with_rows
     except ArgumentError as error:
         raise VerifyException(f"{_MESHES}: {error.message}") from error
-    numbers = _numbers(module, _DEVICES, shape) or tuple(range(shape.mesh_size()))
-    remote = _numbers(module, _REMOTE, shape)
+    numbers = _devices(module, _DEVICES, shape) or tuple(range(shape.mesh_size()))
+    remote = _devices(module, _REMOTE, shape)
     if {*numbers} & {*remote}:
         raise VerifyException(f"{_DEVICES} and {_REMOTE} have devices in common: {numbers} and {remote}")
-    return None if shape.mesh_size() == 1 else MeshDevices(shape, numbers, remote)
+    return (
+        None if shape.mesh_size() == 1 else MeshDevices(shape, numbers, remote, _ranks(module, shape, numbers, remote))
+    )
 
 
-def _numbers(module: ModuleOp, name: str, shape: MeshShape) -> tuple[int, ...]:
-    """The numbers of devices that an attribute holds; empty without it."""
+def _ranks(module: ModuleOp, shape: MeshShape, numbers: Sequence[int], remote: Sequence[int]) -> tuple[int, ...]:
+    """The rank of each device; empty without devices of other ranks."""
+    ranks = _numbers(module, _RANKS)
+    if bool(ranks) != bool(remote):
+        raise VerifyException(f"{_RANKS} and {_REMOTE} stand together")
+    if ranks:
+        own = {ranks[number] for number in numbers} if len(ranks) == shape.mesh_size() else set()
+        if len(own) != 1 or own & {ranks[number] for number in remote} or min(ranks) < 0:
+            raise VerifyException(f"{_RANKS} must give {_DEVICES} one rank, and {_REMOTE} others, got {ranks}")
+    return ranks
+
+
+def _numbers(module: ModuleOp, name: str) -> tuple[int, ...]:
+    """The numbers that an attribute holds; empty without it."""
     given = module.attributes.get(name)
-    if given is None:
+    return tuple(map(int, given.get_values())) if isinstance(given, DenseArrayBase) else ()
+
+
+def _devices(module: ModuleOp, name: str, shape: MeshShape) -> tuple[int, ...]:
+    """The numbers of devices that an attribute holds; empty without it."""
+    if name not in module.attributes:
         return ()
-    numbers = tuple(map(int, given.get_values())) if isinstance(given, DenseArrayBase) else ()
+    numbers = _numbers(module, name)
     if sorted({*numbers}) != [*numbers] or not {*numbers} <= {*range(shape.mesh_size())} or not numbers:
         raise VerifyException(f"{name} must be ascending numbers of devices of {shape}, got {numbers}")
     return numbers
@@ -131,6 +152,15 @@ def set_mesh_devices(module: ModuleOp, devices: MeshDevices | None) -> None:
         module.attributes[_DEVICES] = DenseArrayBase.from_list(i64, devices.numbers)
     if devices.remote:
         module.attributes[_REMOTE] = DenseArrayBase.from_list(i64, devices.remote)
+        module.attributes[_RANKS] = DenseArrayBase.from_list(i64, devices.owners)
+
+
+def without_own_devices(module: ModuleOp) -> ModuleOp:
+    """A copy of a module without what differs among the ranks that run it: which devices are of a rank."""
+    made = module.clone()
+    for name in (_DEVICES, _REMOTE):
+        made.attributes.pop(name, None)
+    return made
 
 
 def mesh_of_op(op: Operation) -> MeshDevices | None:

@@ -14,7 +14,8 @@ from ttnn_jit.ops import are_numbers
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import ONE_DEVICE_HELP
 from ttnn_jit.runtime.libraries import MESH, TTNN, TensorLibrary
-from ttnn_jit.runtime.meshes.mesh import HostMesh, MeshTensor, check_one_mesh, common_numbers, mesh_of_arguments
+from ttnn_jit.runtime.meshes.mesh import HostMesh
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor, check_one_mesh, common_numbers, mesh_of_arguments
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
@@ -77,7 +78,8 @@ def _on_mesh(arguments: Arguments, function: str) -> Placement:
     if not own:
         raise ArgumentError(f"this rank has no device of {mesh} with all the tensors of a call of {function}")
     remote = tuple(number for number in placed if number not in own) if len(own) < len(placed) else ()
-    return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote))
+    owners = mesh.ranks.positions if mesh.ranks is not None and remote else ()
+    return Placement(MESH, mesh.target, MeshDevices(mesh.shape, own, remote, owners))
 
 
 def _beside_mesh(tensor: Any, library: TensorLibrary) -> str:

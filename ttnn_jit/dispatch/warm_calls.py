@@ -18,8 +18,8 @@ from ttnn_jit.diagnostics.tracebacks import keep_user_frames
 from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 from ttnn_jit.foreign.container_items import PYTHONS_SCALARS
 from ttnn_jit.foreign.values import atom_key, is_atom
-from ttnn_jit.runtime.libraries import WarmCall
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.libraries import TensorLibrary, WarmCall
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 
@@ -38,11 +38,13 @@ MAX_REMEMBERED_CALLS = 4 * MAX_PROGRAMS
 class WarmCalls(ABC):
     """A callable object that remembers its calls: a jitted function, or an eager operation."""
 
-    __slots__ = ("_warm",)  # reading the ``__dict__`` of an object makes its other attributes slower
+    __slots__ = ("_warm", "_warm_foreign")  # reading the ``__dict__`` of an object makes its other attributes slower
 
     def __init__(self) -> None:
         # By `call_key`, or by the `table_key` of a tensor library.
         self._warm: dict[tuple[object, ...] | None, WarmCall] = {}
+        # By the type of the first argument, if that is not a ttnn tensor, and the number of arguments.
+        self._warm_foreign: dict[tuple[type, int], WarmCall] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments; compile it first if their metadata is new.
@@ -74,7 +76,8 @@ class WarmCalls(ABC):
                     device = last._device
                     run = self._warm[device.open_target, *map(_SPEC, args)]
             except (LookupError, AttributeError):  # another kind of argument, or a call that is not remembered
-                run = self._warm.get(call_key(args, kwargs), always_miss)
+                found = self._warm_foreign.get((type(args[0]), len(args))) if args and not kwargs else None
+                run = found or self._warm.get(call_key(args, kwargs), always_miss)
             result = run(*args, **kwargs) if kwargs else run(*args)
             if result is not MISS:
                 return result
@@ -100,6 +103,17 @@ class WarmCalls(ABC):
             self._remember_key(
                 key, make_warm() if is_plain else _passing_tensors(len(args), tuple(kwargs), places)(make_warm())
             )
+
+    def _remember_metadata(self, warm: WarmCall, library: TensorLibrary, tensors: Sequence[Any]) -> None:
+        """Remember `warm` for calls whose arguments are tensors of `library` with the metadata of these."""
+        key = library.table_key(tensors)
+        if key is None:
+            return
+        self._remember_key(key, warm)
+        place = type(tensors[0]), len(tensors)
+        look_up = self._warm_foreign.get(place) or library.look_up(len(tensors), self._warm)
+        if look_up is not None:
+            self._warm_foreign[place] = look_up
 
     def _remember_key(self, key: tuple[object, ...], call: WarmCall) -> None:
         """Remember `call` for calls of `key`; several keys may share a program."""

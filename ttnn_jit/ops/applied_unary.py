@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError
@@ -36,6 +38,15 @@ class AppliedUnary:
             ArgumentError: The numbers do not fit.
         """
         return bind(self.overloads, (operand, *self.numbers), {}, lambda value: dtype if value is operand else None)
+
+    def with_numbers(self, numbers: Iterator[float]) -> AppliedUnary:
+        """The operation with the next numbers of an iterator, as many as it has."""
+        return replace(self, numbers=tuple(itertools.islice(numbers, len(self.numbers))))
+
+    @property
+    def form(self) -> tuple[object, ...]:
+        """Its part of a cache key without its numbers, which a template may leave open."""
+        return tuple(each.fingerprint for each in self.overloads), len(self.numbers)
 
     @property
     def key(self) -> tuple[object, ...]:

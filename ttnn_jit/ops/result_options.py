@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -171,9 +172,29 @@ class ResultOptions:
 
     @property
     def key_without_sizes(self) -> Hashable:
-        """The key with the form of `memory_config` (specs/spec_forms.py), whose sizes a template may leave open."""
+        """The key with the form of `memory_config` (specs/spec_forms.py), and without numbers of activations.
+
+        A template may leave its sizes and these numbers open.
+        """
         config = None if self.memory_config is None else config_form(self.memory_config)
-        return None if self.change_nothing else (config, *self.parts.values())
+        applied = (self.activations, *self.operand_activations)
+        forms = tuple(tuple(each.form for each in of_one) for of_one in applied)
+        return None if self.change_nothing else (config, self.dtype, forms, self.in_place)
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """The numbers of activations: of the result, then of each operand."""
+        applied = itertools.chain(self.activations, *self.operand_activations)
+        return tuple(number for each in applied for number in each.numbers)
+
+    def with_floats(self, floats: Iterable[float]) -> ResultOptions:
+        """The options with other numbers of activations."""
+        if not self.floats:
+            return self
+        numbers = iter(floats)
+        of_result = tuple(each.with_numbers(numbers) for each in self.activations)
+        of_operands = tuple(tuple(each.with_numbers(numbers) for each in one) for one in self.operand_activations)
+        return replace(self, activations=of_result, operand_activations=of_operands)
 
     @property
     def sizes(self) -> tuple[int, ...]:

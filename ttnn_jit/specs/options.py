@@ -69,8 +69,8 @@ class CompileOptions:
 
     @property
     def opens_floats(self) -> bool:
-        """Whether templates leave floats open: a traced function runs with plain floats, and numba's text has them."""
-        return not self.graph_capture and self.backend != NUMBA
+        """Whether templates leave floats open: a traced function runs with plain floats."""
+        return not self.graph_capture
 
 
 @dataclass(frozen=True)

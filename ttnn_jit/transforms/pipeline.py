@@ -34,6 +34,8 @@ from ttnn_jit.process.memoized import memoized
 from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms.kernels.equal_kernels import ShareEqualKernels
+from ttnn_jit.transforms.passes.convert_stablehlo_to_ttir import ConvertStablehloToTTIR, StablehloToTTIRPipeline
+from ttnn_jit.transforms.passes.convert_tosa_to_ttir import ConvertTosaToTTIR
 from ttnn_jit.transforms.passes.d2m_generic_fusion import D2MGenericFusion
 from ttnn_jit.transforms.passes.d2m_insert_dst_register_access import D2MInsertDstRegisterAccess
 from ttnn_jit.transforms.passes.inline import Inline
@@ -83,7 +85,15 @@ SCHEDULED = D2MInsertDstRegisterAccess.name
 """The stage whose module codegen reads."""
 
 _OWN_PASSES: dict[str, type[ModulePass]] = {
-    own.name: type(own) for own in (TTCoreRegisterDevice(), Inline(), *_DEFAULT_PASSES)
+    own.name: type(own)
+    for own in (
+        TTCoreRegisterDevice(),
+        Inline(),
+        ConvertStablehloToTTIR(),
+        StablehloToTTIRPipeline(),
+        ConvertTosaToTTIR(),
+        *_DEFAULT_PASSES,
+    )
 }
 
 

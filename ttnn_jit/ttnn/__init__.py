@@ -14,7 +14,7 @@ attributes (``ttnn.exp``), which are derived from their declarations in `ttnn_ji
 frontends. The options are one value, `ResultOptions`. It is part of the key, and is written into the IR
 (`frontend/tensors/requested_results.py`). An eager operation is a program of one op with the same tile body, hence the
 same bits. Later calls with the same metadata call that program directly (`ttnn/calling/eager_warm_calls.py`). A call
-with tensors of a mesh is repeated on each device (`runtime/meshes/mesh.py`).
+with tensors of a mesh is repeated on each device (`runtime/meshes/mesh_tensor.py`).
 
 *Host functions* run on the host, or prepare the arguments of operations. Each is a Python function in a file of its
 subject: `from_torch` in `ttnn/tensors/torch_conversion.py`, `zeros` in `ttnn/tensors/tensor_creation.py`,

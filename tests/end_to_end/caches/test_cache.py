@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import textwrap
 import threading
 import weakref
@@ -16,6 +14,7 @@ import torch
 
 import ttnn_jit
 from tests import programs
+from tests.processes import run_python
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import stored_programs
 
@@ -174,8 +173,7 @@ SCRIPT = """
 
 
 def run_script(path: Path) -> list[str]:
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True, timeout=120)
-    return done.stdout.splitlines()
+    return run_python(path, check=True).stdout.splitlines()
 
 
 @pytest.mark.process

@@ -14,10 +14,12 @@ import torch
 import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import stored_programs
+from ttnn_jit.diagnostics import changing_arguments
 from ttnn_jit.dispatch import lru_programs
 from ttnn_jit.dispatch.lru_programs import MAX_PROGRAMS
 
 LIMIT = 8
+MANY = 40
 X = torch.ones(2, 2)
 
 
@@ -116,22 +118,22 @@ def test_the_first_eviction_warns_once_and_names_the_argument_that_keeps_changin
     assert warning.filename == __file__
 
 
-@pytest.mark.slow
 def test_a_changing_number_warns_after_sixteen_changes_and_at_evictions(monkeypatch):
-    monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", MAX_PROGRAMS)
+    monkeypatch.setattr(lru_programs, "MAX_PROGRAMS", MANY)
+    monkeypatch.setattr(changing_arguments, "MAX_COUNTED_VALUES", MANY)
     function = scaled(dynamic=False)
     told = []
-    for number in range(MAX_PROGRAMS + 20):
+    for number in range(MANY + 20):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             function(X, number * 0.5)
         told += [str(each.message) for each in caught]
     assert [text.partition(" values")[0].partition(";")[0] for text in told] == [
         "scaled was compiled for 16",
-        f"scaled keeps {MAX_PROGRAMS} programs, and from now on evicts the least recently used",
+        f"scaled keeps {MANY} programs, and from now on evicts the least recently used",
     ]
-    assert f"`factor` keeps changing: it had {MAX_PROGRAMS} and more values" in told[1]
-    assert function.num_entries == MAX_PROGRAMS
+    assert f"`factor` keeps changing: it had {MANY} and more values" in told[1]
+    assert function.num_entries == MANY
 
 
 @pytest.mark.filterwarnings("error")

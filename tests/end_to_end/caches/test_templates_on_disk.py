@@ -371,3 +371,84 @@ def test_processes_that_are_killed_leave_whole_templates(script):
         killed.write_text("import signal\n" + text.replace('print(f"ran {rows}", flush=True)', ends))
         assert run_python(killed, *range(40, 4000)).returncode == -signal.SIGALRM
     assert run_script(script, 43, 44, 45) == "0 1 2 False"
+
+
+CACHE, STEP = torch.randn(4, 9), 0.5
+
+
+def attending(x):
+    return ttnn.softmax(ttnn.matmul(x, ttnn.transpose(CACHE, 0, 1)), dim=-1) * STEP
+
+
+def of_cache(x):
+    return torch.softmax(x @ CACHE.T, dim=-1) * STEP
+
+
+class Attention:
+    """Keys that grow, in an object."""
+
+    def __init__(self):
+        self.keys, self.rate = torch.randn(4, 9), 1.5
+
+    def forward(self, x):
+        return ttnn.matmul(x, ttnn.transpose(self.keys, 0, 1)) * self.rate
+
+
+def test_a_template_of_a_global_that_grows_serves_another_process(monkeypatch):
+    function, x = ttnn_jit.jit()(attending), torch.randn(3, 9)
+
+    def called(rows, step):
+        monkeypatch.setattr(sys.modules[__name__], "CACHE", torch.randn(rows, 9))
+        monkeypatch.setattr(sys.modules[__name__], "STEP", step)
+        torch.testing.assert_close(function(x), of_cache(x), rtol=1e-4, atol=1e-4)
+
+    first = [changes(called, rows, 0.1 * rows, names=("compiles", "templates")) for rows in (5, 6, 7)]
+    assert first == [(1, 0), (1, 1), (0, 0)]
+    as_in_another_process(function)
+    again = [changes(called, rows, 0.1 * rows) for rows in (9, 12, 5, 30)]
+    assert again == [(0, 1, 0), *[(0, 0, 1)] * 3]
+    as_in_another_process(function)
+    monkeypatch.setattr(sys.modules[__name__], "CACHE", torch.randn(7, 9).bfloat16())
+    assert changes(function, x) == (1, 0, 0)  # of another form
+
+
+def test_a_template_of_attributes_that_change_serves_another_process():
+    kind, x = type("Attention", (Attention,), {"forward": ttnn_jit.jit()(Attention.forward)}), torch.randn(3, 9)
+    layer = kind()
+
+    def called(rows, rate):
+        layer.keys, layer.rate = torch.randn(rows, 9), rate
+        torch.testing.assert_close(layer.forward(x), x @ layer.keys.T * rate, rtol=1e-4, atol=1e-4)
+
+    for rows in (5, 6, 7):
+        called(rows, 0.25 * rows)
+    as_in_another_process(vars(kind)["forward"])
+    layer = kind()
+    assert [changes(called, rows, 0.3 * rows) for rows in (9, 12, 31)] == [(0, 1, 0), (0, 0, 1), (0, 0, 1)]
+
+
+GROWING = """
+import torch, ttnn_jit
+from ttnn_jit import ttnn
+
+CACHE = None
+
+@ttnn_jit.jit()
+def attend(x):
+    return ttnn.softmax(ttnn.matmul(x, ttnn.transpose(CACHE, 0, 1)), dim=-1)
+
+for rows in {rows}:
+    CACHE, x = torch.randn(rows, 8), torch.randn(2, 8)
+    torch.testing.assert_close(attend(x), torch.softmax(x @ CACHE.T, dim=-1), rtol=1e-4, atol=1e-4)
+print(ttnn_jit.cache_info().compiles)
+"""
+
+
+@pytest.mark.process
+def test_a_cache_that_grows_compiles_nothing_in_a_second_process(tmp_path):
+    file = tmp_path / "growing.py"
+    counts = []
+    for rows in ((4, 5, 6), (7, 8, 30)):
+        file.write_text(GROWING.format(rows=rows))
+        counts.append(int(run_python(str(file), check=True).stdout))
+    assert counts == [2, 0]

@@ -469,3 +469,31 @@ def test_a_warm_call_stays_within_its_budget_of_bytecode(function, inputs, ttnn_
     for tensors, budget in ((held, ttnn_budget), (given, torch_budget)):
         compiled = warmed(function, *tensors)
         assert opcodes_of(lambda tensors=tensors, compiled=compiled: compiled(*tensors)) <= budget
+
+
+def weighted(x, *weights):
+    return sum((x * each for each in weights), x)
+
+
+def test_torch_tensors_of_any_number_take_the_fast_path(monkeypatch):
+    compiled = jit(weighted)
+    tensors = [torch.randn(4, 8) for _ in range(5)]
+    counts = (1, 3, 4, 2)
+    expected = [weighted(*tensors[:count]) for count in counts]
+    for _ in range(3):
+        for count in counts:
+            compiled(*tensors[:count])
+    monkeypatch.setattr(compiled, "_slow_path", None)
+    for count, result in zip(counts, expected, strict=True):
+        assert torch.equal(compiled(*tensors[:count]), result)
+
+
+def test_torch_tensors_of_any_number_are_distinguished():
+    x, y, other = torch.randn(4, 8), torch.randn(4, 8), torch.randn(8, 4)
+    calls = [(x, y), (x, x), (x, y, x), (x,), (x, y.bfloat16()), (other.t(), y), (x.bfloat16(), y.bfloat16()), (other,)]
+    compiled, expected = jit(weighted), [jit(weighted)(*given) for given in calls]
+    for _ in range(4):
+        for given, result in zip(calls, expected, strict=True):
+            assert torch.equal(compiled(*given), result)
+    with pytest.raises(ArgumentError, match="requires grad"):
+        compiled(x.clone().requires_grad_(), y)

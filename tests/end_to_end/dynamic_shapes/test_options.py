@@ -99,8 +99,8 @@ def test_a_mark_of_no_dimension_is_refused(tensor, dim, error, message):
         ttnn_jit.mark_dynamic(tensor, dim)
 
 
-def test_numbers_that_a_backend_fixes_have_programs_of_their_own_and_use_up_no_templates():
-    function = ttnn_jit.jit(enable_cache=False, backend="numba")(lambda x, rate: x * rate)
+def test_numbers_that_a_frontend_fixes_have_programs_of_their_own_and_use_up_no_templates():
+    function = ttnn_jit.jit(enable_cache=False, graph_capture=True)(lambda x, rate: x * rate)
     before = COUNTERS.compiles, COUNTERS.templates
     for rate in (0.3, 0.7, 1.3):
         x = torch.randn(40, 4)

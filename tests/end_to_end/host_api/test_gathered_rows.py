@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ttnn_jit
+from tests.processes import run_python
 from ttnn_jit import ttnn
 
 TYPES = {
@@ -68,7 +66,7 @@ def test_an_embedding_is_compiled_without_numba():
         "ttnn.embedding(made([1, 1], ttnn.uint32), made([3, 4], ttnn.bfloat16));"
         "assert 'numba' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", text], check=True)
+    run_python("-c", text, check=True)
 
 
 @pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT])

@@ -118,6 +118,7 @@ def test_every_collective_is_tested():
         "receive",
         "collective_permute",
         "gather_from_others",
+        "part_of_device",
         "device_position",
         "mesh_shard",
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+import ttnn_jit
+from tests.ranks import in_ranks
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 
@@ -115,3 +117,66 @@ def test_given_tensors_receive_the_results(case):
     ]:
         with pytest.raises((ArgumentError, ShapeError), match=named):
             call()
+
+
+def dispatched_and_combined(axis, dim, local_reduce):
+    """The two exchanges with work of the experts between them."""
+
+    def function(tokens, chosen, mapping, sent, output):
+        found, experts = ttnn.all_to_all_dispatch(tokens, chosen, mapping, cluster_axis=axis, output_concat_dim=dim)
+        own = 1 if local_reduce else EXPERTS // mapping.shape[3]
+        results = ttnn.concat([ttnn.multiply(found, float(index + 2)) for index in range(own)], 0)
+        options = {"local_reduce": local_reduce, "output_shard_dim": dim}
+        combined = ttnn.all_to_all_combine(results, experts, mapping, axis, **options)
+        ttnn.all_to_all_dispatch(tokens, chosen, mapping, axis, output_concat_dim=dim, output_tensors=sent)
+        ttnn.all_to_all_combine(results, experts, mapping, axis, output_tensor=output, **options)
+        return found, experts, combined, *sent, output
+
+    return function
+
+
+@pytest.mark.parametrize("captured", [False, True], ids=["ast", "capture"])
+@pytest.mark.parametrize(("dim", "local_reduce"), [(1, False), (2, True)])
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize(("shape", "axis"), [((2, 2), None), ((2, 2), 0), ((1, 4), 1)])
+def test_programs_exchange_with_experts_as_eager_calls_do_in_any_number_of_ranks(
+    shape, axis, ranks, dim, local_reduce, captured
+):
+    function = dispatched_and_combined(axis, dim, local_reduce)
+    jitted = ttnn_jit.jit(graph_capture=captured)(function)
+    count = len(groups(shape, axis)[0])
+    sequence, batch = (SEQUENCE, BATCH * count) if dim == 1 else (SEQUENCE * count, BATCH)
+
+    def run(_=0):
+        mesh = ttnn.open_mesh_device(ttnn.MeshShape(shape), target="cpu")
+        tokens, chosen, mapping = drawn(mesh.get_num_devices(), torch.Generator().manual_seed(7))
+        given = (
+            on(mesh, tokens),
+            on(mesh, chosen, dtype=ttnn.uint16),
+            ttnn.from_torch(mapping, device=mesh, dtype=ttnn.uint16),
+        )
+
+        def outputs():
+            sent = [
+                ttnn.from_torch(torch.zeros(1, batch, sequence, width), device=mesh, dtype=dtype)
+                for width, dtype in ((WIDTH, ttnn.bfloat16), (CHOSEN, ttnn.uint16))
+            ]
+            return sent, ttnn.from_torch(torch.zeros(CHOSEN, BATCH, SEQUENCE, WIDTH).bfloat16(), device=mesh)
+
+        found = {}
+        for _ in range(2):
+            mine, others = outputs(), outputs()
+            for index, (own, each) in enumerate(zip(jitted(*given, *mine), function(*given, *others), strict=True)):
+                assert own.tensor_topology() == each.tensor_topology()
+                for number, one, other in zip(own.numbers, own.tensors, each.tensors, strict=True):
+                    found[index, number] = ttnn.to_torch(one)
+                    assert torch.equal(found[index, number].view(torch.int16), ttnn.to_torch(other).view(torch.int16))
+        return found
+
+    expected, found = run(), {}
+    for own in in_ranks(ranks, run) if ranks > 1 else [run()]:
+        if isinstance(own, BaseException):
+            raise own
+        found |= own
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[key].view(torch.int16), each.view(torch.int16)) for key, each in expected.items())

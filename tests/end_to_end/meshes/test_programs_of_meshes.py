@@ -182,9 +182,52 @@ def test_work_on_equal_values_runs_once(mesh):
     assert_equal(jitted(x), ttnn.mesh_partition(ttnn.exp(ttnn.all_reduce(x, cluster_axis=1)), 2, 1))
     report = jitted.explain(x)
     assert [*Counter(launch.ops for launch in report.launches).items()] == [
-        (("all_reduce",), 2), (("exp",), 2), (("mesh_partition",), 8)
+        (("all_reduce", "exp"), 2), (("mesh_partition",), 8)
     ]  # fmt: skip
-    assert "launch 2 and 1 more: exp" in str(report)
+    assert "launch 0 and 1 more: all_reduce -> exp" in str(report)
+
+
+FUSED_ACROSS = {
+    "elementwise": (
+        lambda x: ttnn.relu(ttnn.all_reduce(x, cluster_axis=1)) * 2.0 + 1.0, {"all_reduce relu multiply add": 2}
+    ),
+    "parts of sums": (lambda x: ttnn.exp(ttnn.reduce_scatter(x, 2, cluster_axis=1)), {"reduce_scatter exp": 8}),
+    "a sum that is returned": (
+        lambda x: [total := ttnn.all_reduce(x, cluster_axis=0), ttnn.relu(total)], {"all_reduce relu": 4}
+    ),
+    "a sum with an operand of each device": (
+        lambda x: ttnn.all_reduce(x, cluster_axis=1) + x, {"all_reduce": 2, "add": 8}
+    ),
+    "a sum that is gathered too": (
+        lambda x: [ttnn.all_gather(total := ttnn.all_reduce(x, cluster_axis=0), 2, cluster_axis=1), ttnn.relu(total)],
+        {"all_reduce relu": 4, "all_gather": 8},
+    ),
+    "two sums": (
+        lambda x: ttnn.all_reduce(x, cluster_axis=1) + ttnn.all_reduce(ttnn.exp(x), cluster_axis=1),
+        {"exp": 8, "all_reduce": 2, "all_reduce add": 2},
+    ),
+    "sums of sums": (
+        lambda x: ttnn.relu(ttnn.all_reduce(ttnn.exp(ttnn.all_reduce(x, cluster_axis=0)), cluster_axis=1)),
+        {"all_reduce exp": 4, "all_reduce relu": 2},
+    ),
+    "rows of a sum": (
+        lambda x: ttnn.softmax(ttnn.all_reduce(x, cluster_axis=1), -1),
+        {"all_reduce max subtract exp sum divide": 2},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", FUSED_ACROSS)
+def test_what_only_reads_a_sum_is_computed_in_its_loop(mesh, name, dtype):
+    function, launches = FUSED_ACROSS[name]
+    jitted = ttnn_jit.jit()(function)
+    for _ in range(2):
+        x = on(mesh, random_shards(8, (1, 16, 64), dtype))
+        found, expected = (each if isinstance(each, list) else [each] for each in (jitted(x), function(x)))
+        for own, other in zip(found, expected, strict=True):
+            assert_equal(own, other)
+    assert Counter(" ".join(launch.ops) for launch in jitted.explain(x).launches) == launches
 
 
 def test_the_shape_of_the_mesh_is_a_part_of_the_key():
@@ -262,6 +305,31 @@ def test_sharded_tensors_of_a_chip_are_charged_to_every_device():
     assert used[0] >= 2 * 32 * 32 * 2  # the argument and the result
 
 
+SIZED = {
+    "a sum": lambda x: ttnn.relu(ttnn.all_reduce(ttnn.exp(x), cluster_axis=1)),
+    "rows, joined": lambda x: ttnn.all_gather(x, 0, cluster_axis=1) * 2.0,
+    "columns, joined": lambda x: ttnn.all_gather(x, 1, cluster_axis=0),
+    "parts of a sum": lambda x: ttnn.exp(ttnn.reduce_scatter(x, 0, cluster_axis=1)),
+    "parts of rows": lambda x: ttnn.mesh_partition(x, 0, cluster_axis=1),
+    "tokens": lambda x: ttnn.experimental.all_to_all_async_generic(x, 0, 1, cluster_axis=1),
+    "edges": lambda x: ttnn.experimental.neighbor_pad_async(x, 0, 2, 3, "zeros", 1),
+    "rows of a sum": lambda x: ttnn.softmax(ttnn.all_reduce(x, cluster_axis=0), -1),
+    "several": lambda x: ttnn.all_gather(ttnn.reduce_scatter(x * 2.0, 0, cluster_axis=1), 0, cluster_axis=0),
+}
+
+
+@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT], ids=["tiles", "rows"])
+@pytest.mark.parametrize("name", SIZED)
+def test_other_sizes_of_a_program_with_collectives_need_no_compile(mesh, name, layout, monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_DEBUG", "1")  # a template is compared with the compile of another size
+    jitted = ttnn_jit.jit(dynamic=True, enable_cache=False)(SIZED[name])
+    before = COUNTERS.template_hits
+    for rows in (96, 128, 160, 200, 64):
+        x = on(mesh, random_shards(8, (rows, 64)), layout=layout)
+        assert_equal(jitted(x), SIZED[name](x))
+    assert COUNTERS.template_hits >= before + 3
+
+
 def test_other_sizes_of_a_program_without_collectives_need_no_compile(mesh):
     weight = given(mesh, (1, 32, 32))
     jitted = ttnn_jit.jit(dynamic=True)(lambda x: ttnn.softmax(ttnn.matmul(x, weight) + 1.0, -1))
@@ -284,9 +352,11 @@ def test_the_text_of_a_program_runs_on_the_mesh_that_it_states(mesh, tmp_path):
         torch.save(shards_of(x), tmp_path / "inputs.pt")
         from ttnn_jit.tools.cli import main
 
-        main(["run", f"{tmp_path}/program.mlir", "--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"])
-        found = torch.load(tmp_path / "out.pt")
-        assert all(torch.equal(own, each) for own, each in zip(found, shards_of(jitted(x)), strict=True))
+        files = ["--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"]
+        for options in ([], ["--interpret"]):
+            main(["run", f"{tmp_path}/program.mlir", *files, *options])
+            found = torch.load(tmp_path / "out.pt")
+            assert all(torch.equal(own, each) for own, each in zip(found, shards_of(jitted(x)), strict=True))
 
 
 def test_tensors_that_are_not_on_the_mesh_are_refused_by_name(mesh):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
@@ -121,7 +119,7 @@ def test_a_run_starts_when_no_process_compares_and_is_joined_by_later_processes(
     )
 
     def other():
-        return int(subprocess.check_output([sys.executable, "-c", program, str(tmp_path)]))
+        return int(run_python("-c", program, tmp_path, check=True).stdout)
 
     assert other() == 1
     assert other() == 1  # the first has ended

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import ttnn_jit
+from tests.processes import run_python
 from ttnn_jit import ttnn
 
 
@@ -96,12 +97,14 @@ SCRIPT = """
 """
 
 
+def unlogged():
+    """The environment without the variables that ask for a log."""
+    return {name: value for name, value in os.environ.items() if "LOGGER_LEVEL" not in name}
+
+
 def logged(*, script=SCRIPT, **variables):
     """The lines on standard error of a process with these variables."""
-    environment = {name: value for name, value in os.environ.items() if "LOGGER_LEVEL" not in name} | variables
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], env=environment, capture_output=True, text=True, check=True
-    )
+    done = run_python("-c", textwrap.dedent(script), env=unlogged() | variables, check=True)
     assert done.stdout == ""
     return done.stderr.splitlines()
 
@@ -185,13 +188,5 @@ def test_a_program_that_configures_logging_gets_the_lines_in_its_handlers():
 
 @pytest.mark.process
 def test_without_the_variables_logging_is_not_imported():
-    logged(
-        script="""
-            import sys
-            import numpy
-            import ttnn_jit
-            from ttnn_jit import ttnn
-            before = "logging" in sys.modules
-            assert not before, before
-        """
-    )
+    script = "import sys, numpy, ttnn_jit; from ttnn_jit import ttnn; assert 'logging' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], env=unlogged(), check=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import torch
 
 import ttnn_jit
 from tests import programs
+from tests.processes import run_python
 from ttnn_jit import ttnn
 from ttnn_jit.codegen.writing.numba_module import numba_module
 from ttnn_jit.compiler import backends, stored_programs
@@ -151,8 +150,7 @@ def test_a_second_process_needs_neither_numba_nor_the_compiler(tmp_path):
     script.write_text(textwrap.dedent(SCRIPT))
 
     def lines():
-        run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=120)
-        return run.stdout.splitlines()
+        return run_python(script, check=True).stdout.splitlines()
 
     first, second = lines(), lines()
     assert first[0] == second[0]
@@ -164,5 +162,4 @@ def test_a_second_process_needs_neither_numba_nor_the_compiler(tmp_path):
 def test_the_other_backend_never_loads_numba(tmp_path):
     script = tmp_path / "model.py"
     script.write_text(textwrap.dedent(SCRIPT).replace('backend="numba"', ""))
-    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=120)
-    assert run.stdout.splitlines()[1] == "1 False True"
+    assert run_python(script, check=True).stdout.splitlines()[1] == "1 False True"

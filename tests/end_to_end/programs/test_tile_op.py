@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 import torch
 
 import ttnn_jit
+from tests.processes import run_python
 from tests.unit.codegen.programs import assert_same_bits, lowered, native
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
@@ -334,8 +333,7 @@ def test_a_second_process_compiles_nothing_and_a_changed_global_compiles_anew(tm
 
     def run(text):
         script.write_text(textwrap.dedent(text))
-        done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=120)
-        values, facts = done.stdout.splitlines()
+        values, facts = run_python(script, check=True).stdout.splitlines()
         return values, json.loads(facts)
 
     first, second, changed = run(SCRIPT), run(SCRIPT), run(SCRIPT.replace("CAP = 3.0", "CAP = 4.0"))

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import run_python
+
 ROOT = Path(__file__).parents[3]
 GENERATED = (".git", ".venv", "*.egg-info", "build", "dist", "generated", "__pycache__", ".*_cache", ".hypothesis")
 NOT_DISTRIBUTED = {".gitignore"}
@@ -105,11 +107,13 @@ def test_an_installation_from_the_source_distribution_runs_the_demo_and_has_its_
         "(universe,) = entry_points(group='xdsl.universe', name='ttnn_jit'); universe.load(); "
         "print(ttnn_jit.__file__); sys.exit(command.load()(['demo']))"
     )
-    printed = run(sys.executable, "-c", script, cwd=tmp_path, PYTHONPATH=str(installed))
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    printed = run_python("-c", script, cwd=tmp_path, env=environment, check=True).stdout
     assert printed.startswith(str(installed))
     assert "largest relative error" in printed
 
 
 def test_tests_run_in_the_unpacked_source_distribution(unpacked):
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/unit/cache/test_manifest.py", "tests/mlir/cse"]
-    assert "passed" in run(*command, cwd=unpacked, PYTHONPATH="")
+    arguments = ["-m", "pytest", "-q", "-n", "0", "tests/unit/cache/test_manifest.py", "tests/mlir/cse"]
+    environment = {**os.environ, "PYTHONPATH": ""}
+    assert "passed" in run_python(*arguments, cwd=unpacked, env=environment, check=True).stdout

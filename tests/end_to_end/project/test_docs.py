@@ -17,6 +17,7 @@ import pytest
 import torch
 
 import ttnn_jit
+from tests.processes import run_python
 from ttnn_jit import ttnn
 from ttnn_jit.ops import ABSENT
 from ttnn_jit.tools.cli import main
@@ -128,10 +129,8 @@ def shown_by_examples(tmp_path_factory):
     """The output of each script, all in one process: test_scripts.py has a process per script."""
     folder = tmp_path_factory.mktemp("examples")
     (folder / "run_each.py").write_text(RUN_EACH)
-    command = [sys.executable, "-m", "ttnn_jit", "run_each.py", *map(str, EXAMPLES)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = run_python("-m", "ttnn_jit", "run_each.py", *EXAMPLES, cwd=folder, env=environment, check=True)
     return json.loads(done.stdout)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import ttnn_jit
+from tests.processes import run_python
 from ttnn_jit.ttnn.namespace.stand_in import ON_PYTHONPATH
 
 ROOT = Path(__file__).parents[3]
@@ -249,11 +250,9 @@ def test_registering_twice_names_our_folder_once_and_nothing_is_left_behind(tmp_
 
 def test_processes_of_a_launcher_import_our_namespace(tmp_path):
     write_files(tmp_path, "import os, ttnn; print(os.environ['RANK'], ttnn.__name__)", "worker.py")
-    done = python(
-        tmp_path,
-        *("-m", "ttnn_jit", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "worker.py"),
-        OMP_NUM_THREADS="1",
-    )
+    launcher = "-m", "ttnn_jit", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "worker.py"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = run_python(*launcher, cwd=tmp_path, env=environment)
     assert sorted(done.stdout.splitlines()) == ["0 ttnn_jit.ttnn", "1 ttnn_jit.ttnn"], done.stderr
 
 

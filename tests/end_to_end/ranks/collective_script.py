@@ -6,6 +6,7 @@ import hashlib
 
 import torch
 
+import ttnn_jit
 from ttnn_jit import ttnn
 
 TILES, ROWS = ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT
@@ -36,6 +37,12 @@ class Script:
 
     def hex(self):
         return self.digest.hexdigest()
+
+
+def two_collectives(script):
+    """An exchange along an axis, and one of all devices: what launched ranks compute."""
+    script.read(ttnn.all_gather(script.x, 0, cluster_axis=0))
+    script.read(ttnn.all_reduce(script.x))
 
 
 def every_collective(script):
@@ -102,14 +109,20 @@ def partial_tensors(script):
 
 
 def random_numbers(script):
-    """Draws of the shared generator, by eager operations on every device."""
+    """Draws of the shared generator, by eager operations and in a program, on every device."""
     ttnn.manual_seed(5)
+    jitted = ttnn_jit.jit()(drawn_in_a_program)
     composer = ttnn.ConcatMeshToTensor(script.mesh, dim=0)
     for _ in range(2):
         drawn = ttnn.rand((32, 32), device=script.mesh, dtype=ttnn.float32)
         dropped = ttnn.experimental.dropout(drawn, probability=0.5, scale=2.0, seed=3)
-        for each in (drawn, dropped, ttnn.randn((4, 32), device=script.mesh)):
+        for each in (drawn, dropped, ttnn.randn((4, 32), device=script.mesh), *jitted(drawn)):
             script.digest.update(ttnn.to_torch(each, mesh_composer=composer).contiguous().view(torch.uint8).numpy())
+
+
+def drawn_in_a_program(x):
+    noise = ttnn.rand(x.shape, device=x.device(), dtype=ttnn.float32)
+    return noise, ttnn.all_reduce(ttnn.experimental.dropout(x, probability=0.5, scale=2.0, seed=0), cluster_axis=0)
 
 
 def files(script, path):

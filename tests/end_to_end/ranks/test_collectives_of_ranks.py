@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import ttnn_jit
 from tests.end_to_end.ranks.collective_script import (
     ROWS,
     TILES,
-    Script,
     digest_of,
     every_collective,
     files,
@@ -17,7 +15,7 @@ from tests.end_to_end.ranks.collective_script import (
 )
 from tests.ranks import in_ranks
 from ttnn_jit import ttnn
-from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.ops.collectives import rank_stages
 from ttnn_jit.runtime.ranks.channel import Channel
 from ttnn_jit.ttnn.calling import rank_exchange
 
@@ -40,42 +38,6 @@ def test_every_collective_gives_the_bits_of_one_process(dtype, layout, count):
 
     run = digest_of(collectives, dtype, layout)
     assert in_ranks(count, run) == [run()] * count
-
-
-@ttnn_jit.jit()
-def mixed(x, y):
-    return ttnn.gelu(ttnn.multiply(x, 0.5)) + y, ttnn.reshape(y, (1, *y.shape))
-
-
-@ttnn_jit.jit()
-def exchanging(x):
-    return ttnn.all_reduce(x, cluster_axis=0)
-
-
-def programs(script):
-    x = script.x
-    for _ in range(3):  # compiled, found, warm
-        total = ttnn.all_reduce(x, cluster_axis=1)
-        own, row = mixed(x, total)
-        assert own.tensor_topology() == x.tensor_topology()
-        script.read(own)
-        script.read(ttnn.squeeze(row, 0))
-        script.read(ttnn.all_gather(own, 1, cluster_axis=0))
-        x = own
-
-
-@pytest.mark.parametrize("count", [2, 8])
-def test_jitted_functions_run_on_the_devices_of_each_rank(count):
-    run = digest_of(programs, ttnn.bfloat16, TILES)
-    assert in_ranks(count, run) == [run()] * count
-
-
-def test_a_jitted_function_does_not_exchange_with_other_ranks():
-    def refused(_):
-        with pytest.raises(CompileError, match="all_reduce exchanges with devices of other ranks"):
-            exchanging(Script(ttnn.bfloat16, TILES).x)
-
-    in_ranks(2, refused)
 
 
 @pytest.mark.parametrize("count", [2, 8])
@@ -106,7 +68,7 @@ def test_reductions_in_two_stages_give_the_same_bits(dtype, count, monkeypatch):
     run = digest_of(reductions, dtype, TILES)
     expected = run()
     rank_exchange.planned.cache_clear()
-    monkeypatch.setattr(rank_exchange, "STAGED_BYTES", 1)
+    monkeypatch.setattr(rank_stages, "STAGED_BYTES", 1)
     staged = []
     exchange = Channel.exchange
     monkeypatch.setattr(

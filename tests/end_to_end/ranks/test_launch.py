@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.ranks.collective_script import TILES, digest_of, every_collective, random_numbers
+from tests.end_to_end.ranks.collective_script import TILES, digest_of, random_numbers, two_collectives
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.tools import tt_run
@@ -31,7 +31,7 @@ def test_launched_ranks_compute_exchange_and_end_together(tmp_path, monkeypatch)
     shown = done.stdout + done.stderr
     assert done.returncode == 128 + 9, shown
     digests = re.findall(r"DIGEST (\w+)", done.stdout)
-    assert digests == [digest_of(every_collective, ttnn.bfloat16, TILES)()] * 2
+    assert digests == [digest_of(two_collectives, ttnn.bfloat16, TILES)()] * 2
     assert re.findall(r"RANDOM (\w+)", done.stdout) == [digest_of(random_numbers, ttnn.bfloat16, TILES)()] * 2
     line = next(n for n, text in enumerate(SCRIPT.read_text().splitlines(), 1) if text.endswith("# the last line"))
     (survivor,) = re.findall(r"SURVIVOR (.*)", done.stdout)

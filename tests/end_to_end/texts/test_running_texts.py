@@ -60,7 +60,7 @@ def test_an_unknown_op_is_an_error_at_its_place(file, capsys):
 def test_a_result_of_another_shape_is_refused(file, capsys):
     path = file(MLP.replace("3x5", "3x7"))
     assert main(["run", str(path)]) == 1
-    assert "`ttir.matmul` results in [3, 5], and the text says [3, 7]" in capsys.readouterr().err
+    assert "`ttir.matmul`: it results in [3, 5], and the text says [3, 7]" in capsys.readouterr().err
 
 
 def test_two_texts_of_one_program_are_compared(file, capsys):

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from tests.argument_walk import arguments_of_declaration, functions
 from tests.host_calls import HOST, Made
 from tests.host_calls import made as made_of
-from tests.sampling import drawn
 from ttnn_jit import ttnn
 from ttnn_jit.compiler.templates import Templates
 from ttnn_jit.diagnostics.errors import GridError, LayoutError, TtnnJitError
@@ -303,7 +302,7 @@ def device_of(target: str) -> Any:
 
 
 @pytest.mark.parametrize("target", ["cpu", "wormhole_b0"])
-@settings(max_examples=drawn(400), deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(case=cases())
 def test_eager_calls_and_both_frontends_apply_the_same_checks(target, case):
     assert difference(case, device_of(target)) is None

@@ -1,7 +1,8 @@
-"""Random programs for meshes: jitted, they have the bits and the placements of eager calls."""
+"""Random programs for meshes: jitted, they have the bits and the placements of eager calls, in any number of ranks."""
 
 from __future__ import annotations
 
+import hashlib
 import random
 
 import pytest
@@ -10,7 +11,9 @@ import torch
 import ttnn_jit
 from tests.end_to_end.meshes.test_exchanges import on, opened
 from tests.end_to_end.meshes.test_jitted_collectives import assert_equal
+from tests.ranks import in_ranks
 from ttnn_jit import ttnn
+from ttnn_jit.tools.cli import main
 
 SEEDS = 8
 MESHES = ((2, 4), (1, 3), (2, 2, 2), (3, 2), (1, 5))
@@ -47,7 +50,8 @@ def step(draw, shape, tensors):
 class Inputs:
     """Random tensors of one mesh, element type and layout."""
 
-    def __init__(self, draw):
+    def __init__(self, draw, seed):
+        self._numbers = torch.Generator().manual_seed(seed)
         shape, target = draw.choice(MESHES), draw.choice([*KINDS])
         on_cpu = target == "cpu"
         self._draw = draw
@@ -60,7 +64,7 @@ class Inputs:
     def pair(self):
         """Two equal tensors; some are whole on each device, and then a part of some is written."""
         count = self._mesh.get_num_devices()
-        shards = [(torch.randn(self._extents) * 9).to(self._dtype) for _ in range(count)]
+        shards = [(torch.randn(self._extents, generator=self._numbers) * 9).to(self._dtype) for _ in range(count)]
         is_whole, written = self._draw.random() < 0.4, self._draw.choice([None, self._draw.randrange(count)])
         mapper = ttnn.ReplicateTensorToMesh(self._mesh)
         pair = [
@@ -69,8 +73,8 @@ class Inputs:
             else on(self._mesh, shards, layout=self._layout)
             for _ in range(2)
         ]
-        for each in pair if written is not None else ():
-            ttnn.add_(ttnn.get_device_tensors(each)[written], 3)
+        for each in pair if written in pair[0].numbers else ():
+            ttnn.add_(each.on(written), 3)
         return pair
 
     def for_two_calls(self):
@@ -78,27 +82,71 @@ class Inputs:
         return [*zip(self.pair(), self.pair(), strict=True)]
 
 
+class Random:
+    """A random program, and its inputs."""
+
+    def __init__(self, seed):
+        self._draw = draw = random.Random(seed)
+        self.inputs = Inputs(draw, seed)
+        sample, self._calls = [*self.inputs.for_two_calls()[0]], []
+        for _ in range(7):
+            name, call = step(draw, self.inputs.shape, sample)
+            self._calls.append((name, call))
+            sample.append(call(sample))
+        self._kept = draw.sample(range(len(sample)), 3)
+        self.jitted = ttnn_jit.jit(graph_capture=True)(self.program())
+
+    def program(self):
+        calls, kept = self._calls, self._kept
+
+        def program(x, y):
+            found = [x, y]
+            for _, call in calls:
+                found.append(call(found))
+            return [found[index] for index in (*kept, -1)]
+
+        return program
+
+    def digests(self):
+        """The bits on each device of what three calls return and write, and the placements."""
+        found = {}
+        for _ in range(3):
+            mine, others = self.inputs.for_two_calls()
+            results = zip(self.jitted(*mine), self.program()(*others), strict=True)
+            for own, expected in (*results, *zip(mine, others, strict=True)):
+                assert_equal(own, expected)
+                for number, shard in zip(own.numbers, own.tensors, strict=True):
+                    digest = found.setdefault(number, hashlib.sha256(repr(own.tensor_topology()).encode()))
+                    digest.update(ttnn.to_torch(shard).contiguous().view(torch.uint8).numpy())
+        return {number: digest.hexdigest() for number, digest in found.items()}
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_a_random_program_has_the_bits_of_eager_calls(seed):
-    draw = random.Random(seed)
-    torch.manual_seed(seed)
-    inputs = Inputs(draw)
-    sample, calls = [*inputs.for_two_calls()[0]], []
-    for _ in range(7):
-        name, call = step(draw, inputs.shape, sample)
-        calls.append((name, call))
-        sample.append(call(sample))
-    kept = draw.sample(range(len(sample)), 3)
+    Random(seed).digests()
 
-    def program(x, y):
-        found = [x, y]
-        for _, call in calls:
-            found.append(call(found))
-        return [found[index] for index in (*kept, -1)]
 
-    jitted = ttnn_jit.jit(graph_capture=True)(program)
-    for _ in range(3):
-        mine, others = inputs.for_two_calls()
-        results = zip(jitted(*mine), program(*others), strict=True)
-        for found, expected in (*results, *zip(mine, others, strict=True)):
-            assert_equal(found, expected)
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_a_random_program_has_the_bits_of_one_process_in_any_number_of_ranks(seed):
+    expected = Random(seed).digests()
+    for count in {2, random.Random(seed).randint(2, len(expected)), len(expected)}:
+        found = {}
+        for digests in in_ranks(count, lambda _: Random(seed).digests()):
+            if isinstance(digests, BaseException):
+                raise digests
+            found |= digests
+        assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_a_random_program_is_interpreted_with_the_bits_of_its_native_code(seed, tmp_path):
+    made = Random(seed)
+    mine, others = zip(*made.inputs.for_two_calls(), strict=True)
+    (tmp_path / "program.mlir").write_text(made.jitted.ir(*mine, stage="d2m-insert-dst-register-access"))
+    torch.save([ttnn.to_torch(part) for each in others for part in each.tensors], tmp_path / "inputs.pt")
+    files = ["--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"]
+    found = []
+    for options in ([], ["--interpret"]):
+        main(["run", f"{tmp_path}/program.mlir", *files, *options])
+        found.append(torch.load(tmp_path / "out.pt"))
+    assert all(torch.equal(own, other) for own, other in zip(*found, strict=True))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ttnn_jit
 from tests.properties.texts.test_backends_agree import by_numba
+from tests.sampling import shown
 from tests.unit.codegen.programs import lowered, native, scheduled
 from ttnn_jit import ttnn
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
@@ -60,7 +61,8 @@ def test_operations_on_integers_are_exact(dtype, arity):
     tensors = arguments(arity, dtype)
     arrays = [tensor.reshape(32, -1).numpy() for tensor in tensors]
     spec = TensorSpec(arrays[0].shape, dtype)
-    operations = [operation for operation in ON_INTEGERS if operation.arity == arity]
+    of_arity = [operation for operation in ON_INTEGERS if operation.arity == arity]
+    operations = shown(f"{dtype} {arity}", of_arity)
     calls = [(operation.tile_name, *range(arity)) for operation in operations]
     module = scheduled([spec] * arity, calls, results=range(arity, arity + len(calls)))
     results = zip(native(module, arrays), by_numba(module, arrays), interpret(module, arrays), strict=True)

@@ -17,7 +17,7 @@ import ttnn_jit
 from tests import programs
 from tests.damage import damage_module, damaged_text, renumbered_text
 from tests.guarded import Guarded
-from tests.sampling import drawn
+from tests.sampling import drawn, shown
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
@@ -202,8 +202,8 @@ def refusal(module):
         lambda text: text + text,
     ],
 )
-def test_larger_damage_ends_in_the_same_ways(damage, texts, tmp_path, capsys):
-    damaged_texts = {text: damage(text) for text in texts}
+def test_larger_damage_ends_in_the_same_ways(damage, texts, request, tmp_path, capsys):
+    damaged_texts = {text: damage(text) for text in shown(request.node.name, texts)}
     for damaged in dict.fromkeys(damaged_texts.values()):  # some are equal
         if damaged not in damaged_texts:  # nothing to damage
             assert_ends_well(damaged, tmp_path / "damaged.mlir", capsys)

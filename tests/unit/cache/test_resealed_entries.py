@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import textwrap
 from contextlib import closing
 
 import pytest
 
 from tests.damage import damaged_json
+from tests.processes import run_python
 from tests.unit.runtime.kernels import object_code
 from ttnn_jit.cache.disk import CODE, MANIFEST, PROGRAM, DiskStore, store_of
 from ttnn_jit.cache.key import Key
@@ -132,10 +131,7 @@ def test_a_call_in_a_new_process_continues_with_resealed_native_code(damage, tmp
     script.write_text(textwrap.dedent(SCRIPT))
 
     def compiles():
-        command = [sys.executable, "-W", "error", str(script)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
-        return int(done.stdout)
+        return int(run_python("-W", "error", script, check=True).stdout)
 
     assert compiles() == 1
     with closing(store_of(Environment.read())) as store:

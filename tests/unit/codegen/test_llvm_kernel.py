@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from tests.sampling import shown
 from tests.unit.codegen.programs import host_isa, kernel_of, scheduled
 from ttnn_jit.codegen.blocking.tiers import Tier
 from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
@@ -129,7 +130,7 @@ def body_of(operation):
 def test_every_operation_is_whole_vectors_in_registers_and_calls_no_libm(isa):
     exempt = CALLS_RARELY | MORE_LIVE_THAN_REGISTERS[isa.name]
     scalar = SCALAR["neon" if isa is NEON else "x86"]
-    for operation in ELEMENTWISE:
+    for operation in shown(isa.name, ELEMENTWISE):
         listing = assembly_of(kernel_of(body_of(operation), isa), isa)
         loop = hot_loop(listing)
         foreign = {name for name in CALLED.findall(listing) if not name.startswith("ttnn_jit.")}

@@ -14,7 +14,7 @@ from ttnn_jit.ops.collectives.device_exchanges import (
     REDUCE_SCATTER,
     SLICE_RESHARD,
 )
-from ttnn_jit.ops.collectives.rank_partition import RankPart, Sent, has_partial_sums, part_of_rank
+from ttnn_jit.ops.collectives.rank_partition import RankPart, Sent, has_partial_sums, parts_of_ranks
 from ttnn_jit.ops.families.collective import Fill, Fold, Join, Received, Shard, Slice, tree_fold
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 
@@ -74,7 +74,7 @@ class _Text:
 def test_ranks_compute_what_one_process_computes(collective, axis, statics, owners):
     mesh = MeshShape(2, 4)
     expansion = collective.expansion(mesh, EVERY, axis, SHAPE, statics)
-    parts = {rank: part_of_rank(expansion, [SHAPE], owners, rank) for rank in set(owners)}
+    parts = parts_of_ranks(expansion, [SHAPE], owners)
     text, alone = _Text(owners, parts), _Text((0,) * 8, {})
     for number, results in expansion.items():
         rank = owners[number]
@@ -90,7 +90,7 @@ def test_ranks_compute_what_one_process_computes(collective, axis, statics, owne
 def test_an_aligned_block_of_devices_travels_as_one_partial_sum():
     expansion = ALL_REDUCE.expansion(MeshShape(1, 8), EVERY, None, SHAPE, ("sum",))
     own, theirs = (Fold("sum", tuple(map(Shard, block)), (4,), 8, True) for block in (EVERY[:4], EVERY[4:]))
-    part = part_of_rank(expansion, [SHAPE], OWNERS["two ranks"], 0)
+    part = parts_of_ranks(expansion, [SHAPE], OWNERS["two ranks"])[0]
     whole = Fold("sum", (own, Received(1, theirs)), (2,), 8)
     assert part == RankPart(dict.fromkeys(range(4), (whole,)), (Sent(1, own),), (Received(1, theirs),))
     assert part.results[0][0] is part.results[3][0]
@@ -101,7 +101,7 @@ def test_an_aligned_block_of_devices_travels_as_one_partial_sum():
 
 def test_a_group_of_one_ranks_devices_exchanges_nothing():
     expansion = ALL_GATHER.expansion(MeshShape(2, 4), EVERY, 1, SHAPE, (0,))
-    part = part_of_rank(expansion, [SHAPE], OWNERS["two ranks"], 1)
+    part = parts_of_ranks(expansion, [SHAPE], OWNERS["two ranks"])[1]
     assert (part.sends, part.receives) == ((), ())
     assert part.results[4] is not expansion[4]
     assert part.results[4] == expansion[4]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import pydoc
-import subprocess
-import sys
 from operator import attrgetter
 from pathlib import Path
 
@@ -117,48 +114,3 @@ def test_torch_has_the_declared_operation(operation):
 
 def test_an_operation_that_torch_lacks_declares_it():
     assert {o.name for o in ELEMENTWISE if not o.aten} >= {"cbrt", "mac", "rdiv", "rpow", "softsign"}
-
-
-PROGRAM = """
-import ttnn_jit
-from ttnn_jit import ttnn
-
-@ttnn_jit.jit()
-def f(x: ttnn.Tensor, y: ttnn.Tensor) -> ttnn.Tensor:
-    z = 2 * abs(-(x + 1) / y) ** 2 - x
-    z = ttnn.where(z > 0.5, z, 0) + ttnn.mul(x, y)
-    z = ttnn.leaky_relu(z, negative_slope=0.25) + ttnn.gelu(z, approximate="tanh")
-    z = ttnn.divide(z, y, rounding_mode="floor", dtype=ttnn.bfloat16, memory_config=ttnn.DRAM_MEMORY_CONFIG)
-    return ttnn.pow(input_tensor=ttnn.clamp(z, max=3), exponent=2)
-
-def g(x: ttnn.Tensor) -> None:
-    ttnn.get_golden_function(ttnn.exp)
-    ttnn.exxp(x)  # refused
-    ttnn.gelu(x, approximate="cubic")  # refused
-    ttnn.exp(1.0)  # refused
-    ttnn.exp(x, memory_config="DRAM")  # refused
-    ttnn.leaky_relu(x, "steep")  # refused
-    ttnn.add(x)  # refused
-    x @ 2.0  # refused
-    x + "1"  # refused
-    ttnn.exp(x).shap  # refused
-"""
-CONFIG = """[mypy]
-[mypy-torch.*,numpy.*,numba.*,llvmlite.*,xdsl.*,diskcache.*]
-follow_imports = skip
-ignore_missing_imports = True
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.process
-def test_a_type_checker_takes_right_programs_and_finds_wrong_names_and_arguments(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    (tmp_path / "mypy.ini").write_text(CONFIG)
-    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary", program.name]
-    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
-    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    refused = {int(line.split(":")[1]) for line in found.stdout.splitlines() if ": error:" in line}
-    expected = {k for k, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# refused")}
-    assert refused == expected, found.stdout + found.stderr

@@ -81,7 +81,7 @@ def test_the_kernels_of_a_call_follow_each_other_in_one_native_call(tensor, monk
     linked = link(minus_three_x().plan, minus_three_x().objects)
     monkeypatch.setattr(
         "ttnn_jit.runtime.native.native_call.link",
-        lambda *_: replace(linked, function=lambda *a: (calls.append(1), linked.function(*a))[1]),
+        lambda *_, **__: replace(linked, function=lambda *a: (calls.append(1), linked.function(*a))[1]),
     )
     minus_three_x()(tensor, tensor)
     assert len(calls) == 1

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -15,6 +13,7 @@ from unittest import mock
 import pytest
 import torch
 
+from tests.processes import run_python
 from tests.programs import add_mul_exp_sigmoid, cosh
 from ttnn_jit import jit, ttnn
 from ttnn_jit.codegen.host import host_program
@@ -134,9 +133,7 @@ numpy.testing.assert_allclose(y, numpy.exp(x) + numpy.exp(-x), rtol=1e-6)
 @pytest.mark.process
 def test_a_host_without_posix_threads_runs_kernels_on_their_callers(tmp_path):
     env = os.environ | {"TTNN_JIT_NUM_THREADS": "4", "TTNN_JIT_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "ignore", "-c", ON_A_HOST_WITHOUT_POSIX_THREADS]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-    assert done.returncode == 0, done.stderr
+    run_python("-W", "ignore", "-c", ON_A_HOST_WITHOUT_POSIX_THREADS, env=env, check=True)
 
 
 @pytest.mark.usefixtures("wakes_nobody")

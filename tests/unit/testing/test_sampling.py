@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sampling import MANY, covering, sampled, values_of, without_some_of_many
+from tests.sampling import MANY, PARTS, covering, sampled, values_of, without_some_of_many
 
 LENGTHS = st.lists(st.integers(0, 4), min_size=1, max_size=3)
 
@@ -49,11 +49,11 @@ def test_all_of_a_few_values_are_shown(one, other):
 
 
 @given(st.integers(MANY + 1, 4 * MANY), st.integers(1, 3))
-def test_about_a_third_of_many_values_are_shown_with_all_of_the_few_beside_them(many, few):
+def test_about_a_quarter_of_many_values_are_shown_with_all_of_the_few_beside_them(many, few):
     cases = product_of(many, few)
     shown = set().union(*without_some_of_many("test_it", cases).values())
     taken = covering(without_some_of_many("test_it", cases))
-    assert many // 3 <= len(shown) - few <= many // 3 + 1
+    assert many // PARTS <= len(shown) - few <= many // PARTS + 1
     assert set().union(*(cases[name] for name in taken)) >= shown
     assert len(taken) <= max(len(shown) - few, few) + few
 

@@ -90,8 +90,8 @@ def _without_assembly(monkeypatch):
 )
 def test_compile_time_work_grows_linearly_with_the_operations(target, written):
     # One-time work of a process, and of the numbers of the longest program, is done now.
-    driver.compile_program(request_of(80, target, written), use_disk=False)
-    few, some, many = (sum(calls_of_a_compile(count, target, written).values()) for count in (20, 40, 80))
+    driver.compile_program(request_of(40, target, written), use_disk=False)
+    few, some, many = (sum(calls_of_a_compile(count, target, written).values()) for count in (10, 20, 40))
     assert many - some <= 2.1 * (some - few)
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, FrozenInstanceError
 from operator import attrgetter
-from pathlib import Path
 from typing import get_type_hints
 
 import numpy
@@ -142,37 +138,3 @@ def test_several_numbers_reach_the_body_as_a_tuple_of_pythons_or_not_at_all(made
             continue
         steps = function(1, made(numbers), scale=1).steps
         assert (type(steps), {*map(type, steps)} <= {int}, list(steps)) == (tuple, True, numbers)
-
-
-PROGRAM = """
-from ttnn_jit import ttnn
-
-def f(x: ttnn.Tensor, device: ttnn.Device) -> None:
-    ttnn.conv1d(input_tensor=x, weight_tensor=x, in_channels=1, out_channels=1, batch_size=1, input_length=9,
-                kernel_size=3, device=device, conv_config=ttnn.Conv1dConfig())
-    ttnn.max_pool2d(x, 1, 8, 8, 32, [2, 2], 2, padding=(0, 0), return_indices=True)
-    ttnn.zeros_like(x, ttnn.bfloat16, device=device)
-    ttnn.conv1d(input_tensor=x)  # refused
-    ttnn.max_pool2d(x, 1, 8, 8, 32, [2, 2], 2, "same")  # refused
-    ttnn.max_pool2d(x, 1, 8, 8, 32, [2, 2], 2, 0, return_positions=True)  # refused
-    ttnn.zeros_like(3)  # refused
-"""
-CONFIG = """[mypy]
-[mypy-torch.*,numpy.*,numba.*,llvmlite.*,xdsl.*,diskcache.*]
-follow_imports = skip
-ignore_missing_imports = True
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.process
-def test_a_type_checker_checks_calls_by_the_fields(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    (tmp_path / "mypy.ini").write_text(CONFIG)
-    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--no-error-summary", program.name]
-    environment = {**os.environ, "MYPYPATH": str(Path(ttnn.__file__).parents[2])}
-    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    refused = {int(line.split(":")[1]) for line in found.stdout.splitlines() if ": error:" in line}
-    expected = {k for k, line in enumerate(PROGRAM.splitlines(), 1) if line.endswith("# refused")}
-    assert refused == expected, found.stdout + found.stderr

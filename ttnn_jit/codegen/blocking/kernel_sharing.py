@@ -12,12 +12,12 @@ the operation's body nor of LLVM's simplifications of it (`is_ordinary`). Bound:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ttnn_jit.codegen.blocking.lookup import best_lookup
-from ttnn_jit.codegen.bodies.body_analysis import OPERATION_OF_TILE
+from ttnn_jit.codegen.blocking.routine_constants import without_symbolic_constants
+from ttnn_jit.codegen.blocking.unknown_numbers import takes_any_number
 from ttnn_jit.codegen.bodies.steps import (
     MANY_STREAMS,
     Apply,
@@ -36,12 +36,9 @@ from ttnn_jit.codegen.schedules.kernel import Contract, LoopNest
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
 from ttnn_jit.kernels.isa import HostIsa
-from ttnn_jit.kernels.llvm.llvm_module import ModuleText
-from ttnn_jit.kernels.llvm.values import MAX_FLOAT32, Block, OrdinaryParameter, Value, operand, ordinary
-from ttnn_jit.kernels.vectors.llvm_vector import LlvmVector
+from ttnn_jit.kernels.llvm.values import MAX_FLOAT32
 from ttnn_jit.nest.streams import InnerAccess, Stream
-from ttnn_jit.ops.families.elementwise import Implementations
-from ttnn_jit.process.memoized import KEYS, memoized
+from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType, TensorSpec
 
@@ -63,8 +60,6 @@ _LEAST_NORMAL = 2.0**-126
 
 def share_kernels(plan: HostPlan) -> HostPlan:
     """The plan with kernels that are equal but for constants replaced by one that loads them."""
-    if plan.isa is None:
-        return plan.with_bound_kernels(_with_fixed)
     values: dict[tuple[DataType, Constant], PlanValue] = {}
     launches = [*plan.launches]
     if KEYS.memos is not None:  # in a trace
@@ -82,12 +77,13 @@ def share_kernels(plan: HostPlan) -> HostPlan:
 
 
 def _without_symbolic(
-    bound: BoundKernel, values: dict[tuple[DataType, Constant], PlanValue], isa: HostIsa
+    bound: BoundKernel, values: dict[tuple[DataType, Constant], PlanValue], isa: HostIsa | None
 ) -> BoundKernel:
     """The launch with operands for constants that are numbers of a trace.
 
     Constants that choose instructions, or that are more than a kernel takes as operands, are fixed.
     """
+    bound = without_symbolic_constants(bound, values)
     if not isinstance(bound.kernel, LoopNest | Contract) or not _has_symbolic(bound.body):
         return bound
     columns: dict[tuple[DataType, Constant], list[Place]] = {}
@@ -120,7 +116,7 @@ def _with_fixed(bound: BoundKernel) -> BoundKernel:
     return replace(bound, kernel=replace(kernel, body=replace(kernel.body, steps=steps)))
 
 
-def _groups(launches: Sequence[HostLaunch], isa: HostIsa) -> Iterator[list[int]]:
+def _groups(launches: Sequence[HostLaunch], isa: HostIsa | None) -> Iterator[list[int]]:
     """The launches, by index, whose kernels are equal but for constants that may become operands."""
     for group in _alike(launches):
         bodies = [launches[index].bound.body for index in group]
@@ -175,7 +171,7 @@ def _ordinary_constants(body: KernelBody) -> list[Place]:
     ]
 
 
-def _places(body: KernelBody, isa: HostIsa) -> list[Place]:
+def _places(body: KernelBody, isa: HostIsa | None) -> list[Place]:
     """The constants of a body that may become operands."""
     found = []
     for index, number in _ordinary_constants(body):
@@ -207,47 +203,6 @@ _DTYPES = {dtype.compute: dtype for dtype in (COMPUTE_TYPE, *INTEGERS) if dtype.
 """The element types of operands, by compute type."""
 
 
-@memoized(maxsize=1024)
-def takes_any_number(step: Apply, number: int, isa: HostIsa) -> bool:
-    """Whether an operation, of any operands, has the same instructions if the operand `number` is not known."""
-    operation = OPERATION_OF_TILE.get(step.tile_name)
-    if operation is None:
-        return False
-    emits = [operation.emit]
-    if operation.implementations.bfloat16 is not None and number >= len(step.operands):  # which keeps the choice
-        emits.append(operation.implementations.bfloat16)
-    elif operation.implementations != Implementations():
-        return False
-    try:
-        unknown = [_emitted(step, emit, number, isa, known=False) for emit in emits]
-    except TypeError:
-        return False  # it computes with a parameter, or decides by it
-    return [_emitted(step, emit, number, isa, known=True) for emit in emits] == unknown
-
-
-class _OneExtremum(LlvmVector):
-    """Writes the minimum and maximum of any operands as the same instruction, since their results are the same."""
-
-    def _extremum(self, function: str, kind: int, a: Value, b: Value) -> Value:  # noqa: ARG002 - as there
-        return self.intrinsic(self._float, function, a, b)
-
-
-def _emitted(step: Apply, emit: Callable[..., Any], number: int, isa: HostIsa, *, known: bool) -> list[object]:
-    """The instructions of an operation, whose operand `number` is a constant if it is `known`."""
-    builder = _OneExtremum(isa, ModuleText())
-    arithmetic = builder.arithmetic(step.dtype.compute)
-    constant: Value = arithmetic.const(3)
-    unknown = ordinary(operand("%number", constant.type))
-    operands = [operand(f"%operand{k}", constant.type) for k, _ in enumerate(step.operands)]
-    numbers: list[Any] = [3.0 if isinstance(each, int) else each.value for each in step.numbers]
-    if number < len(operands):
-        operands[number] = constant if known else unknown
-    elif not known:
-        numbers[number - len(operands)] = OrdinaryParameter(unknown)
-    emit(arithmetic, *operands, *numbers)
-    return [len(item.arguments) if isinstance(item, Block) else item[1] for item in builder.body.code]
-
-
 def _with(body: KernelBody, constants: Mapping[Place, Constant]) -> KernelBody:
     """The body with other constants."""
     steps = list(body.steps)
@@ -258,7 +213,7 @@ def _with(body: KernelBody, constants: Mapping[Place, Constant]) -> KernelBody:
     return replace(body, steps=tuple(steps))
 
 
-def _varying(bodies: Sequence[KernelBody], isa: HostIsa) -> list[tuple[DataType, list[Place]]]:
+def _varying(bodies: Sequence[KernelBody], isa: HostIsa | None) -> list[tuple[DataType, list[Place]]]:
     """The element type and the places of each operand: places whose constants are not all equal.
 
     Places that have the same constant as another one, in every body, share its operand.
@@ -271,10 +226,10 @@ def _varying(bodies: Sequence[KernelBody], isa: HostIsa) -> list[tuple[DataType,
     return [(dtype, own) for (dtype, _), own in found.items()]
 
 
-def _is_looked_up(bound: BoundKernel, isa: HostIsa) -> bool:
+def _is_looked_up(bound: BoundKernel, isa: HostIsa | None) -> bool:
     """Whether a table of the kernel's results is profitable; it holds those of one constant."""
     body = bound.body
-    if not isinstance(bound.kernel, LoopNest) or body.reduced is not None:
+    if isa is None or not isinstance(bound.kernel, LoopNest) or body.reduced is not None:
         return False
     return SizeClass.of(bound.elements) is SizeClass.LARGE and best_lookup(body, isa) is not None
 
@@ -299,16 +254,12 @@ def _loading(
         reduced = replace(reduced, moving=moving)
     stream_of = {place: count + k for k, (_, places) in enumerate(columns) for place in places}
     steps = _loading_steps(body.steps, stream_of, count, added)
-    loops = bound.loops
-    strides, offsets = list(loops.strides), list(loops.offsets)
-    strides[count:count] = [(0,) * len(loops.extents)] * added
-    offsets[count:count] = [0] * added
     assert isinstance(kernel, LoopNest | Contract), "it has a body"
     return replace(
         bound,
         kernel=replace(kernel, body=replace(body, streams=tuple(streams), steps=steps, reduced=reduced)),
         inputs=(*bound.inputs, *operands),
-        loops=replace(loops, strides=tuple(strides), offsets=tuple(offsets)),
+        loops=bound.loops.with_scalars(count, added),
     )
 
 

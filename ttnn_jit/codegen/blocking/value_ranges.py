@@ -136,7 +136,7 @@ class ValueRanges:
         def applied(*tiles: Any) -> Any:
             rest = iter(tiles)
             operands = [np.float32(each.value) if isinstance(each, Constant) else next(rest) for each in step.operands]
-            return rounded(operation.emit(self._math, *operands, *numbers))
+            return rounded(operation.emit_numbers(self._math, *operands, *numbers))
 
         return applied
 

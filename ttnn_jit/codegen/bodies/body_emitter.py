@@ -168,7 +168,7 @@ class BodyEmitter:
         if power is not None:
             (operand,) = operands_of(step)
             return {index: self._conversions.power(values[operand], power, step.tile_name, operation.emit)}
-        emit, numbers = operation.emit, [self._parameter(number, values) for number in step.numbers]
+        emit, numbers = operation.emit_numbers, [self._parameter(number, values) for number in step.numbers]
         if operation.implementations.bfloat16 is not None and index in self._between_bfloat16:
             emit = operation.implementations.bfloat16
         compute = step.dtype.compute

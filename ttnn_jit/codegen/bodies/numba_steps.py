@@ -18,6 +18,8 @@ from ttnn_jit.codegen.bodies.steps import (
     Step,
     Store,
 )
+from ttnn_jit.kernels.llvm.types import FLOAT
+from ttnn_jit.kernels.llvm.values import OrdinaryParameter, operand, ordinary
 from ttnn_jit.kernels.numba.python_scalar import INDENT, PythonScalar
 
 
@@ -75,4 +77,10 @@ def _applied(step: Apply, values: Sequence[str], builder: PythonScalar) -> Any:
         arithmetic.const(operand.in_type(step.dtype.compute)) if isinstance(operand, Constant) else values[operand]
         for operand in step.operands
     ]
-    return operation.emit(arithmetic, *operands, *step.constant_numbers)
+    return operation.emit_numbers(arithmetic, *operands, *(_parameter(each, values) for each in step.numbers))
+
+
+def _parameter(number: int | Constant, values: Sequence[str]) -> float | OrdinaryParameter:
+    if isinstance(number, Constant):
+        return number.value
+    return OrdinaryParameter(ordinary(operand(values[number], FLOAT)))

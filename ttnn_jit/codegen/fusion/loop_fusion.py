@@ -121,17 +121,47 @@ def _fits(loop: _FusedLoop, readers: Readers) -> bool:
     if len(loop.launches) == 1:
         return True
     try:
-        bound = loop.launch(readers).bound
+        return _fits_as_one(loop.launch(readers).bound, loop.kernels)
     except NotStridedError:
         return False
+
+
+def _fits_as_one(bound: BoundKernel, kernels: Sequence[BoundKernel]) -> bool:
+    """Whether kernels that are fused into `bound` run as one loop at no loss."""
     body = bound.body
     if body.reduced is None:
         return body.live_tiles <= _MAX_LIVE_TILES
     run = bound.loops.extents[-1]
-    if all(run < each.loops.extents[-1] for each in loop.kernels if each.axis is not None) and run < SHORT_RUN:
+    if all(run < each.loops.extents[-1] for each in kernels if each.axis is not None) and run < SHORT_RUN:
         return False  # fusion would split its columns into short runs
     strided = any(stream.access is InnerAccess.STRIDED for stream in body.streams)
     return not strided and fits_stack(body, body.reduced)
+
+
+def fused_with_reader(producer: BoundKernel, reader: HostLaunch, *, keeps: bool) -> BoundKernel | None:
+    """A kernel whose one result a launch reads, and that launch, as one kernel; None if they are not one loop.
+
+    Args:
+        producer: A kernel that computes its result element by element.
+        reader: The launch, which is scheduled.
+        keeps: Whether the result is stored too.
+    """
+    (written,) = producer.outputs
+    bound = reader.bound
+    if any(each.value is written.value and each != written for each in bound.inputs):
+        return None
+    space = _space(written.view)
+    if bound.axis is not None:
+        if not _Frame(bound.shape, bound.axis).holds(space):
+            return None
+    elif not is_elementwise(reader.ops[-1]) or any(_space(each.view) != space for each in bound.outputs):
+        return None
+    kernels = producer, bound
+    try:
+        fused = _concatenated(kernels, lambda value: keeps or value is not written.value)
+    except NotStridedError:
+        return None
+    return fused if _fits_as_one(fused, kernels) else None
 
 
 class _Writers:

@@ -17,6 +17,7 @@ from ttnn_jit.codegen.reading.host_kernels import kernels_of
 from ttnn_jit.codegen.reading.kernel_reader import launches_of
 from ttnn_jit.codegen.reading.module_reader import ModuleReader
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
+from ttnn_jit.codegen.schedules.device_exchange import OperandPiece, RankExchange
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan, RepeatedRounds, Rounds
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -33,6 +34,7 @@ from ttnn_jit.process.progress import SHOW_AFTER, with_progress
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import PlanConstant, ProgramPlan
+from ttnn_jit.runtime.plans.rank_exchanges import Copied, Piece, PlanExchange, Transfer
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ def generate(module: ModuleOp, isa: HostIsa) -> GeneratedProgram:
         CompileError: The module holds an op that is no scheduled kernel.
     """
     host = host_plan(module, isa)
-    launches = with_progress(host.launches, len(host.launches), "compiling, launches", after=SHOW_AFTER)
+    own = host.launches_with_code
+    launches = with_progress(own, len(own), "compiling, launches", after=SHOW_AFTER)
     written = [kernel_of(launch.bound.kernel, isa) for launch in launches]
     plan = program_plan(host, [(kernel.name, kernel.picoseconds, kernel.panels) for kernel in written])
     return GeneratedProgram(plan, {kernel.name: kernel for kernel in written}, host)
@@ -132,9 +135,11 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
 
     Args:
         host: The plan of its launches.
-        named: Per launch, the kernel's name, its predicted picoseconds per element, and its panels as in `Launch`.
+        named: Per launch that has code, the kernel's name, its predicted picoseconds per element, and its panels as in
+            `Launch`.
     """
     groups = [[*group] for _, group in itertools.groupby(enumerate(host.launches), _blocks_or_index)]
+    names = iter(named)
     written = _written(launch.bound for launch in host.launches)
     outputs = [value for value in dict.fromkeys(host.results) if value in written]
     between = {value: (value.spec, _device_in_l1(host, value)) for value in written if value not in outputs}
@@ -148,10 +153,14 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
     inputs, visible = len(host.arguments), len(host.arguments) + len(outputs)
 
     launches: list[Launch | Repeat] = []
+    exchanges: list[PlanExchange] = []
     first_run = {}
     for group in groups:
         first_run[group[0][0]] = len(launches)
-        own = [_launch(each.bound, *named[launch_index], index) for launch_index, each in group]
+        if isinstance(group[0][1].bound.kernel, RankExchange):
+            exchanges.append(_exchange(group[0][1].bound, group[0][1].bound.kernel, len(launches), index))
+            continue
+        own = [_launch(each.bound, *next(names), index) for _, each in group]
         launches += _round_by_round(
             [_runs(run, each.bound.loops, each.rounds) for run, (_, each) in zip(own, group, strict=True)]
         )
@@ -172,6 +181,7 @@ def program_plan(host: HostPlan, named: Sequence[tuple[str, int, tuple[int, ...]
         devices=host.devices,
         positions=tuple(host.positions.get(value, 0) for value in order) if host.devices else (),
         whole=_whole_inputs(host),
+        exchanges=tuple(exchanges),
     )
 
 
@@ -196,6 +206,20 @@ def _blocks_or_index(each: tuple[int, HostLaunch]) -> object:
     """A key that is equal for launches of the same blocks."""
     launch_index, launch = each
     return launch.blocks or launch_index
+
+
+def _exchange(bound: BoundKernel, kernel: RankExchange, before: int, index: Mapping[PlanValue, int]) -> PlanExchange:
+    """The exchange with other ranks before a launch of the plan."""
+    operands = [index[each.value] for each in bound.operands]
+
+    def piece(own: OperandPiece) -> Piece:
+        return Piece(operands[own.operand], own.begin, own.nbytes)
+
+    sends, receives = (
+        tuple(Transfer(rank, piece(own)) for rank, own in each) for each in (kernel.sends, kernel.receives)
+    )
+    copies = tuple(Copied(piece(target), piece(source)) for target, source in kernel.copies)
+    return PlanExchange(before, kernel.call, sends, receives, copies)
 
 
 def _launch(

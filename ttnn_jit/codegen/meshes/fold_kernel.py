@@ -27,22 +27,27 @@ def fold_kernel(fold: Fold, terms: Sequence[Operand], result: Operand, numerics:
     """
     inputs = tuple(dict.fromkeys(terms))
     streams = [inputs.index(term) for term in terms]
-    return kernel_over(inputs, (result,), _steps(fold, streams, result.view.spec.dtype, len(inputs)), numerics)
+    is_integer = result.view.spec.dtype.is_integer
+    compute = result.view.spec.dtype if is_integer else COMPUTE_TYPE
+    loads = [(stream, term.view.spec.dtype) for stream, term in zip(streams, terms, strict=True)]
+    return kernel_over(inputs, (result,), _steps(fold, loads, compute, result, len(inputs)), numerics)
 
 
-def _steps(fold: Fold, streams: Sequence[int], dtype: DataType, written: int) -> list[Step]:
-    """The steps of a fold whose terms are `streams`; a term is loaded right before it is combined."""
+def _steps(
+    fold: Fold, loads: Sequence[tuple[int, DataType]], compute: DataType, result: Operand, written: int
+) -> list[Step]:
+    """The steps of a fold of terms, each a stream and its type; a term is loaded right before it is combined."""
     steps: list[Step] = []
-    compute = dtype if dtype.is_integer else COMPUTE_TYPE
+    dtype = result.view.spec.dtype
 
     def emit(step: Step) -> int:
         steps.append(step)
         return len(steps) - 1
 
-    def term(stream: int) -> _Emit:
+    def term(stream: int, own: DataType) -> _Emit:
         def loaded() -> int:
             tile = emit(Load(stream, None))
-            return tile if dtype is compute else emit(Cast(tile, compute, None))
+            return tile if own is compute else emit(Cast(tile, compute, None))
 
         return loaded
 
@@ -50,11 +55,10 @@ def _steps(fold: Fold, streams: Sequence[int], dtype: DataType, written: int) ->
         name = OVERLOADS[COMBINING[fold.reduction]][0].tile_name
         return lambda: emit(Apply(name, (left(), right()), (), compute, None))
 
-    last = tree_fold(combined, [term(stream) for stream in streams], fold.levels)()
+    last = tree_fold(combined, [term(*load) for load in loads], fold.levels)()
     if fold.reduction == REDUCE_MEAN:
-        last = emit(
-            Apply(OVERLOADS[DIVISION][0].tile_name, (last, Constant.of(float(len(streams)))), (), compute, None)
-        )
+        count = Constant.of(float(fold.total or len(loads)))
+        last = emit(Apply(OVERLOADS[DIVISION][0].tile_name, (last, count), (), compute, None))
     if dtype is not compute:
         last = emit(Cast(last, dtype, None))
     emit(Store(last, written))

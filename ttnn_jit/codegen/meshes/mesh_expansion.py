@@ -3,26 +3,29 @@
 Every launch becomes one for each device, over that device's values; a collective becomes copies and folds. Launches of
 equal kernels over equal values are one launch, whose results several devices read: what only replicated values are read
 for is computed once. Between two collectives the launches of one device come before those of the next, so that its
-values stay in a cache.
+values stay in a cache. What only reads results of folds joins their loops.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation
 
+from ttnn_jit.codegen.meshes.epilogues import Epilogues, may_be_epilogue
 from ttnn_jit.codegen.meshes.exchanges import ExchangeLaunches
 from ttnn_jit.codegen.reading.copies import copies_of
 from ttnn_jit.codegen.reading.packing import repacking_whole
 from ttnn_jit.codegen.schedules.bound_kernel import Operand
-from ttnn_jit.codegen.schedules.device_exchange import Exchange
-from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan
+from ttnn_jit.codegen.schedules.device_exchange import Exchange, RankExchange
+from ttnn_jit.codegen.schedules.host_plan import Blocks, HostLaunch, HostPlan, launch_indices
 from ttnn_jit.codegen.schedules.launch import View
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
+from ttnn_jit.dialects.declared_ops import CollectiveOp
+from ttnn_jit.ops.collectives.rank_stages import Stage, stages_of
 from ttnn_jit.ops.families.collective import Shard
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.memory.l1 import in_l1
@@ -53,10 +56,30 @@ class _Group:
     Attributes:
         reads: The values that they read, except those that they write.
         writes: The values that they write.
+        launches: Their number.
     """
 
     reads: tuple[PlanValue, ...]
     writes: tuple[PlanValue, ...]
+    launches: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Collective:
+    """A collective on all devices.
+
+    Attributes:
+        outputs: Its results in the plan of one device.
+        launches: Its launches, which are not scheduled yet.
+    """
+
+    outputs: tuple[PlanValue, ...]
+    launches: tuple[HostLaunch, ...]
+
+    @property
+    def written(self) -> Iterator[Operand]:
+        """What its launches write."""
+        return itertools.chain.from_iterable(launch.bound.outputs for launch in self.launches)
 
 
 class _Expansion:
@@ -87,20 +110,25 @@ class _Expansion:
         self._copies: dict[tuple[PlanValue, int], PlanValue] = {}
         self._computed: dict[tuple[_Group, tuple[PlanValue, ...]], tuple[PlanValue, ...]] = {}
         self._runs: dict[tuple[_Group, int], bool] = {}
+        self._dropped: set[PlanValue] = set()
+        self._readers, _ = launch_indices(plan.launches)
 
     def plan(self) -> HostPlan:
         """The plan of all devices."""
         plan = self._plan
         arguments = [each for index, value in enumerate(plan.arguments) for each in self._argument(index, value)]
+        exchanges: list[_Collective] = []
         for is_exchange, segment in itertools.groupby(
             plan.launches, lambda each: isinstance(each.bound.kernel, Exchange)
         ):
             launches = [*segment]
-            for launch in launches if is_exchange else ():
-                self._exchange(launch)
-            for position in () if is_exchange else range(self._count):
-                for launch in launches:
-                    self._run(launch, position)
+            if is_exchange:
+                exchanges = [*map(self._exchange, launches)]
+                continue
+            rest = self._add_with_epilogues(exchanges, launches)
+            exchanges = []
+            self._launches += (each for position in range(self._count) for each in self._run_all(rest, position))
+        self._add_with_epilogues(exchanges, ())
         results = [[*self._results(index, {*arguments})] for index in range(len(plan.results))]
         self._add(self._copying, self._copies.values())
         return replace(
@@ -109,10 +137,15 @@ class _Expansion:
             arguments=tuple(arguments),
             results=tuple(itertools.chain(*results)),
             updates=tuple(self._updates(results)),
-            written=tuple(value for value in plan.written if value not in self._values[0]),
+            written=tuple(filter(self._is_gone, plan.written)),
             positions=self._placed,
             constants=self._constants,
         )
+
+    def _is_gone(self, value: PlanValue) -> bool:
+        """Whether a value of the plan of one device has no memory on the first one."""
+        own = self._values[0].get(value)
+        return own is None or own in self._dropped
 
     def _argument(self, index: int, value: PlanValue) -> Iterator[PlanValue]:
         """The argument on each device, or the one of the whole mesh."""
@@ -130,8 +163,13 @@ class _Expansion:
         self._placed[made] = position
         return made
 
-    def _run(self, launch: HostLaunch, position: int) -> None:
-        """Adds a launch on one device, unless its results are known."""
+    def _run_all(self, launches: Sequence[HostLaunch], position: int) -> Iterator[HostLaunch]:
+        """The launches on one device, without those whose results are known."""
+        for launch in launches:
+            yield from self._run(launch, position)
+
+    def _run(self, launch: HostLaunch, position: int) -> Iterator[HostLaunch]:
+        """A launch on one device, unless its results are known."""
         group, values = self._groups[id(launch)], self._values[position]
         if (group, position) not in self._runs:
             reads = tuple(values[each] for each in group.reads if each in values)
@@ -146,15 +184,15 @@ class _Expansion:
             operands = [replace(each, value=values[each.value]) for each in launch.bound.operands]
             bound = launch.bound.with_operands(operands)
             blocks, converts = (each and self._own(each, position) for each in (launch.blocks, launch.converts))
-            self._launches.append(replace(launch, bound=bound, blocks=blocks, converts=converts))
+            yield replace(launch, bound=bound, blocks=blocks, converts=converts)
 
     def _own(self, blocks: Blocks, position: int) -> Blocks:
         """The blocks on one device: launches in equal blocks run together."""
         return self._blocks.setdefault((blocks, position), replace(blocks))
 
-    def _exchange(self, launch: HostLaunch) -> None:
-        """Adds the launches of a collective on all devices."""
-        bound, kernel = launch.bound, launch.bound.kernel
+    def _exchange(self, launch: HostLaunch) -> _Collective:
+        """The launches of a collective on all devices of this rank, and its exchanges with other ranks."""
+        bound, kernel, devices = launch.bound, launch.bound.kernel, self._plan.devices or ONE_DEVICE
         assert isinstance(kernel, Exchange)
 
         def shard(source: Shard) -> Operand:
@@ -162,24 +200,91 @@ class _Expansion:
             values = self._values[self._positions[source.device]]
             return replace(operand, value=values[operand.value])
 
-        specs = [each.view.spec.with_(shape=each.view.shape) for each in bound.inputs]
-        made = ExchangeLaunches(launch.ops[-1], shard, specs, kernel.numerics)
-        for number, results in kernel.results.items():
+        read = bound.inputs[0].view
+        shapes = tuple(tuple(each.view.shape) for each in bound.inputs)
+        stages: Sequence[Stage] = ()
+        spec = read.spec.with_(shape=read.shape)
+        if devices.remote:
+            spec = kernel.specs[0].interleaved
+            stages = stages_of(kernel.results, spec, shapes, devices.owners, devices.rank)
+            shapes = stages[-1].shapes
+        made = ExchangeLaunches(launch.ops[-1], shard, spec, shapes, self._positions, kernel.numerics)
+        results = kernel.results
+        for index, (stage, call) in enumerate(zip(stages, kernel.calls, strict=False)):
+            if index:
+                made.add_operand(results, len(stage.shapes) - 1)
+            if stage.is_exchange:
+                made.exchange(stage, call)
+            results = stage.part.results
+        for number, each in results.items():
             position = self._positions[number]
-            for output, result in zip(bound.outputs, results, strict=True):
+            for output, result in zip(bound.outputs, each, strict=True):
                 self._values[position][output.value] = made.value(result, output.value.spec, position)
         self._placed |= made.placed
-        self._add(made.launches, {values[each.value] for values in self._values for each in bound.outputs})
+        return _Collective(tuple(each.value for each in bound.outputs), tuple(made.launches))
+
+    def _add_with_epilogues(
+        self, collectives: Sequence[_Collective], launches: Sequence[HostLaunch]
+    ) -> Sequence[HostLaunch]:
+        """Adds collectives, and those of the next launches that may join their loops; returns the other ones."""
+        outputs = {value for each in collectives for value in each.outputs}
+        joining = [*self._joining(outputs, launches)]
+        found = [each for position in range(self._count) for each in self._run_all(joining, position)]
+        needed = {own[value] for value in self._needed(outputs, joining) for own in self._values if value in own}
+        for index, each in enumerate(collectives):
+            after = {operand.value for more in collectives[index + 1 :] for operand in more.written}
+            epilogues = Epilogues(each.launches, found, needed, after)
+            found = epilogues.readers
+            results = {values[value] for values in self._values for value in each.outputs} - epilogues.dropped
+            self._add(epilogues.launches, results | epilogues.written)
+            self._dropped |= epilogues.dropped
+        self._launches += found
+        return [launch for launch in launches if launch not in joining]
+
+    def _joining(self, outputs: Container[PlanValue], launches: Sequence[HostLaunch]) -> Iterator[HostLaunch]:
+        """The launches that read results of collectives, and nothing that launches between write."""
+        written: set[PlanValue] = set()
+        for launch in launches:
+            read = {each.value for each in launch.bound.inputs}
+            is_alone = self._groups[id(launch)].launches == 1
+            if may_be_epilogue(launch) and is_alone and not read & written and any(map(outputs.__contains__, read)):
+                yield launch
+            else:
+                written.update(each.value for each in launch.bound.outputs)
+
+    def _needed(self, outputs: Iterable[PlanValue], joining: Sequence[HostLaunch]) -> Iterator[PlanValue]:
+        """The results of collectives that others than these launches read; several may be one value on a device."""
+        readers, own = self._readers, {id(launch) for launch in joining}
+        for value in outputs:
+            if value in self._plan.results or any(id(self._plan.launches[at]) not in own for at in readers[value]):
+                yield value
 
     def _add(self, launches: Sequence[HostLaunch], results: Collection[PlanValue]) -> None:
-        """Schedules the launches of a collective that has these results, and adds them."""
+        """Schedules the launches of a collective that has these results, and adds them.
+
+        Launches between two exchanges with other ranks are scheduled together.
+        """
+        kept = {*results, *(each.value for launch in launches if _is_exchange(launch) for each in launch.bound.inputs)}
+        done = 0
+        for is_exchange, group in itertools.groupby(launches, _is_exchange):
+            own = [*group]
+            done += len(own)
+            if is_exchange:
+                self._launches += own
+                continue
+            later = {each.value for launch in launches[done:] for each in launch.bound.inputs}
+            self._add_segment(own, kept | later)
+
+    def _add_segment(self, launches: Sequence[HostLaunch], results: Collection[PlanValue]) -> None:
         written = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.outputs)
         read = dict.fromkeys(operand.value for launch in launches for operand in launch.bound.inputs)
         plan = self._plan
+        # Steps tell the launches that read a value by their ops.
+        ops = {_stand_in(launch.ops[0]): launch.ops for launch in launches}
         own = self._scheduled(
             HostPlan(
                 plan.name,
-                tuple(launches),
+                tuple(replace(launch, ops=(op,)) for launch, op in zip(launches, ops, strict=True)),
                 arguments=tuple(value for value in read if value not in written),
                 results=tuple(value for value in written if value in results),
                 updates=(),
@@ -188,7 +293,9 @@ class _Expansion:
                 numerics=plan.numerics,
             )
         )
-        self._launches += own.launches
+        for launch in own.launches:
+            own_ops = dict.fromkeys(itertools.chain.from_iterable(ops[op] for op in launch.ops))
+            self._launches.append(replace(launch, ops=tuple(own_ops)))
         self._constants |= own.constants
 
     def _results(self, index: int, arguments: Collection[PlanValue]) -> Iterator[PlanValue]:
@@ -241,6 +348,16 @@ class _Expansion:
                 yield starts[argument] + position, firsts[result] + position
 
 
+def _stand_in(op: Operation) -> Operation:
+    """An op that stands for one launch of a collective or of a return."""
+    return op.make((), properties=op.properties) if isinstance(op, CollectiveOp) else type(op).create()
+
+
+def _is_exchange(launch: HostLaunch) -> bool:
+    """Whether a launch is an exchange with other ranks."""
+    return isinstance(launch.bound.kernel, RankExchange)
+
+
 def _groups(launches: Sequence[HostLaunch]) -> dict[int, _Group]:
     """The group of each launch, by its index."""
     writers: dict[PlanValue, list[int]] = defaultdict(list)
@@ -260,5 +377,5 @@ def _groups(launches: Sequence[HostLaunch]) -> dict[int, _Group]:
         own = [launches[index].bound for index in sorted(members)]
         writes = dict.fromkeys(output.value for bound in own for output in bound.outputs)
         reads = dict.fromkeys(operand.value for bound in own for operand in bound.inputs if operand.value not in writes)
-        found.update(dict.fromkeys(members, _Group(tuple(reads), tuple(writes))))
+        found.update(dict.fromkeys(members, _Group(tuple(reads), tuple(writes), len(members))))
     return found

@@ -322,7 +322,7 @@ class _Reader:
 
     def _apply(self, op: ElementwiseOp) -> None:
         operands = tuple([self._usable(op, value) for value in op.operands])
-        numbers = tuple([Constant.of(number) for number in op.statics])
+        numbers = tuple([Constant.of(number) for number in op.operation.numbers_of(op.statics)])
         self._add(op.result, Apply(op.operation.tile_name, operands, numbers, _tile_type(op).dtype, None))
 
     def _fill(self, op: TileFillOp) -> None:

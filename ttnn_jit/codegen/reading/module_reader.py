@@ -22,12 +22,16 @@ class ModuleReader:
         numerics: The numerics of the module's target.
         devices: The devices that run the program; those of a mesh of one if the module states none.
         readings: The kernels read so far.
+        program: The hash of the program that ranks agree on; None before it is known.
+        collectives: The number of collectives read so far.
     """
 
     def __init__(self, numerics: Numerics, devices: MeshDevices | None = None) -> None:
         self.numerics = numerics
         self.devices = devices or ONE_DEVICE
         self.readings: dict[GenericOp, Reading] = {}
+        self.program: bytes | None = None
+        self.collectives = 0
         self._values: dict[SSAValue, PlanValue] = {}
 
     def value(self, value: SSAValue) -> PlanValue:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ttnn_jit.codegen.bodies.numba_steps import in_loops
+from ttnn_jit.codegen.bodies.steps import Constant, SymbolicConstant
 from ttnn_jit.codegen.reading.copies import copies_of
 from ttnn_jit.codegen.reading.module_reader import ModuleReader
 from ttnn_jit.codegen.reading.packing import repacking_whole
@@ -29,6 +30,7 @@ from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.access.index_expressions import dims_of
 from ttnn_jit.specs.access.strided_walk import NotStridedError, walk
 from ttnn_jit.specs.dtypes import DataType
+from ttnn_jit.specs.extents.extent import is_of_trace, specialized
 from ttnn_jit.specs.target import TILE_WIDTH, Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -173,20 +175,40 @@ def _loops(kernel: Routine) -> Iterator[str]:
     own = list(reversed(range(kernel.own)))
     outer = list(reversed(range(kernel.own, loops)))
     yield from (f"n{loop} = params[{loop}]" for loop in (*outer, *own))
+    constants = {each for each in kernel.constants if isinstance(each, int)}
     for k, moves in enumerate(kernel.moves):  # numba takes compile time for every statement, even a useless one
-        yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in (*outer, *moves))
+        strides = (*outer, *moves) if k not in constants else ()
+        yield from (f"s{k}_{loop} = params[{loops * (k + 1) + loop}]" for loop in strides)
     arguments: list[str] = []
     for k, (stream, moves) in enumerate(zip(kernel.streams, kernel.moves, strict=True)):
+        if k in constants:
+            continue
         offset = " + ".join(f"i{loop} * s{k}_{loop}" for loop in outer) or "0"
         address = f"pointers[{k}] + {stream.dtype.stride_bytes} * ({offset})"
         packed = stream.dtype.is_block_float  # its rows have their own strides
         arguments.append(address if packed else f"{stream.dtype.name.lower()}_at({address})")
         arguments += [f"s{k}_{loop}" for loop in moves]
     arguments += [f"n{loop}" for loop in own]
-    arguments += kernel.constants
+    arguments += [_loaded(kernel, each) if isinstance(each, int) else str(each) for each in kernel.constants]
     yield from in_loops(range(kernel.own, loops), [f"routine({', '.join(arguments)})"])
 
 
-def _constant(value: float) -> str:
-    """The constant as Python text; infinities and NaN as bits of float32."""
+def _loaded(kernel: Routine, stream: int) -> str:
+    """A constant that is an operand, as Python's number."""
+    dtype = kernel.streams[stream].dtype
+    return f"{'int' if dtype.is_integer else 'float'}({dtype.name.lower()}_at(pointers[{stream}])[0])"
+
+
+_MOST_INT32 = (1 << 31) - 1
+
+
+def _constant(value: float) -> str | SymbolicConstant:
+    """The constant as Python text, infinities and NaN as bits of float32; or a number of a trace, if it is ordinary."""
+    if is_of_trace(value):
+        is_float = isinstance(value, float)
+        fits = -_MOST_INT32 - 1 <= value <= _MOST_INT32 if not is_float else abs(value) < math.inf
+        made = Constant.of(value) if fits else None
+        if isinstance(made, SymbolicConstant):
+            return made
+        value = specialized(value)
     return f"float({str(value)!r})" if isinstance(value, float) and not math.isfinite(value) else repr(value)

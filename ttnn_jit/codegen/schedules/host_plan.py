@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from ttnn_jit.codegen.bodies.steps import Constant
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel
+from ttnn_jit.codegen.schedules.device_exchange import RankExchange
 from ttnn_jit.codegen.schedules.kernel import Kernel
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
 from ttnn_jit.codegen.schedules.plan_value import PlanValue
@@ -178,6 +179,11 @@ class HostPlan:
     whole: frozenset[int] = frozenset()
     blocks: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     positions: Mapping[PlanValue, int] = field(default_factory=dict)
+
+    @property
+    def launches_with_code(self) -> Sequence[HostLaunch]:
+        """The launches that are no exchanges with other ranks."""
+        return [each for each in self.launches if not isinstance(each.bound.kernel, RankExchange)]
 
     @property
     def readers(self) -> Readers:

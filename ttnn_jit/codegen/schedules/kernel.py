@@ -9,9 +9,9 @@ from __future__ import annotations
 import enum
 from typing import TypeVar
 
-from ttnn_jit.codegen.bodies.steps import KernelBody, Product
+from ttnn_jit.codegen.bodies.steps import KernelBody, Product, SymbolicConstant
 from ttnn_jit.codegen.schedules.conversion import Conversion
-from ttnn_jit.codegen.schedules.device_exchange import Exchange
+from ttnn_jit.codegen.schedules.device_exchange import Exchange, RankExchange
 from ttnn_jit.codegen.schedules.nest_stage import NestStage
 from ttnn_jit.codegen.schedules.stages import Stage
 from ttnn_jit.codegen.schedules.sweep import Sweep
@@ -326,7 +326,8 @@ class Routine:
         name: The name of its operation in TTIR.
         own: The number of loops in the routine.
         moves: Per stream, the routine's loops along which it moves, outermost first; 0 is the innermost.
-        constants: Its constants as Python literals, so that 0.0 and -0.0 differ, as do 1, 1.0 and True.
+        constants: Its constants as Python literals, so that 0.0 and -0.0 differ, as do 1, 1.0 and True; a number of a
+            trace; or the number of the stream whose one element it is.
         has_short_rows: Whether its own loops have at most `SHORT_ROW` elements.
         native: The LLVM loop that implements it without numba; None if there is none.
         writes_rows: Whether it writes whole rows.
@@ -339,7 +340,7 @@ class Routine:
     name: str
     own: int
     moves: tuple[tuple[int, ...], ...]
-    constants: tuple[str, ...]
+    constants: tuple[str | SymbolicConstant | int, ...]
     has_short_rows: bool
     native: NativeLoop | None = None
     writes_rows: bool = False
@@ -351,8 +352,8 @@ class Routine:
         return self.native.value if self.native else "compiled by numba"
 
 
-Kernel = LoopNest | Contract | Copy | Routine | Exchange
-"""An `Exchange` is in plans of one device only: `mesh_expansion` replaces it."""
+Kernel = LoopNest | Contract | Copy | Routine | Exchange | RankExchange
+"""An `Exchange` is in plans of one device only: `mesh_expansion` replaces it. A `RankExchange` has no code."""
 
 
 def _count(number: int, noun: str) -> str:

@@ -65,6 +65,13 @@ class LaunchLoops:
         """The number of loops around the innermost one."""
         return len(self.extents) - 1
 
+    def with_scalars(self, first: int, count: int) -> LaunchLoops:
+        """The loops with `count` more operands from number `first` on, each of one element."""
+        strides, offsets = list(self.strides), list(self.offsets)
+        strides[first:first] = [(0,) * len(self.extents)] * count
+        offsets[first:first] = [0] * count
+        return replace(self, strides=tuple(strides), offsets=tuple(offsets))
+
     def moves_along(self, loop: int) -> tuple[bool, ...]:
         """Per operand, whether it moves along a loop; 0 is the innermost."""
         return tuple(bool(strides[-1 - loop]) for strides in self.strides)

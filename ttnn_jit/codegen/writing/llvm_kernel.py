@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ttnn_jit.codegen.schedules.device_exchange import Exchange
+from ttnn_jit.codegen.schedules.device_exchange import Exchange, RankExchange
 from ttnn_jit.codegen.schedules.kernel import Contract, Copy, Kernel, LoopNest, Routine
 from ttnn_jit.codegen.schedules.vector_loop import Tier
 from ttnn_jit.codegen.writing.llvm_nests import Draft, drafted_nest
@@ -52,8 +52,8 @@ def kernel_of(kernel: Kernel, isa: HostIsa) -> LlvmKernel:
             from ttnn_jit.codegen.writing.llvm_routines import routine_kernel
 
             return LlvmKernel(*routine_kernel(kernel, isa))
-        case Exchange():
-            raise AssertionError("`mesh_expansion` replaces it")
+        case Exchange() | RankExchange():
+            raise AssertionError("it has no code")
 
 
 def _named(draft: Draft) -> LlvmKernel:

@@ -53,5 +53,5 @@ def _native_functions(routine: Routine, native: NativeLoop, isa: HostIsa, module
         case NativeLoop.ROW_UPDATE:
             return [row_update_text(KERNEL, dtypes, routine.rank, routine.numerics, isa, module)]
         case NativeLoop.SEQUENCE:
-            begin, step = map(int, routine.constants)
-            return [sequence_text(*given, begin, step, routine.numerics, isa, module)]
+            begin, step = (int(each) if isinstance(each, str) else None for each in routine.constants)
+            return [sequence_text(KERNEL, dtypes, begin, step, routine.numerics, isa, module)]

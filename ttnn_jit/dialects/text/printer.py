@@ -20,8 +20,10 @@ from xdsl.dialects.builtin import (
     FusedLoc,
     IntegerAttr,
     LocationAttr,
+    NameLoc,
     NoneAttr,
     UnitAttr,
+    UnknownLoc,
     f64,
     i1,
     i64,
@@ -233,6 +235,9 @@ class MLIRPrinter(Printer):
                     self.print_string("fused")
                     with self.in_square_brackets():
                         self.print_list(fused, self.print_attribute)
+            case NameLoc(location=UnknownLoc()):
+                with self.in_location():
+                    self.print_string_literal(attribute.desc.data)
             case DenseIntOrFPElementsAttr() if attribute.get_element_type() == i1 and not attribute.is_splat():
                 self._print_booleans(attribute)
             case AffineMapAttr():

@@ -78,6 +78,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.operations: dict[str, dict[str, str]] = {}
+        self.classes: dict[str, str] = {}
         self.attributes: dict[str, dict[str, str]] = {}
         self.enums: dict[str, dict[str, str]] = {}
         self.constraints: dict[str, str] = {}
@@ -99,6 +100,7 @@ class Tables:
             ):
                 name = f"{dialect}.{record['opName']}"
                 self.operations.setdefault(name, {})[version] = self._operation(record, dump)
+                self.classes[name] = record["!name"].partition("_")[2]
         for kind, name_field, letter in (("AttrDef", "attrName", "A"), ("TypeDef", "typeName", "T")):
             for record in dump.instances(kind):
                 if dump.dialect_of(record, "dialect") not in OTHER_DIALECTS:
@@ -262,6 +264,12 @@ def _squeezed(text: str | None) -> str:
     return re.sub(r"\s+", " ", text or "").strip()
 
 
+def class_of_words(name: str) -> str:
+    """``AddOp`` for ``ttir.add``."""
+    words = name.partition(".")[2].replace(".", "_").split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) + "Op"
+
+
 def _versions(rows: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Each distinct row, the newest first, with the versions that have it."""
     for row in dict.fromkeys(rows[version] for version in sorted(rows, reverse=True)):
@@ -371,6 +379,12 @@ def main(arguments: Sequence[str]) -> None:
     _write(folder, "operations.tsv", columns, rows(tables.operations))
     _write(folder, "attributes.tsv", "kind\tname\tversions\tclass\tparameters\tformat\ttraits", rows(tables.attributes))
     _write(folder, "enums.tsv", "class\tversions\tcases", rows(tables.enums))
+    classes = (
+        f"{name}\t{cpp_class}"
+        for name, cpp_class in sorted(tables.classes.items())
+        if cpp_class != class_of_words(name)
+    )
+    _write(folder, "operation_classes.tsv", "name\tclass of C++, where it is not the words of the name", classes)
     constraints = (f"{name}\t{fact}" for name, fact in sorted(tables.constraints.items()))
     _write(folder, "constraints.tsv", "name\tsummary\tthe type or storage that it implies", constraints)
 

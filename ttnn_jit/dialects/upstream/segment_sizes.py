@@ -39,11 +39,11 @@ def segment_sizes(declared: Sequence[Value], count: int, segments: Attribute | N
     rest = count - (len(declared) - len(loose))
     if not loose:
         return [1] * len(declared) if rest == 0 else None
-    if rest < 0 or (len(loose) > 1 and rest not in {0, len(loose)}):
+    if rest < 0 or rest % len(loose):
         return None
     if len(loose) == 1:
         sizes = [rest if each.count else 1 for each in declared]
-    else:  # all or none of them
+    else:  # all of them have the same size
         sizes = [(rest // len(loose)) if each.count else 1 for each in declared]
     return sizes if all(map(_fits, declared, sizes)) else None
 

@@ -59,10 +59,7 @@ class TableAttribute(Data[Values]):
             by_hand.print(printer, dict(self.data))
             return
         row = self._row()
-        form = _format_of(row)
-        if form and not _starts_with_bracket(form):
-            printer.print_string(" ")
-        _Writer(printer, row, dict(self.data)).elements(form)
+        _Writer(printer, row, dict(self.data)).elements(_format_of(row))
 
     def _row(self) -> AttributeRow:
         names = {name for name, _ in self.data}

@@ -121,6 +121,15 @@ def operation_names() -> Iterator[str]:
     return iter(_lines("operations.tsv", 1))
 
 
+def operation_class_name(name: str) -> str:
+    """The class of C++ of an operation: ``AddOp`` for ``ttir.add``."""
+    known = _lines("operation_classes.tsv", 1).get(name)
+    if known is not None:
+        return known[0][0]
+    words = name.partition(".")[2].replace(".", "_").split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) + "Op"
+
+
 def attribute_names() -> Iterator[tuple[bool, str]]:
     """Whether it is a type, and the name, of all attributes and types."""
     return ((key[0] == "T", key[2:]) for key in _lines("attributes.tsv", 2))

@@ -1,4 +1,4 @@
-"""The frontend of texts: modules of ttir and ttnn that tt-mlir and the compilers above it write.
+"""The frontend of texts: modules of ttir, ttnn and stablehlo that tt-mlir and the compilers above it write.
 
 `texts.py` parses a file of one or several modules. `text_attributes.py` reads the attributes of an op as Python values,
 and `tensor_types.py` its types as specs. `lowering.py` writes a function of a module as calls of declared operations,

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 
-from ttnn_jit.diagnostics.errors import CompileError, DTypeError, TtnnJitError
+from ttnn_jit.diagnostics.errors import CompileError, ShapeError, TtnnJitError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.function_builder import FunctionOps
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.frontend.ir.text_attributes import SEGMENTS, attributes_of, name_of, symbol_of
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_allocated, is_only_a_number, located, read_op
+from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text, spec_of_element
+from ttnn_jit.dialects.text_calls.text_attributes import name_of, symbol_of
+from ttnn_jit.frontend.ir.known_values import trip_count
 from ttnn_jit.frontend.writing.module_builder import ModuleBuilder
-from ttnn_jit.ops.families.decomposition import Value
-from ttnn_jit.ops.families.text_operation import F64, DenseNumbers, OpInText, Role, TextCall, TextOperation, TextOps
-from ttnn_jit.ops.public_names import names_within_one_edit
+from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.text_operation import F64, DenseNumbers, Role, TextCall, TextOperation, TextOps
 from ttnn_jit.ops.texts import text_operations
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
+from ttnn_jit.specs.dtypes import BOOLS, COMPUTE_TYPE
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -82,127 +83,6 @@ class LoweredText:
     results: tuple[TensorSpec, ...]
 
 
-@dataclass(frozen=True)
-class OpCall:
-    """An op of a text, read by its declaration.
-
-    Attributes:
-        operation: What it computes.
-        operands: The values that it reads.
-        arguments: Operand or attribute -> value.
-        results: The specs of its results.
-        element_types: See `TextCall`.
-    """
-
-    operation: TextOperation
-    operands: tuple[SSAValue, ...]
-    arguments: Mapping[str, Any]
-    results: tuple[TensorSpec, ...]
-    element_types: Mapping[str, str] = field(default_factory=dict)
-
-    def call(self, value_of: Callable[[SSAValue], Any]) -> TextCall:
-        """The call with `value_of` every operand."""
-
-        def valued(given: Any) -> Any:
-            if isinstance(given, SSAValue):
-                return value_of(given)
-            return [*map(valued, given)] if isinstance(given, list) else given
-
-        call = TextCall({name: valued(given) for name, given in self.arguments.items()}, self.results)
-        call.element_types = self.element_types
-        return call
-
-    def written(self, op: Operation) -> list[SSAValue]:
-        """The values that get its results: those of `op`, or the operand that it updates."""
-        tensors: list[SSAValue] = [each for each in op.results if is_tensor(each.type)]
-        return [self.arguments[self.operation.updates]] if self.operation.updates and not tensors else tensors
-
-
-def is_allocated(value: SSAValue) -> bool:
-    """Whether a tensor has no elements of its own: the ops that it is the last operand of write it."""
-    owner = value.owner
-    found = text_operations().get(name_of(owner)) if isinstance(owner, Operation) else None
-    return found is not None and found.role is Role.ALLOCATES
-
-
-def read_op(op: Operation) -> OpCall:
-    """An op of a text by its declaration.
-
-    Raises:
-        CompileError: There is no declaration of it, or it does not fit that.
-    """
-    location = location_of(op)
-    operation = operation_in_text(op)
-    if operation.role is Role.NOTHING:
-        return OpCall(operation, (), {}, ())
-    try:
-        attributes = attributes_of(op)
-        sizes = attributes.pop(SEGMENTS, None)
-        operands = _read_operands(operation.form, op, sizes)
-        bound = operation.bound(operands, sizes, attributes)
-        results = tuple(spec_in_text(each.type) for each in op.results if is_tensor(each.type))
-        element_types = _element_types(op, bound)
-        quantized = [each for each in element_types.values() if each.startswith("!quant")]
-        if quantized and not operation.takes_quantized:
-            raise DTypeError(f"it does not compute with {quantized[0]}", help="dequantize the tensor first")
-        # Numbers that are compared stay what they are.
-        if F64 in element_types.values() and not operation.takes_f64 and element_types.get("result") != "i1":
-            raise DTypeError("it does not compute with f64", help="tensors of f64 are compared and moved")
-        if operation.updates and not results:
-            results = (spec_in_text(bound[operation.updates].type),)
-    except TtnnJitError as error:
-        raise _located(error, op, location) from error
-    return OpCall(operation, tuple(operands), bound, results, element_types)
-
-
-def _element_types(op: Operation, bound: Mapping[str, Any]) -> dict[str, str]:
-    """The element type of each operand with one value, and of the first result, as the text says it."""
-    values = {name: each for name, each in bound.items() if isinstance(each, SSAValue)}
-    for name, listed in bound.items():
-        if isinstance(listed, list):
-            values |= {f"{name}[{index}]": each for index, each in enumerate(listed) if isinstance(each, SSAValue)}
-    values |= {"result": op.results[0]} if op.results else {}
-    types = {name: each.type for name, each in values.items()}
-    return {name: str(type_.get_element_type()) for name, type_ in types.items() if isinstance(type_, TensorType)}
-
-
-def operation_in_text(op: Operation) -> TextOperation:
-    """The declaration of an op.
-
-    Raises:
-        CompileError: There is none.
-    """
-    name = name_of(op)
-    found = text_operations().get(name)
-    if found is None:
-        near = [f"`{each}`" for each in names_within_one_edit(name, text_operations())]
-        help_text = f"did you mean {' or '.join(near)}?" if near else None
-        raise CompileError(f"`{name}` is not executed here", location=location_of(op), help=help_text)
-    return found
-
-
-def _read_operands(
-    form: OpInText,
-    op: Operation,
-    sizes: Sequence[int] | None,
-) -> list[SSAValue]:
-    """The operands without devices, and without tensors that the op only writes."""
-    operands, types = op.operands, {each.type for each in op.results}
-    if sizes is not None and sum(sizes) == len(operands) and len(sizes) >= len(form.operands):
-        return [*operands[: sum(sizes[: len(form.operands)])]]
-    tensors = [each for each in operands if is_tensor(each.type)]
-    while len(tensors) > form.required and tensors[-1].type in types and is_allocated(tensors[-1]):
-        tensors.pop()
-    return tensors
-
-
-def _located(error: TtnnJitError, op: Operation, location: Location | None) -> CompileError:
-    """`error` at the place of an op, by whose name it begins."""
-    if isinstance(error, CompileError) and error.location is not None:
-        return error
-    return CompileError(f"`{name_of(op)}`: {error.message}", location=location, help=error.help)
-
-
 class _Builder(ModuleBuilder):
     """A builder without the rules of ``@jit``, whose tensors are dense rows on the host."""
 
@@ -222,6 +102,22 @@ class _Ops(FunctionOps, TextOps):
         if numbers.splat is not None:
             return self.filled(numbers.splat, spec)
         return self._lowering.input(Constant(numbers), spec)
+
+    def in_text(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        types: Sequence[tuple[Sequence[int], str]],
+        attributes: Mapping[str, Any],
+    ) -> list[Value]:
+        """The results of the op by its declaration."""
+        operation = text_operations()[name]
+        listed = [one if isinstance(one, list) else [] if one is None else [one] for one in operands]
+        given = [each for one in listed for each in one]
+        specs = tuple(spec_of_element(*each) for each in types)
+        return computed(
+            self, operation, TextCall(operation.bound(given, [*map(len, listed)], attributes), specs), given
+        )
 
     def rebound(self, value: Value) -> Value:
         """`value` with calls at the place of this op."""
@@ -254,6 +150,7 @@ class FunctionLowering:
         self._source_of: dict[Any, Source] = {}
         self._kept: dict[KeptResult, Value] = {}
         self._open: list[str] = []
+        self._count = 0
 
     def input(self, source: Source, spec: TensorSpec) -> Value:
         """The next input of the program."""
@@ -310,23 +207,17 @@ class FunctionLowering:
         return self.lower(inputs, block.ops, [each for each in outputs if is_tensor(each.type)])
 
     def _lower_op(self, op: Operation) -> None:
-        if isinstance(op, ReturnOp):
+        if isinstance(op, ReturnOp) or is_only_a_number(op):
             return
         if isinstance(op, CallOp):
             self._inline(op, symbol_of(op.callee))
             return
         read = read_op(op)
-        match read.operation.role:
-            case Role.NOTHING | Role.ALLOCATES:
-                return
-            case Role.CALLS:
-                self._inline(op, read.arguments["decomposition"])
-            case Role.CALLS_ONCE:
-                self._call_once(op, read.arguments["callee"])
-            case Role.EXCHANGES:
-                self._exchange(op, read)
-            case Role.COMPUTES:
-                self._compute(op, read)
+        if read.operation.role not in {Role.NOTHING, Role.ALLOCATES}:
+            _BY_ROLE[read.operation.role](self, op, read)
+
+    def _decompose(self, op: Operation, read: OpCall) -> None:
+        self._inline(op, read.arguments["decomposition"])
 
     def _compute(self, op: Operation, read: OpCall) -> None:
         """The results on every device; devices with equal operands share them."""
@@ -342,22 +233,12 @@ class FunctionLowering:
 
     def _computed(self, op: Operation, read: OpCall, device: int) -> list[Value]:
         ops = _Ops(self, location_of(op))
+        given = [ops.rebound(self._read(value)[device]) for value in read.operands]
+        values = dict(zip(read.operands, given, strict=True))
         try:
-            widens = _is_widened(read, self._spec_of)
-            call = read.call(lambda value: _widened(ops, ops.rebound(self._read(value)[device]), widens))
-            found = read.operation.write(ops, call)
-            results = [*found] if isinstance(found, list | tuple) else [found]
-            made = [ops.rounded(each, spec.dtype) for each, spec in zip(results, read.results, strict=True)]
+            return computed(ops, read.operation, read.call(values.__getitem__), given)
         except TtnnJitError as error:
-            raise _located(error, op, location_of(op)) from error
-        # A text writes the result of a product of two vectors as a tensor of one element.
-        made = [
-            each if each.shape else ops.reshaped(each, (1,) * len(spec.shape))
-            for each, spec in zip(made, read.results, strict=True)
-        ]
-        for result, spec in zip(made, read.results, strict=True):
-            _check_shape(op, result, spec)
-        return made
+            raise located(error, op, location_of(op)) from error
 
     def _exchange(self, op: Operation, read: OpCall) -> None:
         """The results of an op that reads tensors of other devices."""
@@ -367,14 +248,11 @@ class FunctionLowering:
             call.mesh = self._mesh
             found = read.operation.write(ops, call)
             made = [ops.rounded(each, read.results[0].dtype) for each in found]
+            for each in made:
+                check_shape(each, read.results[0])
         except TtnnJitError as error:
-            raise _located(error, op, location_of(op)) from error
-        for each in made:
-            _check_shape(op, each, read.results[0])
+            raise located(error, op, location_of(op)) from error
         self._values[op.results[0]] = tuple(made)
-
-    def _spec_of(self, value: SSAValue) -> TensorSpec:
-        return self._read(value)[0].spec
 
     def _read(self, value: SSAValue) -> tuple[Value, ...]:
         """The tensors of a value, one for each device; zeros of one that nothing has written."""
@@ -403,8 +281,75 @@ class FunctionLowering:
             if is_tensor(result.type):
                 self._values[result] = self._read(returned)
 
-    def _call_once(self, op: Operation, name: str) -> None:
+    def _run_region(self, region: Region, arguments: Sequence[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
+        """What a region returns, on every device."""
+        block = region.block
+        self._values.update(zip(block.args, arguments, strict=True))
+        *ops, last = block.ops
+        for each in ops:
+            self._lower_op(each)
+        return [self._read(each) for each in last.operands]
+
+    def _set_results(self, op: Operation, found: Sequence[tuple[Value, ...]]) -> None:
+        self._values.update(zip(op.results, found, strict=True))
+
+    def _choose(self, op: Operation, _: OpCall) -> None:
+        """All regions, and of each result the one that the index names; the last, if it names none."""
+        index = self._read(op.operands[0])
+        found = [self._run_region(each, []) for each in op.regions]
+        ops = _Ops(self, location_of(op))
+        chosen = found[-1]
+        for number, own in reversed([*enumerate(found[:-1])]):
+            flags = []
+            for each in index:
+                flag = ops.rebound(each)
+                flags.append(flag if flag.spec.dtype in BOOLS else ops.eq(flag, number))
+            chosen = [
+                tuple(_chosen(ops, *each) for each in zip(flags, first, second, strict=True))
+                for first, second in zip(own, chosen, strict=True)
+            ]
+        self._set_results(op, chosen)
+
+    def _repeat(self, op: Operation, _: OpCall) -> None:
+        """The body as often as the condition holds, which is known before the program runs."""
+        body = op.regions[1]
+        carried = [self._read(each) for each in op.operands]
+        for _trip in range(trip_count(op)):
+            carried = self._run_region(body, carried)
+            self._count += len([*body.block.ops])
+            if self._count > MAX_REPEATED_OPS:
+                raise CompileError(
+                    f"`{name_of(op)}` is written out, and has more than {MAX_REPEATED_OPS:,} ops",
+                    location=location_of(op),
+                )
+        self._set_results(op, carried)
+
+    def _run_on_shards(self, op: Operation, read: OpCall) -> None:
+        """A region on the shards of every device, whose results are joined."""
+        ops = _Ops(self, location_of(op))
+        try:
+            given, wanted = shard_tilings(read)
+            shards = []
+            for value, tiling in zip(op.operands, given, strict=True):
+                wholes = [ops.rebound(each) for each in self._read(value)]
+                check_devices(tiling, len(wholes))
+                shards.append(tuple(tiling.part_of(each, device, ops.part) for device, each in enumerate(wholes)))
+            found = self._run_region(op.regions[0], shards)
+            results = []
+            for value, parts, tiling in zip(op.results, found, wanted, strict=True):
+                whole = tiling.whole([ops.rebound(each) for each in parts], ops.concat)
+                check_shape(whole, _spec_at(value))
+                results.append((whole,) * self._devices)
+        except TtnnJitError as error:
+            raise located(error, op, location_of(op)) from error
+        self._set_results(op, results)
+
+    def _run_once(self, op: Operation, _: OpCall) -> None:
+        self._set_results(op, self._run_region(op.regions[0], [self._read(each) for each in op.operands]))
+
+    def _call_once(self, op: Operation, read: OpCall) -> None:
         """The results of a function that runs once: inputs, if its arguments are inputs; else it is inlined."""
+        name = read.arguments["callee"]
         tensors = [each for each in op.operands if is_tensor(each.type)]
         sources = [self._source_of.get(self._read(each)[0].handle) for each in tensors]
         if None in sources or name in self._open or self._devices > 1:
@@ -418,13 +363,31 @@ class FunctionLowering:
             self._values[result] = (self._kept[kept],)
 
 
-def _check_shape(op: Operation, result: Value, spec: TensorSpec) -> None:
+_BY_ROLE: Mapping[Role, Callable[[FunctionLowering, Operation, OpCall], None]] = {
+    Role.COMPUTES: FunctionLowering._compute,
+    Role.CALLS: FunctionLowering._decompose,
+    Role.CALLS_ONCE: FunctionLowering._call_once,
+    Role.EXCHANGES: FunctionLowering._exchange,
+    Role.CHOOSES: FunctionLowering._choose,
+    Role.REPEATS: FunctionLowering._repeat,
+    Role.SHARDS: FunctionLowering._run_on_shards,
+    Role.RUNS_REGION: FunctionLowering._run_once,
+}
+
+MAX_REPEATED_OPS = 100_000
+"""A loop that is longer written out is refused."""
+
+
+def _chosen(ops: Ops, flag: Value, first: Value, second: Value) -> Value:
+    wide = ops.reshaped(flag, (1,) * len(first.shape))
+    wide = wide if wide.shape == first.shape else ops.expand(wide, first.shape)
+    return ops.where(wide, first, second)
+
+
+def check_shape(result: Value, spec: TensorSpec) -> None:
     """Refuses a result of another shape than the text says."""
     if tuple(result.spec.shape) != tuple(spec.shape):
-        raise CompileError(
-            f"`{name_of(op)}` results in {list(result.spec.shape)}, and the text says {list(spec.shape)}",
-            location=location_of(op),
-        )
+        raise ShapeError(f"it results in {list(result.spec.shape)}, and the text says {list(spec.shape)}")
 
 
 def callee_of(functions: Mapping[str, FuncOp], op: Operation, name: str) -> FuncOp:
@@ -458,12 +421,36 @@ def _spec_at(value: SSAValue) -> TensorSpec:
         raise CompileError(error.message, location=location, help=error.help) from error
 
 
-def _is_widened(read: OpCall, spec_of: Callable[[SSAValue], TensorSpec]) -> bool:
+def computed(ops: TextOps, operation: TextOperation, call: TextCall, operands: Sequence[Value]) -> list[Value]:
+    """The results of a call, of the element types and shapes that its text says.
+
+    Raises:
+        CompileError: The operands do not fit the operation, or results have other shapes.
+    """
+    widens = _is_widened(operation, [each.spec for each in operands], call.results)
+
+    def given(value: Any) -> Any:
+        if isinstance(value, list):
+            return [given(each) for each in value]
+        is_float = isinstance(value, Value) and not value.spec.dtype.is_integer
+        return ops.rounded(value, COMPUTE_TYPE) if widens and is_float else value
+
+    own = TextCall({name: given(value) for name, value in vars(call).items()}, call.results)
+    found = operation.write(ops, own)
+    results = [*found] if isinstance(found, list | tuple) else [found]
+    made = [ops.rounded(each, spec.dtype) for each, spec in zip(results, call.results, strict=True)]
+    # A text writes the result of a product of two vectors as a tensor of one element.
+    made = [
+        each if each.shape else ops.reshaped(each, (1,) * len(spec.shape))
+        for each, spec in zip(made, call.results, strict=True)
+    ]
+    for result, spec in zip(made, call.results, strict=True):
+        check_shape(result, spec)
+    return made
+
+
+def _is_widened(operation: TextOperation, operands: Sequence[TensorSpec], results: Sequence[TensorSpec]) -> bool:
     """Whether the floats of an op are computed as float32: it mixes them with narrower ones, or has several steps."""
-    dtypes = {spec_of(each).dtype for each in read.operands} | {each.dtype for each in read.results}
+    dtypes = {each.dtype for each in (*operands, *results)}
     floats = {dtype for dtype in dtypes if not dtype.is_integer}
-    return (COMPUTE_TYPE in floats and len(floats) > 1) or (read.operation.in_float32 and bool(floats))
-
-
-def _widened(ops: _Ops, value: Value, widens: bool) -> Value:
-    return ops.rounded(value, COMPUTE_TYPE) if widens and not value.spec.dtype.is_integer else value
+    return (COMPUTE_TYPE in floats and len(floats) > 1) or (operation.in_float32 and bool(floats))

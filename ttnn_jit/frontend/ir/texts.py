@@ -17,9 +17,9 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
 from ttnn_jit.dialects.upstream.reading import pieces_of, read_upstream
 from ttnn_jit.dialects.verifier import InvalidModule
-from ttnn_jit.frontend.ir.text_attributes import symbol_of
 
 _COMMENT = re.compile(r"//.*")
 

@@ -22,6 +22,7 @@ from ttnn_jit.foreign.pytrees import leaves
 from ttnn_jit.foreign.values import is_a
 from ttnn_jit.frontend.plain_numbers import SymbolicSize, of_same_class, plain
 from ttnn_jit.frontend.tensors.program_tensor import AbstractEmitter, ProgramTensor, TensorArgument
+from ttnn_jit.specs.configs.unary_op_type import UnaryWithParam
 from ttnn_jit.specs.cores.memory_config import NdShardSpec, ShardSpec
 from ttnn_jit.specs.cores.sharding import create_sharded_memory_config
 from ttnn_jit.specs.extents.extent import Extent, applied, is_extent, is_of_trace
@@ -64,8 +65,8 @@ _KEEPING_METHODS = frozenset(method.__name__ for method in (
 ))  # fmt: skip
 """Such methods of lists, tuples, deques, dicts and generators."""
 _KEEPING_MODULES = frozenset({Shape.__module__, SymbolicSize.__module__})
-_MAKING_SHARDS = frozenset({create_sharded_memory_config, ShardSpec, NdShardSpec})
-"""Functions that keep extents in keywords too: the sizes of a shard are extents, its cores are ints."""
+_MAKING_CONFIGS = frozenset({create_sharded_memory_config, ShardSpec, NdShardSpec, UnaryWithParam})
+"""Functions that keep numbers in keywords too: the sizes of a shard are extents, its cores are ints."""
 
 _OPERANDS = frozenset(
     {Extent, SymbolicFloat, int, float, bool, list, tuple, Shape, SymbolicSize, ProgramTensor, type(None)}
@@ -86,7 +87,7 @@ def arguments_for(
         return [*args[:1], *_key_of(args), *args[2:]], kwargs
     if function is operator.contains:
         return args if is_a(args[0], list, tuple) else [args[0], *map(plain, args[1:])], kwargs
-    if function not in _MAKING_SHARDS:
+    if function not in _MAKING_CONFIGS:
         kwargs = {name: plain(value) for name, value in kwargs.items()}
     return args if _keeps(function, args) else [*map(plain, args)], kwargs
 
@@ -104,7 +105,7 @@ def _keeps(function: Callable[..., Any], args: Sequence[Any]) -> bool:
     if function in _OF_FLOATS:
         return len(args) == 1 and is_of_trace(args[0])
     return (
-        function in _KEEPING or function in _MAKING_SHARDS or getattr(function, "__module__", None) in _KEEPING_MODULES
+        function in _KEEPING or function in _MAKING_CONFIGS or getattr(function, "__module__", None) in _KEEPING_MODULES
     )
 
 

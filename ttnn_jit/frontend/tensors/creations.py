@@ -86,14 +86,14 @@ class _ProgramOps(HostOps[ProgramTensor]):
             made = draws(self._own_draw(draw), key, None)
             # After the draw: it updates the counter in place.
             after = draw.operand
-            for _ in builder.devices.numbers:
+            for _ in builder.devices.placed:
                 after = builder.operation(NEXT_DRAW, [after], (), location)
             write(self._emitter, draw, after, "a draw")
         return made if config is None else self.with_layout(made, made.spec.with_(memory_config=config))
 
     def _own_draw(self, draw: ProgramTensor) -> ProgramTensor:
         """The number of the draw of each device: on a mesh they draw one after the other."""
-        if len(self._builder.devices) == 1:
+        if len(self._builder.devices.placed) == 1:
             return draw
         (position,) = self._emitter.exchanged("a draw", DEVICE_POSITION, (draw,), (NUMBERS_OF_A_DRAW,), None)
         own: ProgramTensor = self.add(draw, position)

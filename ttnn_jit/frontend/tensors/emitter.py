@@ -127,12 +127,6 @@ class Emitter(AbstractEmitter):
             CompileError: The attributes do not fit the operands or the mesh.
         """
         builder, location = self.builder, self.location()
-        if builder.devices.remote:
-            raise CompileError(
-                f"{name} exchanges with devices of other ranks inside a jitted function",
-                location=location,
-                help="call it between jitted functions, eagerly",
-            )
         operands = [self.live_operand(self.operand(each), f"`{name}`") for each in tensors]
         try:
             written, own = collective.in_program(builder.devices, cluster_axis, statics)

@@ -71,13 +71,15 @@ class ProgramDevice:
         Raises:
             CompileError: `other` is a real device; the program runs on every device of its target.
         """
+        if type(other) is ProgramDevice:  # whose class is `Device` too, for `isinstance`
+            return True
         if isinstance(other, Device):
             raise CompileError(
                 "whether the program runs on this device is not known before the call",
                 location=self._emitter.location(),
                 help="compare devices outside of the function",
             )
-        return isinstance(other, ProgramDevice)
+        return False
 
     __hash__ = object.__hash__
 

@@ -212,6 +212,17 @@ def _permuted(group: Group, shape: Extents, pairs: Sequence[Extents]) -> list[Re
     return [(Shard(senders[device]) if device in senders else nothing,) for device in group.devices]
 
 
+PART_OF_DEVICE = Collective(
+    name="part_of_device",
+    parameters=(_X, _DIM, AXIS),
+    summary="The element along `dim` of a device's own tensor that has the number of the device in the mesh.",
+    source="the column of a device in the map of experts, ttnn.all_to_all_dispatch",
+    expand=lambda group, shape, dim: [
+        (Slice(shard, axis_of(dim, len(shape)), shard.device, shard.device + 1),) for shard in _shards(group)
+    ],
+    golden=lambda _, shards, dim: [shard.narrow(dim, index, 1) for index, shard in enumerate(shards)],
+)
+
 COLLECTIVE_PERMUTE = Collective(
     name="collective_permute",
     parameters=(_X, Parameter("source_target_pairs", REPLICA_GROUPS), AXIS),
@@ -462,6 +473,7 @@ COLLECTIVES = (
     ALL_TO_ALL,
     NEIGHBOR_PAD,
     SLICE_RESHARD,
+    PART_OF_DEVICE,
     DEVICE_POSITION,
     MESH_SHARD,
 )

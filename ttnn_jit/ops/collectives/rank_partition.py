@@ -2,7 +2,8 @@
 
 A largest subexpression over the devices of one other rank is evaluated there and received. Of a fold, these are the
 largest subtrees: an aligned block of devices is folded where it lies, and sent as a partial sum in float32, which
-changes no bit of the result. Slices of joins and folds are pushed into them, so that only their elements travel.
+changes no bit of the result. Slices of joins and folds are pushed into them, so that only their elements travel, except
+where a fold rounds groups of elements together that a slice would cut.
 
 Every rank computes the partition of every other from the same expansion, so both ends of a transfer know it.
 """
@@ -54,25 +55,28 @@ class RankPart(NamedTuple):
     receives: tuple[Received, ...]
 
 
-def part_of_rank(
-    expansion: Mapping[int, Results], shapes: Sequence[Extents], owners: Sequence[int], rank: int
-) -> RankPart:
-    """The part of a rank.
+def parts_of_ranks(
+    expansion: Mapping[int, Results], shapes: Sequence[Extents], owners: Sequence[int], rounded_together: int = 1
+) -> dict[int, RankPart]:
+    """The part of each rank that has a device of the expansion.
 
     Args:
         expansion: The results on each device, by its number.
         shapes: The extents of each operand on a device.
         owners: The rank of each device.
-        rank: The rank.
+        rounded_together: How many elements along the last dimension are rounded together.
     """
     interned: dict[Source, Source] = {}
-    cuts = {each: _Cut(shapes, owners, each, interned) for each in sorted({owners[number] for number in expansion})}
-    found = {}
+    ranks = sorted({owners[number] for number in expansion})
+    cuts = {each: _Cut(shapes, owners, each, interned, rounded_together) for each in ranks}
+    found: dict[int, dict[int, Results]] = {rank: {} for rank in cuts}
     for number, results in expansion.items():
-        found[number] = tuple(map(cuts[owners[number]].own, results))
-    own = {number: results for number, results in found.items() if owners[number] == rank}
-    sends = [Sent(each, value.of) for each, cut in cuts.items() for value in cut.received if value.rank == rank]
-    return RankPart(own, tuple(sends), tuple(cuts[rank].received) if rank in cuts else ())
+        found[owners[number]][number] = tuple(map(cuts[owners[number]].own, results))
+    sends: dict[int, list[Sent]] = {rank: [] for rank in cuts}
+    for rank, cut in cuts.items():
+        for value in cut.received:
+            sends[value.rank].append(Sent(rank, value.of))
+    return {rank: RankPart(found[rank], tuple(sends[rank]), tuple(cut.received)) for rank, cut in cuts.items()}
 
 
 class Stages(NamedTuple):
@@ -133,13 +137,19 @@ class _Cut:
     """
 
     def __init__(
-        self, shapes: Sequence[Extents], owners: Sequence[int], rank: int, interned: dict[Source, Source]
+        self,
+        shapes: Sequence[Extents],
+        owners: Sequence[int],
+        rank: int,
+        interned: dict[Source, Source],
+        rounded_together: int,
     ) -> None:
         self.received: dict[Received, None] = {}
         self._shapes = shapes
         self._owners = owners
         self._rank = rank
         self._interned = interned
+        self._group = rounded_together
         self._known: dict[int, Source] = {}
 
     def own(self, source: Source) -> Source:
@@ -177,9 +187,22 @@ class _Cut:
         if isinstance(of, Slice):
             return self._cut_slice(of, *windows)
         if isinstance(of, Fold):
-            return self._cut_fold(of, windows)
+            return self._cut_fold(of, windows) if self._keeps_groups(of, windows) else _sliced(self.own(of), windows)
         assert isinstance(of, Join), "only joins and folds are of several ranks"
         return self.own(_sliced(_slice_of_join(of, source, self._shapes), outer))
+
+    def _keeps_groups(self, fold: Fold, windows: Sequence[Slice]) -> bool:
+        """Whether slices of a fold cut no elements apart that are rounded together."""
+        shape = shape_of(fold, self._shapes)
+        extent, first = shape[-1], 0
+        for window in windows:
+            if window.dim != len(shape) - 1:
+                continue
+            begin, end = first + window.begin, first + window.end
+            if begin % self._group or (end % self._group and end != extent):
+                return False
+            first = begin
+        return True
 
     def _cut_fold(self, fold: Fold, windows: Sequence[Slice]) -> Source:
         tree = tree_fold(_pair, range(len(fold.terms)), fold.levels)

@@ -9,6 +9,7 @@ from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.elementwise import activations, unary
 from ttnn_jit.ops.families.decomposition import Ops
 from ttnn_jit.ops.families.elementwise import Elementwise
+from ttnn_jit.ops.language.activation_names import ActivationText
 
 _FUNCTIONS = (*unary.OPERATIONS, *activations.OPERATIONS)
 NAMED = {one.ttnn_name: one for one in _FUNCTIONS} | {one.name: one for one in reversed(_FUNCTIONS)}
@@ -43,7 +44,7 @@ def activated_in_torch(torch: Any, x: Any, text: str | None) -> Any:
 
 def _parse(text: str) -> tuple[Elementwise, tuple[float, ...]]:
     """The function and its arguments after the tensor, defaults included."""
-    name, bracket, rest = text.partition("(")
+    name, bracket, rest = (text.function, "", "") if isinstance(text, ActivationText) else text.partition("(")
     function = NAMED.get(name)
     if function is None:
         near = difflib.get_close_matches(name, NAMED, n=3)
@@ -51,7 +52,8 @@ def _parse(text: str) -> tuple[Elementwise, tuple[float, ...]]:
             f"{text!r} is no activation", help=f"did you mean {' or '.join(near)}?" if near else "such as 'relu'"
         )
     try:
-        numbers = tuple(float(each) for each in rest.removesuffix(")").split(",")) if bracket else ()
+        given = text.numbers if isinstance(text, ActivationText) else ()
+        numbers = tuple(float(each) for each in rest.removesuffix(")").split(",")) if bracket else given
     except ValueError:
         raise ShapeError(f"the activation {text!r} has no numbers in its brackets") from None
     missing = [each.name for each in function.attributes[len(numbers) :] if each.is_required]

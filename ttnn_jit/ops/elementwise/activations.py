@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE, unary
-from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Implementations
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, DerivedNumbers, Implementations
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import CHOICE, FLOAT, IGNORED, Parameter
+from ttnn_jit.specs.extents.extent import applied
 
 SELU_SCALE = 1.0507009873554805
 SELU_ALPHA = 1.6732632423543772
@@ -40,17 +41,26 @@ def _logit(b: Any, x: Any) -> Any:
     return b.select(is_near, b.add(near, near), b.log(b.div(x, b.sub(one, x))))
 
 
-def _logit_with_eps(b: Any, x: Any, eps: float) -> Any:
-    """The values at the ends come from `eps` in float64: 1 - eps in float32 loses digits."""
+def _logit_between(b: Any, x: Any, low: float, high: float, of_low: float, of_high: float) -> Any:
+    above = b.select(b.gt(x, b.const(high)), b.const(of_high), _logit(b, x))
+    return b.select(b.lt(x, b.const(low)), b.const(of_low), above)
+
+
+def _ends_of_logit(eps: float) -> tuple[float, float, float, float]:
+    """The ends eps and 1 - eps, and the values there; by `eps` in float64, for 1 - eps in float32 loses digits."""
     end = _float64_logit(eps)
-    above = b.select(b.gt(x, b.const(1.0 - eps)), b.const(-end), _logit(b, x))
-    return b.select(b.lt(x, b.const(eps)), b.const(end), above)
+    return eps, 1.0 - eps, end, -end
 
 
 def _float64_logit(x: float) -> float:
     if not 0 <= x <= 1:
         return math.nan
-    return math.log(x / (1 - x)) if 0 < x < 1 else math.copysign(math.inf, x - 0.5)
+    if x == 0:
+        return -math.inf
+    if x == 1:
+        return math.inf
+    value: float = applied(math.log, x / (1 - x))
+    return value
 
 
 def _logit_golden(torch: Any, x: Any) -> Any:
@@ -93,8 +103,8 @@ def _celu_bfloat16(b: Any, x: Any, alpha: float) -> Any:
     return _elu_bfloat16(b, x, alpha) if alpha == 1.0 else _celu(b, x, alpha)
 
 
-def _selu(b: Any, x: Any, scale: float, alpha: float) -> Any:
-    return _where_positive(b, x, b.mul(x, b.const(scale)), b.mul(b.const(scale * alpha), b.expm1(x)))
+def _selu(b: Any, x: Any, scale: float, scaled_alpha: float) -> Any:
+    return _where_positive(b, x, b.mul(x, b.const(scale)), b.mul(b.const(scaled_alpha), b.expm1(x)))
 
 
 def _tanhshrink(torch: Any, x: Any) -> Any:
@@ -172,7 +182,7 @@ SELU = unary(
     "selu",
     summary="scale * x where x is positive, else scale * alpha * (exp(x) - 1).",
     parameters=(Parameter("scale", FLOAT, SELU_SCALE), Parameter("alpha", FLOAT, SELU_ALPHA)),
-    emit=_selu,
+    derived=DerivedNumbers(lambda scale, alpha: (scale, scale * alpha), _selu),
     golden=lambda torch, x, scale, alpha: scale * torch.where(x > 0, x, alpha * torch.expm1(x)),
     probe=Probe((-20.0, 20.0), 4.0, ROUNDED_TWICE, attributes=(1.0507, 1.67326)),
 )
@@ -242,7 +252,7 @@ LOGIT_EPS = unary(
     "logit",
     summary="log(x / (1 - x)) of x limited to [eps, 1 - eps].",
     parameters=(Parameter("eps", FLOAT),),
-    emit=_logit_with_eps,
+    derived=DerivedNumbers(_ends_of_logit, _logit_between),
     golden=lambda torch, x, eps: _logit_golden(torch, torch.where(x < eps, eps, torch.where(x > 1 - eps, 1 - eps, x))),
     probe=Probe((-0.5, 1.5), 4.0, ROUNDED_TWICE, attributes=(0.125,)),
     ttnn_name="logit_eps",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE
-from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, elementwise
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, DerivedNumbers, Elementwise, elementwise
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import BOOL, CHOICE, FLOAT, TENSOR_OR_NUMBER, TENSOR_PER_CHANNEL, Parameter
 
@@ -311,7 +311,7 @@ SUBALPHA = binary(
     "subalpha",
     summary="x - alpha * y, rounded once.",
     others=(Parameter("alpha", FLOAT, 1.0),),
-    emit=lambda b, x, y, alpha: b.fma(y, b.const(-alpha), x),
+    derived=DerivedNumbers(lambda alpha: (-alpha,), lambda b, x, y, negated: b.fma(y, b.const(negated), x)),
     aten="",
     golden=lambda _, x, y, alpha: x - alpha * y,
     probe=Probe((-10.0, 10.0), 0.51, ROUNDED_TWICE),

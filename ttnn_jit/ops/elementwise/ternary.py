@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from ttnn_jit.ops.elementwise.unary import ROUNDED_TWICE
-from ttnn_jit.ops.families.elementwise import AlgebraicProperties, Elementwise, elementwise
+from ttnn_jit.ops.families.elementwise import AlgebraicProperties, DerivedNumbers, Elementwise, elementwise
 from ttnn_jit.ops.language.operation import Probe
 from ttnn_jit.ops.language.parameter import FLOAT, TENSOR_OR_NUMBER, Parameter
+from ttnn_jit.ops.language.scaled_factor import scaled_factor
 
 
 def ternary(name: str, *parameters: Parameter, **fields: Any) -> Elementwise:
@@ -61,6 +62,10 @@ ADDCMUL = ternary(
     *_THREE,
     _VALUE,
     summary="x + value * y * z.",
+    derived=DerivedNumbers(
+        lambda value: (value, float(abs(value) < 1.0)),
+        lambda b, x, y, z, value, is_small: b.addcmul(x, y, z, value, is_small),
+    ),
     golden=lambda _, x, y, z, value: x + value * y * z,
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
 )
@@ -69,6 +74,10 @@ ADDCDIV = ternary(
     *_THREE,
     _VALUE,
     summary="x + value * y / z.",
+    derived=DerivedNumbers(
+        scaled_factor,
+        lambda b, x, y, z, value, power, inverse: b.addcdiv(x, y, z, value, (power, inverse)),
+    ),
     golden=lambda _, x, y, z, value: x + value * y / z,
     probe=Probe((-10.0, 10.0), 1.5, ROUNDED_TWICE),
 )

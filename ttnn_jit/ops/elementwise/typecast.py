@@ -34,6 +34,8 @@ class Typecast(Elementwise):
 
 
 def _cast(torch: Any, x: Any, dtype: DataType) -> Any:
+    if dtype.compute.is_bool:
+        return x != 0
     if dtype.is_integer and x.is_floating_point():
         limits = dtype.values
         x = x.double().nan_to_num(0.0).clamp(limits[0], limits[-1])

@@ -21,6 +21,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import CLUSTER_AXIS, REPLICA_GROUPS, Parameter
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
@@ -264,7 +265,7 @@ class Collective(Operation):
         Raises:
             ArgumentError: The mesh has no such axis.
         """
-        groups = groups_of(devices.shape, devices.numbers, cluster_axis)
+        groups = groups_of(devices.shape, devices.placed, cluster_axis)
         if self.written_as is not None:
             return self.written_as(tuple(group.devices for group in groups), *statics)
         return self, (*statics, cluster_axis)
@@ -272,7 +273,7 @@ class Collective(Operation):
     def exchanged(
         self, devices: MeshDevices, shapes: Sequence[Extents], statics: tuple[Any, ...]
     ) -> Mapping[int, Results]:
-        """The results of a call in a program on each device, by its number.
+        """The results of a call in a program on each device, by its number; on those of other ranks too.
 
         Args:
             devices: The devices of the program.
@@ -284,15 +285,15 @@ class Collective(Operation):
             ShapeError: The attributes do not fit the shape or the number of devices.
         """
         if self.depends_on_mesh:
-            every = Group(devices.numbers, (len(devices),), tuple(devices.shape))
-            return _expansion(self, (every,), devices.numbers, shapes[0], statics)
+            every = Group(devices.placed, (len(devices.placed),), tuple(devices.shape))
+            return _expansion(self, (every,), devices.placed, shapes[0], statics)
         *own, groups = statics
         if self.attributes[-1] is AXIS:
-            return self.expansion(devices.shape, devices.numbers, groups, shapes[0], tuple(own))
+            return self.expansion(devices.shape, devices.placed, groups, shapes[0], tuple(own))
         listed = tuple(Group(tuple(each), (len(each),)) for each in groups)
-        if sorted(number for each in listed for number in each.devices) != sorted(devices.numbers):
-            raise ArgumentError(f"`{self.name}`: the groups {groups} are not of the devices {devices.numbers}")
-        return _expansion(self, listed, devices.numbers, shapes[0], tuple(own))
+        if sorted(number for each in listed for number in each.devices) != sorted(devices.placed):
+            raise ArgumentError(f"`{self.name}`: the groups {groups} are not of the devices {devices.placed}")
+        return _expansion(self, listed, devices.placed, shapes[0], tuple(own))
 
     def expansion(
         self, mesh: MeshShape, numbers: Extents, cluster_axis: int | None, shape: Extents, statics: tuple[Any, ...]
@@ -325,7 +326,7 @@ class Collective(Operation):
             tuple(shape_of(each, shapes) for each in results)
             for results in self.exchanged(devices, shapes, statics).values()
         ]
-        if len({*by_device}) > 1:
+        if any(each != by_device[0] for each in by_device):
             raise ShapeError(f"`{self.name}` has results of different shapes: {sorted({*by_device})}")
         own = specs[0]
         return tuple(own if shape == shapes[0] else own.interleaved.with_(shape=shape) for shape in by_device[0])
@@ -355,7 +356,7 @@ class Collective(Operation):
         )
 
 
-@lru_cache(maxsize=512)
+@memoized(maxsize=512)
 def _expansion(
     collective: Collective, groups: tuple[Group, ...], numbers: Extents, shape: Extents, statics: tuple[Any, ...]
 ) -> Mapping[int, Results]:

@@ -61,6 +61,22 @@ class AlgebraicProperties:
     monotone: bool = False
 
 
+@dataclass(frozen=True)
+class DerivedNumbers:
+    """A tile body over numbers that are computed from the attributes before a kernel is written.
+
+    A kernel may load numbers as operands, so its body can only make constants of them. What else depends on them is
+    computed here, by functions that numbers of a trace have (`applied`); a choice is a number that is 0 or 1.
+
+    Attributes:
+        numbers: ``numbers(*attributes)``: the numbers.
+        emit: The tile body: ``emit(b, *operands, *numbers)``; returns a value.
+    """
+
+    numbers: Callable[..., tuple[float, ...]]
+    emit: Callable[..., Any]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Elementwise(Operation):
     """An elementwise operation.
@@ -68,12 +84,14 @@ class Elementwise(Operation):
     Attributes:
         emit: The tile body: ``emit(b, *operands, *attributes)`` over ops/language/emit.py; returns a value. The
             functions of `b` that it calls determine the operation's element types.
+        derived: The same body over numbers that are derived from the attributes; None: its numbers are the attributes.
         implementations: Cheaper implementations.
         algebra: Its algebraic properties.
         keeps_first_dtype: The result has the first operand's element type, without promotion.
     """
 
     emit: Callable[..., Any]
+    derived: DerivedNumbers | None = None
     implementations: Implementations = field(default_factory=Implementations)
     algebra: AlgebraicProperties = field(default_factory=AlgebraicProperties)
     keeps_first_dtype: bool = False
@@ -99,6 +117,15 @@ class Elementwise(Operation):
         attributes = self.tested_attributes
         found = dtypes_of(lambda b, *operands: self.emit(b, *operands, *attributes), self.arity)
         return found & FLOATS if attributes else found
+
+    def numbers_of(self, attributes: Sequence[Any]) -> tuple[float, ...]:
+        """The numbers of a kernel's steps, by the attributes."""
+        return tuple(attributes) if self.derived is None else self.derived.numbers(*attributes)
+
+    @property
+    def emit_numbers(self) -> Callable[..., Any]:
+        """The tile body over these numbers: ``emit_numbers(b, *operands, *numbers)``."""
+        return self.emit if self.derived is None else self.derived.emit
 
     @property
     def promotes(self) -> bool:
@@ -173,6 +200,9 @@ class Elementwise(Operation):
 def elementwise(name: str, parameters: Sequence[Parameter], **fields: Any) -> Elementwise:
     """A declaration; `emit` and `golden` default to the functions named `aten`, or else `name`."""
     named = fields.setdefault("aten", name) or name
+    if (derived := fields.get("derived")) is not None:
+        arity = sum(parameter.is_operand for parameter in parameters)
+        fields["emit"] = lambda b, *values: derived.emit(b, *values[:arity], *derived.numbers(*values[arity:]))
     fields.setdefault("emit", lambda b, *values: getattr(b, named)(*values))
     fields.setdefault("golden", torch_function(named))
     return Elementwise(name=name, parameters=tuple(parameters), **fields)

@@ -23,11 +23,22 @@ from ttnn_jit.ops.language.binding import BoundCall, bind
 from ttnn_jit.ops.language.operation import Operation
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INT64S, DataType, dtypes_of_torch
+from ttnn_jit.specs.dtypes import ALL_DTYPES, COMPUTE_TYPE, INT64S, DataType, dtypes_of_torch
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 F64 = "f64"
 """The element type of texts whose tensors are held as float32, where every number of them is one."""
+
+
+def element_of(dtype: DataType) -> str:
+    """The spelling of an element type in texts, where integers without a sign are signed."""
+    return dtype.mlir.removeprefix("s")
+
+
+def dtype_of_element(element: str) -> DataType:
+    """The element type of a spelling in texts."""
+    return next(dtype for dtype in ALL_DTYPES if element_of(dtype) == element.removeprefix("s"))
+
 
 REQUIRED = object()
 """The default of an attribute that every text has."""
@@ -77,6 +88,23 @@ class TextOps(Ops):
     def constant(self, numbers: DenseNumbers, spec: TensorSpec) -> Value:
         """A tensor of `spec` with these elements."""
 
+    @abstractmethod
+    def in_text(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        types: Sequence[tuple[Sequence[int], str]],
+        attributes: Mapping[str, Any],
+    ) -> list[Value]:
+        """The results of an op as a text would say it.
+
+        Args:
+            name: The op.
+            operands: A value, a list of values or None for each of its operands.
+            types: The extents and the element type of each result.
+            attributes: As Python values.
+        """
+
 
 class Role(enum.Enum):
     """The part that an op has in a function of a text.
@@ -89,6 +117,10 @@ class Role(enum.Enum):
         EXCHANGES: It reads tensors of other devices. Operands are lists over the devices of the call's `mesh`, and so
             are what ``write`` and the golden give for its one result.
         NOTHING: It computes nothing: it frees a tensor, or gives a device.
+        CHOOSES: Its results are those of one of its regions, by the number `index`, or the flag, set for the first.
+        REPEATS: It repeats its second region on its operands while its first one holds.
+        SHARDS: It runs its region on the shards of every device, cut and joined by ``in_shardings``, ``out_shardings``.
+        RUNS_REGION: It runs its region on its operands.
     """
 
     COMPUTES = "computes"
@@ -97,6 +129,10 @@ class Role(enum.Enum):
     CALLS_ONCE = "calls once"
     EXCHANGES = "exchanges"
     NOTHING = "nothing"
+    CHOOSES = "chooses"
+    REPEATS = "repeats"
+    SHARDS = "shards"
+    RUNS_REGION = "runs region"
 
 
 class TextCall:
@@ -109,14 +145,20 @@ class TextCall:
         results: The specs of the results.
         mesh: The extents of the mesh.
         element_types: Operand -> its element type in the text; ``"result"`` -> that of the first result.
+        numbers: Operand -> its number, where the text has one number for all of its elements.
     """
 
+    numbers: Mapping[str, float] = MappingProxyType({})
     element_types: Mapping[str, str] = MappingProxyType({})
     mesh: tuple[int, ...] = (1,)
 
     def __init__(self, given: Mapping[str, Any], results: Sequence[TensorSpec]) -> None:
         self.__dict__.update(given)
         self.results = tuple(results)
+
+    def number(self, operand: str) -> float | None:
+        """The number that all elements of an operand are, ``init_values[0]``; None if the text does not say it."""
+        return self.numbers.get(operand)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the op has no operand or attribute {name!r}", name=name)
@@ -218,6 +260,7 @@ class TextOperation:
         compared_elements: ``compared_elements(torch, call, results)``: of results that are indices, what is compared:
             the elements at the indices, since any index among equal elements is right.
         in_float32: Operands are cast to float32, and each result is rounded once; else each call rounds its result.
+        refusal: Why it is not executed; "" if it is.
     """
 
     names: tuple[str, ...]
@@ -233,6 +276,7 @@ class TextOperation:
     takes_quantized: bool = False
     takes_f64: bool = False
     compared_elements: Callable[[Any, TextCall, Sequence[Any]], Sequence[Any]] | None = None
+    refusal: str = ""
 
     def bound(
         self, operands: Sequence[Any], sizes: Sequence[int] | None, attributes: Mapping[str, Any]

@@ -11,6 +11,7 @@ from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
 from ttnn_jit.ops.gradients.backward import APPROXIMATE, gelu_slope, gradient
 from ttnn_jit.ops.language.operation import torch_function
 from ttnn_jit.ops.language.parameter import CHOICE, FLOAT, Parameter
+from ttnn_jit.specs.extents.extent import applied
 
 _ROOT_2 = math.sqrt(2.0)
 _LN_2, _LN_10 = math.log(2.0), math.log(10.0)
@@ -111,7 +112,8 @@ def _power_slope(f: Ops, x: Value, base: float) -> Value:
     """The derivative of `base` to the power of `x`; where `base` is 0 and `x` is not negative it is 0, as in torch."""
     if base > 0:
         half = f.rpow(x * 0.5, base)
-        return half * math.log(base) * half
+        logarithm: float = applied(math.log, base)
+        return half * logarithm * half
     return f.where(x >= 0.0, 0.0, -math.inf) if base == 0 else f.fill(x, math.nan)
 
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
-from ttnn_jit.ops.language.kinds import TensorsKind, as_float
+from ttnn_jit.ops.language.activation_names import ActivationText
+from ttnn_jit.ops.language.kinds import FloatsKind, TensorsKind, as_float
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import Parameter
 from ttnn_jit.process.dataclass import dataclass
@@ -33,13 +34,18 @@ class BoundCall:
         return (key for _, _, key in self.keys(specs))
 
     def key_without_sizes(self, specs: Sequence[OperandSpec]) -> Iterator[Hashable]:
-        """As `key`, without what templates leave open: shapes of tensors, floats, and ints among the operands."""
+        """As `key`, without what templates leave open: shapes of tensors, floats, and ints that `may_be_open`."""
         for parameter, value, part in self.keys(specs):
             if isinstance(value, TensorSpec):
                 yield form_of(value)
+                continue
+            kind: Any = type(value)
+            if kind is float or (kind is int and parameter.may_be_open):
+                yield kind
+            elif kind is ActivationText:
+                yield value.function, len(value.numbers)
             else:
-                kind: Any = type(value)
-                yield kind if kind is float or (parameter.is_operand and kind is int) else part
+                yield tuple(map(type, value)) if isinstance(parameter.kind, FloatsKind) else part
 
     def keys(self, specs: Sequence[OperandSpec]) -> Iterator[tuple[Parameter, Any, Hashable]]:
         """As `key`, each part after its parameter and its value or spec."""
@@ -188,7 +194,7 @@ def _by_name(operation: Operation, args: Sequence[Any], kwargs: Mapping[str, Any
         if not meant or meant[0] not in operation.fixed_keywords:
             candidates[keyword] = meant
         elif value != operation.fixed_keywords[meant[0]]:
-            raise ArgumentError(f"`{operation.name}` does not support {keyword}={value!r}")
+            raise ArgumentError(f"`{operation.name}` does not support {keyword}={getattr(value, 'hint', value)!r}")
     for keyword in sorted(candidates, key=lambda keyword: len(candidates[keyword])):
         if not (meant := candidates[keyword]):
             raise ArgumentError(f"`{operation.name}` has no argument `{keyword}`")

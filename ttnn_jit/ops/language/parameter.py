@@ -135,6 +135,11 @@ class Parameter:
         return isinstance(self.kind, TensorKind)
 
     @property
+    def may_be_open(self) -> bool:
+        """Whether a template may leave an int open that is its value: a number to compute with, and no size."""
+        return self.is_operand or isinstance(self.kind, NumberKind)
+
+    @property
     def is_positional(self) -> bool:
         """Whether it accepts a positional argument: an operand or an attribute."""
         return self.is_operand or bool(self.kind.property_type)

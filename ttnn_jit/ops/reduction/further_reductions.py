@@ -39,7 +39,7 @@ SCALED_MEAN = _scaled("mean", "The mean along dimensions, times `scalar`.")
 
 
 def _norm(ops: Ops, x: Any, axes: Sequence[int], keepdim: bool, p: float) -> Any:
-    if math.isinf(p):
+    if abs(p) == math.inf:
         return getattr(ops, "max" if p > 0 else "min")(ops.abs(x), axes, keepdim)
     if p == 0:
         return ops.sum(ops.ne(x, 0.0), axes, keepdim)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ttnn_jit.diagnostics.errors import DTypeError
+from ttnn_jit.ops.elementwise.binary import DIVIDE
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.families.text_operation import REQUIRED, OpInText, TextCall, TextOperation, dtype_of_element, text
 from ttnn_jit.ops.movement.sequences import ARANGE
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import DataType
 
 
@@ -33,6 +36,29 @@ def _gelu_bw_in_torch(torch: Any, call: TextCall) -> Any:
     return x.grad
 
 
+class _Division(TextOperation):
+    """A quotient; of integers the whole part, 0 where the divisor is 0."""
+
+    def stated_ulp(self, call: TextCall) -> float | None:
+        """The bound of the declaration."""
+        return None if call.result.dtype.is_integer else DIVIDE.max_ulp(COMPUTE_TYPE, call.result.dtype)
+
+
+def _divided(ops: Ops, call: TextCall) -> Value:
+    if not call.lhs.spec.dtype.is_integer:
+        return ops.divide(call.lhs, call.rhs)
+    found: Value = ops.divide(call.lhs, call.rhs, rounding_mode="trunc")
+    return found
+
+
+def _divided_in_torch(torch: Any, call: TextCall) -> Any:
+    if call.lhs.is_floating_point():
+        return call.lhs / call.rhs
+    safe = torch.where(call.rhs == 0, 1, call.rhs)
+    return torch.where(call.rhs == 0, 0, torch.div(call.lhs, safe, rounding_mode="trunc"))
+
+
+DIV = _Division(("ttir.div",), OpInText(("lhs", "rhs")), _divided, _divided_in_torch)
 GELU_BW = text("ttir.gelu_bw ttnn.gelu_bw", "lhs rhs", _gelu_bw, _gelu_bw_in_torch, approximate="none", in_float32=True)
 
 
@@ -106,4 +132,68 @@ EMBEDDING_BACKWARD = text(
     index_limits={"input": lambda call: math.prod(call.weight.shape[:-1])},
 )
 
-TEXTS = (GELU, GELU_BW, POW_SCALAR, RAND, EMBEDDING_BACKWARD)
+
+def _bits_of(ops: Ops, x: Value) -> Value:
+    """The bits of numbers of float32: exponent and mantissa are found by scaling with powers of two, which is exact."""
+    magnitude = ops.abs(x)
+    significand, exponent = magnitude, magnitude * 0.0
+    for power in (64, 32, 16, 8, 4, 2, 1):
+        big = significand >= 2.0**power
+        significand = ops.where(big, significand * 2.0**-power, significand)
+        exponent = ops.where(big, exponent + float(power), exponent)
+    for power in (64, 32, 16, 8, 4, 2, 1):
+        small = significand < 2.0 ** (1 - power)
+        significand = ops.where(small, significand * 2.0**power, significand)
+        exponent = ops.where(small, exponent - float(power), exponent)
+    fraction = ops.typecast((significand - 1.0) * 2.0**23, DataType.INT32)
+    normal = ops.bitwise_or(ops.logical_left_shift(ops.typecast(exponent + 127.0, DataType.INT32), 23), fraction)
+    denormal = ops.typecast(magnitude * 2.0**100 * 2.0**49, DataType.INT32)
+    bits = ops.where(_flags(ops, magnitude < 2.0**-126), denormal, normal)
+    bits = ops.where(_flags(ops, ops.eq(magnitude, math.inf)), 0x7F800000, bits)
+    bits = ops.where(_flags(ops, ops.isnan(x)), 0x7FC00000, bits)
+    return ops.where(_flags(ops, ops.signbit(x)), ops.bitwise_or(bits, -(2**31)), bits)
+
+
+def _flags(ops: Ops, x: Value) -> Value:
+    """The result of a comparison as flags."""
+    return ops.rounded(x, DataType.BOOL)
+
+
+def _number_of(ops: Ops, bits: Value) -> Value:
+    """The number of float32 of these bits."""
+    exponent = ops.bitwise_and(ops.logical_right_shift(bits, 23), 255)
+    fraction = ops.bitwise_and(bits, 2**23 - 1)
+    is_normal = _flags(ops, ops.gt(exponent, 0))
+    significand = ops.typecast(ops.where(is_normal, ops.bitwise_or(fraction, 2**23), fraction), DataType.FLOAT32)
+    scale = ops.typecast(ops.where(is_normal, exponent, 1), DataType.FLOAT32) - 150.0
+    half = ops.floor(scale * 0.5)
+    magnitude = ops.ldexp(ops.ldexp(significand, half), scale - half)
+    infinite = ops.where(_flags(ops, ops.eq(fraction, 0)), significand + math.inf, significand + math.nan)
+    magnitude = ops.where(_flags(ops, ops.eq(exponent, 255)), infinite, magnitude)
+    return ops.where(_flags(ops, ops.lt(bits, 0)), ops.neg(magnitude), magnitude)
+
+
+def _same_bits(ops: Ops, call: TextCall) -> Value:
+    x, target = call.input, call.result.dtype
+    source = x.spec.dtype
+    if source.itemsize != target.itemsize or source.itemsize not in {2, 4}:
+        raise DTypeError(f"bits of {source.mlir} are not read as {target.mlir}")
+    shift = 32 - 8 * source.itemsize
+    if not source.is_integer:
+        bits = _bits_of(ops, ops.rounded(x, DataType.FLOAT32))
+        return ops.logical_right_shift(bits, shift) if shift else bits
+    bits = ops.rounded(x, DataType.INT32)
+    if target.is_integer:
+        return bits
+    return _number_of(ops, ops.logical_left_shift(bits, shift) if shift else bits)
+
+
+def _same_bits_in_torch(_: Any, call: TextCall) -> Any:
+    # Operands of goldens are wider than in the text.
+    source = dtype_of_element(call.element_types["input"])
+    return call.input.to(source.torch).view(call.result.dtype.torch)
+
+
+BITCAST = text("ttir.bitcast_convert ttnn.bitcast_convert", "input", _same_bits, _same_bits_in_torch)
+
+TEXTS = (DIV, BITCAST, GELU, GELU_BW, POW_SCALAR, RAND, EMBEDDING_BACKWARD)

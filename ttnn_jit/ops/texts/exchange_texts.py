@@ -34,7 +34,7 @@ def groups_along(mesh: Sequence[int], axis: int | None) -> list[list[int]]:
     return [[start + index * step for index in range(shape[axis])] for start in starts]
 
 
-def _by_group(found: Callable[[list[Any], list[int]], list[Any]], inputs: list[Any], groups: Any) -> list[Any]:
+def by_group(found: Callable[[list[Any], list[int]], list[Any]], inputs: list[Any], groups: Any) -> list[Any]:
     """The results of every device, from a function of the tensors of a group."""
     results: list[Any] = [None] * len(inputs)
     for group in groups:
@@ -46,7 +46,7 @@ def _by_group(found: Callable[[list[Any], list[int]], list[Any]], inputs: list[A
 _COMBINED = {"sum": "add", "mean": "add", "max": "maximum", "min": "minimum", "prod": "multiply"}
 
 
-def _folded(ops: Ops, tensors: list[Value], reduction: str) -> Value:
+def folded(ops: Ops, tensors: list[Value], reduction: str) -> Value:
     """The reduction of a group, in the order of the family of collectives, rounded once."""
     if reduction not in _COMBINED:
         raise ShapeError(f"`reduce_type` is {reduction}, and {', '.join(_COMBINED)} are executed")
@@ -56,7 +56,8 @@ def _folded(ops: Ops, tensors: list[Value], reduction: str) -> Value:
     return total * (1.0 / len(wide)) if reduction == "mean" else total
 
 
-def _folded_in_torch(torch: Any, tensors: list[Any], reduction: str) -> Any:
+def folded_in_torch(torch: Any, tensors: list[Any], reduction: str) -> Any:
+    """The reduction of a group."""
     stacked = torch.stack(tensors)
     match reduction:
         case "sum":
@@ -71,7 +72,8 @@ def _folded_in_torch(torch: Any, tensors: list[Any], reduction: str) -> Any:
             return stacked.amin(0)
 
 
-def _narrowed(x: Any, axis: int, begin: int, end: int) -> Any:
+def narrowed(x: Any, axis: int, begin: int, end: int) -> Any:
+    """The elements [begin, end) along a dimension of a tensor of torch."""
     return x.narrow(axis, begin, end - begin)
 
 
@@ -86,15 +88,15 @@ def _of_group(
 
     def write(ops: Ops, call: TextCall) -> list[Value]:
         def found(tensors: list[Any], _: list[int]) -> list[Any]:
-            return on_group(call, tensors, lambda kind: _folded(ops, tensors, kind), ops.concat, ops.part)
+            return on_group(call, tensors, lambda kind: folded(ops, tensors, kind), ops.concat, ops.part)
 
-        return _by_group(found, call.input, groups(call))
+        return by_group(found, call.input, groups(call))
 
     def golden(torch: Any, call: TextCall) -> list[Any]:
         def found(tensors: list[Any], _: list[int]) -> list[Any]:
-            return on_group(call, tensors, lambda kind: _folded_in_torch(torch, tensors, kind), torch.cat, _narrowed)
+            return on_group(call, tensors, lambda kind: folded_in_torch(torch, tensors, kind), torch.cat, narrowed)
 
-        return _by_group(found, call.input, groups(call))
+        return by_group(found, call.input, groups(call))
 
     return text(names, "input", write, golden, role=Role.EXCHANGES, **attributes)
 
@@ -103,7 +105,7 @@ def _positive(axis: int, x: Any) -> int:
     return axis_of(axis, len(x.shape))
 
 
-def _parts(x: Any, axis: int, count: int, part: Part) -> list[Any]:
+def parts_of(x: Any, axis: int, count: int, part: Part) -> list[Any]:
     """`x` cut into `count` equal parts."""
     extent, rest = divmod(x.shape[axis], count)
     if rest:
@@ -127,7 +129,7 @@ ALL_GATHER = _of_group(
 )
 REDUCE_SCATTER = _of_group(
     "ttir.reduce_scatter ttnn.reduce_scatter",
-    lambda call, tensors, fold, _, part: _parts(
+    lambda call, tensors, fold, _, part: parts_of(
         fold(call.reduce_type), _positive(call.scatter_dim, tensors[0]), len(tensors), part
     ),
     reduce_type=REQUIRED,
@@ -137,7 +139,7 @@ REDUCE_SCATTER = _of_group(
 MESH_PARTITION = _of_group(
     "ttir.mesh_partition ttnn.mesh_partition",
     lambda call, tensors, _, __, part: [
-        _parts(each, _positive(call.dim, each), len(tensors), part)[index] for index, each in enumerate(tensors)
+        parts_of(each, _positive(call.dim, each), len(tensors), part)[index] for index, each in enumerate(tensors)
     ],
     dim=REQUIRED,
     cluster_axis=None,
@@ -151,11 +153,12 @@ def _listed_groups(call: TextCall) -> list[list[int]]:
     groups, size = numbers.shape
     values = numbers.numbers * (groups * size) if numbers.splat is not None else numbers.numbers
     found = [[int(each) for each in values[at * size : (at + 1) * size]] for at in range(groups)]
-    _check_devices([each for group in found for each in group], math.prod(call.mesh))
+    check_devices([each for group in found for each in group], math.prod(call.mesh))
     return found
 
 
-def _check_devices(devices: Sequence[int], count: int) -> None:
+def check_devices(devices: Sequence[int], count: int) -> None:
+    """Refuses numbers that no device of a mesh has."""
     for device in devices:
         if not 0 <= device < count:
             raise ShapeError(f"device {device} is named, and the mesh has {count}")
@@ -171,7 +174,7 @@ BROADCAST = _of_group(
 
 def _all_to_all(call: TextCall, tensors: list[Any], _: Any, join: Any, part: Part) -> list[Any]:
     axis, onto = (_positive(each, tensors[0]) for each in (call.split_dim, call.concat_dim))
-    cut = [_parts(each, axis, call.split_count, part) for each in tensors]
+    cut = [parts_of(each, axis, call.split_count, part) for each in tensors]
     return [join([parts[index] for parts in cut], onto) for index in range(len(tensors))]
 
 
@@ -186,23 +189,23 @@ ALL_TO_ALL = _of_group(
 )
 
 
-def _sources(call: TextCall) -> dict[int, int]:
+def sources(call: TextCall) -> dict[int, int]:
     """Target -> source."""
     pairs = call.source_target_pairs
     numbers = [int(each) for each in pairs.numbers * (math.prod(pairs.shape) if pairs.splat is not None else 1)]
-    _check_devices(numbers, math.prod(call.mesh))
+    check_devices(numbers, math.prod(call.mesh))
     return dict(zip(numbers[1::2], numbers[::2], strict=True))
 
 
 def _permuted(ops: Ops, call: TextCall) -> list[Value]:
-    sources = _sources(call)
+    given = sources(call)
     nothing = ops.filled(0, call.result)
-    return [call.input[sources[each]] if each in sources else nothing for each in range(len(call.input))]
+    return [call.input[given[each]] if each in given else nothing for each in range(len(call.input))]
 
 
 def _permuted_in_torch(torch: Any, call: TextCall) -> list[Any]:
-    sources, inputs = _sources(call), call.input
-    return [inputs[sources[each]] if each in sources else torch.zeros_like(inputs[0]) for each in range(len(inputs))]
+    given, inputs = sources(call), call.input
+    return [inputs[given[each]] if each in given else torch.zeros_like(inputs[0]) for each in range(len(inputs))]
 
 
 PERMUTE = text(
@@ -268,7 +271,7 @@ MESH_SHARD = text(
     "ttir.mesh_shard ttnn.mesh_shard",
     "input",
     lambda ops, call: _sharded(call, ops.concat, ops.part),
-    lambda torch, call: _sharded(call, torch.cat, _narrowed),
+    lambda torch, call: _sharded(call, torch.cat, narrowed),
     role=Role.EXCHANGES,
     shard_type=REQUIRED,
     shard_direction=REQUIRED,

@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.libraries.ttnn_tensors import TtnnTensors
 from ttnn_jit.runtime.memory.l1 import in_l1
 from ttnn_jit.runtime.memory.replicas import Replica, own_memory
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.native.panels import factors_of
 from ttnn_jit.runtime.tensors.tensor import Tensor, replica
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices, MeshPlacement
@@ -52,7 +52,7 @@ class MeshTensors(TtnnTensors):
         for tensor in tensors:
             flat += [tensor.on(number) for number in numbers] if isinstance(tensor, MeshTensor) else [tensor]
         members = [mesh.devices[number] for number in numbers]
-        results = program.run_on(members, flat)
+        results = program.run_on(members, flat, mesh.ranks)
         made: list[Any] = []
         for indices, topology in zip(plan.returned, program.topologies, strict=True):
             same = [results[index] for index in indices]
@@ -130,6 +130,8 @@ class _PlacedTensors(MeshTensors):
             yield f"m{k}.mesh is mesh" if k else "(mesh := m0.mesh).shape == MESH"
             yield from self._parts(k)
         yield "mesh.own(PLACED) == NUMBERS" if self._remote else "mesh.ranks is None"
+        if self._plan.exchanges:
+            yield "mesh.ranks.positions == OWNERS"
         for j, number in enumerate(self._numbers):
             yield f"(d{j} := mesh.devices[{number}]).open_target {'== OPEN_TARGET' if target else '!= 0'}"
 
@@ -247,6 +249,7 @@ class _PlacedTensors(MeshTensors):
             "MeshTensor": MeshTensor,
             "Replica": Replica,
             "MESH": devices.shape,
+            "OWNERS": devices.owners,
             "NUMBERS": range(len(devices)) if devices.is_whole else devices.numbers,
             "PLACED": range(len(devices.placed)) if devices.runs_on_all else devices.placed,
             **{f"T{k}": topology for k, topology in placed.items()},

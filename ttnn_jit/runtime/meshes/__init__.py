@@ -1,1 +1,1 @@
-"""Meshes of devices and their tensors, and programs for all devices of a mesh."""
+"""Meshes of devices: `mesh`, the numbers of their devices, then tensors on them and calls with these."""

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from typing import TypeAlias
 
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.native import native
@@ -67,18 +68,26 @@ class NativeCall:
         self.function(HELPERS.pool_address() if self.is_parallel else 0, self.table, *addresses)
 
 
+NativeCalls: TypeAlias = "tuple[NativeCall | None, ...]"
+"""The code of a program: a call before each of its exchanges with other ranks, and one after the last; None where
+nothing is launched."""
+
+
 def link(
     plan: ProgramPlan,
     objects: Mapping[str, bytes],
     *,
+    part: range | None = None,
     without: Collection[int] = (),
     in_panels: Mapping[int, PanelLayout] = NO_PANELS,
 ) -> NativeCall | None:
     """Load the kernels of `plan` and the other `objects`, which they call; None if it launches nothing.
 
-    Launches whose index is in `without` are omitted. `in_panels` gives the layout of the inputs that are packed.
+    The launches are those of `part`, or all of them; those whose index is in `without` are omitted. `in_panels` gives
+    the layout of the inputs that are packed.
     """
-    runs = [*runs_of([each for index, each in enumerate(plan.launches) if index not in without])]
+    chosen = range(len(plan.launches)) if part is None else part
+    runs = [*runs_of([plan.launches[index] for index in chosen if index not in without])]
     if not runs:
         return None
     called = {name: native.kernel_address(name, code) for name, code in objects.items() if name not in plan.kernels}

@@ -15,6 +15,7 @@ from typing import Any
 from ttnn_jit.ops.families.reduction import SHORT_ROW
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.plans.launches import Launch, Repeat, launches_in, without_empty_tail
+from ttnn_jit.runtime.plans.rank_exchanges import PlanExchange, parts_of_launches
 from ttnn_jit.specs.dtypes import STRIDES_OF_A_TILE
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
@@ -66,11 +67,17 @@ def _has_short_rows(launch: Launch) -> bool:
     return all(launch.params[loop] <= SHORT_ROW for loop in launch.uncut)
 
 
-def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec], made: range) -> Iterator[str]:
+def faults_of(
+    launches: Sequence[Launch | Repeat],
+    buffers: Sequence[TensorSpec],
+    made: range,
+    exchanges: Sequence[PlanExchange] = (),
+) -> Iterator[str]:
     """Errors in launches over `buffers`, of which those of `made` are made; each check assumes the earlier ones.
 
     A launch must stay inside of its operands' memory, and every buffer that is made must be written before it is read
-    or returned. The buffers before `made` are inputs, those behind are constants, which no launch may write.
+    or returned, by launches or by `exchanges` with other ranks. The buffers before `made` are inputs, those behind are
+    constants, which no launch may write.
     """
     for spec in buffers[made.start : made.stop]:
         if spec.strides is not None and spec.span != (0, max(spec.volume - 1, 0)):
@@ -79,8 +86,11 @@ def faults_of(launches: Sequence[Launch | Repeat], buffers: Sequence[TensorSpec]
     for launch, _ in launches_in(launches) if made.stop < len(buffers) else ():
         if launch.written > 0 and max(launch.operands[-launch.written :], default=0) >= made.stop:
             yield f"a launch of {launch.kernel} writes a constant"
-    yield from _Checker(buffers, unwritten).faults_in(launches, ())
-    if launches and unwritten:
+    checker = _Checker(buffers, unwritten)
+    for number, part in enumerate(parts_of_launches(exchanges, len(launches))):
+        yield from checker.faults_in(launches[part.start : part.stop], ())
+        yield from checker.faults_of_exchange(exchanges[number], made) if number < len(exchanges) else ()
+    if (launches or exchanges) and unwritten:
         yield f"no launch writes buffer {min(unwritten)}, or not all of it"
 
 
@@ -114,6 +124,17 @@ class _Checker:
                 shortest = min(ends, key=lambda own: math.prod(own.params[: own.loops]))
                 self._count_written(launch, _items_of(shortest, self._buffers), times)
 
+    def faults_of_exchange(self, exchange: PlanExchange, made: range) -> Iterator[str]:
+        """Errors of an exchange with other ranks."""
+        yield from exchange.faults(self._buffers[: made.stop])
+        for piece in exchange.read:
+            if piece.buffer in self._unwritten:
+                yield f"an exchange sends buffer {piece.buffer} before it is written"
+        for piece in exchange.written:
+            if piece.buffer < made.start:
+                yield f"an exchange writes input {piece.buffer}"
+            self._count(piece.buffer, piece.nbytes // self._buffers[piece.buffer].dtype.itemsize)
+
     def _faults_of(self, launch: Launch, counts: tuple[int, ...]) -> Iterator[str]:
         buffers = self._buffers
         key = (counts, _all_but_buffers(launch), *[buffers[index] for index in launch.operands])
@@ -128,11 +149,14 @@ class _Checker:
 
     def _count_written(self, launch: Launch, written: Sequence[int], times: int = 1) -> None:
         """Subtract the items that `times` runs write; a completely written buffer leaves `unwritten`."""
-        unwritten = self._unwritten
         for index, items in zip(launch.operands[-launch.written :], written, strict=True):
-            unwritten[index] = unwritten.get(index, 0) - times * items
-            if unwritten[index] <= 0:
-                del unwritten[index]
+            self._count(index, times * items)
+
+    def _count(self, index: int, items: int) -> None:
+        unwritten = self._unwritten
+        unwritten[index] = unwritten.get(index, 0) - items
+        if unwritten[index] <= 0:
+            del unwritten[index]
 
 
 _all_but_buffers = operator.attrgetter(*(field.name for field in fields(Launch) if field.name != "operands"))

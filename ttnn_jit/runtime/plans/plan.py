@@ -15,6 +15,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.process.memoized import KEYS
 from ttnn_jit.runtime.plans.launch_bounds import faults_of
 from ttnn_jit.runtime.plans.launches import Launch, Repeat, launch_from_json, launch_to_json, launches_in
+from ttnn_jit.runtime.plans.rank_exchanges import PlanExchange
 from ttnn_jit.runtime.plans.spec_json import numbers, spec_from_json, spec_to_json, text_of
 from ttnn_jit.specs.extents.extent import is_extent
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
@@ -35,6 +36,7 @@ _OF_ANY_SIZE = (
     "devices",
     "positions",
     "whole",
+    "exchanges",
 )
 
 _MAX_RUNS = 1 << 16
@@ -95,6 +97,7 @@ class ProgramPlan:
             or a result, for each of them, in order.
         positions: Of a mesh's program, per buffer the position of its device among `devices`.
         whole: The inputs that are one tensor for the whole mesh.
+        exchanges: The exchanges with other ranks, in order.
     """
 
     name: str
@@ -111,6 +114,7 @@ class ProgramPlan:
     devices: MeshDevices | None = None
     positions: tuple[int, ...] = ()
     whole: tuple[int, ...] = ()
+    exchanges: tuple[PlanExchange, ...] = ()
 
     def __post_init__(self) -> None:
         visible = len(self.inputs) + len(self.outputs)
@@ -140,10 +144,15 @@ class ProgramPlan:
         fits = len(self.positions) == len(self.buffers) and {*self.positions} <= {*range(count)}
         if not fits or (len(self.inputs) - len(self.whole)) % count or not {*self.whole} <= {*range(len(self.inputs))}:
             raise InternalError(f"program {self.name}: its buffers are not those of {count} devices")
+        at = [0, *(each.before for each in self.exchanges), len(self.launches)]
+        ranks = {0, *self.devices.owners}
+        others = {each.rank for own in self.exchanges for each in (*own.sends, *own.receives)}
+        if at != sorted(at) or not others <= ranks:
+            raise InternalError(f"program {self.name}: an exchange is at no launch, or with no rank")
 
     def _check_launches(self) -> None:
         made = range(len(self.inputs), len(self.buffers))
-        if fault := next(faults_of(self.launches, self.operands, made), None):
+        if fault := next(faults_of(self.launches, self.operands, made, self.exchanges), None):
             raise InternalError(f"program {self.name}: {fault}")
         if self.runs > _MAX_RUNS:
             raise InternalError(f"program {self.name}: its launches run {self.runs} times")
@@ -306,8 +315,10 @@ class ProgramPlan:
     def _mesh_to_json(self) -> dict[str, Any]:
         if self.devices is None:
             return {}
-        devices = [[*self.devices.shape], [*self.devices.numbers], [*self.devices.remote]]
-        return {"mesh": devices, "positions": list(self.positions), "whole": list(self.whole)}
+        own = self.devices
+        devices = [[*own.shape], [*own.numbers], [*own.remote], [*own.owners]]
+        exchanges = {"exchanges": [each.to_json() for each in self.exchanges]} if self.exchanges else {}
+        return {"mesh": devices, "positions": list(self.positions), "whole": list(self.whole), **exchanges}
 
     def text(self) -> str:
         """The plan as one line of JSON, from which the hash is computed."""
@@ -332,11 +343,12 @@ class ProgramPlan:
             devices=_devices(*fields["mesh"]) if "mesh" in fields else None,
             positions=numbers(fields.get("positions", [])),
             whole=numbers(fields.get("whole", [])),
+            exchanges=tuple(map(PlanExchange.from_json, fields.get("exchanges", ()))),
         )
 
 
-def _devices(shape: Any, own: Any, remote: Any) -> MeshDevices:
-    return MeshDevices(MeshShape(numbers(shape)), numbers(own), numbers(remote))
+def _devices(shape: Any, *fields: Any) -> MeshDevices:
+    return MeshDevices(MeshShape(numbers(shape)), *map(numbers, fields))
 
 
 def _constant(dtype: Any, bits: Any) -> PlanConstant:

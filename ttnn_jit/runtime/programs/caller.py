@@ -6,7 +6,7 @@ Repeated runs use the generated functions of `ttnn_jit.runtime.programs.warm_cal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -19,8 +19,12 @@ from ttnn_jit.runtime.memory.replicas import own_memory
 from ttnn_jit.runtime.native.native_call import NativeCall
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.programs.rank_calls import launch_on
 from ttnn_jit.runtime.tensors.tensor import Tensor, write_elements
 from ttnn_jit.specs.tensor_spec import BufferType
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 
 
 def run_on_addresses(plan: ProgramPlan, call: NativeCall | None, addresses: Sequence[int]) -> None:
@@ -57,7 +61,11 @@ def run_on_tensors(program: Runnable, tensors: Sequence[Tensor], into: Tensor | 
 
 
 def run_on_devices(
-    program: Runnable, devices: Sequence[Device], tensors: Sequence[Tensor], into: Tensor | None = None
+    program: Runnable,
+    devices: Sequence[Device],
+    tensors: Sequence[Tensor],
+    into: Tensor | None = None,
+    ranks: MeshRanks | None = None,
 ) -> Sequence[Any]:
     """Run on input tensors; returns the plan's results. While the devices record a trace, the run is recorded.
 
@@ -67,6 +75,7 @@ def run_on_devices(
         tensors: The inputs.
         into: A tensor of the spec of the single result, whose memory the result gets. If an input shares that memory,
             the result is computed in other memory and copied.
+        ranks: The ranks that share the mesh.
 
     Raises:
         ArgumentError: The number of tensors is wrong; or one has another spec, is on the host, or is on a device of
@@ -104,13 +113,13 @@ def run_on_devices(
     every = [*tensors, *(made[i] for i in range(len(plan.inputs), len(plan.buffers)))]
     # The references keep the memory: other threads may deallocate or pack the tensors.
     packed = {i: memory_of(every[i], factor) for i, factor in factors.items()}
-    call = program.native_for(sum(bit for _, bit in packed.values()), in_place=bool(in_place))
+    calls = program.native_for(sum(bit for _, bit in packed.values()), in_place=bool(in_place))
     if device.recorder is not None:
         device.recorder.note_circular_buffers(program.circular_buffer_bytes)
-    if call is not None:
+    if any(calls) or plan.exchanges:
         found = {i: buffer for i, (buffer, _) in packed.items()}
         buffers = [found.get(i) or tensor.memory(plan.name) for i, tensor in enumerate(every)]
-        device.launch(plan.name, call, buffers, plan.buffers)
+        launch_on(plan, calls, device, buffers, ranks)
     results = TTNN.after_updates(plan, tensors, every)
     if into is not None and results[0] is not into:
         write_elements(results[0], into)

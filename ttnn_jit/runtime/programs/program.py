@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ttnn_jit.diagnostics.errors import ArgumentError, InternalError, ProgramFormatError, TtnnJitError
 from ttnn_jit.diagnostics.tracebacks import keep_user_frames
@@ -19,19 +19,23 @@ from ttnn_jit.runtime.native import native_call
 from ttnn_jit.runtime.native.generated import MISS
 from ttnn_jit.runtime.native.image import Image
 from ttnn_jit.runtime.native.native import HostCpu, host_cpu, require_runnable
-from ttnn_jit.runtime.native.native_call import NativeCall
-from ttnn_jit.runtime.native.panels import Factor, factors_of
+from ttnn_jit.runtime.native.native_call import NO_PANELS, NativeCalls
+from ttnn_jit.runtime.native.panels import Factor, PanelLayout, factors_of
 from ttnn_jit.runtime.plans import program_format
 from ttnn_jit.runtime.plans.descriptor import ProgramDescriptor
 from ttnn_jit.runtime.plans.launch_bounds import Signature, signature_of
 from ttnn_jit.runtime.plans.launches import Launch, Repeat
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.plans.rank_exchanges import parts_of_launches
 from ttnn_jit.runtime.programs import caller
 from ttnn_jit.runtime.programs.run_log import record_load, run_recorder
 from ttnn_jit.runtime.programs.warm_caller import warm_caller
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.tensor_topology import TensorTopology, sharded_on, topology_from_json
 from ttnn_jit.specs.tensor_spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
 
 __all__ = ["Launch", "Program", "ProgramPlan", "Repeat"]
 
@@ -74,7 +78,7 @@ class Program:
         self.notes: Mapping[str, Any] = dict(notes or {})
         self._built_for = built_for
         self._ran = False
-        self._in_panels: dict[tuple[int, bool], NativeCall | None] = {}
+        self._in_panels: dict[tuple[int, bool], NativeCalls] = {}
         self._base: Program | None = None
 
     def __call__(self, *tensors: Tensor) -> Any:
@@ -112,14 +116,16 @@ class Program:
         result: Tensor = caller.run_on_tensors(self, tensors, output)
         return result
 
-    def run_on(self, devices: Sequence[Device], tensors: Sequence[Tensor]) -> Sequence[Any]:
-        """Run a mesh's program on the inputs of its devices; returns the plan's results.
+    def run_on(
+        self, devices: Sequence[Device], tensors: Sequence[Tensor], ranks: MeshRanks | None = None
+    ) -> Sequence[Any]:
+        """Run a mesh's program on the inputs of its devices, which `ranks` share; returns the plan's results.
 
         Raises:
             As a call.
         """
         self._record_run()
-        return caller.run_on_devices(self, devices, tensors)
+        return caller.run_on_devices(self, devices, tensors, ranks=ranks)
 
     @cached_property
     def topologies(self) -> tuple[TensorTopology | None, ...]:
@@ -149,10 +155,14 @@ class Program:
             *addresses: Addresses of inputs, then outputs; those of outputs of 1 MB and more are multiples of 64.
 
         Raises:
-            ArgumentError: The number of addresses is wrong, or one is not such a multiple.
+            ArgumentError: The number of addresses is wrong, or one is not such a multiple; or the program exchanges
+                with other ranks.
         """
         self._record_run()
-        caller.run_on_addresses(self.plan, self.native, addresses)
+        if self.plan.exchanges:
+            raise ArgumentError(f"{self.name} exchanges with other ranks: call it with tensors of a mesh")
+        (native,) = self.native
+        caller.run_on_addresses(self.plan, native, addresses)
 
     def _record_run(self) -> None:
         record = run_recorder(self)
@@ -249,7 +259,8 @@ class Program:
     def _check(self) -> None:
         """Refuse malformed descriptors, and kernels whose signatures do not match the plan's launches."""
         _ = self.circular_buffer_bytes
-        if not self.plan.launches and len(self.plan.buffers) > len(self.plan.inputs):
+        is_empty = not self.plan.launches and not self.plan.exchanges
+        if is_empty and len(self.plan.buffers) > len(self.plan.inputs):
             raise InternalError("no launch writes the results")
         made_for = {symbol: _signature_in(symbol, code) for symbol, code in self.objects.items()}
         for launch, signature in zip(self.plan.each_launch, self._signatures, strict=True):
@@ -318,8 +329,8 @@ class Program:
         return Program.from_bytes(Path(path).read_bytes())
 
     @cached_property
-    def native(self) -> NativeCall | None:
-        """The loaded kernels; None if the program launches nothing.
+    def native(self) -> NativeCalls:
+        """The loaded kernels: a call before each exchange with other ranks, and one after the last.
 
         The first call loads them, because a program may be made only to be saved or inspected.
 
@@ -331,33 +342,39 @@ class Program:
         record_load(self)
         if self._base is None or not self.plan.constants:
             return self._linked
-        linked = self._base._linked
-        return linked and linked.with_constants([each.bits for each in self.plan.constants])
+        bits = [each.bits for each in self.plan.constants]
+        return tuple(each and each.with_constants(bits) for each in self._base._linked)
 
     @cached_property
-    def _linked(self) -> NativeCall | None:
-        return native_call.link(self.plan, self.objects)
+    def _linked(self) -> NativeCalls:
+        return self._link()
+
+    def _link(self, without: Sequence[int] = (), in_panels: Mapping[int, PanelLayout] = NO_PANELS) -> NativeCalls:
+        plan = self.plan
+        return tuple(
+            native_call.link(plan, self.objects, part=part, without=without, in_panels=in_panels)
+            for part in parts_of_launches(plan.exchanges, len(plan.launches))
+        )
 
     @cached_property
-    def native_in_place(self) -> NativeCall | None:
+    def native_in_place(self) -> NativeCalls:
         """The kernels for runs that make new values of inputs in place; launches that copy these inputs are omitted."""
         native = self.native
-        return native_call.link(self.plan, self.objects, without=self.plan.copies) if self.plan.copies else native
+        return self._link(self.plan.copies) if self.plan.copies else native
 
     @cached_property
     def factors(self) -> Mapping[int, Factor]:
         """The inputs that may be in panels."""
         return factors_of(self.plan)
 
-    def native_for(self, mask: int, *, in_place: bool) -> NativeCall | None:
+    def native_for(self, mask: int, *, in_place: bool) -> NativeCalls:
         """The kernels for runs in which the inputs of `mask` are in panels, in place as for `native_in_place`."""
         if not mask:
             return self.native_in_place if in_place else self.native
         found = self._in_panels.get((mask, in_place))
         if found is None:
             layouts = {index: factor.layout for index, factor in self.factors.items() if factor.bit & mask}
-            without = self.plan.copies if in_place else ()
-            found = native_call.link(self.plan, self.objects, without=without, in_panels=layouts)
+            found = self._link(self.plan.copies if in_place else (), layouts)
             self._in_panels[mask, in_place] = found
         return found
 

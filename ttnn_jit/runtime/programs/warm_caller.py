@@ -21,6 +21,7 @@ from ttnn_jit.runtime.native.generated import MISS, define
 from ttnn_jit.runtime.native.panels import memory_of
 from ttnn_jit.runtime.native.threads import HELPERS
 from ttnn_jit.runtime.plans.plan import ProgramPlan
+from ttnn_jit.runtime.programs.rank_calls import runner_of
 from ttnn_jit.runtime.programs.run_log import run_recorder
 from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -208,13 +209,17 @@ def _memory(plan: ProgramPlan, library: TensorLibrary) -> dict[str, Any]:
 
 def _native_call(program: Runnable, library: TensorLibrary) -> list[str]:
     """The lines that run a program's kernels on addresses ``pi``, and log the run if runs are logged."""
-    call = program.native_in_place
+    calls = program.native_in_place
     record = [" record_run()"] if run_recorder(program) else []
-    if call is None:
-        return record
     addresses = ", ".join(f"p{index}" for index in range(len(program.plan.buffers)))
     mask = " | ".join(f"m{i}" for i in library.factors(program))
-    table = f"(native_for(mask, in_place=True).table if (mask := {mask}) else TABLE)" if mask else "TABLE"
+    if program.plan.exchanges:
+        own = f"native_for({mask}, in_place=True)" if mask else "CALLS"
+        return [*record, f" run_calls(mesh.ranks, {own}, ({addresses},))"]
+    (call,) = calls
+    if call is None:
+        return record
+    table = f"(native_for(mask, in_place=True)[0].table if (mask := {mask}) else TABLE)" if mask else "TABLE"
     return [*record, f" native({'helper_pool_address()' if call.is_parallel else '0'}, {table}, {addresses})"]
 
 
@@ -224,7 +229,9 @@ def _native_names(program: Runnable, library: TensorLibrary) -> dict[str, Any]:
     if factors := library.factors(program):
         names |= {"memory_of": memory_of, "native_for": program.native_for}
         names |= {f"F{i}": factor for i, factor in factors.items()}
-    call = program.native_in_place
+    if program.plan.exchanges:
+        return names | {"run_calls": runner_of(program.plan), "CALLS": program.native_in_place}
+    (call,) = program.native_in_place
     return names if call is None else names | {"native": call.function, "TABLE": call.table, "KEEPS": call.keeps}
 
 

@@ -64,7 +64,7 @@ class Channel:
             DistributedError: A rank calls something else, is lost or late, or the ranks exchange nothing more.
         """
         with self.run.lock:
-            self.run.require_usable(call.text)
+            self.run.require_usable(call.text, call.location if self.run.failure else None)
             self._sequence = (self._sequence + 1) & 0xFFFFFFFF
             by_peer: dict[int, _Both] = {}
             for is_send, several in ((True, sends), (False, receives)):

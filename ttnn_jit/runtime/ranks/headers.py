@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import NamedTuple
 
+from ttnn_jit.diagnostics.source import Location, whole_line
+from ttnn_jit.diagnostics.tracebacks import user_line, user_location
 from ttnn_jit.runtime.ranks.transport import Region, View
 
 KEY_BYTES = 16
@@ -26,10 +28,24 @@ class Call(NamedTuple):
     Attributes:
         text: The name, the operand and the attributes, for errors.
         key: The hash of everything that the ranks must agree on.
+        file: The user's file that calls it; "": the file that is running.
+        number: The line there.
     """
 
     text: str
     key: bytes
+    file: str = ""
+    number: int = 0
+
+    @property
+    def location(self) -> Location | None:
+        """The line of the user's that calls it."""
+        return whole_line(self.file, self.number) if self.file else user_location()
+
+    @property
+    def line(self) -> str:
+        """Its file and number."""
+        return f"{self.file}:{self.number}" if self.file else user_line()
 
 
 class Data(NamedTuple):

@@ -24,6 +24,7 @@ class MeshRanks:
         owners: The rank of each device, in row-major order.
         rank: This rank.
         own: The numbers of the devices of this rank.
+        positions: The rank of each device, counted among the ranks that share the mesh.
         channel: The exchanges of the mesh.
     """
 
@@ -33,6 +34,7 @@ class MeshRanks:
         self.rank = world.rank
         self.own = tuple(number for number, owner in enumerate(owners) if owner == self.rank)
         self.channel: Channel = world.channel("mesh", sorted(set(owners)), self._devices_of)
+        self.positions = tuple(map(self.channel.ranks.index, self.owners))
 
     @staticmethod
     def sharing(world: World, devices: int) -> MeshRanks | None:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from ttnn_jit.diagnostics.errors import DistributedError
-from ttnn_jit.diagnostics.tracebacks import user_line, user_location
+from ttnn_jit.diagnostics.source import Location
+from ttnn_jit.diagnostics.tracebacks import user_location
 from ttnn_jit.runtime.ranks.flight_record import FlightRecord
 from ttnn_jit.runtime.ranks.headers import Call, Header, shortened
 from ttnn_jit.runtime.ranks.member import Member
@@ -73,8 +74,8 @@ class Run:
         mates = [each for each in self.members if each.mesh_id == self.own.mesh_id]
         return [each.rank for each in sorted(mates, key=lambda each: each.mesh_host_rank)]
 
-    def require_usable(self, operation: str) -> None:
-        """Refuse `operation` after a failure.
+    def require_usable(self, operation: str, location: Location | None = None) -> None:
+        """Refuse `operation`, which the user calls at `location`, after a failure.
 
         Raises:
             DistributedError: The ranks exchange nothing more, or the launcher ends this one.
@@ -83,13 +84,13 @@ class Run:
         if self.failure is not None:
             raise DistributedError(
                 f"{operation}: the ranks exchange nothing more since a failure: {self.failure.message}",
-                location=user_location(),
+                location=location or user_location(),
                 help="start all ranks again",
             )
 
     def begin(self, call: Call) -> bytes:
         """Note that an exchange begins; returns what is called where, for headers."""
-        line = user_line()
+        line = call.line
         text = self._texts.get((call, line))
         if text is None:
             if len(self._texts) >= MAX_TEXTS:
@@ -100,7 +101,7 @@ class Run:
 
     def failed(self, call: Call, error: BaseException) -> BaseException:
         """End all exchanges because of an error in one; returns the error to raise."""
-        location = user_location()
+        location = call.location
         if isinstance(error, DistributedError):
             error = DistributedError(f"{error.message}, in {call.text}", location=location, help=error.help)
             self.fail(error)

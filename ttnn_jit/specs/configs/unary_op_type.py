@@ -10,6 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.checks import check_kind
+from ttnn_jit.specs.extents.extent import applied
 
 UnaryOpType = enum.Enum(
     "UnaryOpType",
@@ -63,7 +64,8 @@ class UnaryWithParam:
 def _number(value: Any) -> float:
     if isinstance(value, str) or not hasattr(value, "__float__"):
         raise ArgumentError(f"a parameter of a UnaryWithParam must be a number, got {type_name(value)}")
-    return float(value)
+    number: float = applied(float, value)
+    return number
 
 
 def activation(value: Any, what: str) -> UnaryWithParam | str | None:

@@ -69,6 +69,15 @@ def real_power(base: float, exponent: float) -> float:
     return power
 
 
+def power_above(value: float) -> float:
+    """The least power of two above the magnitude of a finite number; 1 of zero.
+
+    Raises:
+        ArithmeticError: It is no float.
+    """
+    return 2.0 ** math.frexp(value)[1]
+
+
 def less(one: float, other: float) -> int:
     """Whether a number is less than another, as 1 or 0."""
     return int(one < other)
@@ -105,7 +114,19 @@ MATH_FUNCTIONS = (math.sqrt, math.exp, math.log, math.log2, math.log10, math.sin
 """Functions of one number that users call."""
 
 _ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod)
-_OTHERS = (double, double_bits, float32, float32_bits, int32_bits, short_float, real_power, less, at_most, equal)
+_OTHERS = (
+    double,
+    double_bits,
+    float32,
+    float32_bits,
+    int32_bits,
+    short_float,
+    real_power,
+    power_above,
+    less,
+    at_most,
+    equal,
+)
 
 _BITS = (double_bits, float32_bits, int32_bits)
 COMPARISONS = frozenset(each.__name__ for each in (less, at_most, equal))

@@ -16,11 +16,13 @@ class MeshDevices:
         shape: The shape of the mesh.
         numbers: The numbers of the devices, in row-major order.
         remote: The numbers of the devices of other ranks that run the same program.
+        owners: The rank of every device of the mesh, counted among those that share it; () without devices of others.
     """
 
     shape: MeshShape
     numbers: tuple[int, ...]
     remote: tuple[int, ...] = ()
+    owners: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -39,6 +41,11 @@ class MeshDevices:
     def placed(self) -> tuple[int, ...]:
         """The numbers of the devices on all ranks, in row-major order."""
         return tuple(sorted((*self.numbers, *self.remote)))
+
+    @property
+    def rank(self) -> int:
+        """The rank of the devices, counted as `owners`."""
+        return self.owners[self.numbers[0]]
 
     @cached_property
     def coordinates(self) -> tuple[MeshCoordinate, ...]:

@@ -12,9 +12,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.writing.creation import create, empty_block, region_of
 from ttnn_jit.dialects.writing.editing import append
-from ttnn_jit.frontend.ir.text_attributes import name_of
 from ttnn_jit.tools.opt import read_text
 from ttnn_jit.tools.texts.goldens import GoldenRun
 from ttnn_jit.tools.texts.run_text import chosen_entries, inputs_of

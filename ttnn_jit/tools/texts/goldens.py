@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.compiler.text_programs import TextModule, zeros
-from ttnn_jit.frontend.ir.lowering import OpCall, read_op
-from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
-from ttnn_jit.frontend.ir.text_attributes import symbol_of
+from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.text_steps import Step, SteppedRun
+from ttnn_jit.dialects.text_calls.op_calls import OpCall
+from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge
-from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.specs.target import Numerics
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -58,18 +56,16 @@ class GoldenRun:
         module: The module.
         name: The function.
         inputs: Its arguments.
-
-    Attributes:
-        results: The results, after the last op was compared.
     """
 
     def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor]) -> None:
         self._module = module
-        self._function: FuncOp = module.functions[name]
-        self._inputs = inputs
-        self._devices = math.prod(module.mesh)
-        self._values: dict[SSAValue, tuple[torch.Tensor, ...]] = {}
-        self.results: list[torch.Tensor] = []
+        self._run = SteppedRun(module, name, inputs)
+
+    @property
+    def results(self) -> list[torch.Tensor]:
+        """The results, after the last op was compared."""
+        return self._run.results
 
     def compared(self) -> Iterator[ComparedOp]:
         """Every op that computes, in the order of the run, calls included.
@@ -77,74 +73,25 @@ class GoldenRun:
         Raises:
             CompileError: An op is not executed here.
         """
-        yield from self._run_function(self._function, [(each,) * self._devices for each in self._inputs])
-        self.results = [each[0] for each in self._returned(self._function)]
+        return (ComparedOp(step.op, tuple(self._verdicts(step))) for step in self._run.steps())
 
-    def _returned(self, function: FuncOp) -> list[tuple[torch.Tensor, ...]]:
-        last = function.body.block.last_op
-        return [self._values[each] for each in last.operands if is_tensor(each.type)] if last else []
+    def _verdicts(self, step: Step) -> Iterator[Verdict]:
+        if step.is_exchange:
+            (got,) = step.results.values()
+            yield from _Judged(step.read, step.operands, self._is_on_chip, self._module.mesh).verdicts(got)
+        elif not step.read.operation.is_random:
+            yield from self._verdicts_on_devices(step)
 
-    def _run_function(self, function: FuncOp, arguments: Sequence[tuple[torch.Tensor, ...]]) -> Iterator[ComparedOp]:
-        block = function.body.block
-        tensors = [each for each in block.args if is_tensor(each.type)]
-        self._values.update(zip(tensors, arguments, strict=True))
-        for op in block.ops:
-            yield from self._run_op(op)
-
-    def _run_op(self, op: Operation) -> Iterator[ComparedOp]:
-        if isinstance(op, ReturnOp):
-            return
-        if isinstance(op, CallOp):
-            yield from self._run_call(op, symbol_of(op.callee))
-            return
-        read = read_op(op)
-        match read.operation.role:
-            case Role.NOTHING:
-                return
-            case Role.ALLOCATES:
-                self._values[op.results[0]] = (zeros(read.results[0]),) * self._devices
-            case Role.CALLS:
-                yield from self._run_call(op, read.arguments["decomposition"])
-            case Role.CALLS_ONCE:
-                yield from self._run_call(op, read.arguments["callee"])
-            case Role.EXCHANGES:
-                yield self._exchanged(op, read)
-            case Role.COMPUTES:
-                yield self._compared(op, read)
-
-    def _run_call(self, op: Operation, name: str) -> Iterator[ComparedOp]:
-        callee = self._module.callee(op, name)
-        yield from self._run_function(callee, [self._values[each] for each in op.operands if is_tensor(each.type)])
-        tensors = [each for each in op.results if is_tensor(each.type)]
-        self._values.update(zip(tensors, self._returned(callee), strict=True))
-
-    def _compared(self, op: Operation, read: OpCall) -> ComparedOp:
-        """The results on every device; devices with equal operands share them."""
-        operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
-        program = self._module.program_of(op, operands)
-        made: dict[tuple[int, ...], list[torch.Tensor]] = {}
-        verdicts: list[Verdict] = []
-        found = []
-        for device in range(self._devices):
-            given = [self._values[each][device] for each in operands]
-            key = tuple(map(id, given))
-            if key not in made:
-                made[key] = got = program(*given)
-                judged = _Judged(read, dict(zip(operands, given, strict=True)), self._is_on_chip)
-                if not read.operation.is_random:
-                    verdicts += judged.verdicts(got)
-            found.append(made[key])
-        for index, value in enumerate(read.written(op)):
-            self._values[value] = tuple(results[index] for results in found)
-        return ComparedOp(op, tuple(verdicts))
-
-    def _exchanged(self, op: Operation, read: OpCall) -> ComparedOp:
-        operands = [each for each in dict.fromkeys(read.operands) if is_tensor(each.type)]
-        given = [each for value in operands for each in self._values[value]]
-        got = self._module.program_of(op, operands, on_mesh=True)(*given)
-        self._values[op.results[0]] = tuple(got)
-        judged = _Judged(read, {value: self._values[value] for value in operands}, self._is_on_chip, self._module.mesh)
-        return ComparedOp(op, tuple(judged.verdicts(got)))
+    def _verdicts_on_devices(self, step: Step) -> Iterator[Verdict]:
+        """The verdicts on each device; those with the same operands have the same results."""
+        judged = set()
+        for device in range(math.prod(self._module.mesh)):
+            given = {value: tensors[device] for value, tensors in step.operands.items()}
+            key = tuple(map(id, given.values()))
+            if key not in judged:
+                judged.add(key)
+                got = [tensors[device] for tensors in step.results.values()]
+                yield from _Judged(step.read, given, self._is_on_chip).verdicts(got)
 
     @property
     def _is_on_chip(self) -> bool:
@@ -223,6 +170,8 @@ class _Judged:
     def _verdict(self, index: int, got: torch.Tensor, golden: torch.Tensor, spec: TensorSpec) -> Verdict:
         golden = golden.to(spec.dtype.torch) if spec.dtype.compute.is_bool else golden
         exact = golden if not golden.is_floating_point() else golden.double()
+        if _is_exact(got, golden):
+            return Verdict(matches=True, reason="", pcc=1.0, max_ulp=0.0, allclose=True)
         return judge(got, exact, ResultFormat(spec.dtype, self._is_on_chip), self._tolerance(index, spec))
 
     def _tolerance(self, index: int, spec: TensorSpec) -> Tolerance:
@@ -241,6 +190,13 @@ class _Judged:
             return _SUM_ERROR
         dtypes = [spec_in_text(value.type).dtype.unpacked for value in self._keys]
         return max([_SUM_ERROR, *(2.0 ** (1 - dtype.mantissa_bits) for dtype in dtypes if not dtype.is_integer)])
+
+
+def _is_exact(got: torch.Tensor, golden: torch.Tensor) -> bool:
+    """Whether a result is its golden, rounded to the result's type; NaN is unequal to itself."""
+    import torch
+
+    return torch.equal(got, golden.to(got.dtype))
 
 
 def _widened(x: torch.Tensor) -> torch.Tensor:

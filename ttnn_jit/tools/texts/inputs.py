@@ -12,8 +12,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
-from ttnn_jit.frontend.ir.lowering import read_op
-from ttnn_jit.frontend.ir.tensor_types import is_tensor, spec_in_text
+from ttnn_jit.dialects.text_calls.op_calls import read_op
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor, spec_in_text
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from xdsl.ir import Operation
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects import parse_module, verify
+from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
-from ttnn_jit.frontend.ir.text_attributes import name_of
 from ttnn_jit.frontend.ir.texts import parse_texts
 
-_DIALECTS = frozenset({"builtin", "func", "ttcore", "ttir", "ttnn", "tensor"})
+_DIALECTS = frozenset({"builtin", "func", "ttcore", "ttir", "ttnn", "tensor", "stablehlo", "chlo", "sdy", "tosa"})
 """The dialects that texts of functions of tensors consist of."""
 _LATER_OPS = frozenset({"ttnn.generic"})
 """Ops of launches, which the last stage makes."""

@@ -15,7 +15,8 @@ from ttnn_jit.compiler.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.frontend.ir.text_attributes import attributes_of, name_of, value_of
+from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
+from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, name_of, value_of
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.specs.target import PRESETS, SystemDesc, resolve_target
 from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -92,7 +93,7 @@ def mesh_of(chosen: str | None, module: ModuleOp) -> tuple[int, ...]:
     if declared is not None:
         (meshes,) = value_of(declared).values()
         return _bounded(tuple(meshes[0]["shape"]))
-    return _bounded(_cut_into(module))
+    return _bounded(mesh_of_text(module) or _cut_into(module))
 
 
 _MESH = re.compile(r"[1-9]\d*(x[1-9]\d*)?")

@@ -18,7 +18,7 @@ from ttnn_jit.ops.result_options import QUEUE_KEYWORDS
 from ttnn_jit.ops.traced_calls import flat_arguments, redirect_to_program, redirect_to_trace
 from ttnn_jit.process.cached_property import cached_property
 from ttnn_jit.process.dataclass import dataclass
-from ttnn_jit.runtime.meshes.mesh import mesh_of_arguments, on_every_device
+from ttnn_jit.runtime.meshes.mesh_tensor import mesh_of_arguments, on_every_device
 from ttnn_jit.runtime.native.generated import define
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.configs.hardware_config import HardwareConfig

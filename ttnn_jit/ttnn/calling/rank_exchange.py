@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
-from itertools import accumulate
 from typing import Any, NamedTuple
 
-from ttnn_jit.ops.collectives.rank_partition import RankPart, has_partial_sums, in_two_stages, part_of_rank
-from ttnn_jit.ops.families.collective import Collective, Extents, Join, Received, Results, shape_of
+from ttnn_jit.ops.collectives.rank_partition import RankPart
+from ttnn_jit.ops.collectives.rank_stages import Gather, stages_of
+from ttnn_jit.ops.families.collective import Collective, Extents, Received
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.memory.replicas import own_memory
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.ranks.headers import KEY_BYTES, Call, Data
 from ttnn_jit.runtime.ranks.transport import Region
 from ttnn_jit.runtime.tensors.tensor import Tensor
-from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
-from ttnn_jit.specs.target import TILE_HEIGHT
-from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
-
-
-class Gather(NamedTuple):
-    """A join whose parts lie one after the other in its memory: they are received, or copied, where they belong.
-
-    Attributes:
-        join: The expression.
-        number: The device whose result it is.
-        spec: The spec of the result, interleaved.
-        offsets: The first byte of each part, and the end of the last.
-    """
-
-    join: Join
-    number: int
-    spec: TensorSpec
-    offsets: tuple[int, ...]
+from ttnn_jit.specs.tensor_spec import MemoryConfig, TensorSpec
 
 
 class Plan(NamedTuple):
@@ -58,12 +38,6 @@ class Plan(NamedTuple):
     gathers: tuple[Gather, ...]
     first: Plan | None = None
     operand: Extents = ()
-
-
-STAGED_BYTES = 1 << 20
-"""The bytes of partial sums that each of more than two ranks would receive, from which on a reduction has two stages.
-
-Two ranks receive as many bytes in one stage as in two."""
 
 
 @lru_cache(maxsize=512)
@@ -104,78 +78,14 @@ def planned(  # noqa: PLR0913, PLR0917 - everything that ranks agree on
     attributes = [f"{each.name}={value!r}" for each, value in zip(collective.attributes, statics, strict=False)]
     arguments = ", ".join([*attributes, f"cluster_axis={cluster_axis}"])
     operand = f"[{', '.join(map(str, shapes[0]))}] {specs[0].dtype.name} {specs[0].layout.name}"
-    text, ranks = f"`{name}` ({arguments}) of {operand}", len({owners[number] for number in placed})
-    stages = None
-    if ranks > 2 and specs[0].nbytes * (ranks - 1) >= STAGED_BYTES:
-        stages = in_two_stages(expansion, owners, len(shapes), partial(_equal_parts, specs[0]))
-    if stages is None:
-        return _stage(Call(text, digest.digest()), expansion, specs[0], shapes, (owners, rank))
-    ((piece, *_), *_) = stages.first.values()
-    first = _stage(Call(text, digest.digest()), stages.first, specs[0], shapes, (owners, rank))
-    digest.update(b"second stage")
-    second = Call(f"{text}, second stage", digest.digest())
-    shapes.append(shape_of(piece, shapes))
-    return _stage(second, stages.second, specs[0], shapes, (owners, rank))._replace(first=first, operand=shapes[-1])
-
-
-def _stage(
-    call: Call,
-    expansion: Mapping[int, Results],
-    operand: TensorSpec,
-    shapes: Sequence[Extents],
-    ranks: tuple[Extents, int],
-) -> Plan:
-    part = part_of_rank(expansion, shapes, *ranks)
-    received = [(source, _spec_of(source, operand, shapes)) for source in part.receives]
-    return Plan(call, part, tuple(received), tuple(_gathers(part, operand, shapes)))
-
-
-def _equal_parts(spec: TensorSpec, count: int) -> tuple[int, int] | None:
-    """The outermost dimension of a tensor and the extent of `count` equal parts of its memory; None without such."""
-    shape = tuple(spec.shape)
-    dim = next((dim for dim, extent in enumerate(shape) if extent > 1), None)
-    if dim is None or shape[dim] % count:
-        return None
-    part = spec.with_(shape=(*shape[:dim], shape[dim] // count, *shape[dim + 1 :]))
-    return (dim, shape[dim] // count) if is_contiguous(dim, [part]) else None
-
-
-def _gathers(part: RankPart, operand: TensorSpec, shapes: Sequence[Extents]) -> Iterator[Gather]:
-    """The joins with received parts that lie one after the other, each once, of values that no other join has."""
-    found = dict[int, tuple[int, Join]]()
-    for number, results in part.results.items():
-        for result in results:
-            if isinstance(result, Join):
-                found.setdefault(id(result), (number, result))
-    uses = Counter(each for _, join in found.values() for each in join.parts if isinstance(each, Received))
-    for number, join in found.values():
-        received = [each for each in join.parts if isinstance(each, Received)]
-        if not received or any(uses[each] > 1 or has_partial_sums(each) for each in received):
-            continue
-        whole = operand.interleaved.with_(shape=shape_of(join, shapes))
-        parts = [whole.with_(shape=shape_of(each, shapes)) for each in join.parts]
-        if is_contiguous(join.dim, parts):
-            yield Gather(join, number, whole, tuple(accumulate((each.nbytes for each in parts), initial=0)))
-
-
-def is_contiguous(dim: int, parts: Sequence[TensorSpec]) -> bool:
-    """Whether a join along a dimension is its parts in memory, one after the other."""
-    shape = tuple(parts[0].shape)
-    if any(extent != 1 for extent in shape[:dim]):
-        return False
-    if parts[0].layout is Layout.ROW_MAJOR or dim < len(shape) - 2:
-        return True
-    return dim == len(shape) - 2 and not any(tuple(part.shape)[dim] % TILE_HEIGHT for part in parts)
-
-
-def _spec_of(source: Received, operand: TensorSpec, shapes: Sequence[Extents]) -> TensorSpec:
-    dtype = partial_dtype(operand.dtype) if has_partial_sums(source) else operand.dtype
-    return operand.interleaved.with_(shape=shape_of(source, shapes), dtype=dtype)
-
-
-def partial_dtype(dtype: DataType) -> DataType:
-    """The element type of partial sums: integers keep their low bits, floats are added in float32."""
-    return dtype if dtype.is_integer else COMPUTE_TYPE
+    text, plan = f"`{name}` ({arguments}) of {operand}", None
+    for stage in stages_of(expansion, specs[0], shapes, owners, rank):
+        call = Call(text, digest.digest())
+        plan = Plan(call, stage.part, stage.received, stage.gathers, plan, stage.shapes[-1])
+        text = f"{text}, second stage"
+        digest.update(b"second stage")
+    assert plan is not None, "there is a stage"
+    return plan
 
 
 def region_of(tensor: Tensor) -> Region:

@@ -15,7 +15,7 @@ from ttnn_jit.ops.collectives.device_exchanges import (
 )
 from ttnn_jit.ops.families.collective import REDUCE_SUM, Collective
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
 from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload

@@ -180,7 +180,7 @@ def _number(tensor: Tensor, coordinate: Sequence[int], name: str) -> int:
     """The number of the device at a coordinate, which has a part of the tensor."""
     devices = devices_of(name, tensor)
     number = devices.shape.number(coordinate)
-    if number not in devices.numbers:
+    if number not in devices.placed:
         raise ArgumentError(f"{name}: the device at {tuple(coordinate)} has no part of the tensor")
     return number
 
@@ -188,7 +188,7 @@ def _number(tensor: Tensor, coordinate: Sequence[int], name: str) -> int:
 def _position(tensor: Tensor, coordinate: Sequence[int], cluster_axis: int | None, name: str) -> int:
     """The position of the device at a coordinate in its group."""
     number, devices = _number(tensor, coordinate, name), devices_of(name, tensor)
-    groups = groups_of(devices.shape, devices.numbers, cluster_axis)
+    groups = groups_of(devices.shape, devices.placed, cluster_axis)
     return next(group.devices.index(number) for group in groups if number in group.devices)
 
 

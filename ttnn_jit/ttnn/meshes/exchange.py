@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.collectives.device_folds import FOLD, PARTIAL_FOLD
+from ttnn_jit.ops.collectives.rank_stages import Gather, bytes_of_slice, partial_dtype
 from ttnn_jit.ops.families.collective import (
     Collective,
     Extents,
@@ -31,7 +32,9 @@ from ttnn_jit.ops.families.collective import (
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import Buffer, address_of
 from ttnn_jit.runtime.memory.replicas import own_memory
-from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, coordinates_of
+from ttnn_jit.runtime.meshes.device_numbers import coordinates_of
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.ranks.headers import Data
 from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
@@ -44,14 +47,7 @@ from ttnn_jit.specs.meshes.tensor_topology import TensorTopology
 from ttnn_jit.specs.tensor_spec import DRAM_MEMORY_CONFIG, MemoryConfig, TensorSpec, checked
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.eager_operation import function_of
-from ttnn_jit.ttnn.calling.rank_exchange import (
-    Gather,
-    Plan,
-    allocated,
-    is_contiguous,
-    partial_dtype,
-    planned,
-)
+from ttnn_jit.ttnn.calling.rank_exchange import Plan, allocated, planned
 
 _FOLD, _PARTIAL_FOLD = map(function_of, (FOLD, PARTIAL_FOLD))
 
@@ -100,16 +96,8 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
     device = device_of(name, tensor)
     if mesh_device is not None and mesh_device is not device:
         raise ArgumentError(f"{name}: `mesh_device` is {mesh_device}, and the tensor is on {device}")
-    placed = tuple(tensor.placed) if isinstance(tensor, MeshTensor) else (0,)
     ranks = device.ranks if isinstance(device, MeshDevice) else None
-    try:
-        expansion = collective.expansion(device.shape, placed, cluster_axis, tuple(tensor.shape), statics)
-        plan = None if ranks is None else planned(
-            name, collective, device.shape, placed, cluster_axis, statics,
-            tuple(each.spec for each in (tensor, *others)), memory_config, ranks.owners, ranks.rank,
-        )  # fmt: skip
-    except (ArgumentError, ShapeError) as error:
-        raise type(error)(f"{name}: {error.message}", help=error.help) from None
+    expansion, plan = _planned(name, collective, device, (tensor, *others), statics, cluster_axis, memory_config)
     with counted_as_one_program(device, name, tensor.spec, cluster_axis, statics, memory_config):
         evaluation = _Evaluation(device, [tensor, *others])
         if ranks is not None and plan is not None:
@@ -124,6 +112,29 @@ def exchanged(  # noqa: PLR0913 - what all collectives take
         if not made:  # only devices of other ranks have results
             made.append(evaluation.stand_ins(next(iter(whole.values())), memory_config))
     return [_joined(collective, tensor, statics, same) for same in zip(*made, strict=True)]
+
+
+def _planned(
+    name: str,
+    collective: Collective,
+    device: Device,
+    operands: Sequence[Tensor],
+    statics: tuple[Any, ...],
+    cluster_axis: int | None,
+    memory_config: MemoryConfig | None,
+) -> tuple[Mapping[int, Results], Plan | None]:
+    """The results of a collective on each device, and what this rank does; None if there are no other ranks."""
+    placed = tuple(operands[0].placed) if isinstance(operands[0], MeshTensor) else (0,)
+    ranks = device.ranks if isinstance(device, MeshDevice) else None
+    try:
+        expansion = collective.expansion(device.shape, placed, cluster_axis, tuple(operands[0].shape), statics)
+        if ranks is None:
+            return expansion, None
+        specs = tuple(each.spec for each in operands)
+        every = (name, collective, device.shape, placed, cluster_axis, statics, specs, memory_config)
+        return expansion, planned(*every, ranks.owners, ranks.rank)
+    except (ArgumentError, ShapeError) as error:
+        raise type(error)(f"{name}: {error.message}", help=error.help) from None
 
 
 def _joined(collective: Collective, tensor: Tensor, statics: Sequence[Any], same: Sequence[Tensor]) -> Tensor:
@@ -251,10 +262,9 @@ class _Evaluation:
         device = self._device_of(value)
         if isinstance(value, Slice):
             whole = self.value(value.of, device)
-            spec = whole.spec.with_(shape=shape_of(value, self._shapes))
-            before = whole.spec.with_(shape=shape_of(value._replace(begin=0, end=value.begin), self._shapes))
-            if is_contiguous(value.dim, [before, spec]):
-                return _Memory.of(whole)._replace(begin=before.nbytes, nbytes=spec.nbytes)
+            piece = bytes_of_slice(value, whole.spec, self._shapes)
+            if piece is not None:
+                return _Memory.of(whole)._replace(begin=piece[0], nbytes=piece[1])
         return _Memory.of(self.value(value, device))
 
     def add_operand(self, results: Mapping[int, Results], shape: Extents) -> None:
@@ -451,11 +461,6 @@ def devices_of(name: str, tensor: Tensor) -> MeshDevices:
 def shards_of(tensor: Tensor) -> dict[int, Tensor]:
     """The tensor on each device that has one, by the device's number in its mesh."""
     return {number: tensor.on(number) for number in tensor.numbers} if isinstance(tensor, MeshTensor) else {0: tensor}
-
-
-def of_each_device(like: Tensor, tensors: Sequence[Tensor]) -> Tensor:
-    """The tensor of a mesh with one tensor for each shard of `like`, and its topology; of one device, that tensor."""
-    return like.of(tensors) if isinstance(like, MeshTensor) else tensors[0]
 
 
 def view_on(device: Device, tensor: Tensor) -> Tensor:

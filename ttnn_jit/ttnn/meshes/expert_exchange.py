@@ -11,19 +11,18 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
-from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_TO_ALL
+from ttnn_jit.ops.collectives.device_exchanges import ALL_GATHER, ALL_TO_ALL, PART_OF_DEVICE
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import over_meshes
-from ttnn_jit.runtime.tensors.tensor import Tensor, write_elements
+from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.calling import eager_functions as operations
 from ttnn_jit.ttnn.calling.host_function import host_function
-from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, exchange, of_each_device, shards_of
+from ttnn_jit.ttnn.meshes.exchange import counted_as_one_program, exchange
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions
 from ttnn_jit.ttnn.tensors.transfers import to_layout, to_memory_config, typecast
 
 
-@host_function(without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
 def all_to_all_dispatch(
     input_tensor: Tensor,
     expert_indices_tensor: Tensor,
@@ -64,18 +63,15 @@ def all_to_all_dispatch(
             exchange(name, ALL_GATHER, _batched(each), output_concat_dim, cluster_axis=cluster_axis)
             for each in (input_tensor, expert_indices_tensor)
         )
-        own = [shards_of(each) for each in (tokens, experts, _columns(expert_mapping_tensor))]
-        needed = [_needed(*each) for each in zip(*(shards.values() for shards in own), strict=True)]
-        results = [_placed(of_each_device(tokens, needed), memory_config), _placed(experts, memory_config)]
-    if output_tensors is None:
-        return results[0], results[1]
-    first, second = output_tensors
-    _write(results[0], first)
-    _write(results[1], second)
-    return first, second
+        needed = _needed(tokens, experts, _column(name, expert_mapping_tensor))
+        results = [_placed(needed, memory_config), _placed(experts, memory_config)]
+        if output_tensors is None:
+            return results[0], results[1]
+        first, second = output_tensors
+        return _written(name, results[0], first), _written(name, results[1], second)
 
 
-@host_function(without_effect=WITHOUT_LINKS)
+@host_function(exchanges=True, without_effect=WITHOUT_LINKS)
 def all_to_all_combine(
     input_tensor: Tensor,
     expert_metadata_tensor: Tensor,
@@ -119,27 +115,18 @@ def all_to_all_combine(
             f"{list(expert_metadata_tensor.shape)}"
         )
     with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, local_reduce, output_shard_dim):
-        own = [shards_of(each) for each in (input_tensor, expert_metadata_tensor, _columns(expert_mapping_tensor))]
-        pairs = [
-            _rows_of_experts(*each, local_reduce=local_reduce)
-            for each in zip(*(shards.values() for shards in own), strict=True)
-        ]
+        column = _column(name, expert_mapping_tensor)
+        pair = _rows_of_experts(input_tensor, expert_metadata_tensor, column, local_reduce=local_reduce)
         dims = (0, output_shard_dim + 1)
-        values, masks = (
-            exchange(name, ALL_TO_ALL, of_each_device(input_tensor, [*each]), *dims, cluster_axis=cluster_axis)
-            for each in zip(*pairs, strict=True)
-        )
+        values, masks = (exchange(name, ALL_TO_ALL, each, *dims, cluster_axis=cluster_axis) for each in pair)
         result = _placed(_selected(values, masks), memory_config)
-    if output_tensor is None:
-        return result
-    _write(result, output_tensor)
-    return output_tensor
+        return result if output_tensor is None else _written(name, result, output_tensor)
 
 
 def _checked_device(name: str, *tensors: Tensor) -> Device:
     *_, mapping = tensors
     device = mapping.device()
-    if device is None or any(tensor.device() is not device for tensor in tensors):
+    if device is None or any(tensor.device() != device for tensor in tensors):
         named = " and ".join(sorted({repr(tensor.device()) for tensor in tensors}))
         raise ArgumentError(f"{name}: the tensors are on {named}, not on one mesh")
     if len(mapping.shape) != 4 or mapping.shape[3] != device.get_num_devices():
@@ -156,14 +143,11 @@ def _batched(tensor: Tensor) -> Tensor:
     return operations.reshape(tensor, (1, batch, first * second, width))
 
 
-def _columns(mapping: Tensor) -> Tensor:
+def _column(name: str, mapping: Tensor) -> Tensor:
     """The mapping's column of each device, [E, 1] of whole numbers."""
-    made = []
-    for number, own in shards_of(mapping).items():
-        experts = tuple(own.shape)[2]
-        column = operations.slice(own, (0, 0, 0, number), (1, 1, experts, number + 1))
-        made.append(typecast(_rows(operations.reshape(column, (experts, 1))), DataType.INT32))
-    return of_each_device(mapping, made)
+    _, _, experts, _ = mapping.shape
+    column = exchange(name, PART_OF_DEVICE, mapping, 3)
+    return typecast(_rows(operations.reshape(column, (experts, 1))), DataType.INT32)
 
 
 def _rows(tensor: Tensor) -> Tensor:
@@ -219,7 +203,6 @@ def _mask(numbers: Tensor, like: Tensor) -> Tensor:
     return to_layout(typecast(numbers, like.dtype.unpacked), like.layout)
 
 
-@over_meshes
 def _selected(values: Tensor, masks: Tensor) -> Tensor:
     """Of n tensors in a row, the elements of the one whose mask is set; zeros where none is."""
     count, *extents = values.shape
@@ -237,8 +220,9 @@ def _placed(tensor: Tensor, memory_config: MemoryConfig | None) -> Tensor:
     return tensor if memory_config is None else to_memory_config(tensor, memory_config)
 
 
-@over_meshes
-def _write(result: Tensor, output: Tensor) -> None:
+def _written(name: str, result: Tensor, output: Tensor) -> Tensor:
+    """A tensor that receives a result."""
     if (tuple(result.shape), result.dtype) != (tuple(output.shape), output.dtype):
-        raise ShapeError(f"a tensor to write into is {output.spec}, and the result {result.spec}")
-    write_elements(to_layout(result, output.layout), output)
+        raise ShapeError(f"{name}: a tensor to write into is {output.spec}, and the result {result.spec}")
+    operations.copy(to_layout(result, output.layout), output)
+    return output

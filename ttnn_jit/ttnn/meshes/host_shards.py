@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import HostMesh, MeshTensor, coordinates_of, mesh_of_devices
+from ttnn_jit.runtime.meshes.device_numbers import coordinates_of
+from ttnn_jit.runtime.meshes.mesh import HostMesh, mesh_of_devices
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import PlacementShard, TensorTopology, sharded_on

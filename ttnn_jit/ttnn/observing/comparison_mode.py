@@ -24,7 +24,7 @@ from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge, rel
 from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.memory.random_words import drawing_from, next_draw
-from ttnn_jit.runtime.meshes.mesh import MeshTensor
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor, specs_of
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec

@@ -13,7 +13,8 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor
 from ttnn_jit.ops.language.kinds import are_numbers
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.memory.buffer import Buffer
-from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor, from_numbers
 from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec

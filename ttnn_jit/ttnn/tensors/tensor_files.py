@@ -21,7 +21,8 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.numpy_elements import dense_elements, store_elements
 from ttnn_jit.runtime.memory.buffer import HOST_POOL
-from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor, placed_on
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor, placed_on
 from ttnn_jit.runtime.plans.spec_json import spec_from_json, spec_to_json, topology_from_json, topology_to_json
 from ttnn_jit.runtime.tensors.tensor import Tensor, in_order
 from ttnn_jit.specs.cores.memory_config import HOST_MEMORY_CONFIG

@@ -8,7 +8,8 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import MeshDevice, MeshTensor
+from ttnn_jit.runtime.meshes.mesh import MeshDevice
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch

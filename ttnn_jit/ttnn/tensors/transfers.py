@@ -10,7 +10,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops import TYPECAST
 from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.runtime.device import Device
-from ttnn_jit.runtime.meshes.mesh import MeshTensor, over_meshes
+from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor, over_meshes
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.cores.sharding import folded_2d

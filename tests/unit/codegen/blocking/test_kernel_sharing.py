@@ -16,6 +16,7 @@ from ttnn_jit.codegen.bodies.steps import Apply, Constant
 from ttnn_jit.codegen.host import host_program
 from ttnn_jit.codegen.host.host_program import generate, host_plan
 from ttnn_jit.codegen.host.host_text import host_text
+from ttnn_jit.codegen.numba_kernel import numba_program
 from ttnn_jit.interpreters.tile_interpreter import interpret
 from ttnn_jit.kernels.isa import HostIsa
 from ttnn_jit.specs.tensor_spec import DataType, Layout, TensorSpec
@@ -224,8 +225,15 @@ def test_kernels_with_tables_keep_their_constants():
     assert all("a table of" in launch.remark for launch in plan.launches)
 
 
-def test_another_compiler_keeps_constants():
-    assert not host_plan(module_of(*layers(F32, (0.1, 0.2), "add")), None).constants
+def test_kernels_of_another_compiler_are_shared_too():
+    _, plan, sources = numba_program(module_of(*layers(F32, (0.1, 0.2), "add")))
+    assert len(plan.constants) == 2
+    assert len(sources) == 1
+
+
+def test_another_compiler_keeps_the_numbers_of_powers():
+    """LLVM replaces a power of libm by another function for some of them."""
+    assert not host_plan(module_of(*layers(F32, (0.3, 0.7), "pow")), None).constants
 
 
 def test_the_step_returns_a_plan_without_constants_as_it_is():

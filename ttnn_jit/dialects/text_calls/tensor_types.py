@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
@@ -33,6 +34,11 @@ def is_tensor(type_: Attribute) -> bool:
     return isinstance(type_, TensorType)
 
 
+def element_in_text(type_: Attribute) -> str:
+    """The element type of a tensor, as its text spells it."""
+    return str(type_.get_element_type()) if isinstance(type_, TensorType) else str(type_)
+
+
 def dtype_in_text(element: Attribute) -> DataType:
     """The element type that a text names.
 
@@ -48,6 +54,11 @@ def dtype_in_text(element: Attribute) -> DataType:
         known = ", ".join(sorted(_DTYPES))
         raise DTypeError(f"tensors of {element} are not computed here", help=f"element types are {known}")
     return found
+
+
+def spec_of_element(shape: Sequence[int], element: str) -> TensorSpec:
+    """The spec of dense rows on the host of an element type that `dtype_in_text` knows."""
+    return TensorSpec(tuple(shape), _DTYPES[element], Layout.ROW_MAJOR, HOST_MEMORY_CONFIG)
 
 
 def spec_in_text(type_: Attribute) -> TensorSpec:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     IntegerType,
@@ -50,7 +51,8 @@ def value_of(attribute: Attribute) -> Any:
     for kind in type(attribute).__mro__:
         if (reader := _READERS.get(kind)) is not None:
             return reader(attribute)
-    return Enumerated(getattr(attribute, "data", attribute))
+    data = getattr(attribute, "data", attribute)
+    return data if isinstance(data, tuple) else Enumerated(data)
 
 
 def symbol_of(attribute: SymbolRefAttr) -> str:
@@ -110,6 +112,7 @@ _READERS: Mapping[type[Attribute], Callable[[Any], Any]] = {
     TableAttribute: _table,
     ShapeAttr: lambda attribute: tuple(attribute.data),
     DataTypeAttr: lambda attribute: attribute.dtype,
+    DictionaryAttr: lambda attribute: {name: value_of(each) for name, each in attribute.data.items()},
     UnitAttr: lambda _: True,
     SymbolRefAttr: symbol_of,
 }

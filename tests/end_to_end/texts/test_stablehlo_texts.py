@@ -1,0 +1,349 @@
+"""StableHLO and TOSA texts run, and the passes to TTIR leave modules that compute the same.
+
+tests/oracle/test_stablehlo_against_jax.py compares texts of jax with XLA.
+"""
+
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.diagnostics.errors import CompileError
+from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.dialects.upstream.reading import parse_upstream
+from ttnn_jit.dialects.upstream.verifying import verify_upstream
+from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
+from ttnn_jit.ops.families.dialect_conversion import Conversion
+from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.specs.target import PRESETS
+from ttnn_jit.tools.cli import main
+from ttnn_jit.tools.texts.goldens import GoldenRun
+from ttnn_jit.tools.texts.inputs import draw_inputs
+from ttnn_jit.tools.texts.run_text import mesh_of
+from ttnn_jit.transforms import pipeline
+
+
+def loaded(text, mesh=None):
+    (module,) = parse_texts(text, "text.mlir")
+    return TextModule(module, PRESETS["cpu"], mesh_of(mesh, module))
+
+
+def ran(text, inputs=None):
+    """The results of the one entry of a text, each op of which is its golden."""
+    module = loaded(text)
+    (entry,) = entries_of(module.module)
+    program = module.program(entry)
+    given = draw_inputs(module.functions[entry], program.arguments, 0) if inputs is None else inputs
+    results = program(*given)
+    wrong = [each for each in GoldenRun(module, entry, given).compared() if not each.matches]
+    assert not wrong, (wrong[0].op.name, wrong[0].verdicts)
+    return given, results
+
+
+def converted(text, passes="stablehlo-to-ttir-pipeline"):
+    """What a pass leaves of a text, valid by the tables' rules."""
+    (module,) = parse_texts(text, "text.mlir")
+    pipeline.run_passes(module, pipeline.parse_passes(passes))
+    found = op_text(module)
+    verify_upstream(parse_upstream(found))
+    return found
+
+
+def assert_runs_alike(text, passes="stablehlo-to-ttir-pipeline"):
+    inputs, results = ran(text)
+    found = converted(text, passes)
+    assert not re.search(r"\b(stablehlo|chlo|tosa)\.", found)
+    for own, other in zip(results, ran(found, inputs)[1], strict=True):
+        torch.testing.assert_close(own, other, rtol=0, atol=0, equal_nan=True)
+
+
+def of_ops(arguments, lines, result):
+    names = ", ".join(f"%{name}: tensor<{kind}>" for name, kind in arguments.items())
+    body = "\n  ".join(lines)
+    return f"func.func @main({names}) -> tensor<{result}> {{\n  {body}\n  return %out : tensor<{result}>\n}}"
+
+
+UNARY = """
+ceil floor cosine sine tan exponential exponential_minus_one log log_plus_one logistic rsqrt sqrt tanh cbrt negate abs
+sign round_nearest_even round_nearest_afz
+"""
+
+
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+@pytest.mark.parametrize("name", UNARY.split())
+def test_functions_of_one_operand(name, element):
+    kind = f"5x7x{element}"
+    assert_runs_alike(of_ops({"x": kind}, [f"%out = stablehlo.{name} %x : tensor<{kind}>"], kind))
+
+
+ARITHMETIC = ["add", "multiply", "maximum", "minimum", "subtract", "divide", "remainder", "power"]
+OF_FLAGS = ARITHMETIC[:4]
+
+
+@pytest.mark.parametrize(
+    ("name", "element"),
+    [(name, element) for name in ARITHMETIC for element in ("f32", "i32", "ui32")]
+    + [(name, "i1") for name in OF_FLAGS],
+)
+def test_arithmetic(name, element):
+    kind = f"5x7x{element}"
+    assert_runs_alike(of_ops({"x": kind, "y": kind}, [f"%out = stablehlo.{name} %x, %y : tensor<{kind}>"], kind))
+
+
+@pytest.mark.parametrize("element", ["i32", "ui32"])
+@pytest.mark.parametrize(
+    "name", ["and", "or", "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic", "popcnt", "not"]
+)
+def test_bits(name, element):
+    kind = f"5x7x{element}"
+    operands = "%x" if name in {"popcnt", "not"} else "%x, %y"
+    text = of_ops({"x": kind, "y": kind}, [f"%out = stablehlo.{name} {operands} : tensor<{kind}>"], kind)
+    assert_runs_alike(text)
+
+
+@pytest.mark.parametrize("compare", ["FLOAT", "TOTALORDER"])
+@pytest.mark.parametrize("direction", ["EQ", "NE", "LT", "LE", "GT", "GE"])
+def test_comparisons_of_zeros_and_nan(direction, compare):
+    line = (
+        f"%out = stablehlo.compare {direction}, %x, %y, {compare} : (tensor<25xf32>, tensor<25xf32>) -> tensor<25xi1>"
+    )
+    numbers = torch.tensor([0.0, -0.0, 1.0, float("inf"), float("nan")])
+    inputs = [numbers.repeat_interleave(5), numbers.repeat(5)]
+    ran(of_ops({"x": "25xf32", "y": "25xf32"}, [line], "25xi1"), inputs)
+
+
+REDUCERS = ["add", "multiply", "maximum", "minimum", "and", "or", "xor"]
+
+
+@pytest.mark.parametrize("name", REDUCERS)
+@pytest.mark.parametrize("first", [0, 3])
+def test_reductions_of_integers_from_any_first_value(name, first):
+    lines = [
+        f"%c = stablehlo.constant dense<{first}> : tensor<i32>",
+        f"%out = stablehlo.reduce(%x init: %c) applies stablehlo.{name} across dimensions = [1] : "
+        "(tensor<3x5x4xi32>, tensor<i32>) -> tensor<3x4xi32>",
+    ]
+    assert_runs_alike(of_ops({"x": "3x5x4xi32"}, lines, "3x4xi32"))
+
+
+WINDOW = """
+func.func @main(%x: tensor<5x6xf32>, %c: tensor<f32>) -> tensor<{result}xf32> {{
+  %out = "stablehlo.reduce_window"(%x, %c) <{{{attributes}}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %0 = stablehlo.{name} %a, %b : tensor<f32>
+    stablehlo.return %0 : tensor<f32>
+  }}) : (tensor<5x6xf32>, tensor<f32>) -> tensor<{result}xf32>
+  return %out : tensor<{result}xf32>
+}}
+"""
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.sampled_from(["add", "maximum", "multiply"]),
+    st.tuples(*[st.integers(1, 4)] * 2),
+    st.tuples(*[st.integers(1, 3)] * 2),
+    st.tuples(*[st.integers(1, 2)] * 4),
+    st.tuples(*[st.integers(-1, 2)] * 4),
+)
+def test_windows_of_any_geometry(name, sizes, strides, dilations, padding):
+    result = []
+    for axis, extent in enumerate((5, 6)):
+        whole = (extent - 1) * dilations[axis] + 1 + padding[2 * axis] + padding[2 * axis + 1]
+        result.append((whole - (sizes[axis] - 1) * dilations[2 + axis] - 1) // strides[axis] + 1)
+    if min(result) < 1:
+        return
+    attributes = (
+        f"window_dimensions = array<i64: {sizes[0]}, {sizes[1]}>, window_strides = array<i64: {strides[0]}, "
+        f"{strides[1]}>, base_dilations = array<i64: {dilations[0]}, {dilations[1]}>, window_dilations = array<i64: "
+        f"{dilations[2]}, {dilations[3]}>, padding = dense<[[{padding[0]}, {padding[1]}], "
+        f"[{padding[2]}, {padding[3]}]]> : tensor<2x2xi64>"
+    )
+    ran(WINDOW.format(name=name, attributes=attributes, result="x".join(map(str, result))))
+
+
+WHILE = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<4xf32>
+  cond {
+    %n = stablehlo.constant dense<COUNT> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %b = stablehlo.add %a, %x : tensor<4xf32>
+    stablehlo.return %j, %b : tensor<i32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_loop_with_a_known_count_is_written_out(count):
+    (x,), (found,) = ran(WHILE.replace("COUNT", str(count)))
+    torch.testing.assert_close(found, x * (count + 1))
+
+
+def test_a_loop_without_one_is_refused_at_its_place():
+    text = (
+        WHILE.replace("COUNT", "5")
+        .replace("%x: tensor<4xf32>)", "%x: tensor<4xf32>, %m: tensor<i32>)")
+        .replace("%p = stablehlo.compare LT, %i, %n", "%p = stablehlo.compare LT, %i, %m")
+    )
+    with pytest.raises(CompileError, match="how often it repeats is not known") as caught:
+        loaded(text).program("main")
+    assert caught.value.location.line == 4
+
+
+ONE_OP = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = OP(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+REFUSED = {
+    "stablehlo.fft": "TTIR has no complex numbers",
+    "stablehlo.cholesky": "TTIR does not factor or solve matrices",
+    "stablehlo.rng_bit_generator": "its bits depend on the state of one generator",
+    "stablehlo.create_token": "nothing is exchanged with a host",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_ttir_has_not_is_refused_by_name(name):
+    text = ONE_OP.replace("OP", f'"{name}"')
+    with pytest.raises(CompileError, match=f"`{name}`: .*{REFUSED[name]}") as caught:
+        loaded(text).program("main")
+    assert caught.value.location.line == 3
+
+
+def test_a_custom_call_is_refused_by_its_target(tmp_path, capsys):
+    text = ONE_OP.replace("OP", "stablehlo.custom_call @lapack")
+    file = tmp_path / "text.mlir"
+    file.write_text(text)
+    assert main(["run", str(file)]) == 1
+    assert "text.mlir:3:3: `stablehlo.custom_call@lapack` is not executed here" in capsys.readouterr().err
+
+
+COMPOSITE = """
+func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.composite "a.b" %x {decomposition = @impl} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+func.func private @impl(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+"""
+
+
+def test_a_composite_is_its_decomposition_and_by_its_name_an_op_of_ttir():
+    assert_runs_alike(COMPOSITE)
+    assert "ttir.gelu" in converted(COMPOSITE.replace('"a.b"', '"tenstorrent.gelu"'))
+
+
+# --- Meshes -----------------------------------------------------------------------------------------------------------
+
+MANUAL = """
+module {
+  sdy.mesh @mesh = <["x"=2, "y"=4]>
+  func.func @main(%arg0: tensor<8x8xf32>, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> {
+    %0 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"x"}, {"y"}]>, <@mesh, [{"y"}, {}]>]
+        out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "y"} (%a: tensor<4x2xf32>, %b: tensor<2x4xf32>) {
+      %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+          : (tensor<4x2xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+      %2 = "stablehlo.all_reduce"(%1) <{replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>}> ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %3 = stablehlo.add %p, %q : tensor<f32>
+        stablehlo.return %3 : tensor<f32>
+      }) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+      sdy.return %2 : tensor<4x4xf32>
+    } : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+    return %0 : tensor<8x4xf32>
+  }
+}
+"""
+
+
+def test_a_manual_computation_runs_on_the_shards_of_every_device():
+    (x, y), (found,) = ran(MANUAL)
+    torch.testing.assert_close(found, x @ y)
+
+
+GSPMD = """
+module attributes {mhlo.num_partitions = 4 : i32} {
+  func.func @main(%arg0: tensor<8x6xf32>) -> tensor<8x6xf32> {
+    %0 = stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = "{devices=[4,1]<=[4]}"}
+        : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"}
+        : (tensor<8x6xf32>) -> tensor<2x6xf32>
+    %2 = OP : (tensor<2x6xf32>) -> tensor<2x6xf32>
+    %3 = stablehlo.custom_call @Sharding(%2) {mhlo.sharding = "{manual}"} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+    %4 = stablehlo.custom_call @SPMDShardToFullShape(%3) {mhlo.sharding = "{devices=[4,1]<=[4]}"}
+        : (tensor<2x6xf32>) -> tensor<8x6xf32>
+    return %4 : tensor<8x6xf32>
+  }
+}
+"""
+PERMUTE = (
+    '"stablehlo.collective_permute"(%1) <{source_target_pairs = dense<[[0, 1], [1, 2], [2, 3]]> : tensor<3x2xi64>}>'
+)
+
+
+def test_shards_of_annotated_tensors_are_exchanged():
+    (x,), (found,) = ran(GSPMD.replace("OP", PERMUTE))
+    torch.testing.assert_close(found, torch.cat([torch.zeros(2, 6), x[:6]]))
+    assert_runs_alike(GSPMD.replace("OP", PERMUTE))
+
+
+def test_shardings_alone_change_no_number():
+    text = """
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x6xf32> {
+    %0 = stablehlo.add %x, %x : tensor<4x6xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<4x6xf32>
+    return %1 : tensor<4x6xf32>
+  }
+}
+"""
+    (x,), (found,) = ran(text)
+    torch.testing.assert_close(found, x + x)
+
+
+# --- TOSA -------------------------------------------------------------------------------------------------------------
+
+TOSA = """
+func.func @main(%a: tensor<13x21x3xf32>, %b: tensor<1x21x1xf32>, %m: tensor<2x4x8xf32>, %n: tensor<2x8x3xf32>,
+    %p: tensor<1x8x6x2xf32>) -> (tensor<13x63xf32>, tensor<2x4x3xf32>, tensor<1x4x3x2xf32>, tensor<13x1x3xf32>) {
+  %0 = tosa.add %a, %b : (tensor<13x21x3xf32>, tensor<1x21x1xf32>) -> tensor<13x21x3xf32>
+  %s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %1 = tosa.mul %0, %a, %s : (tensor<13x21x3xf32>, tensor<13x21x3xf32>, tensor<1xi8>) -> tensor<13x21x3xf32>
+  %2 = tosa.clamp %1 {min_val = -1.0 : f32, max_val = 3.0 : f32} : (tensor<13x21x3xf32>) -> tensor<13x21x3xf32>
+  %3 = tosa.const_shape {values = dense<[13, 63]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %4 = tosa.reshape %2, %3 : (tensor<13x21x3xf32>, !tosa.shape<2>) -> tensor<13x63xf32>
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %5 = tosa.matmul %m, %n, %z, %z
+      : (tensor<2x4x8xf32>, tensor<2x8x3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<2x4x3xf32>
+  %6 = tosa.max_pool2d %p {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}
+      : (tensor<1x8x6x2xf32>) -> tensor<1x4x3x2xf32>
+  %7 = tosa.reduce_sum %2 {axis = 1 : i32} : (tensor<13x21x3xf32>) -> tensor<13x1x3xf32>
+  return %4, %5, %6, %7 : tensor<13x63xf32>, tensor<2x4x3xf32>, tensor<1x4x3x2xf32>, tensor<13x1x3xf32>
+}
+"""
+
+
+def test_tosa_runs_as_the_ttir_that_its_pass_leaves():
+    assert_runs_alike(TOSA, "convert-tosa-to-ttir")
+
+
+def test_every_conversion_says_how_it_is_refused_or_computed():
+    declared = {each for each in text_operations().values() if isinstance(each, Conversion)}
+    assert len(declared) > 150
+    assert all(each.refusal or each.convert for each in declared)

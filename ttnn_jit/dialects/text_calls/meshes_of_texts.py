@@ -1,0 +1,42 @@
+"""The mesh for which a text was written."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, value_of
+
+
+def mesh_of_text(module: ModuleOp) -> tuple[int, ...]:
+    """The extents that a module's `sdy.mesh` says, its shardings or its partitions; none if it says nothing."""
+    return _of_axes(module) or _of_shardings(module)
+
+
+def _of_axes(module: ModuleOp) -> tuple[int, ...]:
+    """The extents of the largest `sdy.mesh`; none without one."""
+    found = []
+    for op in module.walk():
+        if "mesh" in op.properties:
+            axes = attributes_of(op)["mesh"].get("axes", ())
+            found.append(tuple(int(each["size"]) for each in axes))
+    return max(found, key=math.prod, default=())
+
+
+_TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\])?")
+
+
+def _of_shardings(module: ModuleOp) -> tuple[int, ...]:
+    """Two extents where a sharding cuts two dimensions, or counts devices by two; else a row of all devices."""
+    given = {name: value_of(each) for name, each in module.attributes.items()}
+    partitions, replicas = (int(given.get(f"mhlo.num_{name}", 1)) for name in ("partitions", "replicas"))
+    found = [(1, partitions * replicas)]
+    for op in module.walk():
+        for match in _TILES.finditer(str(op.attributes.get("mhlo.sharding", ""))):
+            for numbers in (match[2], match[1]):
+                extents = tuple(int(each) for each in (numbers or "").split(",") if each not in {"", "1"})
+                found.append(extents if len(extents) == 2 else (1, math.prod(extents)))
+    best = max(found, key=lambda each: (math.prod(each), min(each)))
+    return best if math.prod(best) > 1 else ()

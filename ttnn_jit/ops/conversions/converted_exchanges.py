@@ -1,0 +1,457 @@
+"""Collectives of StableHLO, and the ops that cut tensors into shards of devices and join them.
+
+Replica groups hold numbers of devices. Shardings that only say where the parts of a tensor lie change no number:
+outside of manual computations every device computes with whole tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.ops.conversions.shardings import Tiling, tiling_of_text
+from ttnn_jit.ops.families.decomposition import Ops, Value
+from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion
+from ttnn_jit.ops.families.text_operation import REQUIRED, DenseNumbers, Role, TextCall
+from ttnn_jit.ops.texts.exchange_texts import (
+    by_group,
+    check_devices,
+    folded,
+    folded_in_torch,
+    narrowed,
+    parts_of,
+    sources,
+)
+
+# --- Groups of devices ------------------------------------------------------------------------------------------------
+
+
+def _groups(call: TextCall) -> list[list[int]]:
+    """The groups; a device that no group has is refused."""
+    numbers, count = call.replica_groups, math.prod(call.mesh)
+    if not isinstance(numbers, DenseNumbers) or len(numbers.shape) != 2:
+        raise ShapeError("`replica_groups` lists no groups of devices")
+    groups, size = numbers.shape
+    values = numbers.numbers * (groups * size) if numbers.splat is not None else numbers.numbers
+    found = [[int(each) for each in values[at * size : (at + 1) * size] if each >= 0] for at in range(groups)]
+    found = found if any(found) else [[*range(count)]]
+    named = [each for group in found for each in group]
+    check_devices(named, count)
+    if sorted(named) != [*range(count)]:
+        raise ShapeError(
+            f"its groups have the devices {sorted(named)}, and the mesh has {count}", help="`--mesh 2x4` names a mesh"
+        )
+    return found
+
+
+def _cluster_axis(ops: TtirOps, call: ConversionCall) -> int:
+    """The axis of the mesh along which the groups lie.
+
+    Raises:
+        ShapeError: They lie along none.
+    """
+    mesh = ops.mesh
+    call.mesh = mesh
+    groups = sorted(_groups(call))
+    for axis, extent in enumerate(mesh):
+        step = math.prod(mesh[axis + 1 :])
+        starts = [at for at in range(math.prod(mesh)) if at // step % extent == 0]
+        if groups == [[start + index * step for index in range(extent)] for start in starts]:
+            return axis
+    raise ShapeError(f"its groups lie along no axis of the mesh {'x'.join(map(str, mesh))}, as those of TTIR do")
+
+
+OnGroup = Callable[[TextCall, list[Any], Callable[[str], Any], Any, Any], list[Any]]
+
+
+def _of_group(
+    name: str,
+    convert: Callable[[TtirOps, ConversionCall], Tensor],
+    on_group: OnGroup,
+    *,
+    groups: Callable[[TextCall], list[list[int]]] = _groups,
+    **attributes: Any,
+) -> Conversion:
+    """An exchange in groups: ``on_group(call, tensors, fold, join, part)`` gives the result of each device."""
+
+    def exchanged(call: TextCall, fold: Callable[[list[Any], str], Any], join: Any, part: Any) -> list[Any]:
+        if len(call.operands) != 1:
+            raise ShapeError("one tensor is exchanged, and not several at once")
+
+        def found(tensors: list[Any], _: list[int]) -> list[Any]:
+            return on_group(call, tensors, lambda kind: fold(tensors, kind), join, part)
+
+        return by_group(found, call.operands[0], groups(call))
+
+    def write(ops: Ops, call: TextCall) -> list[Value]:
+        return exchanged(call, lambda tensors, kind: folded(ops, tensors, kind), ops.concat, ops.part)
+
+    def golden(torch: Any, call: TextCall) -> list[Any]:
+        return exchanged(call, lambda tensors, kind: folded_in_torch(torch, tensors, kind), torch.cat, narrowed)
+
+    made = conversion(name, "operands*", convert, golden, role=Role.EXCHANGES, **_CHANNEL, **attributes)
+    return replace(made, write=write, golden=golden)
+
+
+_CHANNEL: dict[str, Any] = {"channel_handle": None, "use_global_device_ids": False}
+_KINDS = {"ttir.sum": "sum", "ttir.prod": "prod", "ttir.max": "max", "ttir.min": "min"}
+_FLAGS = {"ttir.reduce_or": "max", "ttir.reduce_and": "min", "ttir.max": "max", "ttir.min": "min"}
+
+
+def _kind(call: TextCall) -> str:
+    """The name of the reduction that its region is.
+
+    Raises:
+        ShapeError: It is none that collectives have.
+    """
+    single = call.computation.single
+    kind = _KINDS.get(single.reduction) if single is not None else None
+    if kind is None:
+        raise ShapeError("its `computation` is no sum, product, maximum or minimum")
+    return kind
+
+
+Convert = Callable[[TtirOps, ConversionCall], Any]
+
+
+def _exchanged_as(name: str, **given: Convert) -> Convert:
+    """The exchange of TTIR with attributes made of the call."""
+
+    def convert(ops: TtirOps, call: ConversionCall) -> Tensor:
+        attributes = {name: value(ops, call) for name, value in given.items()}
+        return ops.op(name, call.operands[:1], call.result.shape, call.result.element, **attributes)
+
+    return convert
+
+
+ALL_REDUCE = _of_group(
+    "stablehlo.all_reduce",
+    _exchanged_as("ttir.all_reduce", reduce_type=lambda _, call: _kind(call), cluster_axis=_cluster_axis),
+    lambda call, tensors, fold, *_: [fold(_kind(call))] * len(tensors),
+    replica_groups=REQUIRED,
+    regions=("computation",),
+)
+ALL_GATHER = _of_group(
+    "stablehlo.all_gather",
+    _exchanged_as("ttir.all_gather", all_gather_dim=lambda _, call: call.all_gather_dim, cluster_axis=_cluster_axis),
+    lambda call, tensors, _, join, __: (
+        [join(tensors, call.all_gather_dim)] * len(tensors) if len(tensors) > 1 else tensors
+    ),
+    replica_groups=REQUIRED,
+    all_gather_dim=REQUIRED,
+)
+
+
+def _scattered(call: TextCall, tensors: list[Any], fold: Callable[[str], Any], _: Any, part: Any) -> list[Any]:
+    return parts_of(fold(_kind(call)), call.scatter_dimension, len(tensors), part)
+
+
+REDUCE_SCATTER = _of_group(
+    "stablehlo.reduce_scatter",
+    _exchanged_as(
+        "ttir.reduce_scatter",
+        reduce_type=lambda _, call: _kind(call),
+        scatter_dim=lambda _, call: call.scatter_dimension,
+        cluster_axis=_cluster_axis,
+    ),
+    _scattered,
+    replica_groups=REQUIRED,
+    scatter_dimension=REQUIRED,
+    regions=("computation",),
+)
+
+
+def _all_to_all(call: TextCall, tensors: list[Any], _: Any, join: Any, part: Any) -> list[Any]:
+    if len(tensors) != call.split_count:
+        raise ShapeError(f"it cuts tensors into {call.split_count} parts for groups of {len(tensors)} devices")
+    cut = [parts_of(each, call.split_dimension, call.split_count, part) for each in tensors]
+    return [join([each[index] for each in cut], call.concat_dimension) for index in range(len(tensors))]
+
+
+ALL_TO_ALL = _of_group(
+    "stablehlo.all_to_all",
+    _exchanged_as(
+        "ttir.all_to_all",
+        split_dim=lambda _, call: call.split_dimension,
+        concat_dim=lambda _, call: call.concat_dimension,
+        split_count=lambda _, call: call.split_count,
+        replica_groups=lambda _, call: call.replica_groups,
+    ),
+    _all_to_all,
+    replica_groups=REQUIRED,
+    split_dimension=REQUIRED,
+    concat_dimension=REQUIRED,
+    split_count=REQUIRED,
+)
+
+
+def _named_groups(call: TextCall) -> list[list[int]]:
+    """The groups of a broadcast, each from its first device; other devices get zeros."""
+    numbers = call.replica_groups
+    groups, size = numbers.shape
+    values = numbers.numbers * (groups * size) if numbers.splat is not None else numbers.numbers
+    found = [[int(each) for each in values[at * size : (at + 1) * size]] for at in range(groups)]
+    check_devices([each for group in found for each in group], math.prod(call.mesh))
+    return found
+
+
+def _broadcast(write_zero: Callable[[Any, TextCall], Any]) -> Callable[[Any, TextCall], list[Any]]:
+    def found(ops: Any, call: TextCall) -> list[Any]:
+        (inputs,) = call.operands
+        results = [write_zero(ops, call)] * len(inputs)
+        for group in _named_groups(call):
+            for device in group:
+                results[device] = inputs[group[0]]
+        return results
+
+    return found
+
+
+BROADCAST = replace(
+    conversion(
+        "stablehlo.collective_broadcast",
+        "operands*",
+        _exchanged_as("ttir.collective_broadcast", replica_groups=lambda _, call: call.replica_groups),
+        _broadcast(lambda torch, call: torch.zeros_like(call.operands[0][0])),
+        role=Role.EXCHANGES,
+        replica_groups=REQUIRED,
+        channel_handle=None,
+        has_dynamic_root=False,
+    ),
+    write=_broadcast(lambda ops, call: ops.filled(0, call.result)),
+    golden=_broadcast(lambda torch, call: torch.zeros_like(call.operands[0][0])),
+)
+
+
+def _sent(write_zero: Callable[[Any, TextCall], Any]) -> Callable[[Any, TextCall], list[Any]]:
+    def found(ops: Any, call: TextCall) -> list[Any]:
+        given, inputs = sources(call), call.operand
+        nothing = write_zero(ops, call)
+        return [inputs[given[each]] if each in given else nothing for each in range(len(inputs))]
+
+    return found
+
+
+PERMUTE = replace(
+    conversion(
+        "stablehlo.collective_permute",
+        "operand",
+        lambda ops, call: ops.same(
+            "ttir.collective_permute", call.operand, source_target_pairs=call.source_target_pairs
+        ),
+        _sent(lambda torch, call: torch.zeros_like(call.operand[0])),
+        role=Role.EXCHANGES,
+        source_target_pairs=REQUIRED,
+        channel_handle=None,
+    ),
+    write=_sent(lambda ops, call: ops.filled(0, call.result)),
+    golden=_sent(lambda torch, call: torch.zeros_like(call.operand[0])),
+)
+
+
+def _no_number_of_a_device(*_: Any) -> Any:
+    raise ShapeError("TTIR has no number of a device")
+
+
+PARTITION = replace(
+    conversion(
+        "stablehlo.partition_id stablehlo.replica_id",
+        "",
+        _no_number_of_a_device,
+        _no_number_of_a_device,
+        role=Role.EXCHANGES,
+    ),
+    write=lambda ops, call: [ops.filled(device, call.result) for device in range(math.prod(call.mesh))],
+    golden=lambda torch, call: [
+        torch.tensor(device).to(call.result.dtype.torch) for device in range(math.prod(call.mesh))
+    ],
+)
+
+# --- Shards -----------------------------------------------------------------------------------------------------------
+
+_SHARDING = "mhlo.sharding"
+
+
+def _same(*names: str, **attributes: Any) -> Conversion:
+    """An op whose result is its operand: what it says is where the parts lie."""
+    return conversion(
+        " ".join(names),
+        "input",
+        lambda _, call: call.input,
+        lambda _, call: call.input,
+        takes_f64=True,
+        **attributes,
+    )
+
+
+_CALL: dict[str, Any] = dict.fromkeys(
+    (
+        "call_target_name",
+        "has_side_effect",
+        "backend_config",
+        "api_version",
+        "called_computations",
+        "operand_layouts",
+        "result_layouts",
+        "output_operand_aliases",
+    )
+)
+SHARDING = _same(
+    "stablehlo.custom_call@Sharding",
+    "stablehlo.custom_call@tt.mark_argument",
+    "stablehlo.custom_call@tt.sharding_constraint",
+    "stablehlo.custom_call@xla.sdy.FuncResultSharding",
+    "stablehlo.custom_call@annotate_device_placement",
+    **_CALL,
+)
+CONSTRAINT = _same(
+    "sdy.sharding_constraint",
+    "sdy.reshard",
+    "sdy.data_flow_edge",
+    "sdy.all_gather",
+    "sdy.all_slice",
+    "sdy.all_to_all",
+    "sdy.all_reduce",
+    "sdy.collective_permute",
+    "sdy.replicated_to_unreduced",
+    "sdy.sharded_to_unreduced",
+    **dict.fromkeys(
+        (
+            "sharding",
+            "out_sharding",
+            "gathering_axes",
+            "slicing_axes",
+            "reduction_axes",
+            "params",
+            "axes",
+            "should_propagate",
+        )
+    ),
+)
+
+
+def _stated(call: TextCall, kind: str) -> str:
+    given = vars(call).get(kind)
+    if not isinstance(given, str):
+        raise ShapeError(f"neither it nor the op before it says `{_SHARDING}`")
+    return given
+
+
+def _cut(call: TextCall, part: Any) -> list[Any]:
+    inputs = call.input
+    tiling = tiling_of_text(_stated(call, PRODUCER + _SHARDING), len(inputs[0].shape), len(inputs))
+    return [tiling.part_of(each, device, part) for device, each in enumerate(inputs)]
+
+
+def _joined(call: TextCall, join: Any) -> list[Any]:
+    inputs = call.input
+    tiling = tiling_of_text(_stated(call, _SHARDING), len(inputs[0].shape), len(inputs))
+    return [tiling.whole(inputs, join)] * len(inputs)
+
+
+PRODUCER = "producer:"
+"""Before the name of an attribute of the op that makes the first operand."""
+
+
+def _mesh_shard(ops: TtirOps, call: ConversionCall, direction: str, sharding: str) -> Tensor:
+    tiling = tiling_of_text(sharding, call.input.rank, math.prod(ops.mesh))
+    return ops.op(
+        "ttir.mesh_shard",
+        [call.input],
+        call.result.shape,
+        call.result.element,
+        shard_type="devices" if math.prod(tiling.counts) > 1 else "replicate",
+        shard_direction=direction,
+        shard_shape=tiling.counts if math.prod(tiling.counts) > 1 else (1,),
+        shard_dims=dimensions_of_mesh(tiling, ops.mesh),
+    )
+
+
+def dimensions_of_mesh(tiling: Tiling, mesh: Sequence[int]) -> tuple[int, ...]:
+    """The dimension that each axis of a mesh cuts, -1 for one that cuts none.
+
+    Raises:
+        ShapeError: The parts do not lie along the axes.
+    """
+    found = []
+    for axis, extent in enumerate(mesh):
+        step = math.prod(mesh[axis + 1 :])
+        first, second = tiling.places[0], tiling.places[step if extent > 1 else 0]
+        differing = [dim for dim, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1]]
+        if len(differing) > 1 or (differing and tiling.counts[differing[0]] != extent):
+            raise ShapeError("its parts do not lie along the axes of the mesh, as those of TTIR do")
+        found.append(differing[0] if differing else -1)
+    return tuple(found)
+
+
+FULL_TO_SHARD = replace(
+    conversion(
+        "stablehlo.custom_call@SPMDFullToShardShape",
+        "input",
+        lambda ops, call: _mesh_shard(ops, call, "full_to_shard", _stated(call, PRODUCER + _SHARDING)),
+        _no_number_of_a_device,
+        role=Role.EXCHANGES,
+        **_CALL,
+        **{_SHARDING: None, PRODUCER + _SHARDING: None},
+    ),
+    write=lambda ops, call: _cut(call, ops.part),
+    golden=lambda _, call: _cut(call, narrowed),
+)
+SHARD_TO_FULL = replace(
+    conversion(
+        "stablehlo.custom_call@SPMDShardToFullShape",
+        "input",
+        lambda ops, call: _mesh_shard(ops, call, "shard_to_full", _stated(call, _SHARDING)),
+        _no_number_of_a_device,
+        role=Role.EXCHANGES,
+        **_CALL,
+        **{_SHARDING: None},
+    ),
+    write=lambda ops, call: _joined(call, ops.concat),
+    golden=lambda torch, call: _joined(call, torch.cat),
+)
+
+
+def _in_the_region(*_: Any) -> Any:
+    raise ShapeError("its region is run on shards, and the pass does not cut it out")
+
+
+MANUAL = conversion(
+    "sdy.manual_computation",
+    "tensors*",
+    _in_the_region,
+    _in_the_region,
+    role=Role.SHARDS,
+    in_shardings=REQUIRED,
+    out_shardings=REQUIRED,
+    manual_axes=REQUIRED,
+)
+NAMED = conversion(
+    "sdy.named_computation",
+    "operands*",
+    _in_the_region,
+    _in_the_region,
+    role=Role.RUNS_REGION,
+    name="",
+    in_shardings=None,
+    out_shardings=None,
+)
+
+TEXTS = (
+    ALL_REDUCE,
+    ALL_GATHER,
+    REDUCE_SCATTER,
+    ALL_TO_ALL,
+    BROADCAST,
+    PERMUTE,
+    PARTITION,
+    SHARDING,
+    CONSTRAINT,
+    FULL_TO_SHARD,
+    SHARD_TO_FULL,
+    MANUAL,
+    NAMED,
+)

@@ -1,0 +1,154 @@
+"""Shardings of texts: into how many parts each dimension is cut, and which part every device has."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ttnn_jit.diagnostics.errors import ShapeError
+
+Part = Callable[[Any, int, int, int], Any]
+"""``part(x, axis, begin, end)``."""
+Join = Callable[[list[Any], int], Any]
+"""``join(parts, axis)``."""
+
+
+class Tiling(NamedTuple):
+    """A tensor cut into equal parts.
+
+    Attributes:
+        counts: The number of parts along each dimension.
+        places: The part that each device has, as its index along each dimension.
+    """
+
+    counts: tuple[int, ...]
+    places: tuple[tuple[int, ...], ...]
+
+    def part_of(self, x: Any, device: int, part: Part) -> Any:
+        """The part of a device.
+
+        Raises:
+            ShapeError: The parts do not divide an extent.
+        """
+        for axis, (count, place) in enumerate(zip(self.counts, self.places[device], strict=True)):
+            if count > 1:
+                extent, rest = divmod(x.shape[axis], count)
+                if rest:
+                    raise ShapeError(f"{count} devices do not divide the extent {x.shape[axis]}")
+                x = part(x, axis, place * extent, (place + 1) * extent)
+        return x
+
+    def whole(self, parts: Sequence[Any], join: Join) -> Any:
+        """The tensor of which every device has a part; equal parts are the first device's."""
+        found: dict[tuple[int, ...], Any] = {}
+        for place, part in zip(self.places, parts, strict=True):
+            found.setdefault(place, part)
+        for axis in reversed(range(len(self.counts))):
+            count = self.counts[axis]
+            if count > 1:
+                others = {(*place[:axis], 0, *place[axis + 1 :]) for place in found}
+                found = {
+                    place: join([found[(*place[:axis], index, *place[axis + 1 :])] for index in range(count)], axis)
+                    for place in others
+                }
+        (result,) = found.values()
+        return result
+
+
+_DEVICES = re.compile(r"devices=\[([\d,]+)\](<=\[([\d,]+)\](T\(([\d,]+)\))?|[\d,]+)")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.split(",") if each)
+
+
+def tiling_of_text(sharding: str, rank: int, devices: int) -> Tiling:
+    """The tiling of a sharding as XLA writes it, ``{devices=[1,2]<=[2]}``.
+
+    Raises:
+        ShapeError: It is of another number of devices, or of a form that is not known here.
+    """
+    match = _DEVICES.search(sharding)
+    if match is None:
+        if sharding.strip("{}").split(" ")[0] in {"replicated", "manual", "maximal"}:
+            return Tiling((1,) * rank, ((0,) * rank,) * devices)
+        raise ShapeError(f"the sharding {sharding!r} is not known here")
+    tiles = _numbers(match[1])
+    if match[3] is None:
+        order = _numbers(match[2])
+    else:
+        extents = _numbers(match[3])
+        axes = _numbers(match[5]) if match[5] else tuple(range(len(extents)))
+        order = _transposed(extents, axes)
+    if len(order) != devices or math.prod(tiles) != devices:
+        raise ShapeError(
+            f"the sharding {sharding!r} is of {math.prod(tiles)} devices, and the mesh has {devices}",
+            help="`--mesh 2x4` names a mesh",
+        )
+    places: list[tuple[int, ...]] = [()] * devices
+    for place, device in zip(itertools.product(*map(range, tiles)), order, strict=True):
+        places[device] = place[:rank]
+    return Tiling(tiles[:rank], tuple(places))
+
+
+def _transposed(extents: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of an array in row-major order, with its dimensions in another order."""
+    strides = [math.prod(extents[axis + 1 :]) for axis in range(len(extents))]
+    places = itertools.product(*(range(extents[axis]) for axis in axes))
+    return tuple(sum(index * strides[axis] for index, axis in zip(place, axes, strict=True)) for place in places)
+
+
+Axes = Sequence[Mapping[str, Any]]
+
+
+def tiling_of_axes(dimensions: Sequence[Axes], mesh: Axes, among: Sequence[str] | None = None) -> Tiling:
+    """The tiling of dimensions that are cut along axes of a mesh.
+
+    Args:
+        dimensions: For each dimension its axes, the outermost first; each has a name, and may be a part of the axis.
+        mesh: The axes of the mesh, each with a name and a size.
+        among: The axes that count; None for all.
+
+    Raises:
+        ShapeError: The mesh has no axis of a name.
+    """
+    sizes = {axis["name"]: int(axis["size"]) for axis in mesh}
+    inner_axes = {axis["name"]: mesh[index + 1 :] for index, axis in enumerate(mesh)}
+    strides = {name: math.prod(sizes[each["name"]] for each in inner) for name, inner in inner_axes.items()}
+    devices = math.prod(sizes.values())
+    counts = [1] * len(dimensions)
+    places = [[0] * len(dimensions) for _ in range(devices)]
+    for dimension, axes in enumerate(dimensions):
+        for axis in axes:
+            name = axis["name"]
+            if name not in sizes:
+                raise ShapeError(f"the mesh has no axis {name!r}")
+            if among is not None and name not in among:
+                continue
+            part = axis.get("sub_axis_info") or {"pre_size": 1, "size": sizes[name]}
+            inner = sizes[name] // (part["pre_size"] * part["size"])
+            counts[dimension] *= part["size"]
+            for device in range(devices):
+                index = device // strides[name] % sizes[name] // inner % part["size"]
+                places[device][dimension] = places[device][dimension] * part["size"] + index
+    return Tiling(tuple(counts), tuple(map(tuple, places)))
+
+
+def tilings_of_values(shardings: Mapping[str, Any], among: Sequence[str], meshes: Mapping[str, Axes]) -> list[Tiling]:
+    """The tilings of ``#sdy.sharding_per_value``, along some axes of their meshes.
+
+    Raises:
+        ShapeError: There is no such mesh or axis.
+    """
+    found = []
+    for each in shardings.get("shardings", ()):
+        mesh = each["mesh_or_ref"]
+        axes = meshes.get(mesh) if isinstance(mesh, str) else mesh.get("axes", ())
+        if axes is None:
+            raise ShapeError(f"the module has no mesh @{mesh}")
+        dimensions = [dimension.get("axes", ()) for dimension in each.get("dim_shardings", ())]
+        found.append(tiling_of_axes(dimensions, axes, among))
+    return found

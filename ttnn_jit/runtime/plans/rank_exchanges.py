@@ -1,0 +1,144 @@
+"""The exchanges of a program with other ranks: which bytes of which buffers go to a rank and come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.runtime.plans.spec_json import numbers, text_of
+from ttnn_jit.specs.tensor_spec import TensorSpec
+
+
+class Piece(NamedTuple):
+    """Bytes of a buffer.
+
+    Attributes:
+        buffer: The index of the buffer.
+        begin: The first byte.
+        nbytes: The number of bytes, at least one.
+    """
+
+    buffer: int
+    begin: int
+    nbytes: int
+
+
+class Transfer(NamedTuple):
+    """Bytes that go to another rank, or come from it.
+
+    Attributes:
+        rank: The other rank, counted among those that share the mesh.
+        piece: The bytes.
+    """
+
+    rank: int
+    piece: Piece
+
+
+class Copied(NamedTuple):
+    """Bytes that are copied within the rank."""
+
+    target: Piece
+    source: Piece
+
+
+@dataclass(frozen=True)
+class ExchangeCall:
+    """What ranks call together in a program.
+
+    Attributes:
+        text: The operation, its operand and attributes, and the function, for errors.
+        key: The hash of everything that the ranks must agree on, in hexadecimal.
+        file: The user's file of the operation; "" if it is not known.
+        line: Its line.
+    """
+
+    text: str
+    key: str
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class PlanExchange:
+    """An exchange with other ranks between two launches.
+
+    Every rank that shares the mesh has it at the same place among the exchanges of its program, even if it neither
+    sends nor receives.
+
+    Attributes:
+        before: The index of the launch before which it is made.
+        call: What is called.
+        sends: What is sent, in the order in which the receivers expect it.
+        receives: What is received.
+        copies: What is copied meanwhile.
+    """
+
+    before: int
+    call: ExchangeCall
+    sends: tuple[Transfer, ...] = ()
+    receives: tuple[Transfer, ...] = ()
+    copies: tuple[Copied, ...] = ()
+
+    @property
+    def read(self) -> Iterator[Piece]:
+        """The bytes that it reads."""
+        yield from (each.piece for each in self.sends)
+        yield from (each.source for each in self.copies)
+
+    @property
+    def written(self) -> Iterator[Piece]:
+        """The bytes that it writes."""
+        yield from (each.piece for each in self.receives)
+        yield from (each.target for each in self.copies)
+
+    def faults(self, buffers: Sequence[TensorSpec]) -> Iterator[str]:
+        """Errors of an exchange over these buffers."""
+        for piece in (*self.read, *self.written):
+            if not 0 <= piece.buffer < len(buffers):
+                yield f"an exchange names buffer {piece.buffer}, which does not exist"
+            elif piece.begin < 0 or piece.nbytes < 1 or piece.begin + piece.nbytes > buffers[piece.buffer].nbytes:
+                yield f"an exchange leaves the memory of buffer {piece.buffer}"
+        if any(each.rank < 0 for each in (*self.sends, *self.receives)):
+            yield "an exchange is with a rank that does not exist"
+        if any(target.nbytes != source.nbytes for target, source in self.copies):
+            yield "an exchange copies another number of bytes than there are"
+
+    def to_json(self) -> list[Any]:
+        """JSON values."""
+        call = self.call
+        transfers = ([[each.rank, *each.piece] for each in several] for several in (self.sends, self.receives))
+        copies = [[*each.target, *each.source] for each in self.copies]
+        return [self.before, [call.text, call.key, call.file, call.line], *transfers, copies]
+
+    @staticmethod
+    def from_json(fields: Any) -> PlanExchange:
+        """The inverse of `to_json`.
+
+        Raises:
+            LookupError, TypeError, ValueError: The fields do not describe an exchange.
+        """
+        before, (text, key, file, line), sends, receives, copies = fields
+        index, number = numbers([before, line])
+        call = ExchangeCall(text_of(text), text_of(key), text_of(file), number)
+        return PlanExchange(index, call, _transfers(sends), _transfers(receives), tuple(map(_copied, copies)))
+
+
+def _transfers(fields: Any) -> tuple[Transfer, ...]:
+    found = []
+    for each in fields:
+        rank, *piece = numbers(each)
+        found.append(Transfer(rank, Piece(*piece)))
+    return tuple(found)
+
+
+def _copied(fields: Any) -> Copied:
+    own = numbers(fields)
+    return Copied(Piece(*own[:3]), Piece(*own[3:]))
+
+
+def parts_of_launches(exchanges: Sequence[PlanExchange], launches: int) -> list[range]:
+    """The indices of the launches before each exchange, and of those after the last one."""
+    ends = [*(each.before for each in exchanges), launches]
+    return [range(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,143 @@
+"""convert-stablehlo-to-ttir: replaces ops of StableHLO, CHLO and Shardy by ops of TTIR."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
+from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, located
+from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor
+from ttnn_jit.dialects.text_calls.text_attributes import name_of
+from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
+from ttnn_jit.dialects.writing.editing import insert_before, ops_of
+from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER
+from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor
+from ttnn_jit.ops.families.text_operation import Role
+from ttnn_jit.ops.texts import text_operations
+from ttnn_jit.transforms.passes.inline import Inline
+
+DIALECTS = frozenset({"stablehlo", "chlo", "sdy"})
+
+
+@dataclass(frozen=True)
+class ConvertStablehloToTTIR(ModulePass):
+    """Replaces every op of StableHLO, CHLO and Shardy by the ops of TTIR that its declaration says.
+
+    A composite becomes a call of its decomposition. Raises CompileError at an op that TTIR has no counterpart of.
+    """
+
+    name = "convert-stablehlo-to-ttir"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
+        """Converts the functions of the module `op`."""
+        convert(op, DIALECTS)
+
+
+@dataclass(frozen=True)
+class StablehloToTTIRPipeline(ModulePass):
+    """`convert-stablehlo-to-ttir`, and then `inline`: composites are their decompositions."""
+
+    name = "stablehlo-to-ttir-pipeline"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Converts the functions of the module `op`, and inlines their calls."""
+        convert(op, DIALECTS)
+        for mesh in [each for each in op.walk() if name_of(each).startswith("sdy.")]:
+            _remove(mesh)
+        Inline().apply(ctx, op)
+
+
+def convert(module: ModuleOp, dialects: Collection[str]) -> None:
+    """Converts every op of some dialects in the functions of a module.
+
+    Raises:
+        CompileError: TTIR has no counterpart of an op.
+    """
+    mesh = mesh_of_text(module) or (1,)
+    for function in [each for each in module.walk() if isinstance(each, FuncOp) and each.body.first_block]:
+        _convert_block(function.body.block, dialects, mesh)
+
+
+def _convert_block(block: Block, dialects: Collection[str], mesh: Sequence[int]) -> None:
+    written: list[Operation] = []
+    converted = [op for op in ops_of(block) if name_of(op).partition(".")[0] in dialects]
+    # What an op says of its operand is read before the op that makes that is replaced.
+    before = [_of_producer(bound_op(op)) for op in converted]
+    for op, given in zip(converted, before, strict=True):
+        written += _convert_op(op, given, mesh)
+    for op in reversed(written):
+        if not any(result.first_use for result in op.results) and op.results:
+            _remove(op)
+
+
+def _of_producer(read: OpCall) -> dict[str, Any]:
+    """The arguments of a call that the op before it has."""
+    return {name: value for name, value in read.arguments.items() if name.startswith(PRODUCER)}
+
+
+def _convert_op(op: Operation, of_producer: Mapping[str, Any], mesh: Sequence[int]) -> list[Operation]:
+    """Replaces an op; the ops that do."""
+    read = bound_op(op)
+    read = replace(read, arguments={**read.arguments, **of_producer})
+    if read.operation.role is Role.NOTHING:
+        return [op]
+    known = (
+        text_operations().get(f"{name_of(op)}@{read.arguments['name']}") if read.operation.role is Role.CALLS else None
+    )
+    if known is not None:
+        read = bound_op(op, known)
+    if read.operation.role is Role.CALLS:
+        callee = SymbolRefAttr(read.arguments["decomposition"])
+        call = CallOp(callee, [*op.operands], [*op.result_types])
+        call.location = op.location
+        _replace(op, [call], call.results)
+        return []
+    if not isinstance(read.operation, Conversion):
+        raise CompileError(f"`{name_of(op)}` has no counterpart in TTIR", location=location_of(op))
+    elements = {
+        element_in_text(each.type): each.type.get_element_type()
+        for each in (*op.operands, *op.results)
+        if isinstance(each.type, TensorType)
+    }
+    writer = TtirWriter(mesh, elements, op.location)
+    try:
+        found = read.operation.converted(writer, _call(op, read))
+    except TtnnJitError as error:
+        raise located(error, op, location_of(op)) from error
+    _replace(op, writer.ops, [each.handle for each in found])
+    return writer.ops
+
+
+def _call(op: Operation, read: OpCall) -> ConversionCall:
+    kinds = [Tensor(_shape(each), element_in_text(each.type)) for each in op.results if is_tensor(each.type)]
+    call = read.call(lambda value: Tensor(_shape(value), element_in_text(value.type), value))
+    return ConversionCall.of(vars(call) | {"results": tuple(kinds)}, kinds)
+
+
+def _shape(value: SSAValue) -> tuple[int, ...]:
+    return tuple(value.type.get_shape()) if isinstance(value.type, TensorType) else ()
+
+
+def _replace(op: Operation, ops: Sequence[Operation], results: Sequence[SSAValue]) -> None:
+    for each in ops:
+        insert_before(each, op)
+    for old, new in zip(op.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    _remove(op)
+
+
+def _remove(op: Operation) -> None:
+    """Erases an op without uses."""
+    block = op.parent
+    assert block is not None, "the op is in a function or a module"
+    block.erase_op(op)

@@ -1,0 +1,75 @@
+"""``ttmlir.dialects.<name>``: modules whose classes are made when they are first named."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.ttmlir import layouts as layouts  # noqa: PLC0414 - classes by hand
+from ttnn_jit.ttmlir import mlir_functions as functions
+from ttnn_jit.ttmlir import types_by_hand as types_by_hand  # noqa: PLC0414 - classes by hand
+from ttnn_jit.ttmlir.dialect_attributes import attribute_wrapper, names_of_dialect
+from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.ttmlir.mlir_views import view_class
+
+
+class DialectModule(ModuleType):
+    """Classes of operations (``AddOp``), attributes and types, and enums of one dialect.
+
+    Args:
+        dialect: The dialect.
+        name: The name under which it is imported.
+    """
+
+    def __init__(self, dialect: str, name: str) -> None:
+        super().__init__(name, f"Operations, attributes and types of the dialect `{dialect}`.")
+        self._dialect = dialect
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = _found(self._dialect, name)
+        if found is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        setattr(self, name, found)
+        return found
+
+    @property
+    def ir(self) -> ModuleType:
+        """Its attributes and types, which are beside its operations too."""
+        return self
+
+
+def _found(dialect: str, name: str) -> Any:
+    if dialect == "func" and hasattr(functions, name):
+        return getattr(functions, name)
+    operation = _operation_names(dialect).get(name)
+    if operation is not None:
+        return view_class(operation)
+    known = names_of_dialect(dialect)
+    attribute = known.get(name) or known.get(f"{name}Attr")
+    enum = enum_of(f"::mlir::tt::{dialect}::{name}", dialect) if not name.endswith(("Attr", "Type")) else None
+    if enum is None and not name.endswith("Attr"):
+        enum = enum_of(name, dialect)
+    if enum is not None:
+        return enum
+    return None if attribute is None else attribute_wrapper(attribute[0], is_type=attribute[1])
+
+
+@cache
+def _operation_names(dialect: str) -> dict[str, str]:
+    """Class -> name of the operations of a dialect."""
+    return {
+        tables.operation_class_name(name): name
+        for name in tables.operation_names()
+        if name.partition(".")[0] == dialect
+    }
+
+
+@cache
+def dialect_module(dialect: str, name: str) -> DialectModule:
+    """The module of a dialect, under a name."""
+    return DialectModule(dialect, name)

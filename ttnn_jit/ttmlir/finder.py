@@ -1,0 +1,66 @@
+"""Finds the submodules of `ttmlir` and `_ttmlir_runtime`, which `ttnn/on_pythonpath` has where no real ones are."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+DIALECTS = (
+    "affine", "arith", "d2m", "debug", "emitpy", "func", "linalg", "math", "memref", "mpmd", "quant", "scf", "sdy",
+    "stablehlo", "tensor", "tosa", "ttcore", "ttir", "ttkernel", "ttmetal", "ttnn",
+)  # fmt: skip
+"""The dialects that are importable."""
+_HOMES = {
+    **{f"ttmlir.{name}": f"ttnn_jit.ttmlir.{name}" for name in ("ir", "passes", "passmanager", "util")},
+    "_ttmlir_runtime.runtime": "ttnn_jit.ttmlir.ttmlir_runtime.submission",
+    "_ttmlir_runtime.binary": "ttnn_jit.ttmlir.ttmlir_runtime.program_binary",
+}
+
+
+class SubmoduleFinder(MetaPathFinder):
+    """Finds the names of `_HOMES` and the dialects."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,  # noqa: ARG002 - of reloads
+    ) -> ModuleSpec | None:
+        """The spec of a submodule of a stand-in, which has no path; None for others."""
+        if path is None or len(path):
+            return None
+        if fullname == "ttmlir.dialects":
+            return ModuleSpec(fullname, None, is_package=True)
+        if fullname in _HOMES:
+            return ModuleSpec(fullname, _Loader(lambda: importlib.import_module(_HOMES[fullname])))
+        dialect = fullname.removeprefix("ttmlir.dialects.")
+        if fullname != dialect and dialect in DIALECTS:
+            return ModuleSpec(fullname, _Loader(lambda: _dialect(dialect, fullname)), is_package=True)
+        return None
+
+
+def _dialect(dialect: str, name: str) -> ModuleType:
+    from ttnn_jit.ttmlir.dialect_modules import dialect_module
+
+    return dialect_module(dialect, name)
+
+
+class _Loader(Loader):
+    """Registers a module that is there under the imported name."""
+
+    def __init__(self, load: Callable[[], ModuleType]) -> None:
+        self._load = load
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Replaces the module that is being imported."""
+        sys.modules[module.__name__] = self._load()
+
+
+def install() -> None:
+    """Makes submodules importable."""
+    if not any(isinstance(finder, SubmoduleFinder) for finder in sys.meta_path):
+        sys.meta_path.append(SubmoduleFinder())

@@ -1,0 +1,253 @@
+"""Classes of operations, made from the tables: what they are called with, and their parts by name."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from xdsl import ir
+from xdsl.dialects import builtin
+from xdsl.ir import TypeAttribute
+
+from ttnn_jit.dialects.ttnn_attributes import DeviceType
+from ttnn_jit.dialects.upstream import tables
+from ttnn_jit.dialects.upstream.segment_sizes import NAMES
+from ttnn_jit.dialects.upstream.table_operations import named_operands, named_results
+from ttnn_jit.dialects.upstream.tables import Attribute, OperationRow
+from ttnn_jit.dialects.writing.creation import segments
+from ttnn_jit.ttmlir.attribute_builders import attribute_from, default_of
+from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.mlir_operations import InsertionPoint, Operation, OpView, op_class
+from ttnn_jit.ttmlir.mlir_types import Type
+from ttnn_jit.ttmlir.mlir_values import OpResultList, Region, Value, value_of
+from ttnn_jit.ttmlir.mlir_views import makes_views
+from ttnn_jit.ttmlir.wrapping import wrapped
+
+
+@makes_views
+def view_from_tables(name: str) -> type[OpView] | None:
+    """The class of an operation of the tables; None if they have none of that name."""
+    rows = tables.operation_rows(name)
+    if not rows:
+        return None
+
+    def __init__(self: OpView, *arguments: Any, loc: Any = None, ip: Any = None, **keywords: Any) -> None:  # noqa: N807
+        made = _call_of(rows, arguments, keywords).op((loc or Location.current_or_unknown()).held)
+        InsertionPoint.insert_there(made, ip)
+        Operation.__init__(self, made)
+
+    fields: dict[str, Any] = {"OPERATION_NAME": name, "__init__": __init__, "__doc__": f"``{name}``."}
+    for row in reversed(rows):  # of names that several versions have, the newest says more
+        fields |= {_python_name(each.name): _part(named_operands, each.name, each.count) for each in row.operands}
+        fields |= {_python_name(each.name): _part(named_results, each.name, each.count) for each in row.results}
+        fields |= {_python_name(each.name): _attribute(each) for each in row.attributes}
+        fields |= {_python_name(each.name): _region(index) for index, each in enumerate(row.regions)}
+    fields |= {"operation": Operation.operation}
+    return type(tables.operation_class_name(name), (OpView,), fields)
+
+
+_RESERVED = {
+    "attributes", "create", "context", "ip", "operands", "print", "get_asm", "loc", "verify", "regions", "results",
+    "self", "operation", "name",
+}  # fmt: skip
+"""Names that mean something of every operation: MLIR's generator puts ``_`` behind them too."""
+
+
+def _python_name(name: str) -> str:
+    """A name of ODS as an identifier that Python takes."""
+    return f"{name}_" if keyword.iskeyword(name) or name in _RESERVED else name
+
+
+def _part(parts: Callable[[ir.Operation], Mapping[str, Sequence[Any]]], name: str, count: str) -> property:
+    def read(view: OpView) -> Any:
+        found = [value_of(each) for each in parts(view.held).get(name, ())]
+        if count == "*":
+            return OpResultList(found)
+        return found[0] if found else None
+
+    return property(read)
+
+
+def _attribute(row: Attribute) -> property:
+    def read(view: OpView) -> Any:
+        found = view.held.properties.get(row.name)
+        if found is None:
+            found = view.held.attributes.get(row.name)
+        if row.kind.startswith("UnitAttr"):
+            return found is not None
+        if found is None:
+            found = default_of(row.default, row.kind)
+        return None if found is None else wrapped(found)
+
+    def write(view: OpView, value: Any) -> None:
+        view.held.properties[row.name] = attribute_from(value, row.kind)
+
+    return property(read, write)
+
+
+def _region(index: int) -> property:
+    return property(lambda view: Region(view.held.regions[index]))
+
+
+def _call_of(rows: Sequence[OperationRow], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> _Call:
+    """The call by the newest version whose row takes the arguments.
+
+    Raises:
+        TypeError: None does; the message says why of each.
+    """
+    errors = []
+    for row in rows:
+        try:
+            return _Call(row, arguments, keywords)
+        except TypeError as error:
+            errors.append(error)
+    raise errors[0] if len(errors) == 1 else TypeError("; or ".join(map(str, errors)))
+
+
+class _Call:
+    """The arguments of a class's call, by the names of its row.
+
+    Positional ones are the types of results, if not inferred, then operands and attributes that must be there.
+
+    Raises:
+        TypeError: One is missing, or unknown.
+    """
+
+    def __init__(self, row: OperationRow, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        self._row = row
+        given = {_ods_name(row, name): value for name, value in keywords.items() if name != "results"}
+        rest = [*arguments]
+        types = keywords.get("results")
+        if types is None and rest and row.results and _are_types(rest[0]):
+            types, rest = self._result_types(rest)
+        # Operands and attributes alternate in some operations, which the tables do not say; their classes differ.
+        waiting = {True: [*self._names(are_operands=True)], False: [*self._names(are_operands=False)]}
+        for value in rest:
+            names = [name for name in waiting[_is_operand(value)] if name not in given]
+            if value is None:
+                names = [name for name in (*waiting[True], *waiting[False]) if name not in given]
+            if not names:
+                raise TypeError(f"{row.name}: more positional arguments than it has")
+            given[names[0]] = value
+        self._given = given
+        self._types = types
+        self._require()
+
+    def _result_types(self, rest: list[Any]) -> tuple[list[Any], list[Any]]:
+        types: list[Any] = []
+        for _ in self._row.results:
+            found = rest.pop(0)
+            types += [*found] if isinstance(found, Sequence) else [] if found is None else [found]
+        return types, rest
+
+    def _require(self) -> None:
+        for each in self._row.operands:
+            if not each.count and self._given.get(each.name) is None:
+                raise TypeError(f"{self._row.name}: missing operand {each.name!r}")
+        for attribute in self._row.attributes:
+            if _must_be_there(attribute) and self._given.get(attribute.name) is None:
+                raise TypeError(f"{self._row.name}: missing attribute {attribute.name!r}")
+
+    def _names(self, *, are_operands: bool) -> Iterable[str]:
+        """The names of operands or attributes, those that must be there first."""
+        if are_operands:
+            yield from (each.name for each in self._row.operands if each.count != "?")
+            yield from (each.name for each in self._row.operands if each.count == "?")
+        else:
+            yield from (each.name for each in self._row.attributes if _must_be_there(each))
+            yield from (each.name for each in self._row.attributes if not _must_be_there(each))
+
+    def op(self, location: builtin.LocationAttr) -> ir.Operation:
+        """The operation."""
+        operands, sizes = self._operands()
+        properties = {}
+        for each in self._row.attributes:
+            value = self._given.get(each.name)
+            is_absent = value is None or (value is False and each.kind.startswith("UnitAttr"))
+            if not is_absent:
+                properties[each.name] = attribute_from(value, each.kind)
+        if self._row.has("AttrSizedOperandSegments"):
+            properties[NAMES["operands"]] = segments(*sizes)
+        types = self._types
+        if types is None:
+            types = inferred_types(self._row, operands, properties)
+        if self._row.has("AttrSizedResultSegments"):
+            properties[NAMES["results"]] = segments(*[1] * len(types))
+        return op_class(self._row.name).create(
+            operands=operands,
+            result_types=[each.held if isinstance(each, Type) else each for each in types],
+            properties=properties,
+            regions=[ir.Region() for _ in self._row.regions],
+            location=location,
+        )
+
+    def _operands(self) -> tuple[list[ir.SSAValue], list[int]]:
+        operands: list[ir.SSAValue] = []
+        sizes = []
+        for each in self._row.operands:
+            found = self._given.get(each.name)
+            values = [] if found is None else [*found] if isinstance(found, list | tuple) else [found]
+            operands += [held_value(value) for value in values]
+            sizes.append(len(values))
+        return operands, sizes
+
+
+def held_value(value: Any) -> ir.SSAValue:
+    """The value of xDSL of a value, or of an operation with one result."""
+    found: ir.SSAValue = value.held if isinstance(value, Value) else value.result.held
+    return found
+
+
+def _ods_name(row: OperationRow, name: str) -> str:
+    names = {each.name for group in (row.operands, row.attributes, row.results) for each in group}
+    if name in names:
+        return name
+    if name.removesuffix("_") in names:
+        return name.removesuffix("_")
+    raise TypeError(f"{row.name} has no argument {name!r}")
+
+
+def _must_be_there(attribute: Any) -> bool:
+    return not attribute.is_optional and not attribute.default and attribute.kind != "UnitAttr"
+
+
+def _is_operand(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_operand, value))
+    return isinstance(value, Value | Operation)
+
+
+def _are_types(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(each, Type) for each in value)
+    return isinstance(value, Type)
+
+
+@cache
+def _predicates(name: str) -> bool:
+    return name in {"stablehlo.compare", "stablehlo.is_finite"}
+
+
+def inferred_types(
+    row: OperationRow, operands: Sequence[ir.SSAValue], properties: Mapping[str, ir.Attribute]
+) -> list[TypeAttribute]:
+    """The types of results that a call does not give: those of the first operand; truths for predicates.
+
+    Raises:
+        TypeError: There is no operand.
+    """
+    if not row.results:
+        return []
+    value = properties.get("value")
+    if [each.constraint for each in row.results] == ["!ttnn.device"]:
+        return [DeviceType()]
+    if not operands and value is not None and hasattr(value, "type"):
+        return [value.type]
+    if not operands:
+        raise TypeError(f"{row.name}: types of results are missing")
+    kind: Any = operands[0].type
+    if _predicates(row.name):
+        kind = builtin.TensorType(builtin.i1, kind.get_shape())
+    return [kind for _ in row.results]

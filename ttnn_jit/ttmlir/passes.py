@@ -1,0 +1,103 @@
+"""``ttmlir.passes``: pipelines by upstream's names, and what makes a binary of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ttnn_jit.ttmlir.enums import enum_of
+from ttnn_jit.ttmlir.mlir_operations import Module
+from ttnn_jit.ttmlir.passmanager import run_passes
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+
+DataType = enum_of("DataType", "ttcore")
+"""The dtypes of goldens."""
+
+
+class GoldenTensor:
+    """A tensor that a binary carries, to which a result is compared.
+
+    Args:
+        name: The location of the operation.
+        shape: Its extents.
+        strides: Its strides, in elements.
+        dtype: Its dtype.
+        data: The address of its first element.
+        size: Its bytes.
+    """
+
+    def __init__(
+        self, name: str, shape: Sequence[int], strides: Sequence[int], dtype: Any, data: int, size: int
+    ) -> None:
+        self.name, self.shape, self.strides = name, list(shape), list(strides)
+        self.dtype, self.data, self.size = dtype, data, size
+
+
+class MLIRModuleLogger:
+    """Keeps the text of a module after each pass.
+
+    Attributes:
+        module_log: Pass and text.
+    """
+
+    def __init__(self) -> None:
+        self.module_log: list[tuple[str, str]] = []
+
+    def attach_context(self, context: Any, passes_to_filter: Sequence[str] = ()) -> None:
+        """Nothing: the passes of bindings are one step."""
+
+
+def _pipeline(name: str) -> Callable[..., None]:
+    """A pass or pipeline over texts, by its name."""
+
+    def run(module: Module, options: str = "", **_: Any) -> None:
+        run_passes(module, [(name, options)])
+
+    run.__name__ = name.replace("-", "_")
+    run.__doc__ = f"Runs `{name}` on a module, which changes."
+    return run
+
+
+ttir_to_ttnn_runtime_pipeline = _pipeline("ttir-to-ttnn-runtime-pipeline")
+ttir_to_ttnn_backend_pipeline = _pipeline("ttir-to-ttnn-backend-pipeline")
+ttir_to_ttnn_common_pipeline = _pipeline("ttir-to-ttnn-common-pipeline")
+ttnn_common_to_runtime_pipeline = _pipeline("ttnn-common-to-runtime-pipeline")
+stablehlo_pipeline = _pipeline("stablehlo-pipeline")
+stablehlo_to_ttir_pipeline = _pipeline("stablehlo-to-ttir-pipeline")
+
+
+def tt_populate_argument_types(module: Module, options: str) -> None:
+    """Says of arguments whether they are inputs, parameters or constants.
+
+    Args:
+        module: The module.
+        options: ``argument-types=function=input,parameter``, or what stands behind the first ``=``.
+    """
+    text = options if options.startswith("argument-types=") else f"argument-types={options}"
+    run_passes(module, [("tt-populate-argument-types", text)])
+
+
+def ttnn_to_flatbuffer_bin(module: Module, *_: Any, **__: Any) -> Binary:
+    """The binary of a module."""
+    return Binary.of_module(module.held)
+
+
+def _absent(name: str, reason: str) -> Callable[..., Any]:
+    def run(*_: Any, **__: Any) -> Any:
+        raise NotImplementedError(f"{name}: {reason}")
+
+    run.__name__ = name
+    run.__doc__ = f"Refused: {reason}."
+    return run
+
+
+_METAL = "kernels of ttmetal are not executed here"
+_CPP = "C++ is not emitted"
+ttir_to_ttmetal_backend_pipeline = _absent("ttir_to_ttmetal_backend_pipeline", _METAL)
+ttmetal_to_flatbuffer_bin = _absent("ttmetal_to_flatbuffer_bin", _METAL)
+ttmetal_to_flatbuffer_file = _absent("ttmetal_to_flatbuffer_file", _METAL)
+translate_to_cpp = _absent("translate_to_cpp", _CPP)
+ttir_to_emitc_pipeline = _absent("ttir_to_emitc_pipeline", _CPP)
+translate_to_python = _absent("translate_to_python", "use `ttnn-jit translate --mlir-to-python`")
+ttir_to_emitpy_pipeline = _absent("ttir_to_emitpy_pipeline", "use `ttnn-jit translate --mlir-to-python`")
+ttnn_to_flatbuffer_file = _absent("ttnn_to_flatbuffer_file", "binaries are not written yet")

@@ -1,0 +1,1 @@
+"""`_ttmlir_runtime`: binaries and their execution on the CPU, by the names of tt-mlir's runtime."""

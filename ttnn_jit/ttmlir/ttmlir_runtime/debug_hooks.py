@@ -1,0 +1,174 @@
+"""Calls of users around programs and operations, and what these calls may read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from xdsl.ir import Operation, SSAValue
+
+from ttnn_jit.compiler.text_steps import Step, SteppedRun
+from ttnn_jit.dialects.text.printer import op_text
+from ttnn_jit.ttmlir.mlir_locations import Location
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor
+
+Hook = Callable[..., Any]
+"""Takes the binary and the context of the program; around an operation its context too."""
+
+
+class CallbackContext:
+    """A program that runs, as hooks see it.
+
+    Args:
+        binary: Its binary.
+        program_index: Its number there.
+        run: The run.
+    """
+
+    def __init__(self, binary: Binary, program_index: int, run: SteppedRun) -> None:
+        self.binary = binary
+        self.program_index = program_index
+        self.run = run
+
+
+class TensorRef:
+    """A value of a program.
+
+    Args:
+        value: That of the IR.
+    """
+
+    def __init__(self, value: SSAValue) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorRef) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+class OpContext:
+    """An operation, as hooks see it.
+
+    Args:
+        op: That of the IR.
+        operands: What it reads.
+        results: What it gives.
+    """
+
+    def __init__(self, op: Operation, operands: Sequence[SSAValue], results: Sequence[SSAValue]) -> None:
+        self.op = op
+        self.operands = [*operands]
+        self.results = [*results]
+
+
+class DebugHooks:
+    """The hooks of this process, which are called from the next submission on.
+
+    Args:
+        pre_op: Called before each operation.
+        post_op: Called behind each operation.
+        pre_program: Called before each program.
+        post_program: Called behind each program.
+    """
+
+    current: DebugHooks | None = None
+
+    def __init__(
+        self, pre_op: Hook | None, post_op: Hook | None, pre_program: Hook | None, post_program: Hook | None
+    ) -> None:
+        self.pre_op, self.post_op = pre_op, post_op
+        self.pre_program, self.post_program = pre_program, post_program
+
+    @staticmethod
+    def get(
+        pre_op: Hook | None = None,
+        post_op: Hook | None = None,
+        pre_program: Hook | None = None,
+        post_program: Hook | None = None,
+    ) -> DebugHooks:
+        """Sets the hooks."""
+        DebugHooks.current = DebugHooks(pre_op, post_op, pre_program, post_program)
+        return DebugHooks.current
+
+    def run(self, binary: Binary, program_index: int, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The results of a program, operation by operation.
+
+        Raises:
+            CompileError: An operation is not executed here.
+        """
+        run = SteppedRun(binary.text_module, binary.names[program_index], inputs)
+        context = CallbackContext(binary, program_index, run)
+        _call(self.pre_program, binary, context)
+        for step in run.steps(before=lambda op, read: self._before(context, op, read.operands, read.written(op))):
+            _call(self.post_op, binary, context, _seen(step))
+        _call(self.post_program, binary, context)
+        return run.results
+
+    def _before(
+        self, context: CallbackContext, op: Operation, operands: Sequence[SSAValue], results: Sequence[SSAValue]
+    ) -> None:
+        _call(self.pre_op, context.binary, context, OpContext(op, operands, results))
+
+
+def _seen(step: Step) -> OpContext:
+    return OpContext(step.op, [*step.operands], [*step.results])
+
+
+def _call(hook: Hook | None, *arguments: Any) -> None:
+    if hook is not None:
+        hook(*arguments)
+
+
+def unregister_hooks() -> None:
+    """Removes the hooks."""
+    DebugHooks.current = None
+
+
+def get_program_index(context: CallbackContext) -> int:
+    """The number of the program in its binary."""
+    return context.program_index
+
+
+def get_op_loc_info(op_context: OpContext) -> str:
+    """``loc("...")``."""
+    return str(Location(op_context.op.location))
+
+
+def get_op_debug_str(op_context: OpContext) -> str:
+    """The text of the operation."""
+    return op_text(op_context.op, local_scope=True).strip()
+
+
+def get_op_input_refs(op_context: OpContext) -> list[TensorRef]:
+    """What the operation reads."""
+    return [TensorRef(value) for value in op_context.operands]
+
+
+def get_op_output_refs(op_context: OpContext) -> list[TensorRef]:
+    """What the operation gives."""
+    return [TensorRef(value) for value in op_context.results]
+
+
+def get_op_output_tensor(op_context: OpContext, context: CallbackContext) -> dict[int, Tensor]:
+    """The first result of the operation on each device."""
+    found = context.run.values.get(op_context.results[0]) if op_context.results else None
+    return {} if found is None else {device: Tensor([on_device(each)]) for device, each in enumerate(found)}
+
+
+def retrieve_tensor_from_pool(context: CallbackContext, ref: TensorRef) -> Tensor | None:
+    """The tensor of a value; None if there is none yet."""
+    found = context.run.values.get(ref.value)
+    return None if found is None else Tensor([on_device(each) for each in found])
+
+
+def update_tensor_in_pool(context: CallbackContext, ref: TensorRef, tensor: Tensor) -> None:
+    """Lets later operations read another tensor."""
+    before = context.run.values[ref.value]
+    given = tensor.shards if len(tensor.shards) == len(before) else tensor.shards * len(before)
+    pairs = zip(before, given, strict=True)
+    context.run.values[ref.value] = tuple(new.to(old.dtype).reshape(old.shape) for old, new in pairs)

@@ -1,0 +1,78 @@
+"""Tensors of the runtime: a torch tensor per device."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import OF_TORCH, TORCH_DTYPES, DataType
+
+
+class Tensor:
+    """A tensor.
+
+    Args:
+        shards: What each device has; one of a tensor that is not shared among devices.
+    """
+
+    def __init__(self, shards: Sequence[torch.Tensor]) -> None:
+        self.shards = list(shards)
+
+    @property
+    def first(self) -> torch.Tensor:
+        """What the first device has."""
+        return self.shards[0]
+
+    def get_shape(self) -> list[int]:
+        """Its extents."""
+        return list(self.first.shape)
+
+    def get_stride(self) -> list[int]:
+        """Its strides, in elements."""
+        return list(self.first.stride())
+
+    def get_dtype(self) -> DataType:
+        """Its dtype."""
+        return OF_TORCH[self.first.dtype]
+
+    def get_element_size(self) -> int:
+        """The bytes of an element."""
+        return self.first.element_size()
+
+    def get_volume(self) -> int:
+        """The number of its elements."""
+        return self.first.numel()
+
+    def get_data_buffer(self) -> bytes:
+        """The bytes of its elements, in order."""
+        dense = self.first.contiguous()
+        return ctypes.string_at(dense.data_ptr(), dense.numel() * dense.element_size())
+
+    def get_layout(self) -> Any:
+        """Its layout: dense rows of the host."""
+        return None
+
+    def is_allocated(self) -> bool:
+        """Whether it holds data."""
+        return True
+
+    def set_retain(self, retain: bool) -> None:
+        """Nothing: what is read stays."""
+
+    def get_retain(self) -> bool:
+        """True: what is read stays."""
+        return True
+
+
+def borrowed(pointer: int, shape: Sequence[int], strides: Sequence[int], dtype: DataType) -> torch.Tensor:
+    """The memory of another owner, who keeps it, as a torch tensor."""
+    kind = TORCH_DTYPES[dtype]
+    last = sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)) + 1
+    if 0 in shape:
+        return torch.empty(list(shape), dtype=kind)
+    size = last * torch.empty((), dtype=kind).element_size()
+    memory = torch.frombuffer((ctypes.c_char * size).from_address(pointer), dtype=kind)
+    return memory.as_strided(list(shape), list(strides))

@@ -1,0 +1,267 @@
+"""``_ttmlir_runtime.runtime``: devices, tensors, and the submission of programs."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ttnn_jit.ttmlir.ttmlir_runtime.data_types import DataType, on_device
+from ttnn_jit.ttmlir.ttmlir_runtime.debug_hooks import (
+    CallbackContext,
+    DebugHooks,
+    OpContext,
+    TensorRef,
+    get_op_debug_str,
+    get_op_input_refs,
+    get_op_loc_info,
+    get_op_output_refs,
+    get_op_output_tensor,
+    get_program_index,
+    retrieve_tensor_from_pool,
+    unregister_hooks,
+    update_tensor_in_pool,
+)
+from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
+from ttnn_jit.ttmlir.ttmlir_runtime.runtime_tensors import Tensor, borrowed
+
+
+class DeviceRuntime(enum.Enum):
+    """Which runtime a binary is for."""
+
+    Disabled = 0
+    TTNN = 1
+    TTMetal = 2
+
+
+class DispatchCoreType(enum.Enum):
+    """Which cores dispatch; of no effect here."""
+
+    WORKER = 0
+    ETH = 1
+
+
+class FabricConfig(enum.Enum):
+    """How chips are linked; of no effect here."""
+
+    DISABLED = 0
+    FABRIC_1D = 1
+    FABRIC_1D_RING = 2
+    FABRIC_2D = 3
+    FABRIC_2D_TORUS = 4
+    FABRIC_2D_DYNAMIC = 5
+    CUSTOM = 6
+
+
+class MemoryBufferType(enum.Enum):
+    """Kinds of memory."""
+
+    DRAM = 0
+    L1 = 1
+    L1_SMALL = 2
+    TRACE = 3
+
+
+class MeshDeviceOptions:
+    """What a mesh is opened with.
+
+    Attributes:
+        mesh_shape: Its extents.
+    """
+
+    def __init__(self) -> None:
+        self.mesh_shape: Sequence[int] = (1, 1)
+        self.mesh_offset: Sequence[int] = (0, 0)
+        self.device_ids: Sequence[int] = ()
+        self.num_hw_cqs = 1
+        self.enable_program_cache = True
+        self.l1_small_size: int | None = None
+        self.trace_region_size: int | None = None
+        self.dispatch_core_type: DispatchCoreType | None = None
+
+
+class Device:
+    """A mesh of virtual devices, of which all are the CPU.
+
+    Args:
+        shape: The extents of the mesh.
+    """
+
+    def __init__(self, shape: Sequence[int]) -> None:
+        self._shape = list(shape)
+
+    def get_mesh_shape(self) -> list[int]:
+        """The extents of the mesh."""
+        return list(self._shape)
+
+    def get_device_ids(self) -> list[int]:
+        """The numbers of its devices."""
+        count = 1
+        for extent in self._shape:
+            count *= extent
+        return list(range(count))
+
+    def clear_program_cache(self) -> None:
+        """Nothing: programs belong to binaries."""
+
+
+def open_mesh_device(options: MeshDeviceOptions | None = None, *_: Any) -> Device:
+    """A mesh."""
+    return Device((options or MeshDeviceOptions()).mesh_shape)
+
+
+def close_mesh_device(device: Device) -> None:
+    """Ends the use of a mesh."""
+
+
+def set_current_device_runtime(runtime: DeviceRuntime) -> None:
+    """Says for which runtime binaries are."""
+    _current["runtime"] = runtime
+
+
+def get_current_device_runtime() -> DeviceRuntime:
+    """For which runtime binaries are."""
+    return _current["runtime"]
+
+
+def set_compatible_device_runtime(binary: Binary) -> None:  # noqa: ARG001 - all are of one runtime
+    """Says that binaries are for ttnn."""
+    _current["runtime"] = DeviceRuntime.TTNN
+
+
+_current = {"runtime": DeviceRuntime.TTNN}
+
+
+def set_fabric_config(config: FabricConfig) -> None:
+    """Nothing: devices of one process exchange by copies."""
+
+
+def get_num_available_devices() -> int:
+    """The devices of the largest mesh."""
+    return 32
+
+
+def create_borrowed_host_tensor(
+    pointer: int,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    itemsize: int,  # noqa: ARG001 - of the dtype
+    dtype: DataType,
+) -> Tensor:
+    """A tensor over the memory of a caller, who keeps it."""
+    return Tensor([borrowed(pointer, shape, strides, dtype)])
+
+
+def create_owned_host_tensor(
+    pointer: int,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    itemsize: int,  # noqa: ARG001 - of the dtype
+    dtype: DataType,
+) -> Tensor:
+    """A copy of the memory of a caller."""
+    return Tensor([borrowed(pointer, shape, strides, dtype).clone()])
+
+
+def create_multi_device_borrowed_host_tensor(
+    pointers: Sequence[int],
+    shape: Sequence[int],
+    strides: Sequence[int],
+    itemsize: int,  # noqa: ARG001 - of the dtype
+    dtype: DataType,
+    strategy: Mapping[str, str],  # noqa: ARG001 - one part per device
+    mesh_shape: Sequence[int],  # noqa: ARG001 - as many as pointers
+) -> Tensor:
+    """A tensor of a part per device over the memory of a caller, who keeps it."""
+    return Tensor([borrowed(pointer, shape, strides, dtype) for pointer in pointers])
+
+
+def get_layout(binary: Binary, program_index: int, input_index: int) -> None:
+    """The layout of an input: dense rows of the host."""
+
+
+def to_layout(tensor: Tensor, device: Device, layout: None, retain: bool | None = None) -> Tensor:  # noqa: ARG001
+    """The tensor: dense rows of the host are what programs take."""
+    return tensor
+
+
+def to_host(tensor: Tensor, untilize: bool = False, blocking: bool = True) -> list[Tensor]:  # noqa: ARG001
+    """A tensor per device."""
+    return [Tensor([shard]) for shard in tensor.shards]
+
+
+def get_device_tensors(tensor: Tensor) -> list[Tensor]:
+    """A tensor per device, over the same memory."""
+    return [Tensor([shard]) for shard in tensor.shards]
+
+
+def get_num_shards(tensor: Tensor) -> int:
+    """How many devices have a part."""
+    return len(tensor.shards)
+
+
+def memcpy(target: Any, source: Any, *_: Any) -> None:
+    """Copies the elements of a tensor into another, or from or to an address.
+
+    Raises:
+        ValueError: They have other sizes in bytes.
+    """
+    if isinstance(target, Tensor) and isinstance(source, Tensor):
+        data = source.get_data_buffer()
+        if len(data) != target.get_volume() * target.get_element_size():
+            raise ValueError("Tensor sizes must match")
+        if target.get_dtype() is source.get_dtype():
+            target.first.copy_(source.first.reshape(target.first.shape))
+        else:
+            ctypes.memmove(target.first.data_ptr(), data, len(data))
+        return
+    if isinstance(source, Tensor):
+        data = source.get_data_buffer()
+        ctypes.memmove(target, data, len(data))
+        return
+    ctypes.memmove(target.first.data_ptr(), source, target.get_volume() * target.get_element_size())
+
+
+def deallocate_tensor(tensor: Tensor, force: bool = False) -> None:
+    """Nothing: memory is freed with the last user."""
+
+
+def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[Tensor]) -> list[Tensor]:  # noqa: ARG001
+    """The outputs of a program on inputs.
+
+    Raises:
+        CompileError: An operation is not executed here.
+    """
+    given = [tensor.first for tensor in inputs]
+    hooks = DebugHooks.current
+    if hooks is not None:
+        results = hooks.run(binary, program_index, given)
+    else:
+        results = binary.text_module.program(binary.names[program_index])(*given)
+    return [Tensor([on_device(each)]) for each in results]
+
+
+def wait(tensors: Tensor | Sequence[Tensor]) -> None:
+    """Nothing: a submission ends with its results."""
+
+
+def create_scalar_tensor(value: float | int, dtype: DataType) -> Tensor:
+    """A tensor of one element."""
+    from ttnn_jit.ttmlir.ttmlir_runtime.data_types import TORCH_DTYPES
+
+    return Tensor([torch.tensor(value, dtype=TORCH_DTYPES[dtype])])
+
+
+__all__ = [
+    "CallbackContext", "DataType", "DebugHooks", "Device", "DeviceRuntime", "DispatchCoreType", "FabricConfig",
+    "MemoryBufferType", "MeshDeviceOptions", "OpContext", "Tensor", "TensorRef", "close_mesh_device",
+    "create_borrowed_host_tensor", "create_multi_device_borrowed_host_tensor", "create_owned_host_tensor",
+    "create_scalar_tensor", "deallocate_tensor", "get_current_device_runtime", "get_device_tensors", "get_layout",
+    "get_num_available_devices", "get_num_shards", "get_op_debug_str", "get_op_input_refs", "get_op_loc_info",
+    "get_op_output_refs", "get_op_output_tensor", "get_program_index", "memcpy", "open_mesh_device",
+    "retrieve_tensor_from_pool", "set_compatible_device_runtime", "set_current_device_runtime", "set_fabric_config",
+    "submit", "to_host", "to_layout", "unregister_hooks", "update_tensor_in_pool", "wait",
+]  # fmt: skip
