@@ -97,7 +97,7 @@ def _closing(text: str, whole: str) -> int:
 
 def _own(named: Sequence[tuple[str, str]]) -> tuple[ModulePass, ...] | None:
     known = {*pipeline.pass_names(), pipeline.TTMETAL_PIPELINE, "all"}
-    if any(name not in known for name, _ in named):
+    if any(name not in known or pipeline.is_over_texts(name) for name, _ in named):
         return None
     chosen: list[ModulePass] = []
     for name, options in named:
@@ -120,9 +120,15 @@ def _is_own_spec(name: str, options: str) -> bool:
 
 
 def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePass, ...] | None:
-    if any(name not in text_pass_names() for name, _ in named):
-        return None
-    return tuple(each for name, given in named for each in text_passes(name, given, ir_version=ir_version or ""))
+    chosen: list[ModulePass] = []
+    for name, given in named:
+        if pipeline.is_over_texts(name):
+            chosen += pipeline.parse_passes(f"{name}{{{given}}}" if given else name)
+        elif name in text_pass_names():
+            chosen += text_passes(name, given, ir_version=ir_version or "")
+        else:
+            return None
+    return tuple(chosen)
 
 
 def _until(chosen: ChosenPasses, options: argparse.Namespace) -> ChosenPasses:

@@ -290,3 +290,23 @@ def test_arguments_and_results_get_addresses_and_the_module_still_runs():
     (module,) = parse_texts(passed(placed, "ttcore-unwrap-device-module"), "text.mlir")
     found, _ = results_of(module, inputs)
     assert disagreement(wanted, found) == ""
+
+
+def test_a_text_of_stablehlo_becomes_ttnn_in_one_command_line(tmp_path, capsys):
+    file = tmp_path / "model.mlir"
+    file.write_text("""
+    func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>) -> tensor<4x16xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+      %1 = stablehlo.tanh %0 : tensor<4x16xf32>
+      return %1 : tensor<4x16xf32>
+    }""")
+    options = ["--stablehlo-to-ttir-pipeline", f"--{PIPELINE}", "--ttcore-unwrap-device-module"]
+    assert opt_main([*options, str(file)]) == 0
+    text = capsys.readouterr().out
+    assert '"ttnn.matmul"' in text
+    assert "stablehlo." not in text
+    (module,) = parse_texts(text, "text.mlir")
+    inputs = [torch.randn(4, 8), torch.randn(8, 16)]
+    (found,), _ = results_of(module, inputs)
+    torch.testing.assert_close(found, torch.tanh(inputs[0] @ inputs[1]), rtol=1e-5, atol=1e-5)
