@@ -259,6 +259,11 @@ def pass_names() -> tuple[str, ...]:
     return (*_OWN_PASSES, *USER_PASSES)
 
 
+def is_over_texts(name: str) -> bool:
+    """Whether a pass takes texts of tt-mlir, and no module of this compiler: its class says `over_texts`."""
+    return bool(getattr(_OWN_PASSES.get(name), "over_texts", False))
+
+
 def known_name(name: str, others: Iterable[str] = ()) -> str:
     """A name, which is that of a pass or one of `others`.
 
