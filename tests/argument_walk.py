@@ -72,10 +72,10 @@ def functions() -> Mapping[str, TtnnOperation]:
     return {**{name: _FUNCTIONS[name] for name in _NAMES}, **GRADIENTS}
 
 
-def calls(names: Sequence[str] = ()) -> Iterator[Call]:
-    """All calls, or those of the named functions, on a chip device and on one without rules."""
+def calls(names: Sequence[str] = (), targets: Sequence[str] = ("cpu", "wormhole_b0")) -> Iterator[Call]:
+    """All calls, or those of the named functions, on a device without rules and on one of a chip."""
     known = functions()
-    for target in ("cpu", "wormhole_b0"):
+    for target in targets:
         device = ttnn.open_device(device_id=0, target=target)
         for name in names or (*known, *HOST):
             function = known[name] if name in known else getattr(ttnn, name)

@@ -144,7 +144,8 @@ def activated() -> Calls:
     mesh, _ = _opened()
     x = _on(mesh, torch.randn(DEVICES, 512, 512), 0)
     both = ttnn_jit.jit()(lambda x: ttnn.relu(ttnn.all_reduce(x)) + 1.0)
-    total, function = ttnn_jit.jit()(ttnn.all_reduce), ttnn_jit.jit()(lambda x: ttnn.relu(x) + 1.0)
+    total = ttnn_jit.jit()(lambda x: ttnn.all_reduce(x, cluster_axis=1))
+    function = ttnn_jit.jit()(lambda x: ttnn.relu(x) + 1.0)
     return {"mesh": partial(both, x), "two programs": lambda: function(total(x))}
 
 

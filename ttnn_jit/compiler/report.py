@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.codegen.bodies.steps import KernelBody
     from ttnn_jit.codegen.schedules.host_plan import HostPlan
+    from ttnn_jit.compiler.link_costs import LinkCosts
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -112,6 +113,7 @@ class Report:
         runs_launches: Whether the target is the host itself: then texts show launches first, and of the pairs that were
             not fused only those in two launches.
         refused_before: The operations that tt-mlir refused until August 2026, a sentence each.
+        links: The collectives on the links of a machine; None if none was asked for.
     """
 
     name: str
@@ -124,6 +126,7 @@ class Report:
     updates: tuple[tuple[int, bool], ...] = ()
     runs_launches: bool = False
     refused_before: tuple[str, ...] = ()
+    links: LinkCosts | None = None
 
     def __str__(self) -> str:
         lines = [self._head(), *(f"  {text}" for text in self._launches() if self.runs_launches)]
@@ -147,6 +150,7 @@ class Report:
         yield from (f"writes argument {index}{' where it lies' if lies else ''}" for index, lies in self.updates)
         yield from (f"beside kernels: {name}" for name in self.host_operations)
         yield from self.refused_before
+        yield from self.links.lines() if self.links is not None else ()
         if not self.runs_launches:
             yield from self._launches()
         for pair in self.not_fused:

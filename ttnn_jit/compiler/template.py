@@ -7,7 +7,7 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import starmap
@@ -189,9 +189,14 @@ def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
     return (*map(sizes_in, request.inputs), request.integers, floats)
 
 
-def marked_places(request: Request) -> set[Place]:
-    """The sizes that the user marked as open: extents, and with them the strides and the shard of their tensor."""
-    each = enumerate(zip(request.marked_axes, request.inputs, strict=False))
+def marked_places(marked_axes: Sequence[Collection[int]], inputs: Sequence[TensorSpec]) -> set[Place]:
+    """The sizes that the user marked as open: extents, and with them the strides and the shard of their tensor.
+
+    Args:
+        marked_axes: Per tensor the axes of the extents.
+        inputs: The specs of the tensors.
+    """
+    each = enumerate(zip(marked_axes, inputs, strict=False))
     return {
         (index, place)
         for index, (axes, spec) in each
@@ -288,7 +293,8 @@ def trace_template(
     with trace.recording():
         specs, numbers = symbols.traced(request.inputs, (request.integers, request.floats), hidden.own)
         lowered = request.with_inputs(specs, *numbers).opening(hidden).lower()
-        if lowered.opaque is not None or has_collectives(lowered.module):  # whose slices are of one size
+        has_ranks = request.devices is not None and request.devices.remote
+        if lowered.opaque is not None or (has_ranks and has_collectives(lowered.module)):  # whose bytes are of one size
             raise ServesOneCallError
         driver.check_kernel_operands(lowered, request.target)
         complete = hidden.completed()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.found import FetchHidden, Found, GuardedReads, GuardOf
 from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, sizes_of_reads, with_forms
 from ttnn_jit.compiler.l1_requirement import ExceedsL1Error
 from ttnn_jit.compiler.request import Compilation, Request
+from ttnn_jit.compiler.siblings import Siblings
 from ttnn_jit.compiler.stored_programs import StoredPrograms
 from ttnn_jit.compiler.stored_templates import keep_template, read_template
 from ttnn_jit.compiler.symbols import Place, Symbols, names_of_sizes
@@ -34,36 +36,6 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.specs.extents.float_functions import double
 from ttnn_jit.specs.extents.trace import ServesOneCallError
-
-
-class GuardedReads(Protocol):
-    """What decides whether the reads of a compilation have their current values."""
-
-    @property
-    def reads(self) -> Sequence[Read]:
-        """The reads, without references to tensors."""
-
-
-FetchHidden = Callable[[Any], "Sequence[Any] | None"]
-"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
-
-GuardOf = Callable[[Compilation], GuardedReads]
-"""Makes the guard of a compilation."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """The compilation of a call.
-
-    Attributes:
-        compilation: The compilation.
-        guard: Its guard.
-        hidden: The hidden inputs of the call; None if a compile has taken place since they were fetched.
-    """
-
-    compilation: Compilation
-    guard: Any
-    hidden: Sequence[Any] | None = None
 
 
 @dataclass
@@ -207,60 +179,109 @@ class Templates:
             False: none.
         guard_of: See `GuardOf`.
         warn: Warns the user that calls that differ in sizes alone need too many templates.
+        siblings: The programs of other copies of the function; None: there are none.
     """
 
-    def __init__(self, dynamic: bool | None, guard_of: GuardOf, warn: Callable[[str], None] = warn_user) -> None:
+    def __init__(
+        self,
+        dynamic: bool | None,
+        guard_of: GuardOf,
+        warn: Callable[[str], None] = warn_user,
+        siblings: Siblings | None = None,
+    ) -> None:
         self._dynamic = dynamic
         self._guard_of = guard_of
         self._warn = warn
+        self._siblings = siblings
         self._families: dict[Hashable, _Family] = {}
 
     def clear(self) -> None:
         """Forget every template."""
         self._families.clear()
 
-    def compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
+    def compilation(
+        self,
+        key: tuple[Hashable, ...],
+        request: Request,
+        fetch: FetchHidden,
+        *,
+        use_disk: bool,
+        searched: StoredPrograms | None = None,
+    ) -> Found:
         """The compilation of a request.
 
-        It is looked up by the templates in memory, then on disk by the request, then by the templates on disk. What is
-        not found is compiled, as a template if an extent has varied.
+        It is looked up by the templates in memory, those of other copies of the function included, then on disk by the
+        request, then by the templates on disk. What is not found is compiled, as a template if an extent has varied.
 
         Args:
             key: The key of the call without its sizes: `key_without_sizes`.
             request: The request.
             fetch: The hidden inputs of the call by the guard of a template.
             use_disk: Whether programs are looked up on disk, and stored there.
+            searched: The stored programs, if the request was not found there.
 
         Raises:
             CompileError, ArgumentError, GridError: As `driver.compile_program`.
         """
         try:
-            return self._compilation(key, request, fetch, use_disk=use_disk)
+            return self._compilation(key, request, fetch, use_disk=use_disk, searched=searched)
         except ExceedsL1Error:  # a compile of this size says what does not fit
             compilation = driver.compile_anew(request, StoredPrograms.of(request, use_disk=use_disk))
             return Found(compilation, self._guard_of(compilation))
 
-    def _compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
+    def _compilation(
+        self,
+        key: tuple[Hashable, ...],
+        request: Request,
+        fetch: FetchHidden,
+        *,
+        use_disk: bool,
+        searched: StoredPrograms | None,
+    ) -> Found:
         family = self._family(key, request)
         if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
             return found
-        stored = StoredPrograms.of(request, use_disk=use_disk)
-        compilation = stored.find()
+        if family is not None and (found := self._of_siblings(key, family, request, fetch)) is not None:
+            return found
+        stored = searched or StoredPrograms.of(request, use_disk=use_disk)
+        compilation = None if searched else stored.find()
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
             return Found(compilation, self._guard_of(compilation))
-        family.marked |= marked_places(request)
+        family.marked |= marked_places(request.marked_axes, request.inputs)
+        if self._siblings is not None:
+            family.seen = [*self._siblings.seen_beside(key, family.seen), *family.seen]
         seen = SeenCall(sizes_of(request), {}, {})
         family.seen = [*family.seen[: _MAX_SEEN - 1], seen]
         made = None
         if compilation is None:
-            made = self._from_disk(family, request, stored) or self._compiled(family, request, stored, fetch)
+            made = self._from_disk(family, request, stored) or self._compiled(key, family, request, stored, fetch)
         if made is None:
             compilation = compilation or driver.compile_anew(request, stored)
             made = Found(compilation, self._guard_of(compilation))
+            if self._siblings is not None:
+                self._siblings.add(key, seen.sizes, replace(compilation, reads=tuple(made.guard.reads)))
         reads = made.compilation.reads
         seen.hidden, seen.numbers = sizes_of_reads(reads), numbers_of_reads(reads)
+        if self._siblings is not None:
+            self._siblings.add_seen(key, seen)
         return made
+
+    def note(
+        self,
+        key: tuple[Hashable, ...],
+        request: Request,
+        marked_axes: Sequence[Collection[int]],
+        reads: Sequence[Read],
+    ) -> None:
+        """Note a call whose program was found on disk before the templates were loaded."""
+        family = self._family(key, request)
+        if family is not None:
+            family.marked |= marked_places(marked_axes, request.inputs)
+            seen = SeenCall(sizes_of(request), sizes_of_reads(reads), numbers_of_reads(reads))
+            family.seen.append(seen)
+            if self._siblings is not None:
+                self._siblings.add_seen(key, seen)
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):
@@ -269,6 +290,28 @@ class Templates:
         if family is None:
             family = self._families[key] = _Family()
         return family
+
+    def _of_siblings(self, key: Hashable, family: _Family, request: Request, fetch: FetchHidden) -> Found | None:
+        """The compilation of a request by a program of another copy of the function."""
+        if self._siblings is None:
+            return None
+        for compiled in self._siblings.templates(key, [each.compiled for each in family.templates]):
+            guard = self._guard_of(Compilation(compiled.program, compiled.reads, compiled.structure))
+            if fetch(guard) is not None:
+                own = _Guarded.of(compiled, guard, None, is_read=False)
+                adopted = _Family(templates=[own]).find(request, fetch, self._guard_of)
+                if adopted is not None:
+                    family.templates.append(own)
+                    return adopted
+        for compilation in self._siblings.compilations(key, sizes_of(request)):
+            guard = self._guard_of(compilation)
+            hidden = fetch(guard)
+            if hidden is not None:
+                reads = compilation.reads
+                family.seen.append(SeenCall(sizes_of(request), sizes_of_reads(reads), numbers_of_reads(reads)))
+                COUNTERS.memory_hits += 1
+                return Found(compilation, guard, hidden)
+        return None
 
     def _from_disk(self, family: _Family, request: Request, stored: StoredPrograms) -> Found | None:
         """The compilation of a request by a template on disk that is not in memory yet."""
@@ -289,7 +332,9 @@ class Templates:
             return exact
         return self._guard_of(replace(compilation, reads=with_forms(compilation.reads, compiled.hidden)))
 
-    def _compiled(self, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden) -> Found | None:
+    def _compiled(
+        self, key: Hashable, family: _Family, request: Request, stored: StoredPrograms, fetch: FetchHidden
+    ) -> Found | None:
         """The compilation of a request by a template that is made for it."""
         if family.serves_one_call or not self._has_room(family, request, fetch):
             return None
@@ -309,6 +354,8 @@ class Templates:
         exact = self._guard_of(compilation)
         digest = keep_template(made, request, stored)
         family.templates.append(_Guarded.of(made, self._open_guard(made, compilation, exact), digest, is_read=False))
+        if self._siblings is not None:
+            self._siblings.add_template(key, family.templates[-1].compiled)
         if not made.fits_l1:  # the template is for other sizes
             raise ExceedsL1Error
         return Found(compilation, exact)

@@ -81,7 +81,7 @@ def _routine(op: RoutineOp, operands: Sequence[Tensor], math_: NumpyVector, nume
         loop(*(part for window in windows for part in window), *loops.extents[outer:], *constants)
     if op.packs_rows:
         (spec,), (values,) = results, made
-        return [_packed_numbers(values.reshape(spec.shape), spec.dtype, numerics)]
+        return [packed_numbers(values.reshape(spec.shape), spec.dtype, numerics)]
     return made
 
 
@@ -129,10 +129,10 @@ def _repacked(op: TypecastOp, operands: Sequence[Tensor], _: NumpyVector, numeri
     (operand,), dtype = operands, spec_of(op.results[0].type).dtype
     if not dtype.is_block_float:
         return [operand.values]
-    return [_packed_numbers(operand.values, dtype, numerics)]
+    return [packed_numbers(operand.values, dtype, numerics)]
 
 
-def _packed_numbers(values: Array, dtype: DataType, numerics: Numerics) -> Array:
+def packed_numbers(values: Array, dtype: DataType, numerics: Numerics) -> Array:
     """The values after they are packed to block floats and unpacked; packing them again changes nothing."""
     if numerics is Numerics.DEVICE:
         values = np.where(np.isnan(values), np.float32(np.inf), values)

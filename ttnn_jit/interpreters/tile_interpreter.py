@@ -91,16 +91,38 @@ def interpret(module: ModuleOp, inputs: Sequence[Array], entry: str | None = Non
         CompileError: An op is unknown to the interpreter or reads a slot that was never written, or there is no such
             entry point.
     """
+    machine = machine_of(module, entry)
+    block = machine.function.body.block
+    with NumpyVector.quiet():
+        machine.bind(block, inputs)
+        machine.run(block)
+    return machine.results()
+
+
+def machine_of(module: ModuleOp, entry: str | None) -> Machine:
+    """A machine that can run an entry point of the module.
+
+    Raises:
+        ArgumentError, CompileError: As `interpret` does.
+    """
     function = entry_point(module, entry)
     functions = {each.sym_name.data: each for each in call_graph_post_order(module, (function,))}
     _require_small(module, function, functions)
     for op in (op for each in functions.values() for op in each.body.block.ops):
         refuse_packed(op)
-    machine = _Machine(system_desc_of(module).numerics, functions)
-    with NumpyVector.quiet():
-        machine.bind(function.body.block, inputs)
-        machine.run(function.body.block)
-    return machine.results()
+    return Machine(system_desc_of(module).numerics, function, functions)
+
+
+def run_op(machine: Machine, op: Operation) -> None:
+    """Executes an op.
+
+    Raises:
+        CompileError: It is unknown to the interpreter.
+    """
+    handler = _handler_of(op.__class__)
+    if handler is None:
+        raise refusal(op, "it is unknown to the tile interpreter")
+    handler(machine, op)
 
 
 def _require_small(module: ModuleOp, function: FuncOp, functions: Mapping[str, FuncOp]) -> None:
@@ -136,9 +158,12 @@ def _elements(type_: Attribute) -> int:
             return 0
 
 
-class _Machine:
-    def __init__(self, numerics: Numerics, functions: Mapping[str, FuncOp]) -> None:
+class Machine:
+    """The execution of a function, and of those that it calls."""
+
+    def __init__(self, numerics: Numerics, function: FuncOp, functions: Mapping[str, FuncOp]) -> None:
         self.numerics = numerics
+        self.function = function
         self.functions = functions
         self.math = NumpyVector()
         self.environment: dict[SSAValue, Any] = {}
@@ -164,10 +189,7 @@ class _Machine:
     def run(self, block: Block) -> None:
         """Executes the ops of `block`."""
         for op in block.ops:
-            handler = _handler_of(op.__class__)
-            if handler is None:
-                raise refusal(op, "it is unknown to the tile interpreter")
-            handler(self, op)
+            run_op(self, op)
 
     # Tensors
 
@@ -410,37 +432,37 @@ def _buffer_shape(type_: Attribute) -> tuple[int, ...]:
     return memref_shape(type_.underlying)
 
 
-_HANDLERS: dict[type[Operation], Callable[[_Machine, Any], None]] = {
-    EmptyOp: _Machine._empty,
-    MaskOp: _Machine._mask,
-    ViewLayoutOp: _Machine._view,
-    FullOp: _Machine._full,
-    GenericOp: _Machine._generic,
-    CallOp: _Machine._call,
-    ReturnOp: _Machine._return,
-    arith.ConstantOp: _Machine._constant,
-    WaitOp: _Machine._buffer,
-    ReserveOp: _Machine._buffer,
-    AcquireDstOp: _Machine._acquire,
-    memref.SubviewOp: _Machine._subview,
-    scf.ForOp: _Machine._block_loop,
-    ForOp: _Machine._tile_loop,
-    linalg.GenericOp: _Machine._linalg,
-    linalg.YieldOp: _Machine._linalg_yield,
-    LoadOp: _Machine._load,
-    StoreOp: _Machine._store,
-    TileTypecastOp: _Machine._cast,
-    TileBcastOp: _Machine._broadcast_tile,
-    TileFillOp: _Machine._fill,
-    scf.YieldOp: _Machine.skip,
-    YieldOp: _Machine.skip,
-    **dict.fromkeys(WHOLE_TENSOR_OPS, _Machine._whole_tensor_op),
-    ElementwiseOp: _Machine._apply,
-    AccumulatingOp: _Machine._accumulate,
+_HANDLERS: dict[type[Operation], Callable[[Machine, Any], None]] = {
+    EmptyOp: Machine._empty,
+    MaskOp: Machine._mask,
+    ViewLayoutOp: Machine._view,
+    FullOp: Machine._full,
+    GenericOp: Machine._generic,
+    CallOp: Machine._call,
+    ReturnOp: Machine._return,
+    arith.ConstantOp: Machine._constant,
+    WaitOp: Machine._buffer,
+    ReserveOp: Machine._buffer,
+    AcquireDstOp: Machine._acquire,
+    memref.SubviewOp: Machine._subview,
+    scf.ForOp: Machine._block_loop,
+    ForOp: Machine._tile_loop,
+    linalg.GenericOp: Machine._linalg,
+    linalg.YieldOp: Machine._linalg_yield,
+    LoadOp: Machine._load,
+    StoreOp: Machine._store,
+    TileTypecastOp: Machine._cast,
+    TileBcastOp: Machine._broadcast_tile,
+    TileFillOp: Machine._fill,
+    scf.YieldOp: Machine.skip,
+    YieldOp: Machine.skip,
+    **dict.fromkeys(WHOLE_TENSOR_OPS, Machine._whole_tensor_op),
+    ElementwiseOp: Machine._apply,
+    AccumulatingOp: Machine._accumulate,
 }
 """The handler by the class of an op, or by the base class of its family."""
 
 
 @memoized
-def _handler_of(kind: type[Operation]) -> Callable[[_Machine, Any], None] | None:
+def _handler_of(kind: type[Operation]) -> Callable[[Machine, Any], None] | None:
     return next((_HANDLERS[each] for each in kind.__mro__ if each in _HANDLERS), None)

@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 from ttnn_jit.compiler import driver
 from ttnn_jit.diagnostics.errors import ArgumentError, LayoutError
 from ttnn_jit.dialects import system_desc_of
-from ttnn_jit.dialects.argument_notes import shared_blocks_of, whole_arguments_of
+from ttnn_jit.dialects.argument_notes import shared_blocks_of, updates_of, whole_arguments_of
 from ttnn_jit.dialects.functions import single_function
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.dialects.locations import location_of
@@ -24,7 +24,7 @@ from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
-from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch
+from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch, torch_copy
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
@@ -98,17 +98,13 @@ def _of_module(options: argparse.Namespace, module: ModuleOp) -> list[torch.Tens
     function, devices = single_function(module), mesh_devices_of(module)
     specs = _argument_specs(function)
     if devices is not None:
-        if options.interpret:
-            raise ArgumentError(
-                "--interpret runs the program of one device, and the module is of a mesh", help="leave it out"
-            )
         whole = whole_arguments_of(function)
         specs = [spec for at, spec in enumerate(specs) for _ in range(1 if at in whole else len(devices))]
     inputs = _inputs(options, specs)
     if devices is not None:
         inputs = _with_shared_blocks(function, len(devices), inputs)
     if options.interpret:
-        return _interpreted(module, inputs)
+        return _interpreted(module, inputs, devices)
     return _results(driver.compile_scheduled(module), inputs, system_desc_of(module))
 
 
@@ -183,7 +179,7 @@ def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemD
     with Device(target) as device:
         tensors = [from_torch(tensor, spec, device) for tensor, spec in zip(inputs, program.plan.inputs, strict=True)]
         results = program(*tensors)
-        return [result.to_torch() for result in (results if isinstance(results, tuple) else (results,))]
+        return [torch_copy(result) for result in (results if isinstance(results, tuple) else (results,))]
 
 
 def _on_mesh(
@@ -196,17 +192,25 @@ def _on_mesh(
         own = [every[number] for number in devices.numbers]
         homes = (own[plan.positions[index]] for index in range(len(plan.inputs)))
         tensors = [from_torch(*each) for each in zip(inputs, plan.inputs, homes, strict=True)]
-        return [result.to_torch() for result in program.run_on(own, tensors)]
+        return [torch_copy(result) for result in program.run_on(own, tensors)]
 
 
-def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor], devices: MeshDevices | None) -> list[torch.Tensor]:
+    from ttnn_jit.interpreters.mesh_interpreter import interpret_on_mesh
     from ttnn_jit.interpreters.tile_interpreter import interpret
 
     function = single_function(module)
-    arrays = list(map(_as_array, inputs, _argument_specs(function)))
     returned = function.body.block.last_op
     assert returned is not None, "a function ends with its return"
-    return list(map(_as_tensor, interpret(module, arrays), (spec_of(value.type) for value in returned.operands)))
+    given, made = _argument_specs(function), [spec_of(value.type) for value in returned.operands]
+    if devices is None:
+        return list(map(_as_tensor, interpret(module, [*map(_as_array, inputs, given)]), made))
+    whole = whole_arguments_of(function)
+    alone = {result for argument, result in updates_of(function) if argument in whole}
+    on_each = [spec for at, spec in enumerate(given) for _ in range(1 if at in whole else len(devices))]
+    of_each = [spec for at, spec in enumerate(made) for _ in range(1 if at in alone else len(devices))]
+    arrays = interpret_on_mesh(module, devices, [*map(_as_array, inputs, on_each)])
+    return list(map(_as_tensor, arrays, of_each))
 
 
 def _as_array(tensor: torch.Tensor, spec: TensorSpec) -> Any:
@@ -227,4 +231,4 @@ def _as_tensor(array: Any, spec: TensorSpec) -> torch.Tensor:
         return torch.from_numpy(array).view(spec.dtype.torch)
     buffer = HOST_POOL.allocate(spec.nbytes)
     store_elements(spec, buffer, array.tobytes())
-    return Tensor(spec, None, buffer).to_torch()
+    return torch_copy(Tensor(spec, None, buffer))

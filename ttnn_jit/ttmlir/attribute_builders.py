@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from xdsl.dialects import builtin
 from xdsl.ir import Attribute
 
@@ -81,11 +82,21 @@ def _integers(width: int) -> Callable[[Any], Attribute]:
     return lambda values: builtin.ArrayAttr([builtin.IntegerAttr(int(each), element) for each in values])
 
 
+def _elements(numbers: np.ndarray[Any, np.dtype[np.int64]]) -> Attribute:
+    kind = builtin.TensorType(builtin.i64, list(numbers.shape))
+    return builtin.DenseIntOrFPElementsAttr.from_list(kind, numbers.reshape(-1).tolist())
+
+
 _MAKERS: dict[str, Callable[[Any], Attribute]] = {
     "UnitAttr": lambda _: builtin.UnitAttr(),
     "BoolAttr": lambda value: builtin.IntegerAttr(-1 if value else 0, builtin.i1),
     "F32Attr": lambda value: builtin.FloatAttr(float(value), builtin.f32),
     "F64Attr": lambda value: builtin.FloatAttr(float(value), builtin.f64),
+    "I1Attr": lambda value: builtin.IntegerAttr(-1 if value else 0, builtin.i1),
+    "DenseBoolArrayAttr": lambda values: builtin.DenseArrayBase.from_list(
+        builtin.i1, [-1 if each else 0 for each in values]
+    ),
+    "I64ElementsAttr": lambda values: _elements(np.asarray(values, np.int64)),
     "I64ArrayAttr": _integers(64),
     "I32ArrayAttr": _integers(32),
     "FlatSymbolRefAttr": builtin.SymbolRefAttr,

@@ -32,18 +32,18 @@ def view_from_tables(name: str) -> type[OpView] | None:
     rows = tables.operation_rows(name)
     if not rows:
         return None
-    row = rows[0]
 
     def __init__(self: OpView, *arguments: Any, loc: Any = None, ip: Any = None, **keywords: Any) -> None:  # noqa: N807
-        made = _Call(row, arguments, keywords).op((loc or Location.current_or_unknown()).held)
+        made = _call_of(rows, arguments, keywords).op((loc or Location.current_or_unknown()).held)
         InsertionPoint.insert_there(made, ip)
         Operation.__init__(self, made)
 
     fields: dict[str, Any] = {"OPERATION_NAME": name, "__init__": __init__, "__doc__": f"``{name}``."}
-    fields |= {_python_name(each.name): _part(named_operands, each.name, each.count) for each in row.operands}
-    fields |= {_python_name(each.name): _part(named_results, each.name, each.count) for each in row.results}
-    fields |= {_python_name(each.name): _attribute(each) for each in row.attributes}
-    fields |= {_python_name(each.name): _region(index) for index, each in enumerate(row.regions)}
+    for row in reversed(rows):  # of names that several versions have, the newest says more
+        fields |= {_python_name(each.name): _part(named_operands, each.name, each.count) for each in row.operands}
+        fields |= {_python_name(each.name): _part(named_results, each.name, each.count) for each in row.results}
+        fields |= {_python_name(each.name): _attribute(each) for each in row.attributes}
+        fields |= {_python_name(each.name): _region(index) for index, each in enumerate(row.regions)}
     fields |= {"operation": Operation.operation}
     return type(tables.operation_class_name(name), (OpView,), fields)
 
@@ -91,6 +91,21 @@ def _region(index: int) -> property:
     return property(lambda view: Region(view.held.regions[index]))
 
 
+def _call_of(rows: Sequence[OperationRow], arguments: Sequence[Any], keywords: Mapping[str, Any]) -> _Call:
+    """The call by the newest version whose row takes the arguments.
+
+    Raises:
+        TypeError: None does; the message says why of each.
+    """
+    errors = []
+    for row in rows:
+        try:
+            return _Call(row, arguments, keywords)
+        except TypeError as error:
+            errors.append(error)
+    raise errors[0] if len(errors) == 1 else TypeError("; or ".join(map(str, errors)))
+
+
 class _Call:
     """The arguments of a class's call, by the names of its row.
 
@@ -111,18 +126,31 @@ class _Call:
         waiting = {True: [*self._names(are_operands=True)], False: [*self._names(are_operands=False)]}
         for value in rest:
             names = [name for name in waiting[_is_operand(value)] if name not in given]
+            if value is None:
+                names = [name for name in (*waiting[True], *waiting[False]) if name not in given]
             if not names:
                 raise TypeError(f"{row.name}: more positional arguments than it has")
             given[names[0]] = value
         self._given = given
         self._types = types
+        self._require()
 
     def _result_types(self, rest: list[Any]) -> tuple[list[Any], list[Any]]:
         types: list[Any] = []
         for _ in self._row.results:
+            if not rest or not (rest[0] is None or _are_types(rest[0])):
+                break  # the rest are results that may be absent
             found = rest.pop(0)
             types += [*found] if isinstance(found, Sequence) else [] if found is None else [found]
         return types, rest
+
+    def _require(self) -> None:
+        for each in self._row.operands:
+            if not each.count and self._given.get(each.name) is None:
+                raise TypeError(f"{self._row.name}: missing operand {each.name!r}")
+        for attribute in self._row.attributes:
+            if _must_be_there(attribute) and self._given.get(attribute.name) is None:
+                raise TypeError(f"{self._row.name}: missing attribute {attribute.name!r}")
 
     def _names(self, *, are_operands: bool) -> Iterable[str]:
         """The names of operands or attributes, those that must be there first."""
@@ -142,8 +170,6 @@ class _Call:
             is_absent = value is None or (value is False and each.kind.startswith("UnitAttr"))
             if not is_absent:
                 properties[each.name] = attribute_from(value, each.kind)
-            elif _must_be_there(each):
-                raise TypeError(f"{self._row.name}: missing attribute {each.name!r}")
         if self._row.has("AttrSizedOperandSegments"):
             properties[NAMES["operands"]] = segments(*sizes)
         types = self._types
@@ -164,8 +190,6 @@ class _Call:
         sizes = []
         for each in self._row.operands:
             found = self._given.get(each.name)
-            if found is None and not each.count:
-                raise TypeError(f"{self._row.name}: missing operand {each.name!r}")
             values = [] if found is None else [*found] if isinstance(found, list | tuple) else [found]
             operands += [held_value(value) for value in values]
             sizes.append(len(values))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ttnn_jit.ttmlir.enums import enum_of
 from ttnn_jit.ttmlir.mlir_operations import Module
+from ttnn_jit.ttmlir.passmanager import run_passes
 from ttnn_jit.ttmlir.ttmlir_runtime.program_binary import Binary
 
 DataType = enum_of("DataType", "ttcore")
@@ -46,33 +47,39 @@ class MLIRModuleLogger:
         """Nothing: the passes of bindings are one step."""
 
 
-def _as_it_is(name: str) -> Callable[..., None]:
-    """A pipeline behind which the module stays a module of its dialect, which the runtime executes."""
+def _pipeline(name: str) -> Callable[..., None]:
+    """A pass or pipeline over texts, by its name."""
 
-    def run(module: Module, *_: Any, **__: Any) -> None:
-        module.operation.verify()
+    def run(module: Module, options: str = "", **_: Any) -> None:
+        run_passes(module, [(name, options)])
 
-    run.__name__ = name
-    run.__doc__ = "Verifies the module, which the runtime executes as it is."
+    run.__name__ = name.replace("-", "_")
+    run.__doc__ = f"Runs `{name}` on a module, which changes."
     return run
 
 
-ttir_to_ttnn_runtime_pipeline = _as_it_is("ttir_to_ttnn_runtime_pipeline")
-ttir_to_ttnn_backend_pipeline = _as_it_is("ttir_to_ttnn_backend_pipeline")
-
-
-def ttnn_to_flatbuffer_bin(module: Module, *_: Any, **__: Any) -> Binary:
-    """The binary of a module."""
-    return Binary.of_module(module.held)
+ttir_to_ttnn_runtime_pipeline = _pipeline("ttir-to-ttnn-runtime-pipeline")
+ttir_to_ttnn_backend_pipeline = _pipeline("ttir-to-ttnn-backend-pipeline")
+ttir_to_ttnn_common_pipeline = _pipeline("ttir-to-ttnn-common-pipeline")
+ttnn_common_to_runtime_pipeline = _pipeline("ttnn-common-to-runtime-pipeline")
+stablehlo_pipeline = _pipeline("stablehlo-pipeline")
+stablehlo_to_ttir_pipeline = _pipeline("stablehlo-to-ttir-pipeline")
 
 
 def tt_populate_argument_types(module: Module, options: str) -> None:
     """Says of arguments whether they are inputs, parameters or constants.
 
-    Raises:
-        NotImplementedError: Always: the passes of argument types are not built.
+    Args:
+        module: The module.
+        options: ``argument-types=function=input,parameter``, or what stands behind the first ``=``.
     """
-    raise NotImplementedError("tt_populate_argument_types")
+    text = options if options.startswith("argument-types=") else f"argument-types={options}"
+    run_passes(module, [("tt-populate-argument-types", text)])
+
+
+def ttnn_to_flatbuffer_bin(module: Module, *_: Any, **__: Any) -> Binary:
+    """The binary of a module."""
+    return Binary.of_module(module.held)
 
 
 def _absent(name: str, reason: str) -> Callable[..., Any]:
@@ -93,6 +100,4 @@ translate_to_cpp = _absent("translate_to_cpp", _CPP)
 ttir_to_emitc_pipeline = _absent("ttir_to_emitc_pipeline", _CPP)
 translate_to_python = _absent("translate_to_python", "use `ttnn-jit translate --mlir-to-python`")
 ttir_to_emitpy_pipeline = _absent("ttir_to_emitpy_pipeline", "use `ttnn-jit translate --mlir-to-python`")
-stablehlo_pipeline = _absent("stablehlo_pipeline", "StableHLO is not executed yet")
-stablehlo_to_ttir_pipeline = _absent("stablehlo_to_ttir_pipeline", "StableHLO is not executed yet")
 ttnn_to_flatbuffer_file = _absent("ttnn_to_flatbuffer_file", "binaries are not written yet")

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
+from ttnn_jit.diagnostics.errors import TtnnJitError
+from ttnn_jit.dialects.upstream.context import UpstreamContext
+from ttnn_jit.transforms import pipeline
+from ttnn_jit.transforms.texts.registry import text_passes
 from ttnn_jit.ttmlir.mlir_contexts import Context
+from ttnn_jit.ttmlir.mlir_operations import MLIRError
+
+_PASS = re.compile(r"\s*,?\s*(?P<name>\w[\w-]*)\s*(?:\{(?P<options>[^}]*)\})?")
 
 
 class PassManager:
@@ -14,13 +23,19 @@ class PassManager:
         pipeline: ``builtin.module(a,b{option=value})``.
     """
 
-    def __init__(self, pipeline: str) -> None:
+    def __init__(self, pipeline: str = "builtin.module()") -> None:
         self._pipeline = pipeline
 
     @classmethod
     def parse(cls, pipeline: str, context: Context | None = None) -> Self:  # noqa: ARG003 - there is one context
-        """The passes of a text."""
-        return cls(pipeline)
+        """The passes of a text.
+
+        Raises:
+            ValueError: It is no pipeline.
+        """
+        made = cls(pipeline)
+        list(made._passes())
+        return made
 
     def enable_ir_printing(self, *_: Any, **__: Any) -> None:
         """Nothing: texts are printed by their owner."""
@@ -29,6 +44,33 @@ class PassManager:
         """Runs the passes.
 
         Raises:
-            NotImplementedError: Always: `ttmlir-opt` runs passes on texts.
+            MLIRError: The module is invalid, or a pass is unknown or refused.
         """
-        raise NotImplementedError(f"{self._pipeline}: passes run by `ttmlir-opt` on a text")
+        run_passes(op, [*self._passes()])
+
+    def _passes(self) -> Iterator[tuple[str, str]]:
+        rest = pipeline.without_anchors(self._pipeline).strip()
+        while rest:
+            match = _PASS.match(rest)
+            if match is None:
+                raise ValueError(f"{self._pipeline!r} is no pipeline: write `builtin.module(a,b{{option=value}})`")
+            yield match["name"], match["options"] or ""
+            rest = rest[match.end() :].strip()
+
+
+def run_passes(module: Any, passes: Sequence[tuple[str, str]]) -> None:
+    """Runs passes over texts on a module, which changes.
+
+    Args:
+        module: The module.
+        passes: Names with options, ``option=value option=value``.
+
+    Raises:
+        MLIRError: The module is invalid, or a pass is unknown or refused.
+    """
+    try:
+        for name, options in passes:
+            for each in text_passes(name, options):
+                each.apply(UpstreamContext.make(), module.held)
+    except TtnnJitError as error:
+        raise MLIRError(f"Failure while executing pass pipeline:\n{error}", [error]) from error

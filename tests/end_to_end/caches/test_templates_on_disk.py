@@ -422,8 +422,8 @@ def test_a_template_of_attributes_that_change_serves_another_process():
 
     for rows in (5, 6, 7):
         called(rows, 0.25 * rows)
+    as_in_another_process(vars(kind)["forward"])
     layer = kind()
-    stored_programs.IN_MEMORY.clear()
     assert [changes(called, rows, 0.3 * rows) for rows in (9, 12, 31)] == [(0, 1, 0), (0, 0, 1), (0, 0, 1)]
 
 

@@ -305,6 +305,31 @@ def test_sharded_tensors_of_a_chip_are_charged_to_every_device():
     assert used[0] >= 2 * 32 * 32 * 2  # the argument and the result
 
 
+SIZED = {
+    "a sum": lambda x: ttnn.relu(ttnn.all_reduce(ttnn.exp(x), cluster_axis=1)),
+    "rows, joined": lambda x: ttnn.all_gather(x, 0, cluster_axis=1) * 2.0,
+    "columns, joined": lambda x: ttnn.all_gather(x, 1, cluster_axis=0),
+    "parts of a sum": lambda x: ttnn.exp(ttnn.reduce_scatter(x, 0, cluster_axis=1)),
+    "parts of rows": lambda x: ttnn.mesh_partition(x, 0, cluster_axis=1),
+    "tokens": lambda x: ttnn.experimental.all_to_all_async_generic(x, 0, 1, cluster_axis=1),
+    "edges": lambda x: ttnn.experimental.neighbor_pad_async(x, 0, 2, 3, "zeros", 1),
+    "rows of a sum": lambda x: ttnn.softmax(ttnn.all_reduce(x, cluster_axis=0), -1),
+    "several": lambda x: ttnn.all_gather(ttnn.reduce_scatter(x * 2.0, 0, cluster_axis=1), 0, cluster_axis=0),
+}
+
+
+@pytest.mark.parametrize("layout", [ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT], ids=["tiles", "rows"])
+@pytest.mark.parametrize("name", SIZED)
+def test_other_sizes_of_a_program_with_collectives_need_no_compile(mesh, name, layout, monkeypatch):
+    monkeypatch.setenv("TTNN_JIT_DEBUG", "1")  # a template is compared with the compile of another size
+    jitted = ttnn_jit.jit(dynamic=True, enable_cache=False)(SIZED[name])
+    before = COUNTERS.template_hits
+    for rows in (96, 128, 160, 200, 64):
+        x = on(mesh, random_shards(8, (rows, 64)), layout=layout)
+        assert_equal(jitted(x), SIZED[name](x))
+    assert COUNTERS.template_hits >= before + 3
+
+
 def test_other_sizes_of_a_program_without_collectives_need_no_compile(mesh):
     weight = given(mesh, (1, 32, 32))
     jitted = ttnn_jit.jit(dynamic=True)(lambda x: ttnn.softmax(ttnn.matmul(x, weight) + 1.0, -1))
@@ -327,9 +352,11 @@ def test_the_text_of_a_program_runs_on_the_mesh_that_it_states(mesh, tmp_path):
         torch.save(shards_of(x), tmp_path / "inputs.pt")
         from ttnn_jit.tools.cli import main
 
-        main(["run", f"{tmp_path}/program.mlir", "--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"])
-        found = torch.load(tmp_path / "out.pt")
-        assert all(torch.equal(own, each) for own, each in zip(found, shards_of(jitted(x)), strict=True))
+        files = ["--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"]
+        for options in ([], ["--interpret"]):
+            main(["run", f"{tmp_path}/program.mlir", *files, *options])
+            found = torch.load(tmp_path / "out.pt")
+            assert all(torch.equal(own, each) for own, each in zip(found, shards_of(jitted(x)), strict=True))
 
 
 def test_tensors_that_are_not_on_the_mesh_are_refused_by_name(mesh):

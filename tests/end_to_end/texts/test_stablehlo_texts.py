@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.reading import parse_upstream

@@ -13,6 +13,7 @@ from tests.end_to_end.meshes.test_exchanges import on, opened
 from tests.end_to_end.meshes.test_jitted_collectives import assert_equal
 from tests.ranks import in_ranks
 from ttnn_jit import ttnn
+from ttnn_jit.tools.cli import main
 
 SEEDS = 8
 MESHES = ((2, 4), (1, 3), (2, 2, 2), (3, 2), (1, 5))
@@ -135,3 +136,17 @@ def test_a_random_program_has_the_bits_of_one_process_in_any_number_of_ranks(see
                 raise digests
             found |= digests
         assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_a_random_program_is_interpreted_with_the_bits_of_its_native_code(seed, tmp_path):
+    made = Random(seed)
+    mine, others = zip(*made.inputs.for_two_calls(), strict=True)
+    (tmp_path / "program.mlir").write_text(made.jitted.ir(*mine, stage="d2m-insert-dst-register-access"))
+    torch.save([ttnn.to_torch(part) for each in others for part in each.tensors], tmp_path / "inputs.pt")
+    files = ["--inputs", f"{tmp_path}/inputs.pt", "--save", f"{tmp_path}/out.pt"]
+    found = []
+    for options in ([], ["--interpret"]):
+        main(["run", f"{tmp_path}/program.mlir", *files, *options])
+        found.append(torch.load(tmp_path / "out.pt"))
+    assert all(torch.equal(own, other) for own, other in zip(*found, strict=True))

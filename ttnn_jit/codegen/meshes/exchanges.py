@@ -39,6 +39,7 @@ from ttnn_jit.ops.families.collective import (
     devices_read_by,
     shape_of,
 )
+from ttnn_jit.process.memoized import keys_as_expressions
 from ttnn_jit.runtime.plans.rank_exchanges import ExchangeCall
 from ttnn_jit.specs.access.access import Access, Part
 from ttnn_jit.specs.access.strided_walk import NotStridedError
@@ -94,11 +95,24 @@ class ExchangeLaunches:
         if whole is not None and whole.view == View(spec):
             return whole.value
         key = whole or id(source), spec
-        if key not in self._made:
+        found = self._found(key)
+        if found is None:
             made = self._new(spec, device)
-            self._made[key] = made.value, source  # which keeps the id of `source`
+            found = self._note(key, made.value, source)
             self._write(source, made, device)
-        return self._made[key][0]
+        return found
+
+    def _found(self, key: tuple[object, TensorSpec]) -> PlanValue | None:
+        """The known value of an expression, or of an operand, as a tensor of a spec."""
+        with keys_as_expressions():
+            known = self._made.get(key)
+        return known and known[0]
+
+    def _note(self, key: tuple[object, TensorSpec], value: PlanValue, source: Source | None) -> PlanValue:
+        """Remembers a value, and the expression whose identity is in its key."""
+        with keys_as_expressions():
+            self._made[key] = value, source
+        return value
 
     def _known(self, source: Source) -> Operand | None:
         """An expression that is a tensor, or a view of one; None of others."""
@@ -172,7 +186,7 @@ class ExchangeLaunches:
     def _gather(self, gather: Gather, places: dict[int, _Bytes]) -> list[tuple[_Bytes, _Bytes]]:
         """The own parts of a join, as pairs of target and source; notes the places of the parts that are received."""
         target = self._new(gather.spec, self._positions[gather.number])
-        self._made[id(gather.join), gather.spec] = target.value, gather.join
+        self._note((id(gather.join), gather.spec), target.value, gather.join)
         first, copies = 0, []
         for part, begin, end in zip(gather.join.parts, gather.offsets, gather.offsets[1:], strict=False):
             extent = shape_of(part, self._shapes)[gather.join.dim]
@@ -264,11 +278,12 @@ class ExchangeLaunches:
         if not operand.view.spec.dtype.is_block_float or operand.view.spec.dtype is dtype:
             return operand
         key = operand, operand.view.spec.with_(dtype=dtype)
-        if key not in self._made:
+        found = self._found(key)
+        if found is None:
             made = self._new(key[1], device)
-            self._made[key] = made.value, None
+            found = self._note(key, made.value, None)
             self._add(repacking_whole(operand, made, self._numerics))
-        return Operand(self._made[key][0], View(key[1]))
+        return Operand(found, View(key[1]))
 
 
 def _block(operand: Operand, dim: int, begin: int, extent: int) -> Operand:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Operation
@@ -111,6 +111,7 @@ class _Expansion:
         self._computed: dict[tuple[_Group, tuple[PlanValue, ...]], tuple[PlanValue, ...]] = {}
         self._runs: dict[tuple[_Group, int], bool] = {}
         self._dropped: set[PlanValue] = set()
+        self._readers, _ = launch_indices(plan.launches)
 
     def plan(self) -> HostPlan:
         """The plan of all devices."""
@@ -226,9 +227,10 @@ class _Expansion:
         self, collectives: Sequence[_Collective], launches: Sequence[HostLaunch]
     ) -> Sequence[HostLaunch]:
         """Adds collectives, and those of the next launches that may join their loops; returns the other ones."""
-        joining = [*self._joining({value for each in collectives for value in each.outputs}, launches)]
+        outputs = {value for each in collectives for value in each.outputs}
+        joining = [*self._joining(outputs, launches)]
         found = [each for position in range(self._count) for each in self._run_all(joining, position)]
-        needed = {own[value] for value in self._needed(joining) for own in self._values if value in own}
+        needed = {own[value] for value in self._needed(outputs, joining) for own in self._values if value in own}
         for index, each in enumerate(collectives):
             after = {operand.value for more in collectives[index + 1 :] for operand in more.written}
             epilogues = Epilogues(each.launches, found, needed, after)
@@ -250,11 +252,10 @@ class _Expansion:
             else:
                 written.update(each.value for each in launch.bound.outputs)
 
-    def _needed(self, joining: Sequence[HostLaunch]) -> Iterator[PlanValue]:
-        """The values that others than these launches read, of those that they read."""
-        readers, _ = launch_indices(self._plan.launches)
-        own = {id(launch) for launch in joining}
-        for value in {each.value for launch in joining for each in launch.bound.inputs}:
+    def _needed(self, outputs: Iterable[PlanValue], joining: Sequence[HostLaunch]) -> Iterator[PlanValue]:
+        """The results of collectives that others than these launches read; several may be one value on a device."""
+        readers, own = self._readers, {id(launch) for launch in joining}
+        for value in outputs:
             if value in self._plan.results or any(id(self._plan.launches[at]) not in own for at in readers[value]):
                 yield value
 

@@ -8,7 +8,7 @@ private names of xDSL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import (
     AffineMapAttr,
@@ -20,8 +20,10 @@ from xdsl.dialects.builtin import (
     FusedLoc,
     IntegerAttr,
     LocationAttr,
+    NameLoc,
     NoneAttr,
     UnitAttr,
+    UnknownLoc,
     f64,
     i1,
     i64,
@@ -196,6 +198,14 @@ class MLIRPrinter(Printer):
             self._texts[id(attribute)] = (attribute, text)
             self.chunks.append(text)
 
+    def print_alias_or(self, attribute: Attribute, body: Callable[[], None]) -> None:
+        """The alias of a parameter if it has one, else what `body` prints: its text without its name."""
+        alias = self.aliases.get(attribute)
+        if alias is None:
+            body()
+        else:
+            self.chunks.append(alias)
+
     def _text_of(self, attribute: Attribute) -> str:
         alias = self.aliases.get(attribute)
         if alias is not None:
@@ -225,6 +235,9 @@ class MLIRPrinter(Printer):
                     self.print_string("fused")
                     with self.in_square_brackets():
                         self.print_list(fused, self.print_attribute)
+            case NameLoc(location=UnknownLoc()):
+                with self.in_location():
+                    self.print_string_literal(attribute.desc.data)
             case DenseIntOrFPElementsAttr() if attribute.get_element_type() == i1 and not attribute.is_splat():
                 self._print_booleans(attribute)
             case AffineMapAttr():
@@ -296,6 +309,13 @@ class _AliasCollector(MLIRPrinter):
         """Visits `attribute`, unless it is the op's location, which was visited first."""
         if self.printing_location or not isinstance(attribute, LocationAttr):
             self._visit(attribute, deferred=self._open[-1].deferred)
+
+    def print_alias_or(self, attribute: Attribute, body: Callable[[], None]) -> None:
+        """Visits an attribute that has an alias."""
+        if _stem(attribute):
+            self.print_attribute(attribute)
+        else:
+            body()
 
     def print_block_argument(self, arg: BlockArgument, print_type: bool = True) -> None:
         """Visits type and location."""

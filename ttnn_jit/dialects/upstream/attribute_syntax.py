@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 
 from ttnn_jit.dialects.spelling.float_text import float_text
 from ttnn_jit.dialects.upstream.attribute_directives import dimensions_text
-from ttnn_jit.dialects.upstream.parameter_syntax import print_body, syntax_of
+from ttnn_jit.dialects.upstream.parameter_syntax import print_body, print_stripped, syntax_of
 from ttnn_jit.process.dataclass import dataclass
 
 Values = dict[str, Any]
@@ -61,14 +61,14 @@ def _is_memory_layout(parser: AttrParser) -> bool:
 
 def _print_memory_config(printer: Printer, values: Values) -> None:
     with printer.in_angle_brackets():
-        print_body(printer, values["bufferType"])
+        print_stripped(printer, values["bufferType"])
         for name in ("tensorMemoryLayout", "shardSpec"):
             if name in values:
                 printer.print_string(", ")
-                print_body(printer, values[name])
+                print_stripped(printer, values[name])
         if "ndShardSpec" in values:
             printer.print_string(", ndShardSpec = ")
-            print_body(printer, values["ndShardSpec"])
+            print_stripped(printer, values["ndShardSpec"])
 
 
 def _parse_thread(parser: AttrParser) -> Values:

@@ -63,6 +63,15 @@ def print_body(printer: Printer, value: Attribute) -> None:
         printer.print_attribute(value)
 
 
+def print_stripped(printer: Printer, value: Attribute) -> None:
+    """Prints a parameter that is an attribute of a known name: its alias, or what follows the name."""
+    with_alias = getattr(printer, "print_alias_or", None)  # a printer of xDSL knows no aliases
+    if with_alias is None:
+        print_body(printer, value)
+    else:
+        with_alias(value, lambda: print_body(printer, value))
+
+
 def _list_of(inner: Syntax) -> Syntax:
     def parse(parser: AttrParser) -> tuple[Any, ...]:
         if parser._current_token.text in {"]", ">", ")", "}"}:
@@ -86,7 +95,7 @@ def _named(name: str, is_type: bool) -> Syntax:
 
     def show(printer: Printer, value: Attribute) -> None:
         if value.name == name:
-            print_body(printer, value)
+            print_stripped(printer, value)
         else:
             printer.print_attribute(value)
 

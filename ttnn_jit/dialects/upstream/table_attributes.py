@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import Any, ClassVar, TypeVar
 
 from xdsl.dialects.builtin import MemRefLayoutAttr
-from xdsl.ir import Data, SpacedOpaqueSyntaxAttribute, TypeAttribute
+from xdsl.ir import Attribute, Data, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.ir.affine import AffineMap
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -19,6 +19,9 @@ from ttnn_jit.dialects.upstream.parameter_syntax import syntax_of
 from ttnn_jit.dialects.upstream.tables import AttributeRow
 
 Parsed = TypeVar("Parsed")
+_CLOSING = {">", ")", "]", ",", "}", ":"}
+_ALIASES = {"ttnn.ttnn_layout": "ttnn_layout", "ttcore.metal_layout": "layout", "ttcore.system_desc": "system_desc"}
+"""Attribute -> the stem of its alias in texts."""
 Values = tuple[tuple[str, Any], ...]
 
 
@@ -32,6 +35,10 @@ class TableAttribute(Data[Values]):
     """
 
     rows: ClassVar[tuple[AttributeRow, ...]]
+
+    def alias_stem(self) -> str:
+        """The stem of the alias that tt-mlir prints; "" for none."""
+        return _ALIASES.get(self.name, "")
 
     def value(self, name: str) -> Any:
         """The value of a parameter; None if it is absent."""
@@ -52,14 +59,12 @@ class TableAttribute(Data[Values]):
             by_hand.print(printer, dict(self.data))
             return
         row = self._row()
-        form = _format_of(row)
-        if form and not _starts_with_bracket(form):
-            printer.print_string(" ")
-        _Writer(printer, row, dict(self.data)).elements(form)
+        _Writer(printer, row, dict(self.data)).elements(_format_of(row))
 
     def _row(self) -> AttributeRow:
         names = {name for name, _ in self.data}
-        return next((row for row in self.rows if _holds(row, names)), self.rows[0])
+        holding = [row for row in self.rows if _holds(row, names)]
+        return min(holding, key=lambda row: len(row.parameters), default=self.rows[0])
 
 
 def _holds(row: AttributeRow, names: set[str]) -> bool:
@@ -236,6 +241,7 @@ class _Writer:
         self._types = {parameter.name: parameter.cpp_type for parameter in row.parameters}
         self._dialect = row.name.partition(".")[0]
         self._after_word = False
+        self._after_comma = False
 
     def elements(self, form: Sequence[Element]) -> None:
         for element in form:
@@ -257,10 +263,12 @@ class _Writer:
                 self._after_word = False
 
     def _literal(self, text: str) -> None:
-        is_opening_or_closing = text in {"<", ">", "(", ")", "[", "]", ",", "{", "}", ":"}
-        if self._after_word and not is_opening_or_closing:
+        if (self._after_word and text not in {">", ")", "]", ",", "}", ":", "<", "("}) or (
+            text in {"<", "("} and self._after_comma
+        ):
             self.printer.print_string(" ")
         self.printer.print_string(text)
+        self._after_comma = text == ","
         self._after_word = text not in {"<", "(", "[", "{"}
 
     def _variable(self, name: str) -> None:
@@ -271,7 +279,14 @@ class _Writer:
 
     def _directive(self, directive: Directive) -> None:
         if directive.name == "qualified":
-            self._variable(_variables(directive))
+            if self._after_word:
+                self.printer.print_string(" ")
+            self._after_word = True
+            value = self.values[_variables(directive)]
+            if isinstance(value, Attribute):
+                self.printer.print_attribute(value)
+            else:
+                syntax_of(self._types[_variables(directive)], self._dialect).print(self.printer, value)
         elif directive.name == "struct":
             names = [name for name in _struct_names(directive, self._types) if name in self.values]
             for index, name in enumerate(names):

@@ -172,11 +172,16 @@ def named_results(op: Operation) -> dict[str, tuple[SSAValue, ...]]:
 
 
 def _named(op: Operation, which: str) -> dict[str, tuple[SSAValue, ...]]:
-    for row in tables.operation_rows(op.name):
+    for row in sorted(tables.operation_rows(op.name), key=lambda row: not _knows(row, op)):
         found = _split_by(row, op, which)
         if found is not None:
             return found
     raise ValueError(f"{op.name} has {len(getattr(op, which))} {which}, which no version of it has")
+
+
+def _knows(row: OperationRow, op: Operation) -> bool:
+    """Whether a row has all attributes of `op` that are inherent in some version."""
+    return op.properties.keys() <= {each.name for each in row.attributes} | _SEGMENTS
 
 
 def _split_by(row: OperationRow, op: Operation, which: str) -> dict[str, tuple[SSAValue, ...]] | None:

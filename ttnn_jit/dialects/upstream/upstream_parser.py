@@ -297,8 +297,10 @@ class UpstreamParser(TextParser):
     def _parse_generic_operation(self, op_type: type[Operation]) -> Operation:
         """In generic form, properties may stand in the dictionary of attributes, as they did before MLIR had them."""
         op = super()._parse_generic_operation(op_type)
-        for row in tables.operation_rows(op.name)[:1] if op.attributes else ():
-            for name in [*(each.name for each in row.attributes), *SEGMENT_NAMES]:
+        rows = tables.operation_rows(op.name) if op.attributes else ()
+        if rows:
+            known = [{*(each.name for each in row.attributes), *SEGMENT_NAMES} for row in rows]
+            for name in sorted(max(known, key=lambda names: len(names & op.attributes.keys()))):
                 if name in op.attributes and name not in op.properties:
                     op.properties[name] = op.attributes.pop(name)
         return op

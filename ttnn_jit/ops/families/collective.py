@@ -21,6 +21,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.language.operation import OperandSpec, Operation
 from ttnn_jit.ops.language.parameter import CLUSTER_AXIS, REPLICA_GROUPS, Parameter
 from ttnn_jit.process.dataclass import dataclass
+from ttnn_jit.process.memoized import memoized
 from ttnn_jit.specs.dtypes import ALL_DTYPES, DataType
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
@@ -325,7 +326,7 @@ class Collective(Operation):
             tuple(shape_of(each, shapes) for each in results)
             for results in self.exchanged(devices, shapes, statics).values()
         ]
-        if len({*by_device}) > 1:
+        if any(each != by_device[0] for each in by_device):
             raise ShapeError(f"`{self.name}` has results of different shapes: {sorted({*by_device})}")
         own = specs[0]
         return tuple(own if shape == shapes[0] else own.interleaved.with_(shape=shape) for shape in by_device[0])
@@ -355,7 +356,7 @@ class Collective(Operation):
         )
 
 
-@lru_cache(maxsize=512)
+@memoized(maxsize=512)
 def _expansion(
     collective: Collective, groups: tuple[Group, ...], numbers: Extents, shape: Extents, statics: tuple[Any, ...]
 ) -> Mapping[int, Results]:

@@ -33,11 +33,15 @@ SAME_ELEMENTS = text(
     virtual_grid_forward_mapping=None,
 )
 ALLOCATION = text(
-    "ttir.empty ttnn.empty tensor.empty",
+    "ttir.empty ttnn.empty tensor.empty ttir.alloc ttnn.alloc",
     "",
     lambda ops, call: ops.filled(0, call.result),
     lambda torch, call: torch.zeros(tuple(call.result.shape)),
     shape=(),
+    address=0,
+    size=0,
+    memory_space=None,
+    buffer_type=None,
     role=Role.ALLOCATES,
 )
 CALL_ONCE = text(

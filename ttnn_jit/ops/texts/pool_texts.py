@@ -16,7 +16,7 @@ from ttnn_jit.ops.texts.window_texts import image, padding_of, per_dimension
 
 
 def _sizes_of_ttnn(call: TextCall) -> tuple[Any, ...]:
-    padding = padding_of(call.padding, 2, by_dimension=True)
+    padding = padding_of(call.padding, 2)  # top, left, bottom, right, which tt-mlir's runtime reorders for ttnn
     image = (call.batch_size, call.input_height, call.input_width, call.channels)
     return (*image, call.kernel_size, call.stride, padding, call.dilation, call.ceil_mode)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.convolution.convolutions import (
     CONV2D,
     CONV3D,
@@ -17,6 +17,7 @@ from ttnn_jit.ops.convolution.convolutions import (
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.movement.windows import Windows
+from ttnn_jit.ops.texts.product_texts import activated_in_torch
 from ttnn_jit.process.dataclass import dataclass
 
 Pairs = tuple[tuple[int, int], ...]
@@ -399,20 +400,37 @@ def _ttnn_convolution(
         x = ops.part(x, len(x.shape) - 1, 0, call.in_channels)
         bias = None if call.bias is None else ops.reshaped(call.bias, (call.out_channels,))
         found = convolved(ops, x, weights(ops, call.weight, call), bias, geometry_of(call))
-        return ops.reshaped(found, call.result.shape)
+        activation = _activation(call)
+        return ops.reshaped(found if activation is None else getattr(ops, activation)(found), call.result.shape)
 
     def golden(torch: Any, call: TextCall) -> Any:
         x = call.input.reshape(given(call))[..., : call.in_channels]
         found = convolved_in_torch(torch, x, weights(torch, call.weight, call), call.bias, geometry_of(call))
-        return found.reshape(tuple(call.result.shape))
+        return activated_in_torch(torch, found, _activation(call)).reshape(tuple(call.result.shape))
 
     return write, golden
+
+
+def _activation(call: TextCall) -> str | None:
+    """The activation that the config of a convolution names; the rest of the config changes no number.
+
+    Raises:
+        ArgumentError: It has parameters.
+    """
+    config = vars(call).get("conv2d_config")
+    given = config.get("activation") if isinstance(config, dict) else None
+    if not isinstance(given, dict):
+        return None if given is None else str(given)
+    if given.get("params"):
+        raise ArgumentError(f"an activation with parameters is not computed here: {given}")
+    return str(given["op_type"])
 
 
 _CHANNEL_SIZES = ("in_channels", "out_channels", "batch_size", "input_height", "input_width")
 _SIZES_OF_TTNN: dict[str, Any] = {
     **dict.fromkeys((*_CHANNEL_SIZES, "kernel_size", "stride", "padding"), REQUIRED),
     "groups": 1,
+    "conv2d_config": None,
 }
 CONV2D_OF_TTNN = text(
     "ttnn.conv2d",
@@ -495,6 +513,7 @@ _OF_PREPARATION: dict[str, Any] = {
     "padding": None,
     "dilation": None,
     "groups": 1,
+    "conv2d_config": None,
 }
 PREPARED_WEIGHTS = text("ttnn.prepare_conv2d_weights", "weight_tensor", _prepared, _prepared, **_OF_PREPARATION)
 PREPARED_BIAS = text(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of

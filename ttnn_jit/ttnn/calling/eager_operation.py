@@ -44,7 +44,7 @@ from ttnn_jit.ttnn.calling.numbers_in_tensors import with_numbers_in_tensors
 if TYPE_CHECKING:
     import inspect
 
-    from ttnn_jit.compiler.templates import Templates
+    from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
     from ttnn_jit.runtime.programs.program import Program
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
@@ -109,11 +109,11 @@ class TtnnOperation(WarmCalls):
         vars(self).pop("_templates", None)
 
     @cached_property
-    def _templates(self) -> Templates:
-        from ttnn_jit.compiler.templates import Templates
+    def _templates(self) -> TemplatesOnDemand:
+        from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
 
         # An operation reads only its operands. Nobody is warned: the sizes of one operation are those of whole models.
-        return Templates(None, lambda compilation: compilation, lambda _: None)
+        return TemplatesOnDemand(None, lambda compilation: compilation, lambda _: None)
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
