@@ -396,3 +396,15 @@ def test_a_tensor_is_distributed_over_a_mesh_and_aggregated(placements, part, di
     checked(module)
     x = torch.randn(6, 9)
     torch.testing.assert_close(module.program("main")(x)[0], x.exp())
+
+
+def test_marks_in_a_text_change_nothing():
+    text = """
+    func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = "debug.region_start"(%x) <{region_id = "r"}> : (tensor<3xf32>) -> tensor<3xf32>
+      "debug.breakpoint"(%0) : (tensor<3xf32>) -> ()
+      %1 = "debug.annotate"(%0) <{annotation = "a"}> : (tensor<3xf32>) -> tensor<3xf32>
+      return %1 : tensor<3xf32>
+    }"""
+    x = torch.randn(3)
+    assert torch.equal(loaded(text).program("main")(x)[0], x)

@@ -60,7 +60,7 @@ def passed(text, passes, ir_version=""):
 
 
 WITHOUT_TTNN = {"int64 where", "arithmetic shift"}
-"""TTNN shifts no signed integers, and chooses integers by a condition of bf16, which `ttnn.where` does not take here."""
+"""TTNN shifts no signed integers, and its `where` takes no condition of bf16 here, by which a chip chooses integers."""
 OF_TTIR_AND_TTNN = [title for title, op in OPS.items() if op.startswith("ttir.") and title not in WITHOUT_TTNN]
 REFUSED = {"convolution", "pooling", "argmax over two"}
 """What TTNN has no operation for: windows that are reversed, of three dimensions, and two dimensions at once."""
@@ -291,3 +291,49 @@ def test_arguments_and_results_get_addresses_and_the_module_still_runs():
     (module,) = parse_texts(passed(placed, "ttcore-unwrap-device-module"), "text.mlir")
     found, _ = results_of(module, inputs)
     assert disagreement(wanted, found) == ""
+
+
+def test_a_text_of_stablehlo_becomes_ttnn_in_one_command_line(tmp_path, capsys):
+    file = tmp_path / "model.mlir"
+    file.write_text("""
+    func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>) -> tensor<4x16xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+      %1 = stablehlo.tanh %0 : tensor<4x16xf32>
+      return %1 : tensor<4x16xf32>
+    }""")
+    options = ["--stablehlo-to-ttir-pipeline", f"--{PIPELINE}", "--ttcore-unwrap-device-module"]
+    assert opt_main([*options, str(file)]) == 0
+    text = capsys.readouterr().out
+    assert '"ttnn.matmul"' in text
+    assert "stablehlo." not in text
+    (module,) = parse_texts(text, "text.mlir")
+    inputs = [torch.randn(4, 8), torch.randn(8, 16)]
+    (found,), _ = results_of(module, inputs)
+    torch.testing.assert_close(found, torch.tanh(inputs[0] @ inputs[1]), rtol=1e-5, atol=1e-5)
+
+
+LOADED = """
+from dataclasses import dataclass
+from xdsl.passes import ModulePass
+
+@dataclass(frozen=True)
+class CountOps(ModulePass):
+    name = "count-ops"
+    dialect: str = "ttir"
+
+    def apply(self, ctx, op):
+        print(sum(each.name.startswith(self.dialect + ".") for each in op.walk()))
+"""
+
+
+def test_a_pass_of_a_loaded_file_runs_among_those_over_texts(tmp_path, capsys):
+    (tmp_path / "count_ops.py").write_text(LOADED)
+    (tmp_path / "m.mlir").write_text(module_of(OPS["matmul"]))
+    options = ["--load", str(tmp_path / "count_ops.py"), "--count-ops", f"--{PIPELINE}", "--count-ops=dialect=ttnn"]
+    assert opt_main([*options, "--mlir-print-ir-after=ttnn-layout", "--mlir-timing", str(tmp_path / "m.mlir")]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == "1"
+    assert int(out.splitlines()[1]) > 1
+    assert err.count("IR Dump After ttnn-layout") == 1
+    assert "ttnn-deallocate" in err

@@ -124,7 +124,7 @@ def test_links_alone_say_four_to_seven_times_less_than_large_targets():
 
 def test_a_target_moves_the_bytes_that_a_ring_moves():
     for target in TARGETS:
-        count, whole = (8, 4)[target.axis], target.dtype.nbytes(target.rows * target.columns)
+        count, whole = (8, 4)[target.axis], target.element_bytes * target.rows * target.columns
         moved = (count - 1) * whole / 2 if target.collective is device_exchanges.ALL_GATHER else None
         expected = (count - 1) / count * whole / 2 if moved is None else moved
         assert target.nbytes() == pytest.approx(expected / 4)

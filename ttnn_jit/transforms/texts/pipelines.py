@@ -24,6 +24,9 @@ from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTI
 from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 from ttnn_jit.transforms.texts.ttnn_passes.convert_ttir_to_ttnn import ConvertTTIRToTTNN
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_const_eval_inputs_to_system_memory import (
+    TTNNConstEvalInputsToSystemMemory,
+)
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_deallocate import TTNNDeallocate
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_decompose_layouts import TTNNDecomposeLayouts
 from ttnn_jit.transforms.texts.ttnn_passes.ttnn_fusing import TTNNFusing
@@ -128,7 +131,9 @@ class CommonOptions(TextPipeline):
         dead = (RemoveDeadValues(),) if self.enable_remove_dead_values else ()
         fused = (TTNNFusing(),) if self.enable_fusing_pass else ()
         hoisted = (ConstEvalHoistTransform(),) if self.enable_const_eval else ()
-        return (TTNNLayout(), ConvertTTIRToTTNN(), *dead, *fused, CanonicalizeText(), *hoisted)
+        on_host = (TTNNConstEvalInputsToSystemMemory(),) if self.enable_const_eval_inputs_to_system_memory else ()
+        moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
+        return (TTNNLayout(), ConvertTTIRToTTNN(), *dead, *fused, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)

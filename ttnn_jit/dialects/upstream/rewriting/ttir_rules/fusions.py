@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerType, UnitAt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ttnn_jit.dialects.upstream.rewriting.const_eval import CONV2D_WEIGHT
 from ttnn_jit.dialects.upstream.rewriting.greedy import Rules
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     boolean,
@@ -33,8 +34,6 @@ from ttnn_jit.dialects.upstream.rules.view import broadcast
 TAGS = Rules()
 FUSIONS = Rules()
 PERMUTED_PRODUCTS = Rules()
-
-CONV2D_WEIGHT = "ttcore.conv2d_weight"
 
 _REDUCTIONS = (
     "ttir.sum",

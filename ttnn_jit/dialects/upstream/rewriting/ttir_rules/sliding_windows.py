@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
@@ -15,7 +16,7 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     shape_of,
     with_shape,
 )
-from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operands_by_name
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operand_named, operands_by_name
 
 _DIMS = ("batch_dim", "height_dim", "width_dim", "channel_dim")
 _INFO = "flattened_compat_info"
@@ -62,6 +63,9 @@ def flatten(op: Operation, rewriter: Rewriter) -> bool:
     types = [with_shape(each.type, _flattened_shape(one)) for each, one in zip(op.results, moved, strict=True)]
     operands = operands_by_name(op)
     operands["input"] = reshape(image, _flattened_shape(shape), rewriter, op)
+    bias = operand_named(op, "bias") if "bias" in operands else None
+    if bias is not None and (flat := (1, 1, 1, math.prod(shape_of(bias.type)))) != shape_of(bias.type):
+        operands["bias"] = reshape(bias, flat, rewriter, op)
     if outputs := operands.get("output"):
         assert isinstance(outputs, list)
         operands["output"] = [rewriter.value("ttir.empty", {}, {}, type_, op) for type_ in types[: len(outputs)]]

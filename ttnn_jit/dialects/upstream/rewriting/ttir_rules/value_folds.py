@@ -135,11 +135,7 @@ def splat_is_filled(op: Operation, rewriter: Rewriter) -> bool:
 
 def number_of(value: SSAValue) -> float | int | None:
     """The number that every element of a tensor is, behind reshapes, broadcasts and casts; None if it is not known."""
-    while (moved := owner_named(value, *_COPIES)) is not None:
-        if moved.name == "ttir.typecast" and not _is_exact(element_of(moved.operands[0]), element_of(value)):
-            return None
-        value = moved.operands[0]
-    made = owner_named(value, "ttir.full", "ttnn.full", "ttir.constant", "ttir.zeros", "ttir.ones")
+    made = owner_named(unmoved(value), "ttir.full", "ttnn.full", "ttir.constant", "ttir.zeros", "ttir.ones")
     if made is None:
         return None
     constants = {"ttir.zeros": 0, "ttir.ones": 1}
@@ -147,7 +143,26 @@ def number_of(value: SSAValue) -> float | int | None:
     return constants.get(made.name, splat_number(stated))
 
 
-_COPIES = ("ttir.reshape", "ttir.broadcast", "ttir.typecast", "ttir.permute")
+def unmoved(value: SSAValue) -> SSAValue:
+    """A value before it was moved or cast, as far as no number was rounded."""
+    while (moved := owner_named(value, *_COPIES)) is not None:
+        if not _is_exact(element_of(moved.operands[0]), element_of(value)):
+            break
+        value = moved.operands[0]
+    return value
+
+
+_COPIES = (
+    "ttir.reshape",
+    "ttir.broadcast",
+    "ttir.typecast",
+    "ttir.permute",
+    "ttir.to_layout",
+    "ttnn.reshape",
+    "ttnn.typecast",
+    "ttnn.to_layout",
+)
+"""Operations whose results have the elements of their first operand, cast or not."""
 
 
 @FOLDS.of("ttir.clamp_tensor")
@@ -254,7 +269,7 @@ def linear_without_bias(op: Operation, rewriter: Rewriter) -> bool:
     return True
 
 
-@FOLDS.of("ttir.avg_pool2d", "ttir.max_pool2d", "ttir.cumsum", "ttir.pooling")
+@FOLDS.of("ttir.avg_pool2d", "ttir.max_pool2d", "ttir.pooling")
 def window_of_one(op: Operation, rewriter: Rewriter) -> bool:
     """A window of one element with steps of one is its operand."""
     if op.results[0].type != op.operands[0].type or len(op.operands) != 1:
@@ -262,15 +277,8 @@ def window_of_one(op: Operation, rewriter: Rewriter) -> bool:
     names = {"kernel": 1, "stride": 1, "dilation": 1, "padding": 0}
     names |= {"window_dimensions": 1, "window_strides": 1, "base_dilations": 1, "window_dilations": 1}
     given = {name: integers_in(op.properties.get(name)) for name in names}
-    if op.name == "ttir.cumsum":
-        extent = shape_of(op.results[0].type)[integers_in(op.properties.get("dim"))[0]]
-        is_one = extent == 1
-    else:
-        sizes = given["kernel"] or given["window_dimensions"]
-        method = str(op.properties.get("pooling_method", ""))
-        is_one = bool(sizes) and "sum" not in method.lower()
-        is_one = is_one and all(each == names[name] for name, values in given.items() for each in values)
-    if not is_one:
+    sizes = given["kernel"] or given["window_dimensions"]
+    if not sizes or any(each != names[name] for name, values in given.items() for each in values):
         return False
     rewriter.replace(op, [op.operands[0]])
     return True

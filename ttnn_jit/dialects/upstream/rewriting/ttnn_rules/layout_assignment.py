@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType, TensorType
+from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, users_of
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import LayoutView, has_layout, laid_out
+from ttnn_jit.dialects.upstream.rules.view import symbol_around
 
 _ON_HOST = {"ttir.mesh_shard"}
 """Operations whose operands and results lie on the host, in rows."""
@@ -38,13 +39,16 @@ def assign_layouts(function: FuncOp, is_row_major: Callable[[int], bool], rewrit
     """
     _assign_arguments(function, is_row_major)
     for op in [*function.walk()]:
-        for result in op.results:
-            _set_type(result, _result_type(op, result.type))
+        outputs = _called(op).function_type.outputs.data if op.name == "ttcore.load_cached" else ()
+        for index, result in enumerate(op.results):
+            _set_type(result, outputs[index] if outputs else _result_type(op, result.type))
     for op in [*function.walk()]:
         if op.name.startswith("ttir.") and op.name not in {"ttir.to_layout"} | _MADE:
             _convert_operands(op, rewriter, on_host=_forces_host(op))
         elif isinstance(op, CallOp) and "ttir.cpu_hoisted_call" in op.attributes:
             _convert_operands(op, rewriter, on_host=True)
+        elif op.name == "ttcore.load_cached":
+            _convert_arguments(op, rewriter)
         elif isinstance(op, ReturnOp):
             _convert_returned(op, rewriter)
     _renew_type(function)
@@ -61,6 +65,22 @@ def _assign_arguments(function: FuncOp, is_row_major: Callable[[int], bool]) -> 
         _set_type(
             argument, laid_out(argument.type, tiled=not (host or rows), memory="system_memory" if host else "dram")
         )
+
+
+def _called(op: Operation) -> FuncOp:
+    """The function that runs once, whose tensors are laid out already, for it stands before its caller."""
+    callee = op.properties["callee"]
+    assert isinstance(callee, SymbolRefAttr)
+    found = symbol_around(op, callee.root_reference.data)
+    assert isinstance(found, FuncOp), "its verifier checks it"
+    return found
+
+
+def _convert_arguments(op: Operation, rewriter: Rewriter) -> None:
+    """Gives a function that runs once its arguments in its layouts."""
+    for index, type_ in enumerate(_called(op).function_type.inputs.data):
+        if isinstance(type_, TensorType) and _differs(op.operands[index].type, type_):
+            op.operands[index] = _to_layout(op.operands[index], type_, op, rewriter)
 
 
 def _is_conv2d_weight(function: FuncOp, index: int) -> bool:

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
+from ttnn_jit.dialects.upstream.rewriting.const_eval import kept_value
 from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     boolean,
     dense_i64,
@@ -21,8 +22,8 @@ from ttnn_jit.dialects.upstream.rewriting.made_attributes import (
     si32,
     ttnn_shape,
 )
-from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, mesh_of, operand_named
-from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import number_of
+from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, mesh_of, operand_named, operands_by_name
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import number_of, unmoved
 from ttnn_jit.dialects.upstream.rewriting.ttnn_layouts import LayoutView, data_type_attribute, has_layout, laid_out
 from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import Conversion, namesake, refuse, with_operands
 
@@ -142,11 +143,11 @@ def _of_row(rewriter: Rewriter, name: str, attribute: str, value: int) -> Attrib
 
 @_of("ttir.pow")
 def _pow(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
-    exponent = number_of(op.operands[1])
+    exponent = number_of(kept_value(unmoved(op.operands[1])))
     if exponent is None:
         operands = {"lhs": op.operands[0], "rhs": op.operands[1]}
         return [rewriter.value("ttnn.pow_tensor", operands, {}, _result(op), op)]
-    properties = {"rhs": FloatAttr(float(exponent), f32)}
+    properties = {"rhs": integer(exponent) if isinstance(exponent, int) else FloatAttr(exponent, f32)}
     return [rewriter.value("ttnn.pow_scalar", {"lhs": op.operands[0]}, properties, _result(op), op)]
 
 
@@ -181,7 +182,18 @@ def _norm(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
 def _batch_norm(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
     if len(shape_of(op.operands[0].type)) != 4 or integers_in(op.properties["dimension"]) != [1]:
         raise refuse(op, "TTNN normalises dimension 1 of tensors of rank 4")
-    return namesake(op, rewriter)
+    return namesake(op, rewriter) if len(op.results) == 1 else _batch_norm_in_place(op, rewriter)
+
+
+def _batch_norm_in_place(op: Operation, rewriter: Rewriter) -> list[SSAValue]:
+    """TTNN's training writes its running mean and variance, and has one result."""
+    given = operands_by_name(op)
+    names = ("operand", "running_mean", "running_variance", "scale", "offset")
+    own = ("input", "running_mean", "running_var", "weight", "bias")
+    operands = {new: given[old] for new, old in zip(own, names, strict=True)}
+    properties = {name: op.properties.get(name) for name in ("epsilon", "momentum")}
+    value = rewriter.value("ttnn.batch_norm_training", operands, properties, _result(op), op)
+    return [value, op.operands[3], op.operands[4]]
 
 
 @_of("ttir.embedding_backward")
