@@ -64,7 +64,7 @@ class LaunchReport:
     Attributes:
         ops: Python names of its operations, over all kernels that it fuses.
         kernels: The number of these kernels; an operation outside kernels counts as one.
-        loops: Its loops, outermost first, with reduction loops marked.
+        loops: Its loops, outermost first, with reduction loops marked; "" of an exchange with other ranks.
         nbytes: Bytes of the tensors that it reads and writes, each counted once.
         schedule: The transformations of its loops; "" for one loop over all elements.
         repeats: The number of the first launch that does the same on another device of the mesh; None: it is the first.
@@ -195,6 +195,8 @@ def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
 
 
 def _launch_text(launch: LaunchReport) -> str:
+    if not launch.loops:
+        return f"{chain_text(launch.ops)}  (an exchange: {launch.schedule})"
     joined = f"{launch.kernels} kernels as one, " if launch.kernels > 1 else ""
     schedule = f"; {launch.schedule}" if launch.schedule else ""
     return f"{chain_text(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes{schedule})"
@@ -295,10 +297,12 @@ def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
 def _launches(host: HostPlan) -> Iterator[LaunchReport]:
     """The launches; of a mesh, those of the same operations with the same kernel are one and its repetitions."""
     from ttnn_jit.codegen.host.host_text import bytes_of, loops_text
+    from ttnn_jit.codegen.schedules.device_exchange import RankExchange
 
     first: dict[object, int] = {}
     for number, launch in enumerate(host.launches):
-        loops, nbytes = loops_text(launch.bound.loops), bytes_of(launch.bound)
+        is_exchange = isinstance(launch.bound.kernel, RankExchange)
+        loops, nbytes = "" if is_exchange else loops_text(launch.bound.loops), bytes_of(launch.bound)
         key = (tuple(map(id, launch.ops)), launch.bound.kernel, loops, nbytes) if host.devices else number
         same = first.setdefault(key, number)
         repeats = None if same == number else same

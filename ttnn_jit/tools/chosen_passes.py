@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.specs.options import CompileOptions
+from ttnn_jit.specs.options import USER_PASSES, CompileOptions
 from ttnn_jit.transforms import pipeline
 from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, text_pass_names, text_passes
 
@@ -19,7 +19,8 @@ from ttnn_jit.transforms.texts.registry import REFUSED_PASSES, text_pass_class, 
 class ChosenPasses:
     """Passes in order.
 
-    A name may be that of a pass over modules of this compiler, of one over texts, or of both: `canonicalize` is.
+    A name may be that of a pass over modules of this compiler, of one over texts, or of both: `canonicalize` is, and so
+    is a user's pass.
 
     Attributes:
         own: For a module of this compiler; None if a pass does not take one.
@@ -97,7 +98,7 @@ def _closing(text: str, whole: str) -> int:
 
 def _own(named: Sequence[tuple[str, str]]) -> tuple[ModulePass, ...] | None:
     known = {*pipeline.pass_names(), pipeline.TTMETAL_PIPELINE, "all"}
-    if any(name not in known for name, _ in named):
+    if any(name not in known or pipeline.is_over_texts(name) for name, _ in named):
         return None
     chosen: list[ModulePass] = []
     for name, options in named:
@@ -120,9 +121,15 @@ def _is_own_spec(name: str, options: str) -> bool:
 
 
 def _texts(named: Sequence[tuple[str, str]], ir_version: str) -> tuple[ModulePass, ...] | None:
-    if any(name not in text_pass_names() for name, _ in named):
-        return None
-    return tuple(each for name, given in named for each in text_passes(name, given, ir_version=ir_version or ""))
+    chosen: list[ModulePass] = []
+    for name, given in named:
+        if pipeline.is_over_texts(name) or name in USER_PASSES:
+            chosen += pipeline.parse_passes(f"{name}{{{given}}}" if given else name)
+        elif name in text_pass_names():
+            chosen += text_passes(name, given, ir_version=ir_version or "")
+        else:
+            return None
+    return tuple(chosen)
 
 
 def _until(chosen: ChosenPasses, options: argparse.Namespace) -> ChosenPasses:

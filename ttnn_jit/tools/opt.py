@@ -31,7 +31,7 @@ from ttnn_jit.tools.expected_diagnostics import unmet_expectations
 from ttnn_jit.tools.pass_reports import PassReports
 from ttnn_jit.tools.stage_of_module import schedule
 from ttnn_jit.transforms import pipeline
-from ttnn_jit.transforms.texts.registry import text_pass_names
+from ttnn_jit.transforms.texts.registry import described, text_pass_names
 
 
 def run(arguments: Sequence[str], prog: str) -> int:
@@ -196,12 +196,17 @@ def _write(text: str, options: argparse.Namespace, *, complete: bool) -> None:
 
 
 def with_stages(document: str) -> str:
-    """`document` with the current stages between its marks.
+    """`document` with the current stages, or the passes over texts, between its marks.
 
     Raises:
         ArgumentError: It has no marks.
     """
+    if f"<!-- {_TEXT_PASSES}: begin -->" in document:
+        return markdown.with_section(document, _TEXT_PASSES, markdown.table(("pass", "options", "what"), described()))
     return markdown.with_section(document, "stages", "\n".join(["```text", *driver.stages(), "```"]))
+
+
+_TEXT_PASSES = "text passes"
 
 
 def _emitted(module: ModuleOp, options: argparse.Namespace) -> str:

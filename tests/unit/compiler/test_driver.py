@@ -204,3 +204,8 @@ def test_the_text_of_a_stage_is_available_if_a_later_one_fails(monkeypatch):
 def test_the_stages_that_docs_list_are_those_of_a_compile():
     document = (DOCS / "command_line.md").read_text()
     assert with_stages(document) == document, "run `make docs`"
+
+
+def test_the_passes_over_texts_that_docs_list_are_those_there_are():
+    document = (DOCS / "passes_over_texts.md").read_text()
+    assert with_stages(document) == document, "run `make docs`"

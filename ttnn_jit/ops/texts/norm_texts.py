@@ -30,14 +30,24 @@ def _batch_norm_inference_in_torch(torch: Any, call: TextCall) -> Any:
     return found.movedim(1, call.dimension)
 
 
+_INFERENCE: dict[str, Any] = {
+    "epsilon": REQUIRED,
+    "dimension": 1,
+    "in_float32": True,
+}
 INFERENCE = text(
-    "ttir.batch_norm_inference ttnn.batch_norm_inference",
+    "ttir.batch_norm_inference",
     "operand scale offset mean variance",
     _batch_norm_inference,
     _batch_norm_inference_in_torch,
-    epsilon=REQUIRED,
-    dimension=1,
-    in_float32=True,
+    **_INFERENCE,
+)
+INFERENCE_OF_TTNN = text(
+    "ttnn.batch_norm_inference",
+    "operand mean variance scale offset",
+    _batch_norm_inference,
+    _batch_norm_inference_in_torch,
+    **_INFERENCE,
 )
 
 
@@ -76,15 +86,20 @@ def _batch_norm_training_in_torch(torch: Any, call: TextCall) -> Any:
     return found.movedim(1, call.dimension), *running
 
 
+_TRAINING: dict[str, Any] = {**_INFERENCE, "momentum": REQUIRED}
 TRAINING = text(
-    "ttir.batch_norm_training ttnn.batch_norm_training",
+    "ttir.batch_norm_training",
     "operand scale offset running_mean running_variance",
     _batch_norm_training,
     _batch_norm_training_in_torch,
-    epsilon=REQUIRED,
-    dimension=1,
-    momentum=REQUIRED,
-    in_float32=True,
+    **_TRAINING,
+)
+TRAINING_OF_TTNN = text(
+    "ttnn.batch_norm_training",
+    "operand running_mean running_variance scale offset",
+    _batch_norm_training,
+    _batch_norm_training_in_torch,
+    **_TRAINING,
 )
 
 
@@ -185,4 +200,4 @@ GROUP_NORM = text(
     in_float32=True,
 )
 
-TEXTS = (INFERENCE, TRAINING, *RMS_NORMS, *LAYER_NORMS, GROUP_NORM)
+TEXTS = (INFERENCE, INFERENCE_OF_TTNN, TRAINING, TRAINING_OF_TTNN, *RMS_NORMS, *LAYER_NORMS, GROUP_NORM)

@@ -25,7 +25,8 @@ def _matmul(ops: Ops, call: TextCall) -> Value:
     return found
 
 
-def _activated_in_torch(torch: Any, x: Any, activation: str | None) -> Any:
+def activated_in_torch(torch: Any, x: Any, activation: str | None) -> Any:
+    """An activation, by its name in TTNN."""
     if activation is None:
         return x
     function = getattr(torch, activation, None) or getattr(torch.nn.functional, activation)
@@ -49,14 +50,14 @@ def _linear(ops: Ops, call: TextCall) -> Value:
 def _linear_in_torch(torch: Any, call: TextCall) -> Any:
     found = _product_in_torch(torch, call)
     found = found if call.bias is None else found + call.bias
-    return _activated_in_torch(torch, found, call.activation)
+    return activated_in_torch(torch, found, call.activation)
 
 
 MATMUL = text(
     "ttir.matmul ttnn.matmul",
     "a b",
     _matmul,
-    lambda torch, call: _activated_in_torch(
+    lambda torch, call: activated_in_torch(
         torch, _product_in_torch(torch, call).reshape(tuple(call.result.shape)), call.activation
     ),
     transpose_a=False,

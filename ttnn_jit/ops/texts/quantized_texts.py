@@ -87,7 +87,7 @@ _LEVELS = {"input": lambda _: 256}
 """Drawn integers are those of 8 bits: wider ones are rounded to float32."""
 
 QUANTIZE = text(
-    "ttir.quantize ttnn.quantize",
+    "ttir.quantize",
     "input",
     lambda ops, call: _quantized(ops, call.input, Quantization.of(call.element_types["result"]), call.result),
     lambda torch, call: _quantized_in_torch(torch, call.input, Quantization.of(call.element_types["result"])),
@@ -95,7 +95,7 @@ QUANTIZE = text(
     in_float32=True,
 )
 DEQUANTIZE = text(
-    "ttir.dequantize ttnn.dequantize",
+    "ttir.dequantize",
     "input",
     lambda ops, call: _dequantized(ops, call.input, Quantization.of(call.element_types["input"])),
     lambda torch, call: _dequantized_in_torch(torch, call.input, Quantization.of(call.element_types["input"])),
@@ -117,7 +117,7 @@ def _requantize_in_torch(torch: Any, call: TextCall) -> Any:
 
 
 REQUANTIZE = text(
-    "ttir.requantize ttnn.requantize",
+    "ttir.requantize",
     "input",
     _requantize,
     _requantize_in_torch,
@@ -153,7 +153,7 @@ def _unrolled_in_torch(call: TextCall, name: str) -> Any:
 
 
 QUANTIZE_UNROLLED = text(
-    "ttir.quantize_unrolled",
+    "ttir.quantize_unrolled ttnn.quantize",
     "input scale zero_point",
     _quantize_unrolled,
     lambda torch, call: (
@@ -164,7 +164,7 @@ QUANTIZE_UNROLLED = text(
     takes_quantized=True,
 )
 DEQUANTIZE_UNROLLED = text(
-    "ttir.dequantize_unrolled",
+    "ttir.dequantize_unrolled ttnn.dequantize",
     "input scale zero_point",
     _dequantize_unrolled,
     lambda _, call: (call.input.double() - _unrolled_in_torch(call, "zero_point")) * _unrolled_in_torch(call, "scale"),
@@ -173,4 +173,30 @@ DEQUANTIZE_UNROLLED = text(
     index_limits=_LEVELS,
 )
 
-TEXTS = (QUANTIZE, DEQUANTIZE, REQUANTIZE, QUANTIZE_UNROLLED, DEQUANTIZE_UNROLLED)
+
+def _requantize_unrolled(ops: Ops, call: TextCall) -> Value:
+    numbers = ops.typecast(call.input, COMPUTE_TYPE) - _unrolled(ops, call, "in_zero_point")
+    wide = numbers * _unrolled(ops, call, "in_scale")
+    q = ops.round(wide / _unrolled(ops, call, "out_scale")) + _unrolled(ops, call, "out_zero_point")
+    return ops.typecast(q, call.result.dtype)
+
+
+def _requantize_unrolled_in_torch(torch: Any, call: TextCall) -> Any:
+    """By products and quotients in float32, which are what is rounded."""
+    scale, zero = (_unrolled_in_torch(call, f"in_{name}").float() for name in ("scale", "zero_point"))
+    wide = (call.input.float() - zero) * scale
+    rounded = torch.round(wide / _unrolled_in_torch(call, "out_scale").float())
+    return rounded.double() + _unrolled_in_torch(call, "out_zero_point")
+
+
+REQUANTIZE_UNROLLED = text(
+    "ttir.requantize_unrolled ttnn.requantize",
+    "input in_scale in_zero_point out_scale out_zero_point",
+    _requantize_unrolled,
+    _requantize_unrolled_in_torch,
+    axis=None,
+    takes_quantized=True,
+    index_limits=_LEVELS,
+)
+
+TEXTS = (QUANTIZE, DEQUANTIZE, REQUANTIZE, QUANTIZE_UNROLLED, DEQUANTIZE_UNROLLED, REQUANTIZE_UNROLLED)

@@ -37,6 +37,7 @@ class ConvertStablehloToTTIR(ModulePass):
     """
 
     name = "convert-stablehlo-to-ttir"
+    over_texts = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Converts the functions of the module `op`."""
@@ -48,6 +49,7 @@ class StablehloToTTIRPipeline(ModulePass):
     """`convert-stablehlo-to-ttir`, and then `inline`: composites are their decompositions."""
 
     name = "stablehlo-to-ttir-pipeline"
+    over_texts = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the functions of the module `op`, and inlines their calls."""

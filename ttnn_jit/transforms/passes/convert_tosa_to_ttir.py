@@ -19,6 +19,7 @@ class ConvertTosaToTTIR(ModulePass):
     """
 
     name = "convert-tosa-to-ttir"
+    over_texts = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002 - xDSL's signature
         """Converts the functions of the module `op`."""

@@ -1,5 +1,5 @@
 """Passes over texts of tt-mlir, by its names and options.
 
-`text_pass.py` is what a pass is, `registry.py` finds them, `pipelines.py` has the pipelines of several, `passes/` one
-file for each pass. What operations become is in `dialects/upstream/rewriting`, by their names.
+`text_pass.py` is what a pass is, `registry.py` finds them, `pipelines.py` has the pipelines of several, `passes/` and
+`ttnn_passes/` one file for each pass. What operations become is in `dialects/upstream/rewriting`, by their names.
 """

@@ -9,7 +9,6 @@ from typing import ClassVar
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.transforms.texts.passes.canonicalize_texts import CanonicalizeText
 from ttnn_jit.transforms.texts.passes.const_eval_hoist_transform import ConstEvalHoistTransform
-from ttnn_jit.transforms.texts.passes.convert_ttir_to_ttnn import ConvertTTIRToTTNN
 from ttnn_jit.transforms.texts.passes.inline_texts import InlineText
 from ttnn_jit.transforms.texts.passes.remove_dead_values import RemoveDeadValues
 from ttnn_jit.transforms.texts.passes.tt_populate_argument_types import TTPopulateArgumentTypes
@@ -23,11 +22,15 @@ from ttnn_jit.transforms.texts.passes.ttir_fusing import TTIRFusing
 from ttnn_jit.transforms.texts.passes.ttir_implicit_broadcast_fold import TTIRImplicitBroadcastFold
 from ttnn_jit.transforms.texts.passes.ttir_quant_data_type_conversion import TTIRQuantDataTypeConversion
 from ttnn_jit.transforms.texts.passes.ttir_to_ttir_decomposition import TTIRToTTIRDecomposition
-from ttnn_jit.transforms.texts.passes.ttnn_deallocate import TTNNDeallocate
-from ttnn_jit.transforms.texts.passes.ttnn_decompose_layouts import TTNNDecomposeLayouts
-from ttnn_jit.transforms.texts.passes.ttnn_fusing import TTNNFusing
-from ttnn_jit.transforms.texts.passes.ttnn_layout import TTNNLayout
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
+from ttnn_jit.transforms.texts.ttnn_passes.convert_ttir_to_ttnn import ConvertTTIRToTTNN
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_const_eval_inputs_to_system_memory import (
+    TTNNConstEvalInputsToSystemMemory,
+)
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_deallocate import TTNNDeallocate
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_decompose_layouts import TTNNDecomposeLayouts
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_fusing import TTNNFusing
+from ttnn_jit.transforms.texts.ttnn_passes.ttnn_layout import TTNNLayout
 
 _NO_OPTIMIZER = "the optimizer asks a model of the chip; a CPU has none"
 _NO_CHANGE = "it would change results"
@@ -128,7 +131,9 @@ class CommonOptions(TextPipeline):
         dead = (RemoveDeadValues(),) if self.enable_remove_dead_values else ()
         fused = (TTNNFusing(),) if self.enable_fusing_pass else ()
         hoisted = (ConstEvalHoistTransform(),) if self.enable_const_eval else ()
-        return (TTNNLayout(), ConvertTTIRToTTNN(), *dead, *fused, CanonicalizeText(), *hoisted)
+        on_host = (TTNNConstEvalInputsToSystemMemory(),) if self.enable_const_eval_inputs_to_system_memory else ()
+        moved = (*on_host, CanonicalizeText()) if self.enable_const_eval else ()
+        return (TTNNLayout(), ConvertTTIRToTTNN(), *dead, *fused, CanonicalizeText(), *hoisted, *moved)
 
 
 @dataclass(frozen=True)

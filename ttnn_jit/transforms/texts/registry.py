@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ from ttnn_jit.diagnostics.errors import ArgumentError, InternalError
 from ttnn_jit.transforms.texts.text_pass import TextPass, TextPipeline
 
 _PACKAGE = "ttnn_jit.transforms.texts"
+_FOLDERS = ("passes", "ttnn_passes")
 
 REFUSED_PASSES = {
     "ttnn-optimizer": "it asks a model of the chip which layouts are fast; a CPU has none",
@@ -41,8 +43,12 @@ def text_pass_names() -> tuple[str, ...]:
 @cache
 def _files() -> dict[str, str]:
     """Name of a pass -> the module that declares it."""
-    stems = [file.stem for file in (Path(__file__).parent / "passes").glob("*.py") if not file.stem.startswith("_")]
-    return {stem.removesuffix("_texts").replace("_", "-"): f"{_PACKAGE}.passes.{stem}" for stem in stems}
+    files = [file for folder in _FOLDERS for file in (Path(__file__).parent / folder).glob("*.py")]
+    return {
+        file.stem.removesuffix("_texts").replace("_", "-"): f"{_PACKAGE}.{file.parent.name}.{file.stem}"
+        for file in files
+        if not file.stem.startswith("_")
+    }
 
 
 @cache
@@ -68,6 +74,21 @@ def text_pass_class(name: str) -> type[TextPass]:
         if isinstance(value, type) and issubclass(value, TextPass) and getattr(value, "name", None) == name:
             return value
     raise InternalError(f"{module.__file__} has no pass whose name is {name!r}")
+
+
+def described() -> Iterator[tuple[str, str, str]]:
+    """Name, options and first sentence of each pass."""
+    for name in text_pass_names():
+        kind = text_pass_class(name)
+        own = [each for each in fields(kind) if each.name != "ir_version"]
+        options = ", ".join(f"`{each.name.replace('_', '-')}={_spelled(each.default)}`" for each in own)
+        yield f"`{name}`", options, (kind.__doc__ or "").partition("\n")[0].strip()
+
+
+def _spelled(default: object) -> str:
+    if isinstance(default, tuple):
+        return ",".join(map(str, default))
+    return str(default).lower() if isinstance(default, bool) else str(default)
 
 
 def text_passes(name: str, options: str, *, ir_version: str = "") -> tuple[TextPass, ...]:

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rules.view import symbol_around
 from ttnn_jit.dialects.writing.editing import erase, insert_before, replace_uses
 
 CONST_EVAL = "const_eval"
+CONV2D_WEIGHT = "ttcore.conv2d_weight"
 
 _SHARED = {"ttnn.get_device"}
 """Operations that every function repeats."""
@@ -28,6 +38,18 @@ _WRITERS = ("update_cache", "fill_cache", "paged_update_cache", "paged_fill_cach
 def is_const_eval(function: FuncOp) -> bool:
     """Whether a function runs once."""
     return CONST_EVAL in function.attributes
+
+
+def kept_value(value: SSAValue) -> SSAValue:
+    """What a function that runs once returns for a value; the value itself if it is none of its results."""
+    call = value.owner
+    if not isinstance(call, Operation) or call.name != "ttcore.load_cached":
+        return value
+    callee = call.properties["callee"]
+    assert isinstance(callee, SymbolRefAttr)
+    function = symbol_around(call, callee.root_reference.data)
+    last = function.body.block.last_op if isinstance(function, FuncOp) else None
+    return last.operands[call.results.index(value)] if last is not None else value
 
 
 def hoist(function: FuncOp, known: Iterable[int], rewriter: Rewriter) -> None:
@@ -103,6 +125,11 @@ def _write_function(
     type_ = FunctionType.from_lists([value.type for value in inputs], [value.type for value in outputs])
     made = FuncOp(name, type_, Region(body), visibility=StringAttr("private"))
     made.attributes[CONST_EVAL] = UnitAttr()
+    if function.arg_attrs is not None:
+        given = [function.arg_attrs.data[value.index].data for value in inputs]
+        kept = [{name: each for name, each in one.items() if name == CONV2D_WEIGHT} for one in given]
+        if any(kept):
+            made.arg_attrs = ArrayAttr(map(DictionaryAttr, kept))
     made.location = function.location
     insert_before(made, function)
     call = rewriter.create(

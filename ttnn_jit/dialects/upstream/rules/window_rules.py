@@ -184,7 +184,7 @@ def verify_convolution_of_ttnn(op: Operation) -> None:
 
 
 def _numbers_of_ttnn(view: View) -> tuple[list[int], list[int], list[int]]:
-    """Stride, padding on all sides, and dilation."""
+    """Stride, padding at the top, left, bottom and right, and dilation."""
     kernel, stride, padding, dilation = (
         view.integers(name) for name in ("kernel_size", "stride", "padding", "dilation")
     )
@@ -197,7 +197,8 @@ def _numbers_of_ttnn(view: View) -> tuple[list[int], list[int], list[int]]:
         else:
             require(len(values) == 2, f"{what} attribute must have two values, got: {len(values)}")
             require(min(values) >= 1, f"{what} attribute values must be greater than 0, got: {shown}")
-    return stride, padding * (4 // len(padding)), dilation
+    # Top, bottom, left and right, as ttnn has them.
+    return stride, padding * 2 if len(padding) == 2 else [padding[each] for each in (0, 2, 1, 3)], dilation
 
 
 def _weight_of_ttnn(view: View) -> list[int]:

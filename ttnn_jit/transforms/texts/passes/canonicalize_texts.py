@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.dialects.upstream.rewriting.canonical_forms import CANONICAL
 from ttnn_jit.dialects.upstream.rewriting.greedy import rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.canonical_forms import CANONICAL
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 

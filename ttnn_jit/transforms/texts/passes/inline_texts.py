@@ -39,7 +39,7 @@ class InlineText(TextPass):
 
 def _callee(op: object) -> str:
     properties = getattr(op, "properties", {})
-    named = properties.get("callee") or properties.get("decomposition")
+    named = properties.get("callee", properties.get("decomposition"))
     return named.root_reference.data if named is not None and hasattr(named, "root_reference") else ""
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.dialects.upstream.rewriting.element_types import normalize
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.element_types import normalize
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 

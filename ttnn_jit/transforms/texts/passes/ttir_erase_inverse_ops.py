@@ -9,9 +9,9 @@ from xdsl.dialects.func import FuncOp
 
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.locations import location_of
-from ttnn_jit.dialects.upstream.rewriting.commuting import DOWNWARDS, UPWARDS, is_move
 from ttnn_jit.dialects.upstream.rewriting.greedy import rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.commuting import DOWNWARDS, UPWARDS, is_move
 from ttnn_jit.transforms.texts.text_pass import TextPass, functions_of
 
 

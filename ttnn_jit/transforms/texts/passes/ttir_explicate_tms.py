@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.dialects.upstream.rewriting.broadcasts import EXPLICIT
 from ttnn_jit.dialects.upstream.rewriting.greedy import rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.broadcasts import EXPLICIT
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 

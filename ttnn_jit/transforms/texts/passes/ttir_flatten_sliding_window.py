@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.dialects.upstream.rewriting.greedy import rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.sliding_windows import FLATTENED
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import FLATTENED
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 

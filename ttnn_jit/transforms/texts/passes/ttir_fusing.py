@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.dialects.upstream.rewriting.fusions import FUSIONS, PERMUTED_PRODUCTS, TAGS
 from ttnn_jit.dialects.upstream.rewriting.greedy import merged, rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.canonical_forms import FOLDERS
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.fusions import FUSIONS, PERMUTED_PRODUCTS, TAGS
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules.scaled_convolutions import SCALED
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 
@@ -33,4 +35,5 @@ class TTIRFusing(TextPass):
         """Fuses the operations of a module."""
         rewrite(module, TAGS.by_name, rewriter, erases_dead=False)
         permuted = PERMUTED_PRODUCTS.by_name if self.ttnn_enable_permute_matmul_fusion else {}
-        rewrite(module, merged(FUSIONS.by_name, permuted), rewriter)
+        scaled = SCALED.by_name if self.ttnn_enable_conv2d_with_multiply_pattern else {}
+        rewrite(module, merged(FOLDERS, scaled, FUSIONS.by_name, permuted), rewriter)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 from ttnn_jit.diagnostics.errors import ArgumentError
-from ttnn_jit.dialects.upstream.rewriting import decompositions, gathers, window_decompositions
 from ttnn_jit.dialects.upstream.rewriting.greedy import merged, rewrite
 from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter
-from ttnn_jit.dialects.upstream.rewriting.ttnn_conversions import refuse
+from ttnn_jit.dialects.upstream.rewriting.ttir_rules import decompositions, gathers, window_decompositions
+from ttnn_jit.dialects.upstream.rewriting.ttnn_rules.ttnn_conversions import refuse
 from ttnn_jit.transforms.texts.text_pass import TextPass
 
 _RULES = merged(decompositions.DECOMPOSED.by_name, window_decompositions.DECOMPOSED.by_name, gathers.DECOMPOSED.by_name)

@@ -1,0 +1,219 @@
+"""Runs a function of a text op by op, calls included."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Operation, Region, SSAValue
+
+from ttnn_jit.compiler.texts.text_programs import TextModule, zeros
+from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
+from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
+from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
+from ttnn_jit.dialects.text_calls.text_attributes import symbol_of
+from ttnn_jit.ops.families.text_operation import Role
+from ttnn_jit.ops.texts.exchange_texts import narrowed
+from ttnn_jit.process.dataclass import dataclass
+
+if TYPE_CHECKING:
+    import torch
+
+OnDevices = tuple["torch.Tensor", ...]
+"""A value's tensor on each device."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An op that computed.
+
+    Attributes:
+        op: The op.
+        read: What it means.
+        operands: The tensors that it read.
+        results: The tensors that it gave, by the values that it defines or writes.
+    """
+
+    op: Operation
+    read: OpCall
+    operands: Mapping[SSAValue, OnDevices]
+    results: Mapping[SSAValue, OnDevices]
+
+    @property
+    def is_exchange(self) -> bool:
+        """Whether devices exchanged data."""
+        return self.read.operation.role is Role.EXCHANGES
+
+
+class SteppedRun:
+    """A run of one function.
+
+    Args:
+        module: The module.
+        name: The function.
+        inputs: Its arguments: one tensor for all devices, or a tensor of each.
+
+    Attributes:
+        values: The tensors of every value so far; what is replaced between two steps is what later ones read.
+    """
+
+    def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor | OnDevices]) -> None:
+        self._module = module
+        self._function: FuncOp = module.functions[name]
+        self._devices = math.prod(module.mesh)
+        self._inputs = [each if isinstance(each, tuple) else (each,) * self._devices for each in inputs]
+        self.values: dict[SSAValue, OnDevices] = {}
+        self._of_region: list[OnDevices] = []
+        self._before: Callable[[Operation, OpCall], None] | None = None
+
+    @property
+    def results(self) -> list[torch.Tensor]:
+        """The results on the first device, after the last step."""
+        return [each[0] for each in self.results_on_devices]
+
+    @property
+    def results_on_devices(self) -> list[OnDevices]:
+        """The results on every device, after the last step."""
+        return self._returned(self._function)
+
+    def steps(self, before: Callable[[Operation, OpCall], None] | None = None) -> Iterator[Step]:
+        """Every op that computes, after it ran, in the order of the run.
+
+        Args:
+            before: Called with each of them before it runs.
+
+        Raises:
+            CompileError: An op is not executed here.
+        """
+        self._before = before
+        return self._run_function(self._function, self._inputs)
+
+    def _returned(self, function: FuncOp) -> list[OnDevices]:
+        last = function.body.block.last_op
+        return [self.values[each] for each in last.operands if is_tensor(each.type)] if last else []
+
+    def _run_function(self, function: FuncOp, arguments: Sequence[OnDevices]) -> Iterator[Step]:
+        block = function.body.block
+        tensors = [each for each in block.args if is_tensor(each.type)]
+        self.values.update(zip(tensors, arguments, strict=True))
+        for op in block.ops:
+            yield from self._run_op(op)
+
+    def _run_op(self, op: Operation) -> Iterator[Step]:
+        if isinstance(op, ReturnOp) or is_only_a_number(op):
+            return
+        if isinstance(op, CallOp):
+            yield from self._run_call(op, symbol_of(op.callee))
+            return
+        read = read_op(op)
+        role = read.operation.role
+        if self._before is not None and role in {Role.EXCHANGES, Role.COMPUTES}:
+            self._before(op, read)
+        if role is Role.ALLOCATES:
+            self.values[op.results[0]] = (zeros(read.results[0]),) * self._devices
+        elif role is not Role.NOTHING:
+            yield from _BY_ROLE[role](self, op, read)
+
+    def _run_decomposition(self, op: Operation, read: OpCall) -> Iterator[Step]:
+        yield from self._run_call(op, read.arguments["decomposition"])
+
+    def _run_callee(self, op: Operation, read: OpCall) -> Iterator[Step]:
+        yield from self._run_call(op, read.arguments["callee"])
+
+    def _run_once(self, op: Operation, _: OpCall) -> Iterator[Step]:
+        yield from self._run_region(op.regions[0], [self.values[each] for each in op.operands])
+        self.values.update(zip(op.results, self._of_region, strict=True))
+
+    def _run_call(self, op: Operation, name: str) -> Iterator[Step]:
+        callee = self._module.callee(op, name)
+        yield from self._run_function(callee, [self.values[each] for each in op.operands if is_tensor(each.type)])
+        tensors = [each for each in op.results if is_tensor(each.type)]
+        self.values.update(zip(tensors, self._returned(callee), strict=True))
+
+    def _run_region(self, region: Region, arguments: Sequence[OnDevices]) -> Iterator[Step]:
+        """Every op of a region; what it returns is `_of_region` afterwards."""
+        block = region.block
+        self.values.update(zip(block.args, arguments, strict=True))
+        *ops, last = block.ops
+        for each in ops:
+            yield from self._run_op(each)
+        self._of_region = [self.values[each] for each in last.operands]
+
+    def _run_choice(self, op: Operation, _: OpCall) -> Iterator[Step]:
+        """All regions, as the program does."""
+        found = []
+        for region in op.regions:
+            yield from self._run_region(region, [])
+            found.append(self._of_region)
+        index = self.values[op.operands[0]][0]
+        number = int(index) if str(index.dtype) != "torch.bool" else 1 - int(index)
+        chosen = found[number] if 0 <= number < len(found) else found[-1]
+        self.values.update(zip(op.results, chosen, strict=True))
+
+    def _run_loop(self, op: Operation, _: OpCall) -> Iterator[Step]:
+        condition, body = op.regions
+        carried = [self.values[each] for each in op.operands]
+        while True:
+            yield from self._run_region(condition, carried)
+            if not bool(self._of_region[0][0]):
+                break
+            yield from self._run_region(body, carried)
+            carried = self._of_region
+        self.values.update(zip(op.results, carried, strict=True))
+
+    def _run_on_shards(self, op: Operation, read: OpCall) -> Iterator[Step]:
+        import torch
+
+        given, wanted = shard_tilings(read)
+        shards = []
+        for value, tiling in zip(op.operands, given, strict=True):
+            check_devices(tiling, self._devices)
+            wholes = enumerate(self.values[value])
+            shards.append(tuple(tiling.part_of(each, device, narrowed).contiguous() for device, each in wholes))
+        yield from self._run_region(op.regions[0], shards)
+        for value, parts, tiling in zip(op.results, self._of_region, wanted, strict=True):
+            self.values[value] = (tiling.whole(parts, torch.cat),) * self._devices
+
+    def _compute(self, op: Operation, read: OpCall) -> Iterator[Step]:
+        """The results on every device; devices with equal operands share them."""
+        operands = self._operands(read)
+        program = self._module.program_of(op, [*operands])
+        made: dict[tuple[int, ...], list[torch.Tensor]] = {}
+        found = []
+        for device in range(self._devices):
+            given = [each[device] for each in operands.values()]
+            key = tuple(map(id, given))
+            if key not in made:
+                made[key] = program(*given)
+            found.append(made[key])
+        written = read.written(op)
+        results: dict[SSAValue, OnDevices] = {
+            value: tuple(each[index] for each in found) for index, value in enumerate(written)
+        }
+        self.values.update(results)
+        yield Step(op, read, operands, results)
+
+    def _exchange(self, op: Operation, read: OpCall) -> Iterator[Step]:
+        operands = self._operands(read)
+        given = [each for tensors in operands.values() for each in tensors]
+        got = self._module.program_of(op, [*operands], on_mesh=True)(*given)
+        results: dict[SSAValue, OnDevices] = {op.results[0]: tuple(got)}
+        self.values.update(results)
+        yield Step(op, read, operands, results)
+
+    def _operands(self, read: OpCall) -> dict[SSAValue, OnDevices]:
+        return {each: self.values[each] for each in dict.fromkeys(read.operands) if is_tensor(each.type)}
+
+
+_BY_ROLE: dict[Role, Callable[[SteppedRun, Operation, OpCall], Iterator[Step]]] = {
+    Role.COMPUTES: SteppedRun._compute,
+    Role.CALLS: SteppedRun._run_decomposition,
+    Role.CALLS_ONCE: SteppedRun._run_callee,
+    Role.EXCHANGES: SteppedRun._exchange,
+    Role.CHOOSES: SteppedRun._run_choice,
+    Role.REPEATS: SteppedRun._run_loop,
+    Role.SHARDS: SteppedRun._run_on_shards,
+    Role.RUNS_REGION: SteppedRun._run_once,
+}

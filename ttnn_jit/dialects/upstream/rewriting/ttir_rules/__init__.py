@@ -1,0 +1,1 @@
+"""Rules over operations of TTIR: canonical forms, decompositions, fusions, moves that cancel."""
