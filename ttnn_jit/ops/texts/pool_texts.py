@@ -154,7 +154,8 @@ AVG_POOL_OF_TTNN = text(
 
 def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple[Any, Any]:
     def write(ops: Ops, call: TextCall) -> list[Value]:
-        x, sizes = call.input, sizes_of(call)
+        sizes = sizes_of(call)
+        x = ops.reshaped(call.input, sizes[:4])
         found = ops.call(MAX_POOL2D, [x], *sizes, x.spec.dtype, x.spec.layout)
         index = ops.call(MAX_POOL2D_INDICES, [x], *sizes)
         return [ops.reshaped(each, spec.shape) for each, spec in zip((found, index), call.results, strict=True)]
