@@ -21,7 +21,18 @@ from benchmarks.kernels import (
     vector_math,
     workloads,
 )
-from benchmarks.programs import curves, dynamic, latency, memory, meshes, models, program_cache, ranks, traces
+from benchmarks.programs import (
+    curves,
+    dynamic,
+    latency,
+    memory,
+    meshes,
+    models,
+    program_cache,
+    ranks,
+    scaling,
+    traces,
+)
 
 BENCHMARKS: dict[str, Benchmark] = {
     module.BENCHMARK.name: module.BENCHMARK
@@ -32,6 +43,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         traces,
         meshes,
         ranks,
+        scaling,
         elementwise,
         workloads,
         matmul,

@@ -67,6 +67,7 @@ LINKS = {
     "../benchmarks/results/README.md": "generated/results/README.md",
     "../benchmarks/results/dynamic.md": "generated/results/dynamic.md",
     "../benchmarks/results/meshes.md": "generated/results/meshes.md",
+    "../benchmarks/results/scaling.md": "generated/results/scaling.md",
     "examples": "generated/examples/index.md",
     "examples/models": "generated/examples/index.md",
     "examples/meshes": "generated/examples/index.md",

@@ -72,10 +72,10 @@ def functions() -> Mapping[str, TtnnOperation]:
     return {**{name: _FUNCTIONS[name] for name in _NAMES}, **GRADIENTS}
 
 
-def calls(names: Sequence[str] = ()) -> Iterator[Call]:
-    """All calls, or those of the named functions, on a chip device and on one without rules."""
+def calls(names: Sequence[str] = (), targets: Sequence[str] = ("cpu", "wormhole_b0")) -> Iterator[Call]:
+    """All calls, or those of the named functions, on a device without rules and on one of a chip."""
     known = functions()
-    for target in ("cpu", "wormhole_b0"):
+    for target in targets:
         device = ttnn.open_device(device_id=0, target=target)
         for name in names or (*known, *HOST):
             function = known[name] if name in known else getattr(ttnn, name)
@@ -98,17 +98,18 @@ def _runner(function: Any, values: Mapping[str, Any], device: Any) -> Callable[[
 
 def arguments_of_declaration(operation: Operation) -> Iterator[dict[str, Any]]:
     """The arguments of calls of one declaration with its test values."""
-    for shapes, statics in _tested(operation):
+    for shapes, statics in shapes_and_attributes(operation):
         yield _base(operation, shapes, statics)
 
 
-def _tested(operation: Operation) -> Sequence[Any]:
+def shapes_and_attributes(operation: Operation) -> Sequence[Any]:
+    """Shapes of tensors, and the attributes, of the calls that a declaration is tested with."""
     return operation.examples or (((ANY_SHAPES,) * operation.arity, operation.tested_attributes),)
 
 
 def _arguments(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     """The arguments of calls of one declaration, by parameter, each with a label."""
-    for number, (shapes, statics) in enumerate(_tested(operation)):
+    for number, (shapes, statics) in enumerate(shapes_and_attributes(operation)):
         base = _base(operation, shapes, statics)
         yield f"{number}", base
         for name, value in _others(operation, base):

@@ -7,6 +7,6 @@ from ttnn_jit.compiler import driver
 
 @pytest.fixture(autouse=True)
 def checked_templates(monkeypatch):
-    """Compiles keep no text for a reproducer, which would take most of their time, and share equal kernels."""
+    """Compiles keep no module for a reproducer, and share equal kernels."""
     monkeypatch.setenv("TTNN_JIT_DEBUG", "1")
     monkeypatch.setattr(driver, "_reproducers", lambda: None)

@@ -1,7 +1,7 @@
 """The share of the tests that a profile runs: examples of properties, cases of products of parameters.
 
 Of a product, as few cases stand for all as show every value of every parameter. Of a parameter with very many values,
-as all operations are, each function shows about a quarter: what one leaves out others show.
+as all operations are, each function shows about a fifth: what one leaves out others show.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Values = frozenset[tuple[tuple[str, Hashable], ...]]
 """The values of a case's parameters."""
 MANY = 40
 """As many values of one parameter are all shown."""
-PARTS = 4
+PARTS = 5
 """Of more values, each function shows one of so many parts."""
 
 
@@ -60,7 +60,7 @@ def covering(cases: Mapping[str, Values]) -> set[str]:
 
 
 def without_some_of_many(function: str, cases: Mapping[str, Values]) -> dict[str, Values]:
-    """The cases of a function with the values that it shows: where there are many of one parameter, about a quarter.
+    """The cases of a function with the values that it shows: where there are many of one parameter, about a fifth.
 
     Hashes of the places of values put them into `PARTS` parts, a hash of the function says which of them it shows.
     """

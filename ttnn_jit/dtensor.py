@@ -16,7 +16,7 @@ from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
-from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.meshes.mesh_shape import MeshShape
 from ttnn_jit.specs.meshes.tensor_topology import (
     REPLICATE,
@@ -59,7 +59,7 @@ def to_dtensor(tensor: Tensor) -> DTensor:
     ]
     ranks = tuple(owners[number] for number in tensor.placed)
     mesh = _device_mesh(ranks, tuple(topology.distribution_shape()))
-    return DTensor.from_local(tensor.tensors[0].to_torch(), mesh, placements, run_check=False)
+    return DTensor.from_local(torch_copy(tensor.tensors[0]), mesh, placements, run_check=False)
 
 
 @user_frames_only

@@ -2,7 +2,8 @@
 
 Two ranks with a device each: `all_gather` along the first dimension and `all_reduce` of float32 tensors, through ttnn,
 and `all_gather_into_tensor` and `all_reduce` of torch.distributed on as many bytes. The contenders take turns; the
-least of many rounds. gloo's sum depends on the number of ranks; ours has the bits of one process.
+least of many rounds. gloo's sum depends on the number of ranks; ours has the bits of one process. A function of a sum
+runs as eager calls, and as a jitted function: two native calls and an exchange.
 """
 
 from __future__ import annotations
@@ -53,7 +54,11 @@ def measure(size: int, rounds: int) -> dict[str, float]:
     import torch
     import torch.distributed as dist
 
+    import ttnn_jit
     from ttnn_jit import ttnn
+
+    def activated(x: Any) -> Any:
+        return ttnn.relu(ttnn.all_reduce(ttnn.exp(x))) + 1.0
 
     torch.set_num_threads(1)
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2), target="cpu")
@@ -66,6 +71,8 @@ def measure(size: int, rounds: int) -> dict[str, float]:
         "all_gather of gloo": lambda: dist.all_gather_into_tensor(gathered, own, group=group),
         "all_reduce": lambda: ttnn.all_reduce(x),
         "all_reduce of gloo": lambda: dist.all_reduce(summed, group=group),
+        "eager calls": lambda: activated(x),
+        "a program": partial(ttnn_jit.jit()(activated), x),
     }
     least = dict.fromkeys(contenders, float("inf"))
     for _ in range(rounds):
@@ -79,12 +86,14 @@ def measure(size: int, rounds: int) -> dict[str, float]:
 
 def report(results: Mapping[str, Any], _: Plots) -> str:
     """A row per size."""
-    rows = [["bytes per rank", "all_gather, us", "gloo / ours", "all_reduce, us", "gloo / ours"]]
+    head = ["bytes per rank", "all_gather, us", "gloo / ours", "all_reduce, us", "gloo / ours"]
+    rows = [[*head, "a function of a sum, us", "eager / program"]]
     for name, found in results.items():
         row = [name]
         for operation in ("all_gather", "all_reduce"):
             row += [f"{found[operation]:.0f}", f"{found[f'{operation} of gloo'] / found[operation]:.2f}"]
-        rows.append(row)
+        eager, program = found["eager calls"], found["a program"]
+        rows.append([*row, f"{program:.0f}", f"{eager / program:.2f}"])
     return table(rows)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts

@@ -20,7 +20,7 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 
 from benchmarks.texts.text_yardsticks import expected_errors, modules_of
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.dialects import print_module
 from ttnn_jit.dialects.upstream.reading import parse_upstream

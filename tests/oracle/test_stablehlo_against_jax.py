@@ -16,7 +16,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.frontend.ir.texts import parse_texts
 from ttnn_jit.specs.target import PRESETS

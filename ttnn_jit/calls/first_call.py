@@ -26,8 +26,9 @@ from ttnn_jit.specs.target_rules import check_config_rules, check_max_grid
 from ttnn_jit.ttnn.calling.foreign_operands import accepting_foreign_operands
 
 if TYPE_CHECKING:
+    from ttnn_jit.compiler.found import Found
     from ttnn_jit.compiler.request import Compilation, FunctionRequest
-    from ttnn_jit.compiler.templates import Found, Templates
+    from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
     from ttnn_jit.runtime.programs.warm_caller import Rebuild
 
 
@@ -104,7 +105,7 @@ def read_guard(function: types.FunctionType, compilation: Compilation) -> ReadGu
 
 
 def compile_variant(
-    request: FunctionRequest, settings: Settings, where: Placement, templates: Templates, key: Key
+    request: FunctionRequest, settings: Settings, where: Placement, templates: TemplatesOnDemand, key: Key
 ) -> tuple[Variant, Sequence[Any] | None]:
     """The variant of a request, by a template, from disk, or compiled; and `Found.hidden`.
 
@@ -146,14 +147,14 @@ def compile_variant(
     return variant, found.hidden
 
 
-def _compile(request: FunctionRequest, settings: Settings, templates: Templates, key: Key) -> Found:
-    from ttnn_jit.compiler import driver, inspection
-    from ttnn_jit.compiler.templates import Found
-
+def _compile(request: FunctionRequest, settings: Settings, templates: TemplatesOnDemand, key: Key) -> Found:
     with accepting_foreign_operands(None):
         if not (settings.debug or settings.compile_only):
             fetch = partial(fetch_hidden, request)
             return templates.compilation(key, request, fetch, use_disk=settings.enable_cache)
+        from ttnn_jit.compiler import driver, inspection
+        from ttnn_jit.compiler.found import Found
+
         compilation = driver.compile_program(
             request,
             use_disk=False,

@@ -16,6 +16,7 @@ from ttnn_jit.calls.first_call import check_options, compile_variant, fetch_hidd
 from ttnn_jit.calls.function_signature import CallSignature, plain_parameters
 from ttnn_jit.calls.settings import Settings
 from ttnn_jit.calls.variants import Variant, Variants
+from ttnn_jit.compiler.shared_programs import SharedPrograms
 from ttnn_jit.diagnostics.changing_arguments import ChangingArguments
 from ttnn_jit.diagnostics.errors import ArgumentError
 from ttnn_jit.diagnostics.origin import type_name
@@ -36,26 +37,11 @@ from ttnn_jit.specs.options import USER_PASSES
 if TYPE_CHECKING:
     from ttnn_jit.compiler.report import Report
     from ttnn_jit.compiler.request import FunctionRequest
-    from ttnn_jit.compiler.siblings import Siblings
-    from ttnn_jit.compiler.templates import Templates
+    from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
+    from ttnn_jit.specs.meshes.machine import MachineLike
 
 
-class _SharedPrograms:
-    """The programs that the bound copies of a function share."""
-
-    @cached_property
-    def siblings(self) -> Siblings:
-        """The programs."""
-        from ttnn_jit.compiler.siblings import Siblings
-
-        return Siblings()
-
-    def clear(self) -> None:
-        """Forget every program."""
-        vars(self).pop("siblings", None)
-
-
-def _sharing(settings: Settings, shared: _SharedPrograms, copy: types.FunctionType) -> JitFunction:
+def _sharing(settings: Settings, shared: SharedPrograms, copy: types.FunctionType) -> JitFunction:
     """The jitted function of a bound copy."""
     made = JitFunction(copy, settings)
     made._shared = shared
@@ -101,7 +87,7 @@ class JitFunction(WarmCalls):
         self._signature = CallSignature(plain)
         changing = ChangingArguments(plain.__name__)
         self._variants = Variants(plain.__name__, changing)
-        self._shared = _SharedPrograms()
+        self._shared = SharedPrograms()
         self._bound = BoundFunctions(plain, functools.partial(_sharing, settings, self._shared), changing)
         if not is_bound(plain):  # a bound copy is counted and cleared with its original
             statistics.register(self)
@@ -126,12 +112,12 @@ class JitFunction(WarmCalls):
         return self._variants.served_one_call
 
     @cached_property
-    def _templates(self) -> Templates:
-        from ttnn_jit.compiler.templates import Templates
+    def _templates(self) -> TemplatesOnDemand:
+        from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
 
         guard_of = functools.partial(read_guard, self.func)
-        siblings = self._shared.siblings if is_bound(self.func) else None
-        return Templates(self._settings.dynamic, guard_of, self._variants.warn_once, siblings)
+        shared = self._shared if is_bound(self.func) else None
+        return TemplatesOnDemand(self._settings.dynamic, guard_of, self._variants.warn_once, shared)
 
     def clear(self) -> None:
         """Forget every program."""
@@ -329,14 +315,23 @@ class JitFunction(WarmCalls):
 
     @call_query
     @user_frames_only
-    def explain(self, *args: Any, **kwargs: Any) -> Report:
+    def explain(self, *args: Any, machine: MachineLike | None = None, **kwargs: Any) -> Report:
         """A report of the kernels, their use of DST, and why operations were not fused; ``str()`` formats it.
 
         docs/inspecting.md explains its lines.
+
+        Args:
+            args: Those of a call.
+            machine: ``"n300"``, ``"t3000"``, ``"galaxy"``, or JSON or a file of it (docs/meshes.md): the report says
+                what the collectives of the call cost on its links.
+            kwargs: Those of a call.
+
+        Raises:
+            ArgumentError: There is no such machine, or the mesh of the call does not fit it.
         """
         from ttnn_jit.compiler import inspection
 
-        return inspection.explain(JitFunction.request(self, *args, **kwargs))
+        return inspection.explain(JitFunction.request(self, *args, **kwargs), machine)
 
     def __repr__(self) -> str:
         hashes = [program.hash[:8] for program in self._variants.programs()]

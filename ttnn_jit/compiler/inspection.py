@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,6 +19,7 @@ from ttnn_jit.guards.path_json import path_from_json
 from ttnn_jit.guards.reads import path_text
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.run_log import run_lines
+from ttnn_jit.specs.meshes.machine import MachineLike, resolve_machine
 from ttnn_jit.specs.options import DUMP_FOLDER, CompileOptions, Environment
 
 if TYPE_CHECKING:
@@ -87,15 +89,26 @@ def _module_text(module: ModuleOp, options: CompileOptions, stage: str) -> str:
     return texts[0]
 
 
-def explain(request: Request) -> Report:
-    """The report of fusion and scheduling of a request's compile."""
+def explain(request: Request, machine: MachineLike | None = None) -> Report:
+    """The report of fusion and scheduling of a request's compile.
+
+    Args:
+        request: What is compiled.
+        machine: The machine of chips on whose links collectives are planned.
+
+    Raises:
+        ArgumentError: There is no such machine, or the mesh of the program does not fit it.
+    """
     from ttnn_jit.compiler.backends import backend_for
+    from ttnn_jit.compiler.link_costs import link_costs
     from ttnn_jit.compiler.report import report_of
     from ttnn_jit.transforms import pipeline
 
+    planned = None if machine is None else resolve_machine(machine)
     module = request.lower().module
     pipeline.run(module, request.options, until=pipeline.SCHEDULED)
-    return report_of(module, backend_for(request.options.backend).program(module).host)
+    report = report_of(module, backend_for(request.options.backend).program(module).host)
+    return report if planned is None else replace(report, links=link_costs(module, planned))
 
 
 def explain_miss(request: Request) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ttnn_jit.codegen.bodies.steps import KernelBody
     from ttnn_jit.codegen.schedules.host_plan import HostPlan
+    from ttnn_jit.compiler.link_costs import LinkCosts
     from ttnn_jit.dialects.d2m import GenericOp
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.specs.tensor_spec import TensorSpec
@@ -63,7 +64,7 @@ class LaunchReport:
     Attributes:
         ops: Python names of its operations, over all kernels that it fuses.
         kernels: The number of these kernels; an operation outside kernels counts as one.
-        loops: Its loops, outermost first, with reduction loops marked.
+        loops: Its loops, outermost first, with reduction loops marked; "" of an exchange with other ranks.
         nbytes: Bytes of the tensors that it reads and writes, each counted once.
         schedule: The transformations of its loops; "" for one loop over all elements.
         repeats: The number of the first launch that does the same on another device of the mesh; None: it is the first.
@@ -112,6 +113,7 @@ class Report:
         runs_launches: Whether the target is the host itself: then texts show launches first, and of the pairs that were
             not fused only those in two launches.
         refused_before: The operations that tt-mlir refused until August 2026, a sentence each.
+        links: The collectives on the links of a machine; None if none was asked for.
     """
 
     name: str
@@ -124,6 +126,7 @@ class Report:
     updates: tuple[tuple[int, bool], ...] = ()
     runs_launches: bool = False
     refused_before: tuple[str, ...] = ()
+    links: LinkCosts | None = None
 
     def __str__(self) -> str:
         lines = [self._head(), *(f"  {text}" for text in self._launches() if self.runs_launches)]
@@ -147,6 +150,7 @@ class Report:
         yield from (f"writes argument {index}{' where it lies' if lies else ''}" for index, lies in self.updates)
         yield from (f"beside kernels: {name}" for name in self.host_operations)
         yield from self.refused_before
+        yield from self.links.lines() if self.links is not None else ()
         if not self.runs_launches:
             yield from self._launches()
         for pair in self.not_fused:
@@ -191,6 +195,8 @@ def _html_cells(number: int, kernel: KernelReport) -> tuple[object, ...]:
 
 
 def _launch_text(launch: LaunchReport) -> str:
+    if not launch.loops:
+        return f"{chain_text(launch.ops)}  (an exchange: {launch.schedule})"
     joined = f"{launch.kernels} kernels as one, " if launch.kernels > 1 else ""
     schedule = f"; {launch.schedule}" if launch.schedule else ""
     return f"{chain_text(launch.ops)}  ({joined}loops {launch.loops}, {launch.nbytes:,} bytes{schedule})"
@@ -291,10 +297,12 @@ def _updates(host: HostPlan) -> Iterator[tuple[int, bool]]:
 def _launches(host: HostPlan) -> Iterator[LaunchReport]:
     """The launches; of a mesh, those of the same operations with the same kernel are one and its repetitions."""
     from ttnn_jit.codegen.host.host_text import bytes_of, loops_text
+    from ttnn_jit.codegen.schedules.device_exchange import RankExchange
 
     first: dict[object, int] = {}
     for number, launch in enumerate(host.launches):
-        loops, nbytes = loops_text(launch.bound.loops), bytes_of(launch.bound)
+        is_exchange = isinstance(launch.bound.kernel, RankExchange)
+        loops, nbytes = "" if is_exchange else loops_text(launch.bound.loops), bytes_of(launch.bound)
         key = (tuple(map(id, launch.ops)), launch.bound.kernel, loops, nbytes) if host.devices else number
         same = first.setdefault(key, number)
         repeats = None if same == number else same

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from ttnn_jit.compiler.symbols import SizeNames, names_of_sizes
 from ttnn_jit.diagnostics.source import start_of
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import ABSENT
@@ -31,6 +30,7 @@ from ttnn_jit.specs.target import SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 
 if TYPE_CHECKING:
+    from ttnn_jit.compiler.symbols import SizeNames
     from ttnn_jit.frontend import FrontendResult, ResultLayout
     from ttnn_jit.frontend.writing.frontend_request import OpenReads
 
@@ -92,6 +92,9 @@ class Request(Protocol):
 
     def with_inputs(self, specs: Iterable[TensorSpec], integers: Iterable[float], floats: Iterable[float]) -> Self:
         """The request for tensors of other specs, and for other ints and floats, in order."""
+
+    def without_tensors(self) -> Self:
+        """The request without references to the tensors of its call."""
 
     def opening(self, hidden: OpenReads) -> Self:
         """The request whose hidden inputs and hidden numbers are those of a trace."""
@@ -168,6 +171,10 @@ class FunctionRequest:
         """The specs in the arguments."""
         return tuple(leaf for leaf in self._leaves if isinstance(leaf, TensorSpec))
 
+    def without_tensors(self) -> FunctionRequest:
+        """The request without the tensors of the call; their marks go with them."""
+        return replace(self, tensors=())
+
     def opening(self, hidden: OpenReads) -> FunctionRequest:
         """The request with numbers of a trace in hidden inputs, and in place of hidden numbers."""
         return replace(self, hidden=hidden)
@@ -197,6 +204,8 @@ class FunctionRequest:
     @property
     def names_of_sizes(self) -> SizeNames:
         """The names in the function, such as ``x.shape[0]``."""
+        from ttnn_jit.compiler.symbols import names_of_sizes
+
         *others, floats = names_of_sizes(self.arguments)
         return [*others, floats if self.floats else []]
 
@@ -287,6 +296,10 @@ class OperationRequest:
         """Options under which a call rounds once: the value before an activation stays float32."""
         return CompileOptions(memory_config=self.result.memory_config, fp32_dest_acc=self.result.has_activations)
 
+    def without_tensors(self) -> OperationRequest:
+        """The request itself: an operation has specs."""
+        return self
+
     def opening(self, hidden: OpenReads) -> OperationRequest:  # noqa: ARG002
         """The request itself: an operation has no hidden inputs."""
         return self
@@ -333,6 +346,8 @@ class OperationRequest:
     @property
     def names_of_sizes(self) -> SizeNames:
         """The names of the operands and attributes by position, and of the numbers of activations."""
+        from ttnn_jit.compiler.symbols import names_of_sizes
+
         named: dict[str, Any] = {f"operand {index}": each for index, each in enumerate(self.operands)}
         own = zip(self.operation.attributes, self.attributes, strict=True)
         for parameter, value in own:

@@ -18,7 +18,6 @@ from ttnn_jit.cache.key import Key
 from ttnn_jit.cache.manifest import CachedProgram, Manifest
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler.request import Compilation, Request
-from ttnn_jit.compiler.result_topologies import result_topologies
 from ttnn_jit.diagnostics.errors import ProgramFormatError
 from ttnn_jit.foreign import pytrees
 from ttnn_jit.foreign.values import NoStableIdentityError
@@ -271,6 +270,8 @@ def notes_of(request: Request, lowered: FrontendResult) -> dict[str, Any]:
 
     placed: dict[str, Any] = {}
     if request.devices is not None:
+        from ttnn_jit.compiler.result_topologies import result_topologies
+
         marks = (read.value for read in lowered.reads)
         hidden = [mark.placement for mark in marks if type(mark) is LibraryMark]
         placements = (*request.placements, *hidden)

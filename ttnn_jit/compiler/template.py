@@ -7,7 +7,7 @@ kernels know no extents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import starmap
@@ -189,9 +189,14 @@ def sizes_of(request: Request) -> tuple[tuple[int, ...], ...]:
     return (*map(sizes_in, request.inputs), request.integers, floats)
 
 
-def marked_places(request: Request) -> set[Place]:
-    """The sizes that the user marked as open: extents, and with them the strides and the shard of their tensor."""
-    each = enumerate(zip(request.marked_axes, request.inputs, strict=False))
+def marked_places(marked_axes: Sequence[Collection[int]], inputs: Sequence[TensorSpec]) -> set[Place]:
+    """The sizes that the user marked as open: extents, and with them the strides and the shard of their tensor.
+
+    Args:
+        marked_axes: Per tensor the axes of the extents.
+        inputs: The specs of the tensors.
+    """
+    each = enumerate(zip(marked_axes, inputs, strict=False))
     return {
         (index, place)
         for index, (axes, spec) in each

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.compiler import driver
+from ttnn_jit.compiler.found import FetchHidden, Found, GuardedReads, GuardOf
 from ttnn_jit.compiler.hidden_symbols import SeenCall, is_number, numbers_of_reads, sizes_of_reads, with_forms
 from ttnn_jit.compiler.l1_requirement import ExceedsL1Error
 from ttnn_jit.compiler.request import Compilation, Request
@@ -35,36 +36,6 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.libraries import mark_of
 from ttnn_jit.specs.extents.float_functions import double
 from ttnn_jit.specs.extents.trace import ServesOneCallError
-
-
-class GuardedReads(Protocol):
-    """What decides whether the reads of a compilation have their current values."""
-
-    @property
-    def reads(self) -> Sequence[Read]:
-        """The reads, without references to tensors."""
-
-
-FetchHidden = Callable[[Any], "Sequence[Any] | None"]
-"""The hidden inputs of a call by the guard of a compilation; None if a value that was read has changed."""
-
-GuardOf = Callable[[Compilation], GuardedReads]
-"""Makes the guard of a compilation."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """The compilation of a call.
-
-    Attributes:
-        compilation: The compilation.
-        guard: Its guard.
-        hidden: The hidden inputs of the call; None if a compile has taken place since they were fetched.
-    """
-
-    compilation: Compilation
-    guard: Any
-    hidden: Sequence[Any] | None = None
 
 
 @dataclass
@@ -228,7 +199,15 @@ class Templates:
         """Forget every template."""
         self._families.clear()
 
-    def compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
+    def compilation(
+        self,
+        key: tuple[Hashable, ...],
+        request: Request,
+        fetch: FetchHidden,
+        *,
+        use_disk: bool,
+        searched: StoredPrograms | None = None,
+    ) -> Found:
         """The compilation of a request.
 
         It is looked up by the templates in memory, those of other copies of the function included, then on disk by the
@@ -239,28 +218,37 @@ class Templates:
             request: The request.
             fetch: The hidden inputs of the call by the guard of a template.
             use_disk: Whether programs are looked up on disk, and stored there.
+            searched: The stored programs, if the request was not found there.
 
         Raises:
             CompileError, ArgumentError, GridError: As `driver.compile_program`.
         """
         try:
-            return self._compilation(key, request, fetch, use_disk=use_disk)
+            return self._compilation(key, request, fetch, use_disk=use_disk, searched=searched)
         except ExceedsL1Error:  # a compile of this size says what does not fit
             compilation = driver.compile_anew(request, StoredPrograms.of(request, use_disk=use_disk))
             return Found(compilation, self._guard_of(compilation))
 
-    def _compilation(self, key: tuple[Hashable, ...], request: Request, fetch: FetchHidden, *, use_disk: bool) -> Found:
+    def _compilation(
+        self,
+        key: tuple[Hashable, ...],
+        request: Request,
+        fetch: FetchHidden,
+        *,
+        use_disk: bool,
+        searched: StoredPrograms | None,
+    ) -> Found:
         family = self._family(key, request)
         if family is not None and (found := family.find(request, fetch, self._guard_of)) is not None:
             return found
         if family is not None and (found := self._of_siblings(key, family, request, fetch)) is not None:
             return found
-        stored = StoredPrograms.of(request, use_disk=use_disk)
-        compilation = stored.find()
+        stored = searched or StoredPrograms.of(request, use_disk=use_disk)
+        compilation = None if searched else stored.find()
         if family is None:
             compilation = compilation or driver.compile_anew(request, stored)
             return Found(compilation, self._guard_of(compilation))
-        family.marked |= marked_places(request)
+        family.marked |= marked_places(request.marked_axes, request.inputs)
         if self._siblings is not None:
             family.seen = [*self._siblings.seen_beside(key, family.seen), *family.seen]
         seen = SeenCall(sizes_of(request), {}, {})
@@ -278,6 +266,22 @@ class Templates:
         if self._siblings is not None:
             self._siblings.add_seen(key, seen)
         return made
+
+    def note(
+        self,
+        key: tuple[Hashable, ...],
+        request: Request,
+        marked_axes: Sequence[Collection[int]],
+        reads: Sequence[Read],
+    ) -> None:
+        """Note a call whose program was found on disk before the templates were loaded."""
+        family = self._family(key, request)
+        if family is not None:
+            family.marked |= marked_places(marked_axes, request.inputs)
+            seen = SeenCall(sizes_of(request), sizes_of_reads(reads), numbers_of_reads(reads))
+            family.seen.append(seen)
+            if self._siblings is not None:
+                self._siblings.add_seen(key, seen)
 
     def _family(self, key: tuple[Hashable, ...], request: Request) -> _Family | None:
         if self._dynamic is False or not is_eligible(request):

@@ -24,7 +24,7 @@ from ttnn_jit.runtime.memory.buffer import HOST_POOL
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.programs.program import Program
 from ttnn_jit.runtime.programs.torch_run import run_on_torch
-from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch
+from ttnn_jit.runtime.tensors.tensor import Tensor, from_torch, torch_copy
 from ttnn_jit.specs.meshes.mesh_devices import MeshDevices
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import BufferType, TensorSpec
@@ -179,7 +179,7 @@ def _on_device(program: Program, inputs: Sequence[torch.Tensor], target: SystemD
     with Device(target) as device:
         tensors = [from_torch(tensor, spec, device) for tensor, spec in zip(inputs, program.plan.inputs, strict=True)]
         results = program(*tensors)
-        return [result.to_torch() for result in (results if isinstance(results, tuple) else (results,))]
+        return [torch_copy(result) for result in (results if isinstance(results, tuple) else (results,))]
 
 
 def _on_mesh(
@@ -192,7 +192,7 @@ def _on_mesh(
         own = [every[number] for number in devices.numbers]
         homes = (own[plan.positions[index]] for index in range(len(plan.inputs)))
         tensors = [from_torch(*each) for each in zip(inputs, plan.inputs, homes, strict=True)]
-        return [result.to_torch() for result in program.run_on(own, tensors)]
+        return [torch_copy(result) for result in program.run_on(own, tensors)]
 
 
 def _interpreted(module: ModuleOp, inputs: Sequence[torch.Tensor], devices: MeshDevices | None) -> list[torch.Tensor]:
@@ -231,4 +231,4 @@ def _as_tensor(array: Any, spec: TensorSpec) -> torch.Tensor:
         return torch.from_numpy(array).view(spec.dtype.torch)
     buffer = HOST_POOL.allocate(spec.nbytes)
     store_elements(spec, buffer, array.tobytes())
-    return Tensor(spec, None, buffer).to_torch()
+    return torch_copy(Tensor(spec, None, buffer))

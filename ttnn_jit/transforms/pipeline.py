@@ -183,16 +183,16 @@ def run_passes(
 ) -> None:
     """Runs `passes` over `module` in place; see `run`. After each pass `verifier` accepts the module or raises."""
     chosen = tuple(passes)
-    for stage in with_progress(chosen, len(chosen), "compiling, passes", after=SHOW_AFTER):
-        before = print_module(module) if reproducers is not None else ""
+    original = module.clone() if reproducers is not None else None  # a print before every pass takes most of a compile
+    for number, stage in enumerate(with_progress(chosen, len(chosen), "compiling, passes", after=SHOW_AFTER)):
         try:
             stage.apply(context(), module)
             if verify_each:
                 verifier(module)
         except Exception as error:
             failure = _pass_error(stage, module, error)
-            if reproducers is not None:
-                _write_reproducer(reproducers, stage, before, failure)
+            if reproducers is not None and original is not None:
+                _write_reproducer(reproducers, original, chosen[: number + 1], failure)
             raise failure from error
         if observer is not None:
             observer(stage.name, module)
@@ -347,12 +347,25 @@ def _first_location(module: ModuleOp) -> Location | None:
     return next((found for op in inside if (found := location_of(op)) is not None), None)
 
 
-def _write_reproducer(folder: Path, stage: ModulePass, before: str, failure: PassError) -> None:
-    """Writes the files that reproduce a failure: the text before the pass, the error, the command."""
+def _write_reproducer(folder: Path, original: ModuleOp, passes: Sequence[ModulePass], failure: PassError) -> None:
+    """Writes the files that reproduce the failure of the last pass: the text before it, the error, the command.
+
+    The text is made by running the passes before it again. If one of them fails this time, the command runs all.
+    """
+    *earlier, stage = passes
+    module = original.clone()
+    try:
+        for each in earlier:
+            each.apply(context(), module)
+    except Exception:  # noqa: BLE001 - a user's pass may behave differently the second time
+        module, rerun = original, passes
+    else:
+        rerun = (stage,)
+    before, spec = print_module(module), ",".join(str(each.spec()) for each in rerun)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "before.mlir").write_text(before, encoding="utf-8")
     (folder / "error.txt").write_text(f"{failure}\n", encoding="utf-8")
-    command = f"ttnn-jit opt {_loading(stage)}-p '{stage.spec()}' before.mlir\n"
+    command = f"ttnn-jit opt {''.join(dict.fromkeys(map(_loading, rerun)))}-p '{spec}' before.mlir\n"
     (folder / "command.txt").write_text(command, encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute as HeldAttribute
-from xdsl.ir import affine
+from xdsl.ir import TypeAttribute, affine
 
 from ttnn_jit.dialects.ttcore import DimensionsAttr, GridAttr, KeywordAttr
 from ttnn_jit.dialects.upstream import tables
@@ -19,7 +19,13 @@ from ttnn_jit.ttmlir.mlir_affine import AffineMap
 from ttnn_jit.ttmlir.mlir_attributes import Attribute
 from ttnn_jit.ttmlir.mlir_contexts import Context
 from ttnn_jit.ttmlir.mlir_types import Type
-from ttnn_jit.ttmlir.wrapping import parsed, stands_for, text_of, wrapped
+from ttnn_jit.ttmlir.wrapping import makes_wrappers, parsed, text_of, wrapped
+
+_PYTHON_NAMES = {
+    "sdy.sharding": {"dimension_shardings": "dim_shardings"},
+    "stablehlo.scatter": {"scattered_dims_to_operand_dims": "scatterDimsToOperandDims"},
+}
+"""Attribute -> the names of Python that are not those of its parameters."""
 
 
 class DialectAttribute(Attribute):
@@ -50,6 +56,7 @@ class DialectAttribute(Attribute):
         for parameter, value in zip(cls.row.parameters, positional, strict=False):
             by_name[parameter.name] = value
         known = {_plain(each.name): each.name for each in cls.row.parameters}
+        known |= {_plain(name): own for name, own in _PYTHON_NAMES.get(cls.row.name, {}).items()}
         for name, value in keywords.items():
             if name in {"context", "ctx"}:
                 continue
@@ -83,6 +90,7 @@ class DialectAttribute(Attribute):
         plain = _plain(name.removesuffix("_as_int") if name.endswith("_as_int") else name)
         if name.startswith("_") or name == "held":
             raise AttributeError(name)
+        plain = _plain(_PYTHON_NAMES.get(self.row.name, {}).get(name, plain))
         for parameter in self.row.parameters:
             if _plain(parameter.name) == plain or (
                 plain != "value" and len(self.row.parameters) == 1 and "_as_int" in name
@@ -162,8 +170,16 @@ def attribute_wrapper(name: str, *, is_type: bool) -> type[DialectAttribute] | N
     if made is None:
         made = type(row.cpp_class, (DialectType if is_type else DialectAttribute,), {"__doc__": f"``{name}``."})
     made.row = row
-    stands_for(made)
     return made
+
+
+def _of_tables(held: HeldAttribute) -> type[DialectAttribute] | None:
+    if held.name.partition(".")[0] in {"builtin", "func"} or "." not in held.name:
+        return None
+    return attribute_wrapper(held.name, is_type=isinstance(held, TypeAttribute))
+
+
+makes_wrappers(_of_tables)
 
 
 _BY_HAND: dict[str, type[DialectAttribute]] = {}

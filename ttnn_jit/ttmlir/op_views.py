@@ -138,6 +138,8 @@ class _Call:
     def _result_types(self, rest: list[Any]) -> tuple[list[Any], list[Any]]:
         types: list[Any] = []
         for _ in self._row.results:
+            if not rest or not (rest[0] is None or _are_types(rest[0])):
+                break  # the rest are results that may be absent
             found = rest.pop(0)
             types += [*found] if isinstance(found, Sequence) else [] if found is None else [found]
         return types, rest

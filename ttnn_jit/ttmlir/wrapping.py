@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar
 
 from xdsl.ir import Attribute as HeldAttribute
@@ -69,6 +70,7 @@ class Wrapper(Generic[Held]):
 
 _KINDS: list[type[Wrapper[Any]]] = []
 _FALLBACKS: list[type[Wrapper[Any]]] = []
+_MAKERS: list[Callable[[HeldAttribute], type[Wrapper[Any]] | None]] = []
 
 
 def stands_for(*kinds: type[Wrapper[Any]], fallback: bool = False) -> None:
@@ -77,8 +79,16 @@ def stands_for(*kinds: type[Wrapper[Any]], fallback: bool = False) -> None:
         (_FALLBACKS if fallback else _KINDS).insert(0, kind)
 
 
+def makes_wrappers(maker: Callable[[HeldAttribute], type[Wrapper[Any]] | None]) -> None:
+    """Registers what makes the class of an attribute or type that has none yet."""
+    _MAKERS.append(maker)
+
+
 def wrapped(held: HeldAttribute) -> Any:
     """The wrapper of an attribute or type, of its own class."""
+    for maker in _MAKERS:
+        if (made := maker(held)) is not None:
+            return made(held)
     return next(kind(held) for kind in (*_KINDS, *_FALLBACKS) if kind.isinstance_of(held))
 
 

@@ -27,6 +27,12 @@ from ttnn_jit.ttnn.meshes.asynchronous_collectives import all_to_all_async_gener
 from ttnn_jit.ttnn.functions.convolutions_3d import conv3d as conv3d
 from ttnn_jit.ttnn.tensors.channel_orders import convert_to_chw as convert_to_chw
 from ttnn_jit.ttnn.tensors.channel_orders import convert_to_hwc as convert_to_hwc
+from ttnn_jit.ttnn.meshes.minimal_collectives import deepseek_minimal_all_reduce as deepseek_minimal_all_reduce
+from ttnn_jit.ttnn.meshes.minimal_collectives import deepseek_minimal_broadcast as deepseek_minimal_broadcast
+from ttnn_jit.ttnn.meshes.expert_routing import deepseek_moe_fast_reduce_nc as deepseek_moe_fast_reduce_nc
+from ttnn_jit.ttnn.meshes.expert_routing import deepseek_moe_reduce_scatter as deepseek_moe_reduce_scatter
+from ttnn_jit.ttnn.meshes.distributed_norms import dit_layernorm_post_allgather as dit_layernorm_post_allgather
+from ttnn_jit.ttnn.meshes.distributed_norms import dit_layernorm_pre_allgather as dit_layernorm_pre_allgather
 from ttnn_jit.ttnn.tensors.random_tensors import dropout as dropout
 from ttnn_jit.ttnn.functions.fast_reduce import fast_reduce_nc as fast_reduce_nc
 from ttnn_jit.ttnn.meshes.fused_collectives import llama_all_gather_matmul_async as llama_all_gather_matmul_async
@@ -44,8 +50,11 @@ from ttnn_jit.ttnn.meshes.fused_collectives import ring_attention_all_gather_asy
 from ttnn_jit.ttnn.meshes.sockets import send_async as send_async
 from ttnn_jit.ttnn.meshes.neighbour_collectives import slice_reshard_async as slice_reshard_async
 from ttnn_jit.ttnn.meshes.asynchronous_collectives import strided_all_gather_async as strided_all_gather_async
+from ttnn_jit.ttnn.meshes.minimal_collectives import strided_all_gather_minimal_matmul_async as strided_all_gather_minimal_matmul_async
 from ttnn_jit.ttnn.tensors.transfers import typecast as typecast
 from ttnn_jit.ttnn.calling.eager_functions import view as view
+from ttnn_jit.ttnn.meshes.distributed_norms import wan_fused_rmsnorm_post_allgather as wan_fused_rmsnorm_post_allgather
+from ttnn_jit.ttnn.meshes.distributed_norms import wan_fused_rmsnorm_pre_allgather as wan_fused_rmsnorm_pre_allgather
 
 __all__ = [
     "all_gather_async",
@@ -63,6 +72,12 @@ __all__ = [
     "convert_to_hwc",
     "create_qkv_heads",
     "create_qkv_heads_from_separate_tensors",
+    "deepseek_minimal_all_reduce",
+    "deepseek_minimal_broadcast",
+    "deepseek_moe_fast_reduce_nc",
+    "deepseek_moe_reduce_scatter",
+    "dit_layernorm_post_allgather",
+    "dit_layernorm_pre_allgather",
     "dropout",
     "fast_reduce_nc",
     "group_attn_matmul",
@@ -93,8 +108,11 @@ __all__ = [
     "slice_reshard_async",
     "split_query_key_value_and_split_heads",
     "strided_all_gather_async",
+    "strided_all_gather_minimal_matmul_async",
     "typecast",
     "view",
+    "wan_fused_rmsnorm_post_allgather",
+    "wan_fused_rmsnorm_pre_allgather",
 ]
 
 attn_matmul: _ExperimentalAttnMatmul

@@ -7,6 +7,7 @@ from ttnn_jit.ttnn.calling.eager_functions import _TransformerPagedScaledDotProd
 from ttnn_jit.ttnn.calling.eager_functions import _TransformerScaledDotProductAttention
 from ttnn_jit.ttnn.calling.eager_functions import _TransformerScaledDotProductAttentionDecode
 from ttnn_jit.ttnn.calling.eager_functions import _TransformerSplitQueryKeyValueAndSplitHeads
+from ttnn_jit.ttnn.meshes.ring_attention import ring_joint_scaled_dot_product_attention as ring_joint_scaled_dot_product_attention
 
 __all__ = [
     "attention_softmax",
@@ -15,6 +16,7 @@ __all__ = [
     "concatenate_heads",
     "joint_scaled_dot_product_attention",
     "paged_scaled_dot_product_attention_decode",
+    "ring_joint_scaled_dot_product_attention",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_decode",
     "split_query_key_value_and_split_heads",

@@ -312,3 +312,32 @@ def test_a_child_process_finds_the_names_too():
         f"print(subprocess.run([sys.executable, '-c', {child!r}], capture_output=True, text=True, check=True).stdout)\n"
     )
     assert "ttir.add" in run_python("-c", script, check=True).stdout
+
+
+PRESHARDED = """
+module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
+  func.func @main(%x: tensor<2x3xf32> {ttcore.shard_status = #ttcore.shard_status<presharded>})
+      -> (tensor<2x3xf32> {ttcore.shard_status = #ttcore.shard_status<presharded>}) {
+    %0 = "ttir.all_reduce"(%x) <{cluster_axis = 1 : ui32, reduce_type = #ttcore.reduce_type<sum>}>
+      : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %1 = "ttir.add"(%0, %x) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+    return %1 : tensor<2x3xf32>
+  }
+}
+"""
+
+
+def test_a_tensor_with_a_part_per_device_is_submitted():
+    made = passes.ttnn_to_flatbuffer_bin(Module.parse(PRESHARDED))
+    options = runtime.MeshDeviceOptions()
+    options.mesh_shape = (1, 2)
+    device = runtime.open_mesh_device(options)
+    parts = [torch.randn(2, 3), torch.randn(2, 3)]
+    given = runtime.create_multi_device_borrowed_host_tensor(
+        [each.data_ptr() for each in parts], [2, 3], [3, 1], 4, runtime.DataType.Float32, {}, (1, 2)
+    )
+    (output,) = runtime.submit(device, made, 0, [given])
+    assert runtime.get_num_shards(output) == 2
+    for found, part in zip(runtime.to_host(output), parts, strict=True):
+        got = torch.frombuffer(bytearray(found.get_data_buffer()), dtype=torch.float32).reshape(2, 3)
+        torch.testing.assert_close(got, parts[0] + parts[1] + part)

@@ -48,7 +48,7 @@ def test_plus_one_is_added_in_place_and_negative_elements_are_skipped_on_request
         tensor = on_device(x, cpu_device, ttnn.ROW_MAJOR_LAYOUT)
         returned = MODES[mode](lambda x: ttnn.plus_one(x, skip_negative_entries=skips))(tensor)  # noqa: B023 - called here
         assert returned is tensor
-        assert torch.equal(ttnn.to_torch(tensor), want.to(dtype))
+        assert torch.equal(ttnn.to_torch(tensor, dtype=dtype), want.to(dtype))
 
 
 BROADCAST = {ttnn.BcastOpDim.H: (1, 1, 1, 40), ttnn.BcastOpDim.W: (1, 1, 33, 1), ttnn.BcastOpDim.HW: (1, 1, 1, 1)}

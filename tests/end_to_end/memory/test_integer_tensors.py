@@ -10,6 +10,7 @@ import ttnn_jit
 from ttnn_jit import ttnn
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError, DTypeError
 from ttnn_jit.dialects import parse_module, print_module
+from ttnn_jit.runtime.tensors.tensor import torch_copy
 from ttnn_jit.specs.dtypes import INTEGERS
 from ttnn_jit.specs.tensor_spec import DataType
 
@@ -48,7 +49,7 @@ def test_torch_numpy_and_ttnn_tensors_have_one_result(device, cpu_device, dtype)
     for each_device in (device, cpu_device):
         result = masked(on(each_device, x), on(each_device, y))
         assert result.dtype is dtype
-        assert torch.equal(result.to_torch(), expected)
+        assert torch.equal(torch_copy(result), expected)
 
 
 @EACH
@@ -83,10 +84,10 @@ def test_a_cast_ends_a_kernel_of_the_target_and_is_named(target):
         assert [kernel.ops for kernel in report.kernels] == [("add", "typecast"), ("exp", "typecast"), ("bitwise_and",)]
         assert {pair.predicate for pair in report.not_fused} == {"element_types"}
         exact = (x + 1).double().exp().clamp(max=2**31 - 1).to(torch.int32)
-        result = jitted(given).to_torch()
+        result = torch_copy(jitted(given))
         near = (x + 1).abs() < 12  # every integer below it is a float32
         assert torch.equal(result[near], (exact & x)[near])
-        assert torch.equal(result, program(given).to_torch())
+        assert torch.equal(result, torch_copy(program(given)))
 
 
 @EACH
@@ -115,21 +116,21 @@ def test_a_number_beside_integers_keeps_all_its_bits(device, number):
     expected = ((x.to(torch.int64) + number) & (2**32 - 1)).to(torch.uint32)
     for given in (x, on(device, x)):
         got = added(given)
-        assert torch.equal(got if isinstance(got, torch.Tensor) else got.to_torch(), expected)
-    assert torch.equal((number + on(device, x)).to_torch(), expected)
+        assert torch.equal(got if isinstance(got, torch.Tensor) else torch_copy(got), expected)
+    assert torch.equal(torch_copy(number + on(device, x)), expected)
 
 
 def test_numbers_that_differ_make_programs_that_differ(device):
     x = on(device, torch.zeros(32, 32, dtype=torch.int32))
-    results = [ttnn.add(x, number).to_torch()[0, 0].item() for number in (2**24, 2**24 + 1, 2**24 + 2)]
+    results = [torch_copy(ttnn.add(x, number))[0, 0].item() for number in (2**24, 2**24 + 1, 2**24 + 2)]
     assert results == [2**24, 2**24 + 1, 2**24 + 2]
 
 
 def test_unsigned_numbers_above_half_their_range_stay_positive(device):
     x = on(device, torch.tensor([[2**31, 2**32 - 1, 5]], dtype=torch.uint32))
-    assert ttnn.gt(x, 2**31 - 1).to_torch().tolist() == [[1, 1, 0]]
-    assert ttnn.maximum(x, 7).to_torch().tolist() == [[2**31, 2**32 - 1, 7]]
-    assert ttnn.bitwise_right_shift(x, 1).to_torch().tolist() == [[2**30, 2**31 - 1, 2]]
+    assert torch_copy(ttnn.gt(x, 2**31 - 1)).tolist() == [[1, 1, 0]]
+    assert torch_copy(ttnn.maximum(x, 7)).tolist() == [[2**31, 2**32 - 1, 7]]
+    assert torch_copy(ttnn.bitwise_right_shift(x, 1)).tolist() == [[2**30, 2**31 - 1, 2]]
 
 
 def test_omitted_limits_of_a_clamp_are_those_of_the_type():
@@ -183,29 +184,29 @@ def test_unsupported_torch_types_are_refused_with_the_cast_to_write():
 def test_from_torch_names_a_type_where_none_is_given(given, dtype):
     tensor = ttnn.from_torch(torch.tensor([0, 1]).to(given))
     assert tensor.dtype is DataType[dtype]
-    assert tensor.to_torch().tolist() == [0, 1]
+    assert torch_copy(tensor).tolist() == [0, 1]
 
 
 def test_from_torch_to_integers_drops_fractions_and_upper_bits():
-    assert ttnn.from_torch(torch.tensor([1.75, -1.75]), dtype=ttnn.int32).to_torch().tolist() == [1, -1]
-    assert ttnn.from_torch(torch.tensor([257, -1]), dtype=ttnn.uint8).to_torch().tolist() == [1, 255]
+    assert torch_copy(ttnn.from_torch(torch.tensor([1.75, -1.75]), dtype=ttnn.int32)).tolist() == [1, -1]
+    assert torch_copy(ttnn.from_torch(torch.tensor([257, -1]), dtype=ttnn.uint8)).tolist() == [1, 255]
 
 
 @EACH
 def test_tensors_of_one_number_hold_it_exactly(dtype):
     last = dtype.values[-1]
     for layout in (ttnn.TILE_LAYOUT, ttnn.ROW_MAJOR_LAYOUT):
-        assert ttnn.full((2, 3), last, dtype=dtype, layout=layout).to_torch().tolist() == [[last] * 3] * 2
-    assert ttnn.zeros((2,), dtype=dtype).to_torch().tolist() == [0, 0]
-    assert ttnn.ones_like(ttnn.zeros((2,), dtype=dtype)).to_torch().tolist() == [1, 1]
+        assert torch_copy(ttnn.full((2, 3), last, dtype=dtype, layout=layout)).tolist() == [[last] * 3] * 2
+    assert torch_copy(ttnn.zeros((2,), dtype=dtype)).tolist() == [0, 0]
+    assert torch_copy(ttnn.ones_like(ttnn.zeros((2,), dtype=dtype))).tolist() == [1, 1]
     for number in (last + 1, dtype.values[0] - 1, 0.5):
         with pytest.raises(ArgumentError, match=f"`fill_value` is {number}, and {dtype.name} holds"):
             ttnn.full((2,), number, dtype=dtype)
 
 
 def test_arange_counts_as_range_does():
-    assert ttnn.arange(5, dtype=ttnn.uint32).to_torch().tolist() == [0, 1, 2, 3, 4]
-    assert ttnn.arange(7, -3, -4, dtype=ttnn.int32).to_torch().tolist() == [7, 3, -1]
+    assert torch_copy(ttnn.arange(5, dtype=ttnn.uint32)).tolist() == [0, 1, 2, 3, 4]
+    assert torch_copy(ttnn.arange(7, -3, -4, dtype=ttnn.int32)).tolist() == [7, 3, -1]
     assert ttnn.arange(3).dtype is ttnn.bfloat16
     assert ttnn.arange(2, 2, dtype=ttnn.int32).shape == (0,)
     for arguments in ((0, 4, 0), (300,), (-1, 1), (2.5,)):
@@ -233,6 +234,31 @@ def test_numpy_gets_the_integers_of_a_host_tensor(dtype):
 def test_integers_move_as_other_elements_do(device, dtype):
     x = extremes(dtype)
     tensor = on(device, x)
-    assert torch.equal(ttnn.permute(tensor, (1, 0)).to_torch(), x.T)
-    assert torch.equal(ttnn.concat([tensor, tensor], 1).to_torch(), torch.cat([x, x], 1))
-    assert torch.equal(ttnn.to_layout(tensor, ttnn.ROW_MAJOR_LAYOUT)[3:9, ::2].to_torch(), x[3:9, ::2])
+    assert torch.equal(torch_copy(ttnn.permute(tensor, (1, 0))), x.T)
+    assert torch.equal(torch_copy(ttnn.concat([tensor, tensor], 1)), torch.cat([x, x], 1))
+    assert torch.equal(torch_copy(ttnn.to_layout(tensor, ttnn.ROW_MAJOR_LAYOUT)[3:9, ::2]), x[3:9, ::2])
+
+
+@pytest.mark.parametrize(("dtype", "signed"), [(torch.uint16, torch.int16), (torch.uint32, torch.int32)])
+def test_torch_gets_unsigned_numbers_as_the_signed_type_with_their_bits_unless_it_names_a_type(dtype, signed):
+    x = extremes(ttnn.uint16 if dtype is torch.uint16 else ttnn.uint32)
+    tensor = ttnn.from_torch(x)
+    for got in (ttnn.to_torch(tensor), tensor.to_torch(), ttnn.to_torch(tensor, torch_rank=2)):
+        assert torch.equal(got, x.view(signed))
+    for wide in (torch.int64, torch.float64, dtype):
+        assert torch.equal(ttnn.to_torch(tensor, dtype=wide), x.to(wide))
+    assert torch.equal(torch_copy(ttnn.from_torch(ttnn.to_torch(tensor), dtype=tensor.dtype)), x)
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2), target="cpu")
+    joined = ttnn.from_torch(x, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    composer = ttnn.ConcatMeshToTensor(mesh, dim=0)
+    assert torch.equal(ttnn.to_torch(joined, mesh_composer=composer), x.view(signed))
+    assert torch.equal(ttnn.to_torch(joined, mesh_composer=composer, dtype=torch.int64), x.long())
+    assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(joined)[1]), x.view(signed)[32:])
+
+
+def test_indices_of_ttnn_index_torch_tensors(device):
+    x = torch.randn(4, 64)
+    _, indices = ttnn.topk(on(device, x), 5)
+    assert indices.dtype == ttnn.uint16
+    assert torch.equal(x.gather(1, ttnn.to_torch(indices).long()), x.topk(5).values)
+    assert torch.equal(ttnn.to_torch(indices) + 1, x.topk(5).indices + 1)

@@ -13,6 +13,7 @@ import torch
 
 import ttnn_jit
 from tests.products import TF32
+from tests.sampling import shown
 from ttnn_jit import ttnn
 from ttnn_jit.compiler import driver
 from ttnn_jit.dialects import parse_module, print_module
@@ -149,10 +150,16 @@ def assert_equal(got, want):
         assert torch.equal(one.contiguous(), other.contiguous())
 
 
-EVERY_PROBE = pytest.mark.parametrize("probe", PROBES.values(), ids=[name.replace(" ", "_") for name in PROBES])
+def probes(names):
+    return pytest.mark.parametrize("probe", [PROBES[each] for each in names], ids=[n.replace(" ", "_") for n in names])
 
 
-@EVERY_PROBE
+def some_probes(test):
+    """Those that a test shows of which each takes a quarter of a second."""
+    return probes(shown(test.__name__, [*PROBES]))(test)
+
+
+@some_probes
 def test_a_probe_reports_the_numbers_of_torch_in_every_executor_frontend_and_memory(probe, device, cpu_device):
     tensors = operands(probe)
     jitted = ttnn_jit.jit()(probe.program)
@@ -181,7 +188,7 @@ def test_a_probe_reports_the_numbers_of_torch_in_every_executor_frontend_and_mem
                 assert_equal([x.to(y.dtype) for x, y in zip(found, got, strict=True)], got)
 
 
-@EVERY_PROBE
+@some_probes
 def test_a_probe_is_in_every_dump_in_reports_in_descriptors_and_on_disk(probe):
     tensors = operands(probe)
     jitted, traced = (ttnn_jit.jit(graph_capture=capture)(probe.program) for capture in (False, True))
@@ -210,7 +217,7 @@ def without_locations(text):
     return re.sub(r"loc\(.*?\)", "", text).replace("@_lambda_", "@")
 
 
-@EVERY_PROBE
+@probes([*PROBES])
 def test_results_of_a_probe_in_l1_are_charged_and_released(probe, cpu_device):
     l1 = ttnn.L1_MEMORY_CONFIG
     jitted = ttnn_jit.jit(memory_config=l1)(probe.program)

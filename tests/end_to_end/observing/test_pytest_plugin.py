@@ -108,7 +108,9 @@ def run_pytest(folder, *arguments, plugin=True, **environment):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "SYSTEM_DESC"))}
     load = ["-p", "ttnn_jit.pytest_plugin"] if plugin else []
     return run_python(
-        *("-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", *load, *arguments),
+        *("-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"),
+        *load,
+        *arguments,
         cwd=folder,
         env={**clean, "PYTHONPATH": str(ROOT), **environment},
     )

@@ -111,6 +111,8 @@ def test_the_page_on_operations_inspects_one():
 EXAMPLES = [*sorted(DOCS.glob("examples/*.py")), *sorted(DOCS.glob("examples/meshes/*.py"))]
 RUN_EACH = """
 import contextlib, io, json, runpy, sys, traceback
+import torch
+torch.set_num_threads(1)  # other tests run beside this process
 found = {}
 for path in sys.argv[1:]:
     sys.argv, shown = [path], io.StringIO()

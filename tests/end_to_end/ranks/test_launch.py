@@ -45,6 +45,23 @@ def test_launched_ranks_compute_exchange_and_end_together(tmp_path, monkeypatch)
     assert left == [], "no file is left"
 
 
+@pytest.mark.process
+@pytest.mark.slow
+def test_the_pipeline_of_the_docs_has_the_same_bits_in_two_ranks_and_in_one_process():
+    pipeline = ROOT / "docs" / "examples" / "meshes" / "pipeline.py"
+    launched = "import sys; from ttnn_jit.tools.tt_run import main; sys.exit(main(sys.argv[1:]))"
+    binding = ["--rank-binding", str(pipeline.with_suffix(".yaml")), sys.executable, str(pipeline)]
+    shown = []
+    for command in (["-m", "ttnn_jit", str(pipeline)], ["-c", launched, *binding]):
+        done = subprocess.run(
+            [sys.executable, *command], capture_output=True, text=True, timeout=200, check=False, cwd=ROOT
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        shown.append(re.findall(r"digest \w+|PASSED", done.stdout))
+    assert len(shown[0]) == 2
+    assert shown[0] == shown[1]
+
+
 BINDINGS = """
 rank_bindings:
   - {rank: 1, mesh_id: 0, mesh_host_rank: 1, env_overrides: {COLOR: $HOME/b}}

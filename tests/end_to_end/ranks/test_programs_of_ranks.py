@@ -342,3 +342,42 @@ def test_every_collective_of_a_mesh_may_be_in_a_program_over_ranks():
         return True
 
     assert in_ranks(4, run) == [True] * 4
+
+
+# --- Meshes and tensors of some devices -------------------------------------------------------------------------------
+
+
+@ttnn_jit.jit()
+def summed_and_gathered(x):
+    return ttnn.relu(ttnn.all_reduce(x)) + 1.0, ttnn.all_gather(x, 1)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_programs_of_tensors_on_some_devices_have_the_bits_of_eager_calls(count):
+    def run(_):
+        mesh = ttnn.open_mesh_device(ttnn.MeshShape(2, 4), target="cpu")
+        config = ttnn.MeshMapperConfig([ttnn.PlacementReplicate(), ttnn.PlacementShard(1)], ttnn.MeshShape(2, 3))
+        mapper = ttnn.create_mesh_mapper(mesh, config)
+        x = ttnn.from_torch(torch.arange(96.0).reshape(1, 96), device=mesh, mesh_mapper=mapper)
+        for _ in range(3):
+            for own, other in zip(summed_and_gathered(x), summed_and_gathered.func(x), strict=True):
+                assert own.tensor_topology() == other.tensor_topology()
+                assert [*own.numbers] == [*other.numbers]
+                for one, two in zip(own.tensors, other.tensors, strict=True):
+                    assert torch.equal(ttnn.to_torch(one), ttnn.to_torch(two))
+        return True
+
+    assert in_ranks(count, run) == [True] * count
+
+
+def test_ranks_that_share_a_submesh_exchange_alone():
+    def run(rank):
+        mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 4), target="cpu")
+        part = mesh.create_submesh(ttnn.MeshShape(1, 2), [0, 1])
+        if rank in {0, 3}:
+            return [0.0]
+        data = torch.arange(128.0).reshape(4, 32)
+        x = ttnn.from_torch(data, device=part, mesh_mapper=ttnn.ShardTensorToMesh(part, dim=0))
+        return [ttnn.to_torch(summed_and_gathered(x)[0].tensors[0]).sum().item() for _ in range(3)]
+
+    assert in_ranks(4, run) == [[0.0], [8192.0] * 3, [8192.0] * 3, [0.0]]

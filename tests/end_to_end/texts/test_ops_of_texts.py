@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.frontend.ir.texts import entries_of, parse_texts
 from ttnn_jit.specs.target import PRESETS
@@ -86,6 +86,20 @@ OPS = {
     "argmax over two": "ttir.argmax {dim_arg = [0 : i32, 2 : i32], keep_dim = false} : 3x4x5xbf16 -> 4xi32",
     "any": "ttir.reduce_or {dim_arg = [1 : i32], keep_dim = false} : 3x4xbf16 -> 3xbf16",
     "quantize": "ttir.quantize : 3x8xf32 -> 3x8x!quant.uniform<i32:f32, 1.0e-1>",
+    "rearrange": 'ttir.rearrange {pattern = "b h w c -> (h b) c w"} : 2x3x4x5xi64 -> 6x5x4xi64',
+    "arithmetic shift": "ttir.right_shift : 3x8xi32, 3x8xi32 -> 3x8xi32",
+    "dropout": "ttir.dropout {prob = 0.5 : f32, scale = 2.0 : f32, seed = 7 : ui32} : 3x8xbf16 -> 3x8xbf16",
+    **{
+        f"attention of training, {title}": (
+            f"ttir.sdpa_fw {{mask_type = #ttcore.attention_mask_type<{kind}>}} : {queries}, {keys}, {keys}{mask} ->"
+            f" {queries}"
+        )
+        for title, kind, queries, keys, mask in (
+            ("causal", "causal", "2x4x5x8xbf16", "2x2x5x8xbf16", ""),
+            ("masked", "arbitrary", "2x2x5x8xf32", "2x2x7x8xf32", ", 2x1x5x7xf32"),
+            ("whole", "none", "2x2x5x8xf32", "2x2x7x8xf32", ""),
+        )
+    },
     "group of ttnn": (
         "ttnn.conv2d {in_channels = 4 : i32, out_channels = 2 : i32, batch_size = 1 : i32, input_height = 5 : i32,"
         " input_width = 4 : i32, kernel_size = array<i32: 3, 2>, stride = array<i32: 1, 1>, padding ="
@@ -94,6 +108,41 @@ OPS = {
     ),
 }
 """A title -> ``name {attributes} : operands -> result``."""
+
+
+SEVERAL_RESULTS = {
+    "attention with logarithms": (
+        "ttir.sdpa_fw",
+        "mask_type = #ttcore.attention_mask_type<causal>, return_intermediates = true",
+        ["2x4x5x8xf32", "2x2x5x8xf32", "2x2x5x8xf32"],
+        ["2x4x5x8xf32", "2x4x5x32xf32"],
+    ),
+    "gradients of attention": (
+        "ttir.sdpa_bw",
+        "mask_type = #ttcore.attention_mask_type<causal>",
+        ["2x4x5x8xf32", "2x4x5x8xf32", "2x4x5x8xf32", "2x2x5x8xf32", "2x2x5x8xf32", "2x4x5x32xf32"],
+        ["2x4x5x8xf32", "2x2x5x8xf32", "2x2x5x8xf32"],
+    ),
+    "router of experts": (
+        "ttir.topk_router_gpt",
+        "k = 3 : i32, num_experts = 16 : i32",
+        ["5x8xf32", "8x16xf32", "5x16xf32"],
+        ["5x3xui16", "5x3xf32"],
+    ),
+}
+"""A title -> name, attributes, operands, results."""
+
+
+def module_of_several(name: str, attributes: str, operands: list[str], results: list[str]) -> str:
+    given, made = ([f"tensor<{each}>" for each in shapes] for shapes in (operands, results))
+    arguments = ", ".join(f"%a{index}: {each}" for index, each in enumerate(given))
+    values = ", ".join(f"%a{index}" for index, _ in enumerate(given))
+    returned = ", ".join(f"%0#{index}" for index, _ in enumerate(made))
+    return f"""
+    func.func @main({arguments}) -> ({", ".join(made)}) {{
+      %0:{len(made)} = "{name}"({values}) <{{{attributes}}}> : ({", ".join(given)}) -> ({", ".join(made)})
+      return {returned} : {", ".join(made)}
+    }}"""
 
 
 def module_of(op: str) -> str:
@@ -130,6 +179,32 @@ def checked(module: TextModule, name: str = "main") -> list[torch.Tensor]:
 @pytest.mark.parametrize("op", OPS.values(), ids=OPS.keys())
 def test_an_op_agrees_with_its_golden(op):
     checked(loaded(module_of(op)))
+
+
+@pytest.mark.parametrize("op", SEVERAL_RESULTS.values(), ids=SEVERAL_RESULTS.keys())
+def test_all_results_of_an_op_agree_with_their_goldens(op):
+    checked(loaded(module_of_several(*op)))
+
+
+def test_dropped_elements_are_zero_and_the_others_scaled():
+    op = "ttir.dropout {prob = 0.25 : f32, scale = 2.0 : f32, seed = 7 : ui32} : 100x100xf32 -> 100x100xf32"
+    x = torch.rand(100, 100) + 1.0
+    (found,) = loaded(module_of(op)).program("main")(x)
+    dropped = found == 0.0
+    assert torch.equal(found[~dropped], 2.0 * x[~dropped])
+    assert dropped.float().mean().item() == pytest.approx(0.25, abs=0.02)
+
+
+def test_masked_keys_have_no_weight():
+    shape = "1x1x4x8xf32"
+    op = f"ttir.sdpa_fw {{mask_type = #ttcore.attention_mask_type<causal>}} : {shape}, {shape}, {shape} -> {shape}"
+    query, key, value = torch.randn(3, 1, 1, 4, 8).unbind()
+    (found,) = loaded(module_of(op)).program("main")(query, key, value)
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        query.double(), key.double(), value.double(), is_causal=True
+    )
+    torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-6)
+    assert torch.equal(found[0, 0, 0], value[0, 0, 0])
 
 
 CACHED = """
@@ -296,3 +371,40 @@ def test_one_op_is_written_as_a_module_that_runs():
     (module,) = parse_texts(module_of(OPS["matmul"]), "text.mlir")
     op = next(each for each in module.walk() if each.name == "ttir.matmul")
     checked(TextModule(module_of_op(op), PRESETS["cpu"]))
+
+
+@pytest.mark.parametrize(
+    ("placements", "part", "dims", "override"),
+    [
+        ("<shard, 0 : i64>, <shard, 1 : i64>", "3x3", "0 : i32, 1 : i32", ""),
+        ("<replicate>, <shard, 0 : i64>", "2x9", "1 : i32, 0 : i32", ", mesh_shape_override = [1 : i32, 3 : i32]"),
+    ],
+)
+def test_a_tensor_is_distributed_over_a_mesh_and_aggregated(placements, part, dims, override):
+    text = f"""
+    func.func @main(%x: tensor<6x9xf32>) -> tensor<6x9xf32> {{
+      %d = "ttnn.get_device"() <{{mesh_shape = #ttnn<mesh_shape 2x3>}}> : () -> !ttnn.device
+      %0 = "ttnn.distribute_tensor"(%x, %d) <{{mapper_config = #ttnn.mesh_mapper_config<placements = [{placements}]>}}>
+        : (tensor<6x9xf32>, !ttnn.device) -> tensor<{part}xf32>
+      %1 = "ttnn.exp"(%0) : (tensor<{part}xf32>) -> tensor<{part}xf32>
+      %2 = "ttnn.aggregate_tensor"(%1, %d)
+        <{{composer_config = #ttnn.mesh_composer_config<dims = [{dims}]{override}>}}>
+        : (tensor<{part}xf32>, !ttnn.device) -> tensor<6x9xf32>
+      return %2 : tensor<6x9xf32>
+    }}"""
+    module = loaded(text, mesh=(2, 3))
+    checked(module)
+    x = torch.randn(6, 9)
+    torch.testing.assert_close(module.program("main")(x)[0], x.exp())
+
+
+def test_marks_in_a_text_change_nothing():
+    text = """
+    func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = "debug.region_start"(%x) <{region_id = "r"}> : (tensor<3xf32>) -> tensor<3xf32>
+      "debug.breakpoint"(%0) : (tensor<3xf32>) -> ()
+      %1 = "debug.annotate"(%0) <{annotation = "a"}> : (tensor<3xf32>) -> tensor<3xf32>
+      return %1 : tensor<3xf32>
+    }"""
+    x = torch.randn(3)
+    assert torch.equal(loaded(text).program("main")(x)[0], x)

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import CompileError
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.dialects.upstream.reading import parse_upstream
@@ -229,6 +229,15 @@ def test_a_custom_call_is_refused_by_its_target(tmp_path, capsys):
     file.write_text(text)
     assert main(["run", str(file)]) == 1
     assert "text.mlir:3:3: `stablehlo.custom_call@lapack` is not executed here" in capsys.readouterr().err
+
+
+def test_the_portable_form_is_refused_with_what_converts_it(tmp_path, capsys):
+    file = tmp_path / "text.mlir"
+    file.write_text('"vhlo.func_v1"() ({\n  "vhlo.return_v1"() : () -> ()\n}) : () -> ()\n')
+    assert main(["run", str(file)]) == 1
+    error = capsys.readouterr().err
+    assert "text.mlir:1:1: `vhlo.func_v1` is of VHLO" in error
+    assert "--vhlo-legalize-to-stablehlo" in error
 
 
 COMPOSITE = """

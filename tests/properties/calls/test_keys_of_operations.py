@@ -26,10 +26,11 @@ from tests import argument_walk
 from tests.argument_walk import ALONE, functions
 from tests.host_calls import HOST, Made
 from tests.processes import run_python
+from tests.sampling import shown
 from ttnn_jit import ttnn
 from ttnn_jit.cache import key as keys
 from ttnn_jit.compiler.stored_programs import content_key, notes_of, request_key
-from ttnn_jit.compiler.templates import Templates
+from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
 from ttnn_jit.diagnostics.errors import TtnnJitError
 from ttnn_jit.ops import OPERATIONS
 from ttnn_jit.ttnn.functions.gradients import GRADIENTS
@@ -43,7 +44,7 @@ class Requested(Exception):  # noqa: N818 - it is none
 
 @pytest.fixture(scope="module")
 def requests():
-    """The compile requests of every call of the walk, each once, by the name of its function."""
+    """The compile requests of every call of the walk, each once; a sample shows few of those on chips."""
     found = {}
 
     def requested(_, __, request, *___, **____):
@@ -51,9 +52,11 @@ def requests():
 
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(Templates, "compilation", requested)
+        patch.setattr(TemplatesOnDemand, "compilation", requested)
         patch.setattr(Made, "on", cache(Made.on))  # no call runs, hence none writes into a tensor
-        for call in argument_walk.calls():
+        names = (*functions(), *HOST)
+        on_chips = argument_walk.calls(shown("calls on a chip", names), ["wormhole_b0"])
+        for call in (*argument_walk.calls(names, ["cpu"]), *on_chips):
             try:
                 call.run()
             except Requested as error:

@@ -22,7 +22,7 @@ from tests.argument_walk import arguments_of_declaration, functions
 from tests.host_calls import HOST, Made
 from tests.host_calls import made as made_of
 from ttnn_jit import ttnn
-from ttnn_jit.compiler.templates import Templates
+from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
 from ttnn_jit.diagnostics.errors import GridError, LayoutError, TtnnJitError
 from ttnn_jit.dialects.layout import spec_of
 from ttnn_jit.foreign.pytrees import leaves, map_leaves
@@ -158,11 +158,11 @@ class Compiled(Exception):  # noqa: N818 - it is none
 def eagerly(call: Callable[[dict[str, Any]], Any], tensors: dict[str, Any]) -> Any:
     """The specs of the results of a call, or why it is refused."""
 
-    def compiled(_: Templates, __: Any, request: Any, *___: Any, **____: Any) -> Any:
+    def compiled(_: TemplatesOnDemand, __: Any, request: Any, *___: Any, **____: Any) -> Any:
         raise Compiled(request)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Templates, "compilation", compiled)
+        patch.setattr(TemplatesOnDemand, "compilation", compiled)
         try:
             return run(call, tensors)
         except Compiled as compiled:

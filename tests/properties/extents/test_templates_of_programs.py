@@ -8,7 +8,7 @@ from tests.sampling import drawn
 from ttnn_jit.cache.statistics import COUNTERS
 from ttnn_jit.diagnostics.errors import TtnnJitError
 
-FEWEST = 20
+FEWEST = 40
 """So many sizes have the share of served calls that is asserted."""
 
 

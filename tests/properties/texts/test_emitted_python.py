@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from tests.argument_walk import _tested
+from tests.argument_walk import shapes_and_attributes
 from tests.properties.calls.test_frontends_agree import ProgramWriter, function_from
 from tests.unit.frontend.stand_in import BF16, CPU, F32, WORMHOLE, lowered
 from ttnn_jit import ttnn
@@ -48,7 +48,7 @@ def again(source, specs, name="program", target=CPU):
 @pytest.mark.parametrize("name", sorted({*OPERATIONS} - {TYPECAST.ttnn_name, "matmul_activation"}))
 def test_each_operation_is_written_as_a_call_that_gives_its_module(name):
     operation = OPERATIONS[name]
-    for shapes, statics in _tested(operation):
+    for shapes, statics in shapes_and_attributes(operation):
         for dtype in (DataType.BFLOAT16, DataType.INT32):
             extents = [(32, 64) if shape is ... else shape for shape in shapes]
             try:

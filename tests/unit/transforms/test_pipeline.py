@@ -1,6 +1,7 @@
 import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar
+from unittest import mock
 
 import pytest
 import torch
@@ -195,6 +196,45 @@ def test_a_failure_leaves_a_reproducer_on_request(tmp_path):
     assert '"ttir.exp"' in before
     assert "-p 'fails'" in (folder / "command.txt").read_text(encoding="utf-8")
     parse_module(before)
+
+
+def test_a_reproducer_holds_the_module_before_the_failing_pass_and_is_printed_once(tmp_path, monkeypatch):
+    before, options = [], CompileOptions(extra_pipeline_options="after-d2m-generic-fusion{fails}")
+    printed = mock.Mock(wraps=pipeline.print_module)
+    monkeypatch.setattr(pipeline, "print_module", printed)
+    with pytest.raises(PassError):
+        pipeline.run(
+            cosh(tiled(32, 32)),
+            options,
+            observer=lambda _, module: before.append(print_module(module)),
+            reproducers=tmp_path,
+        )
+    assert "d2m.generic" in before[-1]
+    assert (tmp_path / "before.mlir").read_text(encoding="utf-8") == before[-1]
+    assert printed.call_count == 1
+
+
+@dataclass(frozen=True)
+class FailsLater(ModulePass):
+    """Fails if it runs a second time."""
+
+    name = "fails-later"
+    runs: ClassVar[int] = 0
+
+    def apply(self, ctx, op):  # noqa: ARG002 - xDSL's signature
+        FailsLater.runs += 1
+        if FailsLater.runs > 1:
+            raise ValueError("once too often")
+
+
+def test_passes_that_do_not_repeat_themselves_are_all_in_the_command_of_a_reproducer(tmp_path):
+    (fails,) = pipeline.parse_passes("fails")
+    module = cosh(tiled(32, 32))
+    text = print_module(module)
+    with pytest.raises(PassError, match="nothing divides"):
+        pipeline.run_passes(module, [FailsLater(), fails], reproducers=tmp_path)
+    assert (tmp_path / "before.mlir").read_text(encoding="utf-8") == text
+    assert "-p 'fails-later,fails'" in (tmp_path / "command.txt").read_text(encoding="utf-8")
 
 
 def test_pipelines_are_parsed_by_name_with_options():

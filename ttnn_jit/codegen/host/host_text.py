@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ttnn_jit.codegen.bodies.steps import Constant
 from ttnn_jit.codegen.bodies.steps_text import steps_text
 from ttnn_jit.codegen.schedules.bound_kernel import BoundKernel, Operand
+from ttnn_jit.codegen.schedules.device_exchange import RankExchange
 from ttnn_jit.codegen.schedules.host_plan import HostLaunch, HostPlan
 from ttnn_jit.codegen.schedules.kernel import Copy, LoopNest, Loops, Repack, Routine
 from ttnn_jit.codegen.schedules.launch import LaunchLoops
@@ -56,6 +57,11 @@ def loops_text(nest: LaunchLoops) -> str:
 
 def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Iterator[str]:
     bound = launch.bound
+    if isinstance(bound.kernel, RankExchange):
+        yield f"exchange {number}: {', '.join(launch.operations)}, {launch.remark}"
+        for index, operand in enumerate(bound.operands):
+            yield f"  {'sends   ' if index < len(bound.inputs) else 'receives'} {_named(operand, names)}"
+        return
     fused = f", fused from {len(launch.ops)} kernels" if len(launch.ops) > 1 else ""
     yield f"launch {number}: {', '.join(launch.operations)}{fused}, {bytes_of(bound):,} bytes"
     yield f"  loops {loops_text(bound.loops)}"
@@ -69,14 +75,18 @@ def _launch(number: int, launch: HostLaunch, names: dict[PlanValue, str]) -> Ite
 def _operand(
     index: int, operand: Operand, strides: Sequence[int], bound: BoundKernel, names: dict[PlanValue, str]
 ) -> str:
-    spec = operand.view.spec
-    extents = "x".join([*map(str, spec.shape), spec.dtype.mlir])
-    name = names.setdefault(operand.value, f"%{sum(name.startswith('%') for name in names.values())}")
     way = "reads " if index < len(bound.inputs) else "writes"
     start = bound.loops.offsets[index]
     offset = f" from element {start}" if start else ""
     hint = ", non-temporal stores" if bound.kernel.streams[index].nontemporal else ""
-    return f"s{index} {way} {name}: {extents}, strides {list(strides)}{offset}{hint}"
+    return f"s{index} {way} {_named(operand, names)}, strides {list(strides)}{offset}{hint}"
+
+
+def _named(operand: Operand, names: dict[PlanValue, str]) -> str:
+    """The name of a tensor, which it gets at its first use, and its type."""
+    spec = operand.view.spec
+    name = names.setdefault(operand.value, f"%{sum(name.startswith('%') for name in names.values())}")
+    return f"{name}: {'x'.join([*map(str, spec.shape), spec.dtype.mlir])}"
 
 
 def _kernel(bound: BoundKernel) -> Iterator[str]:

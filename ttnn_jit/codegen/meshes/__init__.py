@@ -1,1 +1,1 @@
-"""From the plan of one device to the plan of a mesh: launches by device, and the launches of collectives."""
+"""From the plan of one device to that of a mesh: launches by device, those of collectives, and exchanges of ranks."""

@@ -111,6 +111,7 @@ class _Expansion:
         self._computed: dict[tuple[_Group, tuple[PlanValue, ...]], tuple[PlanValue, ...]] = {}
         self._runs: dict[tuple[_Group, int], bool] = {}
         self._dropped: set[PlanValue] = set()
+        self._fused: set[tuple[int, int]] = set()
         self._readers, _ = launch_indices(plan.launches)
 
     def plan(self) -> HostPlan:
@@ -125,9 +126,11 @@ class _Expansion:
             if is_exchange:
                 exchanges = [*map(self._exchange, launches)]
                 continue
-            rest = self._add_with_epilogues(exchanges, launches)
+            self._add_with_epilogues(exchanges, launches)
             exchanges = []
-            self._launches += (each for position in range(self._count) for each in self._run_all(rest, position))
+            for position in range(self._count):
+                for launch in launches:
+                    self._launches += self._run(launch, position)
         self._add_with_epilogues(exchanges, ())
         results = [[*self._results(index, {*arguments})] for index in range(len(plan.results))]
         self._add(self._copying, self._copies.values())
@@ -163,13 +166,10 @@ class _Expansion:
         self._placed[made] = position
         return made
 
-    def _run_all(self, launches: Sequence[HostLaunch], position: int) -> Iterator[HostLaunch]:
-        """The launches on one device, without those whose results are known."""
-        for launch in launches:
-            yield from self._run(launch, position)
-
     def _run(self, launch: HostLaunch, position: int) -> Iterator[HostLaunch]:
-        """A launch on one device, unless its results are known."""
+        """A launch on one device, unless its results are known, or a fold computes them."""
+        if (id(launch), position) in self._fused:
+            return
         group, values = self._groups[id(launch)], self._values[position]
         if (group, position) not in self._runs:
             reads = tuple(values[each] for each in group.reads if each in values)
@@ -223,13 +223,13 @@ class _Expansion:
         self._placed |= made.placed
         return _Collective(tuple(each.value for each in bound.outputs), tuple(made.launches))
 
-    def _add_with_epilogues(
-        self, collectives: Sequence[_Collective], launches: Sequence[HostLaunch]
-    ) -> Sequence[HostLaunch]:
-        """Adds collectives, and those of the next launches that may join their loops; returns the other ones."""
+    def _add_with_epilogues(self, collectives: Sequence[_Collective], launches: Sequence[HostLaunch]) -> None:
+        """Adds collectives, with those of the next launches that may join their loops."""
         outputs = {value for each in collectives for value in each.outputs}
         joining = [*self._joining(outputs, launches)]
-        found = [each for position in range(self._count) for each in self._run_all(joining, position)]
+        placed = [(launch, position) for position in range(self._count) for launch in joining]
+        runs = {id(each): (each, id(launch), at) for launch, at in placed for each in self._run(launch, at)}
+        found: Sequence[HostLaunch] = [each for each, *_ in runs.values()]
         needed = {own[value] for value in self._needed(outputs, joining) for own in self._values if value in own}
         for index, each in enumerate(collectives):
             after = {operand.value for more in collectives[index + 1 :] for operand in more.written}
@@ -238,8 +238,8 @@ class _Expansion:
             results = {values[value] for values in self._values for value in each.outputs} - epilogues.dropped
             self._add(epilogues.launches, results | epilogues.written)
             self._dropped |= epilogues.dropped
-        self._launches += found
-        return [launch for launch in launches if launch not in joining]
+        apart = {*map(id, found)}
+        self._fused |= {(own, position) for key, (_, own, position) in runs.items() if key not in apart}
 
     def _joining(self, outputs: Container[PlanValue], launches: Sequence[HostLaunch]) -> Iterator[HostLaunch]:
         """The launches that read results of collectives, and nothing that launches between write."""

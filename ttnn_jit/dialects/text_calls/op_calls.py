@@ -176,7 +176,14 @@ def _meshes_around(op: Operation) -> dict[str, Any]:
 def _number(value: SSAValue) -> float | None:
     """The number of a tensor that a text makes of one number."""
     owner = value.owner
-    given = {**owner.properties, **owner.attributes} if isinstance(owner, Operation) and not owner.operands else {}
+    if not isinstance(owner, Operation):
+        return None
+    if len(owner.operands) == 1:
+        declared = text_operations().get(name_of(owner))
+        keeps = isinstance(declared, Conversion) and declared.keeps_number
+        same = element_in_text(owner.operands[0].type) == element_in_text(value.type)
+        return _number(owner.operands[0]) if keeps and same else None
+    given = {} if owner.operands else {**owner.properties, **owner.attributes}
     found = given.get("value") or given.get("values")
     if found is None:
         return None

@@ -18,8 +18,9 @@ from xdsl.ir import Attribute, Block, Region
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ttnn_jit.dialects.upstream import operation_directives, tables
+from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.attribute_kinds import DENSE_ARRAYS, NAME_TOKENS, attribute_of_kind, implied_type
+from ttnn_jit.dialects.upstream.directives import operation_directives
 from ttnn_jit.dialects.upstream.formats import Directive, Element, Literal, Optional, Variable, parsed_format
 from ttnn_jit.dialects.upstream.segment_sizes import segment_sizes
 from ttnn_jit.dialects.upstream.tables import OperationRow, Value

@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, String
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
-from ttnn_jit.dialects.upstream import operation_directives, tables
+from ttnn_jit.dialects.upstream import tables
 from ttnn_jit.dialects.upstream.attribute_kinds import DENSE_ARRAYS, NUMBER_TYPES
+from ttnn_jit.dialects.upstream.directives import operation_directives
 from ttnn_jit.dialects.upstream.formats import Directive, Element, Literal, Optional, Space, Variable, parsed_format
 from ttnn_jit.dialects.upstream.operation_reader import name_of
 from ttnn_jit.dialects.upstream.parameter_syntax import print_body

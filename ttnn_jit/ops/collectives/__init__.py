@@ -1,1 +1,1 @@
-"""Collectives: operations between the devices of a mesh, and the fold of several devices' tensors."""
+"""Collectives: operations between the devices of a mesh, the fold of their tensors, and the parts of ranks."""

@@ -374,6 +374,7 @@ CONVERT = conversion(
     lambda ops, call: ops.cast(call.operand, call.result.element),
     _cast_in_torch,
     is_elementwise=True,
+    keeps_number=True,
     takes_f64=True,
 )
 

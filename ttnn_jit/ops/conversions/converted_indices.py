@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -61,35 +60,41 @@ def _gathered(ops: TtirOps, call: ConversionCall) -> Tensor:
     )
 
 
-def _index_at(index: Any, place: Sequence[int], vector: int) -> list[int]:
-    """The index vector at a place."""
-    if vector == index.dim():
-        return [int(index[tuple(place)])]
-    return index[(*place[:vector], slice(None), *place[vector:])].tolist()  # type: ignore[no-any-return]
+def _index_vectors(index: Any, vector: int) -> Any:
+    """Index vectors as the last dimension."""
+    return index.unsqueeze(-1) if vector == index.dim() else index.movedim(vector, -1)
 
 
-def _gathered_in_torch(_: Any, call: TextCall) -> Any:
-    """Slice by slice, as the specification says it."""
-    numbers, x, index = call.dimension_numbers, call.operand, call.start_indices
+def _counts_along(torch: Any, extent: int, axis: int, rank: int) -> Any:
+    """The index along one of `rank` dimensions."""
+    return torch.arange(extent).reshape([-1 if each == axis else 1 for each in range(rank)])
+
+
+def _gathered_in_torch(torch: Any, call: TextCall) -> Any:
+    """The index along every dimension of the operand, of each element of the result."""
+    numbers, x = call.dimension_numbers, call.operand
     vector, offsets = numbers.get("indexVectorDim", 0), numbers.get("offsetDims", ())
     own, batches = numbers.get("operandBatchingDims", ()), numbers.get("startIndicesBatchingDims", ())
     collapsed = (*own, *numbers.get("collapsedSliceDims", ()))
-    found = x.new_zeros(tuple(call.result.shape))
-    rest = [axis for axis in range(found.dim()) if axis not in offsets]
-    extents = [extent for axis, extent in enumerate(index.shape) if axis != vector]
-    for place in itertools.product(*map(range, extents)):
-        begins = [0] * x.dim()
-        for axis, each in zip(numbers.get("startIndexMap", ()), _index_at(index, place, vector), strict=True):
-            begins[axis] = min(max(each, 0), x.shape[axis] - call.slice_sizes[axis])
-        for axis, batch in zip(own, _without(batches, vector), strict=True):
-            begins[axis] = place[batch]
-        taken = x[tuple(slice(each, each + size) for each, size in zip(begins, call.slice_sizes, strict=True))]
-        where: list[Any] = [slice(None)] * found.dim()
-        for axis, each in zip(rest, place, strict=True):
-            where[axis] = each
-        kept = [size for axis, size in enumerate(call.slice_sizes) if axis not in collapsed]
-        found[tuple(where)] = taken.reshape(kept)
-    return found
+    index = _index_vectors(call.start_indices, vector)
+    batch, rank = index.dim() - 1, index.dim() - 1 + x.dim() - len(collapsed)
+    starts = dict(zip(numbers.get("startIndexMap", ()), index.unbind(-1), strict=True))
+    found, window = [], batch
+    for axis, size in enumerate(call.slice_sizes):
+        start = starts.get(axis, torch.zeros((), dtype=torch.int64)).clamp(0, x.shape[axis] - size)
+        place = start.reshape((*start.shape, *(1,) * (rank - start.dim()))) if start.dim() else start
+        if axis in own:
+            along = _without(batches, vector)[list(own).index(axis)]
+            place = place + _counts_along(torch, x.shape[axis], along, rank)
+        if axis not in collapsed:
+            place = place + _counts_along(torch, size, window, rank)
+            window += 1
+        found.append(place)
+    shape = [*index.shape[:-1], *(size for axis, size in enumerate(call.slice_sizes) if axis not in collapsed)]
+    whole = x[tuple(each.expand(shape) for each in found)] if found else x.expand(shape)
+    others = [axis for axis in range(rank) if axis not in offsets]
+    places = [*others, *sorted(offsets)]
+    return whole.permute([places.index(axis) for axis in range(rank)])
 
 
 GATHER = conversion(
@@ -203,24 +208,51 @@ def _scattered_into_one(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
 
 
 def _scattered_in_torch(torch: Any, call: TextCall) -> list[Any]:
-    places, index = _Places(call), call.scatter_indices
+    places, updates = _Places(call), call.updates[0]
+    index = _index_vectors(call.scatter_indices, places.vector)
+    rank, shape = updates.dim(), call.inputs[0].shape
+    targets = []
+    starts = dict(zip(places.axes, index.unbind(-1), strict=True))
+    for axis in range(len(shape)):
+        target = torch.zeros((1,) * rank, dtype=torch.int64)
+        if axis in starts:
+            along = [updates.shape[each] if each in places.batches else 1 for each in range(rank)]
+            target = target + starts[axis].reshape(along)
+        if axis in places.own:
+            batch = places.batches[places.of_batches[places.own.index(axis)]]
+            target = target + _counts_along(torch, updates.shape[batch], batch, rank)
+        target = target + sum(
+            _counts_along(torch, updates.shape[own], own, rank) for own, each in places.windows if each == axis
+        )
+        targets.append(target.expand(updates.shape).reshape(-1))
+    inside = torch.ones(updates.numel(), dtype=torch.bool)
+    for target, extent in zip(targets, shape, strict=True):
+        inside &= (target >= 0) & (target < extent)
     found = [each.clone() for each in call.inputs]
-    shape, body = found[0].shape, call.update_computation
-    for place in itertools.product(*map(range, call.updates[0].shape)):
-        target = [0] * len(shape)
-        batch = [place[axis] for axis in places.batches]
-        for axis, each in zip(places.axes, _index_at(index, batch, places.vector), strict=True):
-            target[axis] += each
-        for axis, each in zip(places.own, places.of_batches, strict=True):
-            target[axis] += batch[each]
-        for own, axis in places.windows:
-            target[axis] += place[own]
-        if all(0 <= each < extent for each, extent in zip(target, shape, strict=True)):
-            where = tuple(target)
-            new = body.golden(torch, *(each[where] for each in found), *(each[place] for each in call.updates))
-            for own, each in zip(found, new, strict=True):
-                own[where] = each
+    where = [each[inside] for each in targets]
+    given = [each.reshape(-1)[inside] for each in call.updates]
+    _combine_at(torch, call, found, where, given)
     return found
+
+
+def _combine_at(torch: Any, call: TextCall, found: list[Any], where: list[Any], given: list[Any]) -> None:
+    """Combines updates with the elements at their places: at once, if no two of them have one place."""
+    body = call.update_computation
+    single = body.single
+    if single is not None and single.reduction == "ttir.sum" and found[0].dtype is not torch.bool and where:
+        found[0].index_put_(tuple(where), given[0], accumulate=True)
+        return
+    names = torch.stack(where, -1) if where else torch.zeros((given[0].numel(), 0), dtype=torch.int64)
+    if where and len(names) and len(torch.unique(names, dim=0)) == len(names):
+        new = body.golden(torch, *(each[tuple(where)] for each in found), *given)
+        for own, each in zip(found, new, strict=True):
+            own[tuple(where)] = each
+        return
+    for number, place in enumerate(names.tolist()):
+        at = tuple(place)
+        new = body.golden(torch, *(each[at] for each in found), *(each[number] for each in given))
+        for own, each in zip(found, new, strict=True):
+            own[at] = each
 
 
 SCATTER = conversion(

@@ -75,6 +75,7 @@ BROADCAST = conversion(
     _in_dimensions,
     _in_dimensions_in_torch,
     broadcast_dimensions=REQUIRED,
+    keeps_number=True,
     takes_f64=True,
     takes_quantized=True,
 )
@@ -101,6 +102,7 @@ RESHAPE = conversion(
     "operand",
     lambda ops, call: ops.reshape(call.operand, call.result.shape),
     lambda _, call: call.operand.reshape(tuple(call.result.shape)),
+    keeps_number=True,
     takes_f64=True,
     takes_quantized=True,
 )
@@ -116,6 +118,7 @@ TRANSPOSE = conversion(
     lambda ops, call: ops.permute(call.operand, call.permutation),
     lambda _, call: call.operand.permute(call.permutation),
     permutation=REQUIRED,
+    keeps_number=True,
     takes_f64=True,
     takes_quantized=True,
 )

@@ -81,9 +81,21 @@ def _folded_in_torch(torch: Any, body: RegionInText, values: list[Any], elements
         whole = {"ttir.sum": torch.sum, "ttir.prod": torch.prod, "ttir.max": torch.amax, "ttir.min": torch.amin}
         if single.reduction in whole:
             return body.golden(torch, *values, whole[single.reduction](elements[0], 0))
+    count = elements[0].shape[0]
+    if count > _LONG:
+        # Blocks are combined beside each other, in order, and then their results.
+        block = math.isqrt(count)
+        blocks = [each[: count // block * block].unflatten(0, (-1, block)).transpose(0, 1) for each in elements]
+        combined = _folded_in_torch(torch, body, [each[0] for each in blocks], [each[1:] for each in blocks])
+        values = _folded_in_torch(torch, body, values, combined)
+        elements = [each[count // block * block :] for each in elements]
     for index in range(elements[0].shape[0]):
         values = body.golden(torch, *values, *(each[index] for each in elements))
     return values
+
+
+_LONG = 256
+"""More elements than these are combined in blocks."""
 
 
 def _reduced_in_torch(torch: Any, call: TextCall) -> list[Any]:

@@ -74,13 +74,20 @@ def _index_result(x: TensorSpec, *attributes: Any) -> tuple[TensorSpec, ...]:
 
 def _index_golden(torch: Any, x: Any, *attributes: Any) -> Any:
     pool = pool_of(*attributes)
-    (top, _), (left, _) = pool.windows.padding
-    images = x.permute(0, 3, 1, 2)[:, :, top : top + pool.extents[0], left : left + pool.extents[1]]
-    windows = pool.windows
-    _, found = torch.nn.functional.max_pool2d(
-        images, windows.kernel, windows.stride, (top, left), windows.dilation, pool.ceil, return_indices=True
+    windows, (height, width) = pool.windows, pool.extents
+    (top, _), (left, _) = windows.padding
+    images = x.permute(0, 3, 1, 2)[:, :, top : top + height, left : left + width]
+    # torch pads both ends alike: what the windows cover beyond the images is added.
+    down, across = (
+        max(0, reach - own - before)
+        for reach, own, before in zip(windows.covered_extents(pool.counts), pool.extents, (top, left), strict=True)
     )
-    return rows_of(found)
+    images = torch.nn.functional.pad(images, (0, across, 0, down), value=-inf)
+    _, found = torch.nn.functional.max_pool2d(
+        images, windows.kernel, windows.stride, (top, left), windows.dilation, return_indices=True
+    )
+    found = found[:, :, : pool.counts[0], : pool.counts[1]]
+    return rows_of(found // (width + across) * width + found % (width + across))
 
 
 MAX_POOL2D_INDICES = Routine(

@@ -98,15 +98,13 @@ class Pool:
 
     def element_counts(self, *, with_padding: bool) -> tuple[tuple[int, ...], ...]:
         """Per dimension, the number of elements of each window; elements beyond the padding do not count."""
-        return tuple(
-            tuple(
-                min(first + taps, own + (after if with_padding else 0)) - max(first, -before if with_padding else 0)
-                for first in range(-before, -before + count * step, step)
-            )
-            for own, (before, after), taps, step, count in zip(
-                self.extents, self.windows.padding, self.windows.kernel, self.windows.stride, self.counts, strict=True
-            )
-        )
+        windows, counted = self.windows, []
+        for dim, (own, (before, after)) in enumerate(zip(self.extents, windows.padding, strict=True)):
+            inside = range(-before, own + after) if with_padding else range(own)
+            firsts = range(-before, -before + self.counts[dim] * windows.stride[dim], windows.stride[dim])
+            taps = range(0, windows.kernel[dim] * windows.dilation[dim], windows.dilation[dim])
+            counted.append(tuple(sum(first + tap in inside for tap in taps) for first in firsts))
+        return tuple(counted)
 
 
 def _combined(combine: Callable[[Any, Any], Any], taps: Sequence[Any]) -> Any:
@@ -259,9 +257,11 @@ def _avg_pool2d_golden(torch: Any, x: Any, *attributes: Any) -> Any:
 
 
 def _sums(torch: Any, x: Any, pool: Pool) -> Any:
-    x = _padded_for_windows(torch, x, pool, 0.0)
-    y = torch.nn.functional.avg_pool2d(x, pool.windows.kernel, pool.windows.stride, divisor_override=1)
-    return y[:, :, : pool.counts[0], : pool.counts[1]]
+    """The sum of every window, of any dilation, which torch's `avg_pool2d` does not take."""
+    x, windows = _padded_for_windows(torch, x, pool, 0.0), pool.windows
+    for axis, span in enumerate(windows.spans, start=2):
+        x = x.unfold(axis, span, windows.stride[axis - 2])[..., :: windows.dilation[axis - 2]]
+    return x.sum((-1, -2))[:, :, : pool.counts[0], : pool.counts[1]]
 
 
 AVG_POOL2D = Composite(

@@ -22,13 +22,12 @@ from ttnn_jit.ops.elementwise.binary import (
     NE,
     SUBTRACT,
 )
+from ttnn_jit.ops.elementwise.integer_pairs import routine_of_pairs
 from ttnn_jit.ops.elementwise.ternary import CLAMP_TENSOR, WHERE
 from ttnn_jit.ops.families.decomposition import Ops, Value
-from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.families.routine import Routine
 from ttnn_jit.ops.language.axes import broadcast
 from ttnn_jit.ops.language.operation import Operation
-from ttnn_jit.ops.language.parameter import TENSOR, Parameter
-from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.dtypes import BOOLS, INT64S
 
 Extents = tuple[int, ...]
@@ -74,29 +73,8 @@ def _comparisons(load: Any, store: Any) -> Any:
     return loop
 
 
-def _rows(shape: Extents, _: Extents) -> RoutineLoops:
-    return RoutineLoops(shape, 1, (Access.identity(shape),) * 3)
-
-
-def _routine(operation: Operation, loop: Callable[..., Any], kind: int) -> Routine:
-    return Routine(
-        name=f"int64_{operation.name}",
-        parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
-        summary=f"`{operation.name}` of 64-bit integers of one shape.",
-        source=f"ttnn.{operation.name}",
-        loop=loop,
-        loops=_rows,
-        result=lambda a, _: (a.with_(),),
-        operand_dtypes=(INT64S, INT64S),
-        same_dtype=(0, 1),
-        constants=lambda *_: (kind,),
-        golden=operation.golden,
-        examples=((((3, 40), (3, 40)), ()),),
-    )
-
-
 OF_INT64: Mapping[Operation, Routine] = {
-    operation: _routine(operation, loop, kind)
+    operation: routine_of_pairs("int64", operation.name, "64-bit integers", INT64S, loop, operation.golden, kind)
     for operation, loop, kind in (
         (ADD, _sums, 0),
         (SUBTRACT, _sums, 1),

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ttnn_jit.ops.elementwise.binary import DIVIDE, FILL, FIRST, SECOND
+from ttnn_jit.ops.elementwise.integer_pairs import routine_of_pairs
 from ttnn_jit.ops.elementwise.typecast import TYPECAST
 from ttnn_jit.ops.families.decomposition import MacroOperation, Ops, Value
-from ttnn_jit.ops.families.routine import Routine, RoutineLoops
+from ttnn_jit.ops.families.routine import Routine
 from ttnn_jit.ops.language.axes import broadcast
 from ttnn_jit.ops.language.operation import torch_function
-from ttnn_jit.ops.language.parameter import CHOICE, TENSOR, Parameter
+from ttnn_jit.ops.language.parameter import CHOICE, Parameter
 from ttnn_jit.ops.movement.data_movement import REPEAT, RESHAPE
-from ttnn_jit.specs.access.access import Access
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE, INTEGERS
 
 Extents = tuple[int, ...]
@@ -54,25 +54,8 @@ def _divisor_loop(load: Any, store: Any) -> Any:
     return loop
 
 
-def _rows(shape: Extents, _: Extents) -> RoutineLoops:
-    return RoutineLoops(shape, 1, (Access.identity(shape),) * 3)
-
-
 def _routine(name: str, loop: Callable[..., Any], golden: Callable[..., Any], *constants: bool) -> Routine:
-    return Routine(
-        name=f"integer_{name}",
-        parameters=(Parameter("input_tensor_a", TENSOR), Parameter("input_tensor_b", TENSOR)),
-        summary=f"`{name}` of integers of one shape.",
-        source=f"ttnn.{name}",
-        loop=loop,
-        loops=_rows,
-        result=lambda a, _: (a.with_(),),
-        operand_dtypes=(INTEGERS, INTEGERS),
-        same_dtype=(0, 1),
-        constants=lambda *_: constants,
-        golden=golden,
-        examples=((((3, 40), (3, 40)), ()),),
-    )
+    return routine_of_pairs("integer", name, "integers", INTEGERS, loop, golden, *constants)
 
 
 def _broadcast_operands(ops: Ops, operands: Operands) -> tuple[list[Value], Extents]:

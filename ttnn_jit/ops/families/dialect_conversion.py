@@ -283,12 +283,15 @@ class Conversion(TextOperation):
         is_elementwise: It is computed element by element, so that it may stand in such a region.
         reduction: The reduction of TTIR that folds by it, ``ttir.sum``; "" if there is none.
         as_numbers: The operands of which it reads the number that the text says, and no tensor.
+        keeps_number: Where all elements of its operand are one number, so are those of its result, if it has the same
+            element type.
         neutral: ``neutral(x)``: the number that changes no element of `x` in that reduction.
     """
 
     convert: Callable[[TtirOps, ConversionCall], Any]
     regions: tuple[str, ...] = ()
     as_numbers: tuple[str, ...] = ()
+    keeps_number: bool = False
     is_elementwise: bool = False
     reduction: str = ""
     neutral: Callable[[Tensor], float] | None = None
@@ -384,6 +387,7 @@ _OPTIONS = (
     "compared_elements",
     "regions",
     "as_numbers",
+    "keeps_number",
     "is_elementwise",
     "reduction",
     "neutral",

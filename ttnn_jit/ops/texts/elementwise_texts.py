@@ -78,8 +78,8 @@ POW_SCALAR = text(
 )
 
 
-def _rand(ops: Ops, call: TextCall) -> Value:
-    """Numbers by a hash of the seed and the index (lowbias32), uniform in [low, high)."""
+def _unit(ops: Ops, call: TextCall) -> Value:
+    """Numbers by a hash of the seed and the index (lowbias32), uniform in [0, 1)."""
     shape = tuple(call.result.shape)
     count = math.prod(shape)
     index = ops.call(ARANGE, [], 0, count, 1, DataType.UINT32, call.result.layout)
@@ -87,9 +87,12 @@ def _rand(ops: Ops, call: TextCall) -> Value:
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         word = ops.bitwise_xor(word, ops.logical_right_shift(word, shift)) * factor
     word = ops.bitwise_xor(word, ops.logical_right_shift(word, 16))
-    unit = ops.typecast(ops.logical_right_shift(word, 8), DataType.FLOAT32) * 2.0**-24
-    found: Value = unit * (call.high - call.low) + call.low
-    return ops.reshaped(found, shape)
+    return ops.reshaped(ops.typecast(ops.logical_right_shift(word, 8), DataType.FLOAT32) * 2.0**-24, shape)
+
+
+def _rand(ops: Ops, call: TextCall) -> Value:
+    found: Value = _unit(ops, call) * (call.high - call.low) + call.low
+    return found
 
 
 RAND = text(
@@ -103,6 +106,26 @@ RAND = text(
     low=0.0,
     high=1.0,
     seed=0,
+)
+
+
+DROPOUT = text(
+    "ttir.dropout ttnn.dropout",
+    "input",
+    lambda ops, call: ops.where(ops.ge(_unit(ops, call), call.prob), call.input * call.scale, 0.0),
+    lambda torch, call: torch.zeros_like(call.input),
+    is_random=True,
+    in_float32=True,
+    prob=0.0,
+    scale=1.0,
+    seed=0,
+    use_per_device_seed=True,
+)
+RIGHT_SHIFT = text(
+    "ttir.right_shift",
+    "lhs rhs",
+    lambda ops, call: ops.bitwise_right_shift(call.lhs, call.rhs),
+    lambda torch, call: torch.bitwise_right_shift(call.lhs, call.rhs),
 )
 
 
@@ -196,4 +219,4 @@ def _same_bits_in_torch(_: Any, call: TextCall) -> Any:
 
 BITCAST = text("ttir.bitcast_convert ttnn.bitcast_convert", "input", _same_bits, _same_bits_in_torch)
 
-TEXTS = (DIV, BITCAST, GELU, GELU_BW, POW_SCALAR, RAND, EMBEDDING_BACKWARD)
+TEXTS = (DIV, BITCAST, GELU, GELU_BW, POW_SCALAR, RAND, DROPOUT, RIGHT_SHIFT, EMBEDDING_BACKWARD)

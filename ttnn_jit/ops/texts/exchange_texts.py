@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
@@ -279,7 +279,52 @@ MESH_SHARD = text(
     shard_dims=REQUIRED,
 )
 
+
+def _extents(call: TextCall, config: Mapping[str, Any]) -> list[int]:
+    """The extents of the mesh, or of the part of it that a config names."""
+    own = [*(1,) * (2 - len(call.mesh)), *call.mesh]
+    named = [int(each) for each in config.get("mesh_shape_override") or own]
+    if len(named) != len(own) or any(count not in {1, extent} for count, extent in zip(named, own, strict=True)):
+        raise ShapeError(f"the config names a mesh of {named}, and the mesh is {own}", help="`--mesh 2x4` names a mesh")
+    return named
+
+
+def _distributed(call: TextCall, part: Part) -> list[Any]:
+    placements = [dict(each) for each in call.mapper_config["placements"]]
+    extents = _extents(call, call.mapper_config)
+    dims = [int(each["dim"]) if each["type"] == "shard" else -1 for each in placements]
+    counts = [count if dim >= 0 else 1 for dim, count in zip(dims, extents, strict=True)]
+    return [_cut(x, dims, counts, place, part) for x, place in zip(call.input, _coordinates(call.mesh), strict=True)]
+
+
+def _aggregated(call: TextCall, join: Callable[[list[Any], int], Any]) -> list[Any]:
+    dims = [int(each) for each in call.composer_config["dims"]]
+    counts = _extents(call, call.composer_config)
+    own = [*(1,) * (2 - len(call.mesh)), *call.mesh]
+    return [_joined([*call.input], own, dims, counts, join)] * len(call.input)
+
+
+DISTRIBUTE = text(
+    "ttnn.distribute_tensor",
+    "input",
+    lambda ops, call: _distributed(call, ops.part),
+    lambda _, call: _distributed(call, narrowed),
+    role=Role.EXCHANGES,
+    mapper_config=REQUIRED,
+    cq_id=None,
+)
+AGGREGATE = text(
+    "ttnn.aggregate_tensor",
+    "input",
+    lambda ops, call: _aggregated(call, ops.concat),
+    lambda torch, call: _aggregated(call, torch.cat),
+    role=Role.EXCHANGES,
+    composer_config=REQUIRED,
+)
+
 TEXTS = (
+    DISTRIBUTE,
+    AGGREGATE,
     ALL_REDUCE,
     ALL_GATHER,
     REDUCE_SCATTER,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from ttnn_jit.diagnostics.errors import ShapeError
+from ttnn_jit.diagnostics.errors import ArgumentError, ShapeError
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
 from ttnn_jit.ops.language.axes import axis_of
@@ -317,7 +320,55 @@ SCATTER = text(
     scatter_reduce_type="invalid",
 )
 
+
+def _axes(text: str) -> list[list[str]]:
+    """The axes of one side of a pattern: ``b (h w) c`` has [b], [h, w] and [c].
+
+    Raises:
+        ArgumentError: It is no list of names and groups of them.
+    """
+    groups = re.findall(r"\(([^()]*)\)|(\S+)", text)
+    found = [group.split() if group or not name else [name] for group, name in groups]
+    names = [name for group in found for name in group]
+    if not all(name.isidentifier() or name == "1" for name in names):
+        raise ArgumentError(f"{text!r} is no side of a pattern: names and groups of them are rearranged")
+    return found
+
+
+def rearrangement(pattern: str, shape: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The order of the axes, and the extents of the result, of a pattern ``b h w c -> b (h w) c``.
+
+    Raises:
+        ArgumentError: It is no pattern, or splits an axis, whose parts have no sizes, or is of other axes.
+    """
+    left, right = (_axes(side) for side in pattern.split("->"))
+    if any(len(group) != 1 or group == ["1"] for group in left):
+        raise ArgumentError(f"{pattern!r} splits an axis, and its parts have no sizes")
+    names = [name for (name,) in left]
+    wanted = [name for group in right for name in group if name != "1"]
+    if sorted(wanted) != sorted(names) or len(names) != len(shape):
+        raise ArgumentError(f"{pattern!r} is not of {len(shape)} axes that are the same on both sides")
+    extents = dict(zip(names, shape, strict=True))
+    merged = [math.prod(extents.get(name, 1) for name in group) for group in right]
+    return [names.index(name) for name in wanted], merged
+
+
+def _rearranged(reshape: Any, permute: Any, call: TextCall) -> Any:
+    order, merged = rearrangement(call.pattern, call.input.shape)
+    return reshape(permute(call.input, order), tuple(merged))
+
+
+REARRANGE = text(
+    "ttir.rearrange",
+    "input",
+    lambda ops, call: _rearranged(ops.reshaped, partial(_permuted, ops), call),
+    lambda torch, call: _rearranged(torch.reshape, torch.permute, call),
+    pattern=REQUIRED,
+    takes_f64=True,
+)
+
 TEXTS = (
+    REARRANGE,
     BROADCAST,
     REPEAT,
     PAD,

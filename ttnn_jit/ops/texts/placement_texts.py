@@ -32,6 +32,18 @@ SAME_ELEMENTS = text(
     virtual_grid_inverse_mapping=None,
     virtual_grid_forward_mapping=None,
 )
+MARKS = text(
+    "debug.annotate debug.region_start debug.region_end debug.begin_trace debug.end_trace debug.hook "
+    "debug.profiler_start debug.profiler_end debug.timestamp debug.snapshot",
+    "operand",
+    lambda _, call: call.operand,
+    lambda _, call: call.operand,
+    takes_f64=True,
+    annotation="",
+    region_id="",
+    scope_id="",
+    trace_id="",
+)
 ALLOCATION = text(
     "ttir.empty ttnn.empty tensor.empty ttir.alloc ttnn.alloc",
     "",
@@ -64,11 +76,11 @@ COMPOSITE = text(
 )
 NO_COMPUTATION = text(
     "ttnn.deallocate ttnn.get_device ttir.dealloc ttcore.device ttcore.get_device ttnn.create_global_semaphore "
-    "ttnn.reset_global_semaphore",
+    "ttnn.reset_global_semaphore debug.breakpoint",
     "inputs*",
     lambda *_: (),
     lambda *_: (),
     role=Role.NOTHING,
 )
 
-TEXTS = (SAME_ELEMENTS, ALLOCATION, CALL_ONCE, COMPOSITE, NO_COMPUTATION)
+TEXTS = (SAME_ELEMENTS, MARKS, ALLOCATION, CALL_ONCE, COMPOSITE, NO_COMPUTATION)

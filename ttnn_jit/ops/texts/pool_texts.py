@@ -9,9 +9,10 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.convolution.pool_indices import MAX_POOL2D_INDICES
-from ttnn_jit.ops.convolution.pools import AVG_POOL2D, GLOBAL_AVG_POOL2D, MAX_POOL2D
+from ttnn_jit.ops.convolution.pools import AVG_POOL2D, GLOBAL_AVG_POOL2D, MAX_POOL2D, pool_of
 from ttnn_jit.ops.families.decomposition import Ops, Value
 from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, text
+from ttnn_jit.ops.movement.windows import padded
 from ttnn_jit.ops.texts.window_texts import image, padding_of, per_dimension
 
 
@@ -157,7 +158,9 @@ def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple
         sizes = sizes_of(call)
         x = ops.reshaped(call.input, sizes[:4])
         found = ops.call(MAX_POOL2D, [x], *sizes, x.spec.dtype, x.spec.layout)
-        index = ops.call(MAX_POOL2D_INDICES, [x], *sizes)
+        pool = pool_of(*sizes)
+        images = padded(ops, pool.unflattened(ops, x), pool.windows, pool.counts, 0.0)
+        index = ops.call(MAX_POOL2D_INDICES, [images], *sizes)
         return [ops.reshaped(each, spec.shape) for each, spec in zip((found, index), call.results, strict=True)]
 
     def golden(torch: Any, call: TextCall) -> list[Any]:

@@ -57,6 +57,17 @@ def logical_view(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     return stored.as_strided(tuple(spec.shape), spec.element_strides)
 
 
+def as_signed(elements: torch.Tensor) -> torch.Tensor:
+    """Elements as ttnn gives them to torch: unsigned integers of 16 and 32 bits are the signed ones with these bits.
+
+    torch computes and indexes with few of its own unsigned types. Programs are written for the signed ones.
+    """
+    import torch
+
+    signed = {torch.uint16: torch.int16, torch.uint32: torch.int32}.get(elements.dtype)
+    return elements if signed is None else elements.view(signed)
+
+
 def torch_tensor(spec: TensorSpec, buffer: Buffer) -> torch.Tensor:
     """A dense torch tensor of `spec`'s shape and dtype over the memory of `buffer`; the tensor keeps it alive.
 

@@ -144,9 +144,17 @@ class MeshTensor(Tensor):
 
     def to_torch(self) -> torch.Tensor:
         """The tensor of the one device that has a part; of several a composer must define how they are joined."""
+        return self.only("to_torch").to_torch()
+
+    def only(self, what: str) -> Tensor:
+        """The tensor of the one device that has a part.
+
+        Raises:
+            ArgumentError: Several devices have one; `what` is refused.
+        """
         if len(self.tensors) == len(self.placed) == 1:
-            return self.tensors[0].to_torch()
-        self.memory("to_torch")
+            return self.tensors[0]
+        self.memory(what)
         raise AssertionError
 
     def _repr_html_(self) -> str:

@@ -1,1 +1,1 @@
-"""Programs as data: launches, checks of their bounds, host costs, and the file format."""
+"""Programs as data: launches, exchanges with other ranks, checks of their bounds, host costs, and the file format."""

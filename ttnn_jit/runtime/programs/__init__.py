@@ -1,1 +1,1 @@
-"""Compiled programs and their calls."""
+"""Compiled programs and their calls, and what they exchange with other ranks."""

@@ -12,13 +12,13 @@ from ttnn_jit.diagnostics.errors import DistributedError
 from ttnn_jit.runtime.memory.buffer import Buffer, address_of
 from ttnn_jit.runtime.native.native_call import NativeCalls
 from ttnn_jit.runtime.plans.rank_exchanges import ExchangeCall, Piece, PlanExchange, Transfer
-from ttnn_jit.runtime.ranks.headers import Call, Data
-from ttnn_jit.runtime.ranks.transport import Region
 
 if TYPE_CHECKING:
     from ttnn_jit.runtime.device import Device
     from ttnn_jit.runtime.plans.plan import ProgramPlan
+    from ttnn_jit.runtime.ranks.headers import Call, Data
     from ttnn_jit.runtime.ranks.mesh_ranks import MeshRanks
+    from ttnn_jit.runtime.ranks.transport import Region
 
 Runner = Callable[["MeshRanks | None", NativeCalls, Sequence[int]], None]
 """Runs native calls, and the exchanges between them, on the addresses of a plan's buffers."""
@@ -86,6 +86,9 @@ def make_exchange(exchange: PlanExchange, ranks: MeshRanks | None, addresses: Se
     Raises:
         DistributedError: A rank calls something else, is lost or late; or no other rank shares the mesh.
     """
+    from ttnn_jit.runtime.ranks.headers import Data
+    from ttnn_jit.runtime.ranks.transport import Region
+
     call = _call_of(exchange.call)
     if ranks is None:
         raise DistributedError(
@@ -107,4 +110,6 @@ def make_exchange(exchange: PlanExchange, ranks: MeshRanks | None, addresses: Se
 
 @lru_cache(maxsize=1024)
 def _call_of(call: ExchangeCall) -> Call:
+    from ttnn_jit.runtime.ranks.headers import Call
+
     return Call(call.text, bytes.fromhex(call.key), call.file, call.line)

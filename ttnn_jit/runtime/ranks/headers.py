@@ -13,7 +13,7 @@ from ttnn_jit.diagnostics.tracebacks import user_line, user_location
 from ttnn_jit.runtime.ranks.transport import Region, View
 
 KEY_BYTES = 16
-INLINE_BYTES = 65536
+INLINE_BYTES = 1 << 18
 """The most data that travels with a header: a message of its own costs more than to copy it twice
 (benchmarks/programs/ranks.py)."""
 _TEXT_BYTES = 232
@@ -73,10 +73,15 @@ class Header(NamedTuple):
 
 
 class HeaderMemory:
-    """The memory of one header, which travels in place, and of little data that travels with it."""
+    """The memory of one header, which travels in place, and of little data that travels with it.
 
-    def __init__(self, view: Callable[[Region], View]) -> None:
-        self._bytes = ctypes.create_string_buffer(_HEADER.size + INLINE_BYTES)
+    Args:
+        view: The form of memory that a transport takes.
+        room: Bytes for the data; to receive there is always room for any.
+    """
+
+    def __init__(self, view: Callable[[Region], View], room: int = INLINE_BYTES) -> None:
+        self._bytes = (ctypes.c_char * (_HEADER.size + room))()
         self._address = ctypes.addressof(self._bytes)
         self._data = self._address + _HEADER.size
         self._view = view

@@ -93,6 +93,7 @@ class RankLink:
         self._describe = describe
         self._tags = Tags(f"{name} from {sender} to {receiver}")
         self._sent = self._received = 0
+        self._arriving = HeaderMemory(run.transport.view)  # receives end before the next begins
         self._under_way: deque[_Send] = deque()
 
     def send(self, call: Call, regions: Sequence[Region], keeps: object) -> None:
@@ -102,9 +103,9 @@ class RankLink:
             while len(self._under_way) >= MAX_UNDER_WAY:
                 self.finish_oldest()
             self._sent += 1
-            transport, memory = self.run.transport, HeaderMemory(self.run.transport.view)
+            transport, inline = self.run.transport, is_inline(regions)
+            memory = HeaderMemory(transport.view, sum(each.nbytes for each in regions) if inline else 0)
             header = Header(self._sent, call.key, self.run.begin(call))
-            inline = is_inline(regions)
             view = memory.written(header, regions if inline else ())
             tag = self._tags.of_data(header)
             try:
@@ -146,7 +147,7 @@ class RankLink:
         with self.run.lock:
             self.run.require_usable(call.text)
             self._received += 1
-            transport, memory = self.run.transport, HeaderMemory(self.run.transport.view)
+            transport, memory = self.run.transport, self._arriving
             header, inline = Header(self._received, call.key, self.run.begin(call)), is_inline(regions)
             tag = self._tags.of_data(header)
             try:

@@ -18,7 +18,7 @@ from ttnn_jit.foreign.torch_tensor import is_torch_tensor, require_torch
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.elements.elements import Elements
 from ttnn_jit.runtime.elements.numpy_elements import fill, lay_out, numbers, owning_bytes, unpack, write_numbers
-from ttnn_jit.runtime.elements.torch_elements import logical_view, torch_tensor, write_torch
+from ttnn_jit.runtime.elements.torch_elements import as_signed, logical_view, torch_tensor, write_torch
 from ttnn_jit.runtime.memory.buffer import ADDRESS_IS_KNOWN, HOST_POOL, Buffer, address_of
 from ttnn_jit.runtime.memory.replicas import own_memory, replica_of
 from ttnn_jit.runtime.native.panels import InPanels, detach_memory, plain_memory
@@ -187,12 +187,12 @@ class Tensor(TensorQueries, TensorOperators):
         return copied
 
     def to_torch(self) -> torch.Tensor:
-        """A torch tensor with the logical elements, fresh and contiguous.
+        """A torch tensor with the logical elements, fresh and contiguous; UINT16 as int16 and UINT32 as int32 bits.
 
         Raises:
             DeallocatedError: The tensor was deallocated.
         """
-        return to_torch(self)
+        return as_signed(torch_copy(self))
 
     def to_list(self) -> Any:
         """The logical elements in nested lists; a number if there are no dimensions.
@@ -473,7 +473,7 @@ def check_dense(spec: TensorSpec) -> None:
         raise ShapeError(f"{spec} has strides; a ttnn tensor is stored dense")
 
 
-def to_torch(tensor: Tensor) -> torch.Tensor:
+def torch_copy(tensor: Tensor) -> torch.Tensor:
     """The logical elements as a new, contiguous torch tensor of the same dtype; block floats become float32.
 
     Raises:
@@ -504,7 +504,7 @@ def as_torch(tensor: Any) -> torch.Tensor:
     import torch
 
     if isinstance(tensor, Tensor):
-        return to_torch(tensor)
+        return torch_copy(tensor)
     try:
         return torch.as_tensor(tensor)
     except (TypeError, ValueError, RuntimeError):

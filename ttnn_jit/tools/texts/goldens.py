@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.compiler.text_programs import TextModule
-from ttnn_jit.compiler.text_steps import Step, SteppedRun
+from ttnn_jit.compiler.texts.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_steps import Step, SteppedRun
 from ttnn_jit.dialects.text_calls.op_calls import OpCall
 from ttnn_jit.dialects.text_calls.tensor_types import spec_in_text
 from ttnn_jit.golden.verdict import ResultFormat, Tolerance, Verdict, judge

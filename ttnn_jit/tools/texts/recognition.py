@@ -12,7 +12,9 @@ from ttnn_jit.dialects.ttcore import SYSTEM_DESC, SystemDescAttr
 from ttnn_jit.dialects.ttnn_attributes import TTNNLayoutAttr
 from ttnn_jit.frontend.ir.texts import parse_texts
 
-_DIALECTS = frozenset({"builtin", "func", "ttcore", "ttir", "ttnn", "tensor", "stablehlo", "chlo", "sdy", "tosa"})
+_DIALECTS = frozenset(
+    {"builtin", "func", "ttcore", "ttir", "ttnn", "tensor", "stablehlo", "chlo", "sdy", "tosa", "vhlo", "arith"}
+)
 """The dialects that texts of functions of tensors consist of."""
 _LATER_OPS = frozenset({"ttnn.generic"})
 """Ops of launches, which the last stage makes."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.diagnostics.errors import ArgumentError, CompileError
 from ttnn_jit.diagnostics.source import Location
 from ttnn_jit.dialects.locations import location_of
@@ -50,6 +50,7 @@ def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tu
     """
     found = []
     for module in parse_texts(text, name):
+        _refuse_portable(module)
         made = TextModule(module, target_of(options.target, module, text), mesh_of(options.mesh, module))
         found += [(made, each) for each in entries_of(module) if options.entry in {None, each}]
     if not found:
@@ -60,6 +61,17 @@ def chosen_entries(options: argparse.Namespace, text: str, name: str) -> list[tu
             help="a function that has a body and is not private is one",
         )
     return found
+
+
+def _refuse_portable(module: ModuleOp) -> None:
+    """Refuses a text of the portable form of StableHLO."""
+    for op in module.walk():
+        if name_of(op).startswith("vhlo."):
+            raise CompileError(
+                f"`{name_of(op)}` is of VHLO, the portable form of StableHLO",
+                location=location_of(op),
+                help="`stablehlo-opt --vhlo-legalize-to-stablehlo` writes it as StableHLO",
+            )
 
 
 _ARCHITECTURE = re.compile(r"\barch = <(\w+)>")

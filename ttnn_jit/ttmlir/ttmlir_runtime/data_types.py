@@ -31,21 +31,10 @@ class DataType(enum.Enum):
     Bool = 18
 
 
-TORCH_DTYPES = {
-    DataType.Float32: torch.float32,
-    DataType.Float16: torch.float16,
-    DataType.BFloat16: torch.bfloat16,
-    DataType.UInt32: torch.uint32,
-    DataType.UInt16: torch.uint16,
-    DataType.UInt8: torch.uint8,
-    DataType.Int32: torch.int32,
-    DataType.Float64: torch.float64,
-    DataType.Int64: torch.int64,
-    DataType.UInt64: torch.uint64,
-    DataType.Int16: torch.int16,
-    DataType.Int8: torch.int8,
-    DataType.Bool: torch.bool,
+TORCH_DTYPES: dict[DataType, torch.dtype] = {
+    kind: getattr(torch, kind.name.lower()) for kind in DataType if hasattr(torch, kind.name.lower())
 }
+"""Those that torch has; it has no block floats."""
 OF_TORCH = {dtype: kind for kind, dtype in TORCH_DTYPES.items()}
 
 _ON_DEVICE = {

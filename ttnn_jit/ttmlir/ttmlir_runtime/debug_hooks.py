@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from xdsl.ir import Operation, SSAValue
 
-from ttnn_jit.compiler.text_steps import Step, SteppedRun
+from ttnn_jit.compiler.texts.text_steps import OnDevices, Step, SteppedRun
 from ttnn_jit.dialects.text.printer import op_text
 from ttnn_jit.ttmlir.mlir_locations import Location
 from ttnn_jit.ttmlir.ttmlir_runtime.data_types import on_device
@@ -79,7 +79,11 @@ class DebugHooks:
     current: DebugHooks | None = None
 
     def __init__(
-        self, pre_op: Hook | None, post_op: Hook | None, pre_program: Hook | None, post_program: Hook | None
+        self,
+        pre_op: Hook | None = None,
+        post_op: Hook | None = None,
+        pre_program: Hook | None = None,
+        post_program: Hook | None = None,
     ) -> None:
         self.pre_op, self.post_op = pre_op, post_op
         self.pre_program, self.post_program = pre_program, post_program
@@ -95,8 +99,8 @@ class DebugHooks:
         DebugHooks.current = DebugHooks(pre_op, post_op, pre_program, post_program)
         return DebugHooks.current
 
-    def run(self, binary: Binary, program_index: int, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """The results of a program, operation by operation.
+    def run(self, binary: Binary, program_index: int, inputs: Sequence[torch.Tensor | OnDevices]) -> list[OnDevices]:
+        """The results of a program on every device, operation by operation.
 
         Raises:
             CompileError: An operation is not executed here.
@@ -107,7 +111,7 @@ class DebugHooks:
         for step in run.steps(before=lambda op, read: self._before(context, op, read.operands, read.written(op))):
             _call(self.post_op, binary, context, _seen(step))
         _call(self.post_program, binary, context)
-        return run.results
+        return run.results_on_devices
 
     def _before(
         self, context: CallbackContext, op: Operation, operands: Sequence[SSAValue], results: Sequence[SSAValue]

@@ -10,7 +10,7 @@ from typing import Any, Self
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from ttnn_jit.compiler.text_programs import TextModule
+from ttnn_jit.compiler.texts.text_programs import TextModule
 from ttnn_jit.dialects import print_module
 from ttnn_jit.frontend.ir.texts import entries_of
 from ttnn_jit.specs.target import resolve_target
@@ -84,6 +84,11 @@ class Binary:
         specs = program.arguments if inputs else program.results
         attributes = function.arg_attrs if inputs else function.res_attrs
         return [_description(spec, attributes, index) for index, spec in enumerate(specs)]
+
+    def presharded_results(self, program_index: int) -> list[bool]:
+        """Whether each result has a part per device, as its attributes say."""
+        described = self._described(program_index, inputs=False)
+        return [each["desc"]["shard_status"] == "Presharded" for each in described]
 
     def as_json(self) -> str:
         """All that is known of it."""

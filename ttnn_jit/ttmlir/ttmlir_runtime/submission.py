@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -230,18 +231,25 @@ def deallocate_tensor(tensor: Tensor, force: bool = False) -> None:
 
 
 def submit(device: Device, binary: Binary, program_index: int, inputs: Sequence[Tensor]) -> list[Tensor]:  # noqa: ARG001
-    """The outputs of a program on inputs.
+    """The outputs of a program on inputs; a result that is said to be presharded has a part per device.
 
     Raises:
         CompileError: An operation is not executed here.
+        ValueError: An input has neither one part nor one per device.
     """
-    given = [tensor.first for tensor in inputs]
-    hooks = DebugHooks.current
-    if hooks is not None:
-        results = hooks.run(binary, program_index, given)
-    else:
-        results = binary.text_module.program(binary.names[program_index])(*given)
-    return [Tensor([on_device(each)]) for each in results]
+    devices = math.prod(binary.text_module.mesh)
+    for index, tensor in enumerate(inputs):
+        if len(tensor.shards) not in {1, devices}:
+            raise ValueError(f"input {index} has {len(tensor.shards)} parts, and the mesh {devices} devices")
+    given = [tensor.first if len(tensor.shards) == 1 else tuple(tensor.shards) for tensor in inputs]
+    sharded = binary.presharded_results(program_index)
+    whole = [each for each in given if isinstance(each, torch.Tensor)]
+    if DebugHooks.current is None and not any(sharded) and len(whole) == len(given):
+        results = binary.text_module.program(binary.names[program_index])(*whole)
+        return [Tensor([on_device(each)]) for each in results]
+    found = (DebugHooks.current or DebugHooks()).run(binary, program_index, given)
+    kept = (tensors if is_sharded else tensors[:1] for tensors, is_sharded in zip(found, sharded, strict=True))
+    return [Tensor([*map(on_device, tensors)]) for tensors in kept]
 
 
 def wait(tensors: Tensor | Sequence[Tensor]) -> None:

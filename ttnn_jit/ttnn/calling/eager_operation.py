@@ -36,6 +36,7 @@ from ttnn_jit.runtime.tensors.tensor import (
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.mutable_values import frozen
 from ttnn_jit.specs.tensor_spec import HOST_MEMORY_CONFIG, DataType, TensorSpec
+from ttnn_jit.ttnn.calling.eager_documentation import documentation
 from ttnn_jit.ttnn.calling.eager_precision import with_eager_precision
 from ttnn_jit.ttnn.calling.eager_warm_calls import allows_warm_calls, make_warm_call, view_call
 from ttnn_jit.ttnn.calling.foreign_operands import call_with_copies, foreign_view, has_foreign_operand, is_foreign
@@ -44,7 +45,7 @@ from ttnn_jit.ttnn.calling.numbers_in_tensors import with_numbers_in_tensors
 if TYPE_CHECKING:
     import inspect
 
-    from ttnn_jit.compiler.templates import Templates
+    from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
     from ttnn_jit.runtime.programs.program import Program
     from ttnn_jit.specs.target import SystemDesc
     from ttnn_jit.ttnn.calling.golden_calls import GoldenCall
@@ -80,7 +81,7 @@ class TtnnOperation(WarmCalls):
         self.__module__ = "ttnn.decorators"
         self.python_fully_qualified_name = self.__name__
         self.__ttnn_overloads__: Iterable[Operation] = overloads
-        self.__doc__ = _documentation(overloads)
+        self.__doc__ = documentation(overloads)
         self._reset_caches()
         statistics.register(self)
 
@@ -109,11 +110,11 @@ class TtnnOperation(WarmCalls):
         vars(self).pop("_templates", None)
 
     @cached_property
-    def _templates(self) -> Templates:
-        from ttnn_jit.compiler.templates import Templates
+    def _templates(self) -> TemplatesOnDemand:
+        from ttnn_jit.compiler.templates_on_demand import TemplatesOnDemand
 
         # An operation reads only its operands. Nobody is warned: the sizes of one operation are those of whole models.
-        return Templates(None, lambda compilation: compilation, lambda _: None)
+        return TemplatesOnDemand(None, lambda compilation: compilation, lambda _: None)
 
     def _slow_path(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run eagerly, or record the call if an argument is a tracer.
@@ -445,35 +446,6 @@ def _on_host(name: str, tensor: Tensor) -> Tensor:
 def _operand_name(bound: BoundCall, tensor: Tensor) -> str:
     operands, index = bound.operation.operands, [value is tensor for value in bound.operands].index(True)
     return f"element {index} of `{operands[0].name}`" if bound.operation.is_variadic else f"`{operands[index].name}`"
-
-
-_COMMON_DOCUMENTATION = """Block floats are accepted wherever BFLOAT16 is.
-
-Every operation takes these keywords too, each None when omitted:
-    memory_config, output_mem_config: Memory config of the result; that of the first tensor when omitted.
-    dtype: Element type of the result, unless the declaration above defines it.
-    output_tensor, optional_output_tensor: The tensor that receives the result, and is returned.
-    activations: Unary functions that are applied to the result, each by name or as a callable.
-Keywords that choose among ways to compute the same on a chip (`program_config`, `core_grid` ...) change nothing.
-
-Raises:
-    CompileError: Shapes, element types or attributes that do not fit the operation.
-    ArgumentError: A tensor is on the host or on another device, or an argument has the wrong type.
-    ShapeError: `output_tensor` does not have the spec of the result.
-    DeallocatedError: A tensor was deallocated.
-    GridError, L1CapacityError, DramCapacityError: The result does not fit into its memory config."""
-
-
-def _documentation(overloads: tuple[Operation, ...]) -> str:
-    paragraphs = []
-    for operation in overloads:
-        dtypes = ", ".join(sorted(dtype.name for dtype in operation.dtypes))
-        paragraphs.append(
-            f"``ttnn.{operation.signature}``: {operation.summary}\n\n"
-            f"{operation.rules} Dtypes: {dtypes}. Semantics: {operation.source}."
-        )
-        paragraphs.extend(f"As in ttnn: {each}" for each in operation.vendor_quirks)
-    return "\n\n".join((*paragraphs, _COMMON_DOCUMENTATION))
 
 
 def get_golden_function(operation: TtnnOperation) -> Callable[..., Any]:

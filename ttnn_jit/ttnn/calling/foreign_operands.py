@@ -13,7 +13,7 @@ from ttnn_jit.foreign.pytrees import leaves, map_leaves
 from ttnn_jit.foreign.torch_tensor import is_torch_tensor, spec_of_torch_tensor
 from ttnn_jit.ops import BoundCall
 from ttnn_jit.runtime.device import Device, implicit_cpu_device
-from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.target import PRESETS, SystemDesc
 from ttnn_jit.specs.tensor_spec import Layout, TensorSpec
 
@@ -108,7 +108,7 @@ def _copy(value: Any, device: Device | None) -> Tensor:
 
 def _in_library_of(tensor: Tensor, example: Any) -> Any:
     """`tensor` as a torch tensor or a numpy array, whichever `example` is; bfloat16 becomes float32 in numpy."""
-    copied = tensor.to_torch()
+    copied = torch_copy(tensor)
     if is_torch_tensor(example):
         return copied
     return (copied if tensor.dtype.is_integer else copied.float()).numpy()

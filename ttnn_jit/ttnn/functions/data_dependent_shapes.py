@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.tensors import tensor as storage
-from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig
 from ttnn_jit.ttnn.calling.host_function import host_function
 
@@ -67,5 +67,5 @@ def unique(input_tensor: Tensor) -> Tensor:
 
 def _elements(tensor: Tensor) -> torch.Tensor:
     """The elements of a tensor, integers as int64, since torch has few functions of unsigned types."""
-    elements = tensor.to_torch()
+    elements = torch_copy(tensor)
     return elements.long() if tensor.dtype.is_integer else elements

@@ -18,7 +18,8 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, MemoryConfig
-from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.host_overloads import call_overload, host_overload
 from ttnn_jit.ttnn.devices.semaphores import GlobalSemaphore
 from ttnn_jit.ttnn.meshes.exchange import exchange
 from ttnn_jit.ttnn.meshes.fabric_options import WITHOUT_LINKS, FabricOptions, WorkerOptions

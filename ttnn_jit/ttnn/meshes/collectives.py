@@ -170,7 +170,7 @@ def broadcast(
     Raises:
         ArgumentError: There is no such axis or no tensor on the sender, or an argument has the wrong type.
     """
-    sender = _position(input_tensor, sender_coord, cluster_axis, "broadcast")
+    sender = position_in_group(input_tensor, sender_coord, cluster_axis, "broadcast")
     return exchange(
         "broadcast", BROADCAST, input_tensor, sender, cluster_axis=cluster_axis, memory_config=memory_config
     )
@@ -185,7 +185,7 @@ def _number(tensor: Tensor, coordinate: Sequence[int], name: str) -> int:
     return number
 
 
-def _position(tensor: Tensor, coordinate: Sequence[int], cluster_axis: int | None, name: str) -> int:
+def position_in_group(tensor: Tensor, coordinate: Sequence[int], cluster_axis: int | None, name: str) -> int:
     """The position of the device at a coordinate in its group."""
     number, devices = _number(tensor, coordinate, name), devices_of(name, tensor)
     groups = groups_of(devices.shape, devices.placed, cluster_axis)

@@ -57,18 +57,18 @@ def all_to_all_dispatch(
     name = "all_to_all_dispatch"
     if output_concat_dim not in {1, 2}:
         raise ArgumentError(f"{name}: `output_concat_dim` must be 1 or 2, got {output_concat_dim}")
-    device = _checked_device(name, input_tensor, expert_indices_tensor, expert_mapping_tensor)
+    device = checked_device(name, input_tensor, expert_indices_tensor, expert_mapping_tensor)
     with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, output_concat_dim):
         tokens, experts = (
             exchange(name, ALL_GATHER, _batched(each), output_concat_dim, cluster_axis=cluster_axis)
             for each in (input_tensor, expert_indices_tensor)
         )
-        needed = _needed(tokens, experts, _column(name, expert_mapping_tensor))
-        results = [_placed(needed, memory_config), _placed(experts, memory_config)]
+        needed = _needed(tokens, experts, column_of_device(name, expert_mapping_tensor))
+        results = [placed(needed, memory_config), placed(experts, memory_config)]
         if output_tensors is None:
             return results[0], results[1]
         first, second = output_tensors
-        return _written(name, results[0], first), _written(name, results[1], second)
+        return written_into(name, results[0], first), written_into(name, results[1], second)
 
 
 @host_function(exchanges=True, without_effect=WITHOUT_LINKS)
@@ -108,22 +108,28 @@ def all_to_all_combine(
     name = "all_to_all_combine"
     if output_shard_dim not in {1, 2}:
         raise ArgumentError(f"{name}: `output_shard_dim` must be 1 or 2, got {output_shard_dim}")
-    device = _checked_device(name, input_tensor, expert_metadata_tensor, expert_mapping_tensor)
+    device = checked_device(name, input_tensor, expert_metadata_tensor, expert_mapping_tensor)
     if (1, *tuple(input_tensor.shape)[1:3]) != tuple(expert_metadata_tensor.shape)[:3]:
         raise ShapeError(
             f"{name}: results have shape {list(input_tensor.shape)}, and the experts of the tokens "
             f"{list(expert_metadata_tensor.shape)}"
         )
     with counted_as_one_program(device, name, input_tensor.spec, cluster_axis, local_reduce, output_shard_dim):
-        column = _column(name, expert_mapping_tensor)
+        column = column_of_device(name, expert_mapping_tensor)
         pair = _rows_of_experts(input_tensor, expert_metadata_tensor, column, local_reduce=local_reduce)
         dims = (0, output_shard_dim + 1)
         values, masks = (exchange(name, ALL_TO_ALL, each, *dims, cluster_axis=cluster_axis) for each in pair)
-        result = _placed(_selected(values, masks), memory_config)
-        return result if output_tensor is None else _written(name, result, output_tensor)
+        result = placed(_selected(values, masks), memory_config)
+        return result if output_tensor is None else written_into(name, result, output_tensor)
 
 
-def _checked_device(name: str, *tensors: Tensor) -> Device:
+def checked_device(name: str, *tensors: Tensor) -> Device:
+    """The mesh of some tensors, the last of which is the mapping of experts.
+
+    Raises:
+        ArgumentError: They are not on one mesh.
+        ShapeError: The mapping does not have a column for each device.
+    """
     *_, mapping = tensors
     device = mapping.device()
     if device is None or any(tensor.device() != device for tensor in tensors):
@@ -143,7 +149,7 @@ def _batched(tensor: Tensor) -> Tensor:
     return operations.reshape(tensor, (1, batch, first * second, width))
 
 
-def _column(name: str, mapping: Tensor) -> Tensor:
+def column_of_device(name: str, mapping: Tensor) -> Tensor:
     """The mapping's column of each device, [E, 1] of whole numbers."""
     _, _, experts, _ = mapping.shape
     column = exchange(name, PART_OF_DEVICE, mapping, 3)
@@ -216,11 +222,12 @@ def _selected(values: Tensor, masks: Tensor) -> Tensor:
     return operations.reshape(result, tuple(extents))
 
 
-def _placed(tensor: Tensor, memory_config: MemoryConfig | None) -> Tensor:
+def placed(tensor: Tensor, memory_config: MemoryConfig | None) -> Tensor:
+    """A tensor in a memory config, if there is one."""
     return tensor if memory_config is None else to_memory_config(tensor, memory_config)
 
 
-def _written(name: str, result: Tensor, output: Tensor) -> Tensor:
+def written_into(name: str, result: Tensor, output: Tensor) -> Tensor:
     """A tensor that receives a result."""
     if (tuple(result.shape), result.dtype) != (tuple(output.shape), output.dtype):
         raise ShapeError(f"{name}: a tensor to write into is {output.spec}, and the result {result.spec}")

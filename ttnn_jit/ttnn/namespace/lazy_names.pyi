@@ -284,8 +284,11 @@ from ttnn_jit.ttnn.meshes.collectives import broadcast as broadcast
 from ttnn_jit.ttnn.meshes.collectives import mesh_partition as mesh_partition
 from ttnn_jit.ttnn.meshes.collectives import point_to_point as point_to_point
 from ttnn_jit.ttnn.meshes.collectives import reduce_scatter as reduce_scatter
+from ttnn_jit.ttnn.meshes.distributed_norms import fused_rms_minimal as fused_rms_minimal
 from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_combine as all_to_all_combine
 from ttnn_jit.ttnn.meshes.expert_exchange import all_to_all_dispatch as all_to_all_dispatch
+from ttnn_jit.ttnn.meshes.expert_routing import moe_expert_token_remap as moe_expert_token_remap
+from ttnn_jit.ttnn.meshes.expert_routing import moe_routing_remap as moe_routing_remap
 from ttnn_jit.ttnn.meshes.host_shards import aggregate_tensor as aggregate_tensor
 from ttnn_jit.ttnn.meshes.host_shards import combine_device_tensors as combine_device_tensors
 from ttnn_jit.ttnn.meshes.host_shards import distribute_tensor as distribute_tensor
@@ -598,6 +601,7 @@ __all__ = [
     "from_torch",
     "full",
     "full_like",
+    "fused_rms_minimal",
     "gelu_bw",
     "get_arch_name",
     "get_conv_output_dim",
@@ -656,6 +660,8 @@ __all__ = [
     "mesh_partition",
     "min_bw",
     "model_preprocessing",
+    "moe_expert_token_remap",
+    "moe_routing_remap",
     "moreh_cumsum",
     "move",
     "mul_bw",

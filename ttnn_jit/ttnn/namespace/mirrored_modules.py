@@ -41,6 +41,7 @@ MIRRORED = {
     "_ttnn.operations.matmul": _CONFIGS,
     "_ttnn.operations.moreh": "ttnn.functions.moreh",
     "_ttnn.operations.normalization": _CONFIGS,
+    "_ttnn.operations.point_to_point": f"ttnn.meshes.packet_buffers {_NAMESPACE}",
     "_ttnn.operations.transformer": f"ttnn.transformer {_CONFIGS}",
     "_ttnn.tensor": _NAMESPACE,
     "decorators": _NAMESPACE,

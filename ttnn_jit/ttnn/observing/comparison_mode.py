@@ -25,7 +25,7 @@ from ttnn_jit.process.dataclass import dataclass
 from ttnn_jit.runtime.device import implicit_cpu_device
 from ttnn_jit.runtime.memory.random_words import drawing_from, next_draw
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
-from ttnn_jit.runtime.tensors.tensor import Tensor, specs_of
+from ttnn_jit.runtime.tensors.tensor import Tensor, specs_of, torch_copy
 from ttnn_jit.specs.target import Numerics, SystemDesc
 from ttnn_jit.specs.tensor_spec import TensorSpec
 from ttnn_jit.ttnn.observing.comparison_tolerances import JudgedCall, SelectedElements, chained_tolerance
@@ -217,7 +217,7 @@ class ComparisonMode(Observer):
         elements: Callable[[], SelectedElements] | None = None,
     ) -> None:
         tensor, golden = found
-        got = tensor.to_torch()
+        got = torch_copy(tensor)
         if got.shape != golden.shape:
             self._note(operation, number, f"its result has shape {list(got.shape)}, its golden {list(golden.shape)}")
             return
@@ -345,7 +345,7 @@ def _map_tensors(
 
 def _as_golden(tensor: Tensor) -> torch.Tensor:
     """The operand of a golden: float64 for floats, else integers in a dtype in which torch computes."""
-    values = tensor.to_torch()
+    values = torch_copy(tensor)
     if values.is_floating_point():
         return _in_float64(values)
     return values if tensor.dtype.compute.is_signed else values.long()

@@ -9,7 +9,8 @@ from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.tensors import tensor as storage
 from ttnn_jit.runtime.tensors.tensor import Tensor
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec, checked
-from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.host_overloads import call_overload, host_overload
 
 
 @host_overload(tensor_spec="spec", device="mesh_device")

@@ -25,7 +25,8 @@ from ttnn_jit.specs.meshes.tensor_topology import (
     checked_placements,
     distribution_to_mesh,
 )
-from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.host_overloads import call_overload, host_overload
 
 if TYPE_CHECKING:
     import torch

@@ -19,7 +19,8 @@ from ttnn_jit.runtime.tensors.tensor import Tensor, from_numbers
 from ttnn_jit.specs.checks import whole_numbers
 from ttnn_jit.specs.tensor_spec import DataType, Layout, MemoryConfig, TensorSpec
 from ttnn_jit.specs.tile import Tile
-from ttnn_jit.ttnn.calling.host_function import call_overload, host_function, host_overload
+from ttnn_jit.ttnn.calling.host_function import host_function
+from ttnn_jit.ttnn.calling.host_overloads import call_overload, host_overload
 from ttnn_jit.ttnn.tensors.tensor_creation import spec_of_new
 from ttnn_jit.ttnn.tensors.torch_conversion import from_torch
 

@@ -8,10 +8,11 @@ from ttnn_jit.diagnostics.errors import ArgumentError, DTypeError, ShapeError
 from ttnn_jit.diagnostics.origin import type_name
 from ttnn_jit.foreign.torch_tensor import require_torch
 from ttnn_jit.runtime.device import Device
+from ttnn_jit.runtime.elements.torch_elements import as_signed
 from ttnn_jit.runtime.meshes.mesh import MeshDevice
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor
 from ttnn_jit.runtime.tensors import tensor as storage
-from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.dtypes import dtypes_made_of_torch
 from ttnn_jit.specs.tensor_spec import (
     DataType,
@@ -182,7 +183,8 @@ def to_torch(
 
     Args:
         tensor: A tensor on a device or on the host.
-        dtype: Element type of the copy; that of the tensor when omitted.
+        dtype: Element type of the copy; when omitted that of the tensor, but of UINT16 and UINT32 the signed type with
+            the same bits (docs/numerics.md).
         torch_rank: Rank of the copy; leading dimensions of extent 1 are removed.
         mesh_composer: Joins the tensors of a mesh's devices; the composer of `distribute` when omitted.
         device: The device on which ttnn untilizes; ignored.
@@ -206,11 +208,11 @@ def to_torch(
         )
     mesh_composer = BLOCK_COMPOSER.get() if mesh_composer is None else mesh_composer
     if isinstance(tensor, MeshTensor) and mesh_composer is not None:
-        result = mesh_composer.whole({number: each.to_torch() for number, each in gathered_shards(tensor).items()})
+        result = mesh_composer.whole({number: torch_copy(each) for number, each in gathered_shards(tensor).items()})
     else:
-        result = tensor.to_torch()
+        result = torch_copy(tensor.only("to_torch") if isinstance(tensor, MeshTensor) else tensor)
     while torch_rank is not None and result.dim() > torch_rank:
         if not result.dim() or result.shape[0] != 1:
             raise ShapeError(f"to_torch: a tensor of shape {list(tensor.shape)} has no form of rank {torch_rank}")
         result = result.squeeze(0)
-    return result if dtype is None else result.to(dtype)
+    return as_signed(result) if dtype is None else result.to(dtype)

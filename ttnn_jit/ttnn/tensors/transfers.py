@@ -12,7 +12,7 @@ from ttnn_jit.ops.host_ops import HostOps
 from ttnn_jit.runtime.device import Device
 from ttnn_jit.runtime.meshes.mesh_tensor import MeshTensor, over_meshes
 from ttnn_jit.runtime.tensors import tensor as storage
-from ttnn_jit.runtime.tensors.tensor import Tensor
+from ttnn_jit.runtime.tensors.tensor import Tensor, torch_copy
 from ttnn_jit.specs.cores.sharding import folded_2d
 from ttnn_jit.specs.dtypes import COMPUTE_TYPE
 from ttnn_jit.specs.tensor_spec import (
@@ -262,7 +262,7 @@ def typecast(
         input_tensor.memory(TYPECAST.name)
         if input_tensor.device() is None:
             spec = input_tensor.spec.with_(dtype=dtype, memory_config=memory_config)
-            return storage.from_torch(input_tensor.to_torch(), checked(spec), None)
+            return storage.from_torch(torch_copy(input_tensor), checked(spec), None)
     options: dict[str, Any] = {} if memory_config is None else {"memory_config": memory_config}
     return _TYPECAST(input_tensor, dtype, **options)
 

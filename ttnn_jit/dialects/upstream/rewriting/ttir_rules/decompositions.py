@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerType, TensorType, f32, i32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerType, StringAttr, TensorType, f32, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ttnn_jit.diagnostics.errors import CompileError
@@ -28,6 +28,7 @@ from ttnn_jit.dialects.upstream.rewriting.rewriter import Rewriter, operands_by_
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.sliding_windows import permute, reshape
 from ttnn_jit.dialects.upstream.rewriting.ttir_rules.value_folds import element_of, filled
 from ttnn_jit.dialects.upstream.upstream_parser import SplatElementsAttr
+from ttnn_jit.ops.texts.movement_texts import rearrangement
 
 DECOMPOSED = Rules()
 
@@ -77,6 +78,16 @@ def index_select(op: Operation, rewriter: Rewriter) -> bool:
     if len(parts) > 1:
         value = rewriter.value("ttir.concat", {"inputs": parts}, {"dim": integer(dim, si32)}, op.results[0].type, op)
     rewriter.replace(op, [value])
+    return True
+
+
+@DECOMPOSED.of("ttir.rearrange")
+def rearrange(op: Operation, rewriter: Rewriter) -> bool:
+    """Axes that are ordered and grouped are permuted and reshaped."""
+    pattern = op.properties["pattern"]
+    assert isinstance(pattern, StringAttr)
+    order, merged = rearrangement(pattern.data, shape_of(op.operands[0].type))
+    rewriter.replace(op, [reshape(permute(op.operands[0], order, rewriter, op), merged, rewriter, op)])
     return True
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Operation, Region, SSAValue
 
-from ttnn_jit.compiler.text_programs import TextModule, zeros
+from ttnn_jit.compiler.texts.text_programs import TextModule, zeros
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, is_only_a_number, read_op
 from ttnn_jit.dialects.text_calls.shards import check_devices, shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import is_tensor
@@ -53,17 +53,17 @@ class SteppedRun:
     Args:
         module: The module.
         name: The function.
-        inputs: Its arguments, the same on every device.
+        inputs: Its arguments: one tensor for all devices, or a tensor of each.
 
     Attributes:
         values: The tensors of every value so far; what is replaced between two steps is what later ones read.
     """
 
-    def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor]) -> None:
+    def __init__(self, module: TextModule, name: str, inputs: Sequence[torch.Tensor | OnDevices]) -> None:
         self._module = module
         self._function: FuncOp = module.functions[name]
         self._devices = math.prod(module.mesh)
-        self._inputs = [(each,) * self._devices for each in inputs]
+        self._inputs = [each if isinstance(each, tuple) else (each,) * self._devices for each in inputs]
         self.values: dict[SSAValue, OnDevices] = {}
         self._of_region: list[OnDevices] = []
         self._before: Callable[[Operation, OpCall], None] | None = None
@@ -71,7 +71,12 @@ class SteppedRun:
     @property
     def results(self) -> list[torch.Tensor]:
         """The results on the first device, after the last step."""
-        return [each[0] for each in self._returned(self._function)]
+        return [each[0] for each in self.results_on_devices]
+
+    @property
+    def results_on_devices(self) -> list[OnDevices]:
+        """The results on every device, after the last step."""
+        return self._returned(self._function)
 
     def steps(self, before: Callable[[Operation, OpCall], None] | None = None) -> Iterator[Step]:
         """Every op that computes, after it ran, in the order of the run.

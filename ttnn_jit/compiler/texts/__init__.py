@@ -1,0 +1,1 @@
+"""Programs of the functions of texts, whole and step by step."""

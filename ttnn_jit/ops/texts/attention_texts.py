@@ -1,0 +1,170 @@
+"""Attention of training in texts, and routers of experts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.ops.families.decomposition import Value
+from ttnn_jit.ops.families.text_operation import REQUIRED, TextCall, TextOps, text
+from ttnn_jit.ops.movement.sequences import arange
+from ttnn_jit.ops.selection.routines import TOPK
+from ttnn_jit.specs.dtypes import COMPUTE_TYPE, DataType
+
+_LSE_WIDTH = 32
+"""Columns of a tensor of intermediates, in all of which a row's logarithm of its sum of exponentials stands."""
+_MASKED = -1e30
+"""What a score of a masked key becomes: its exponential is 0, and it is finite."""
+
+
+def _group(call: TextCall) -> int:
+    """How many heads of queries share a head of keys."""
+    return int(call.query.shape[1]) // int(call.key.shape[1])
+
+
+def _require_no_dropout(call: TextCall) -> None:
+    if call.dropout_probability:
+        raise ArgumentError(f"`dropout_probability` is {call.dropout_probability}, and dropped scores are not computed")
+
+
+def _scores(ops: TextOps, call: TextCall) -> tuple[Value, Value]:
+    """The masked scores, and the keys of each head of queries."""
+    _require_no_dropout(call)
+    key = _of_each_head(ops, call.key, _group(call))
+    scores = ops.matmul(call.query, key, transpose_b=True) * (1.0 / math.sqrt(call.query.shape[-1]))
+    if call.mask_type == "causal":
+        scores = scores + _causal_mask(ops, call)
+    elif call.mask_type == "arbitrary" and call.attention_mask is not None:
+        scores = scores + ops.typecast(call.attention_mask, COMPUTE_TYPE)
+    return scores, key
+
+
+def _of_each_head(ops: TextOps, x: Value, group: int) -> Value:
+    found: Value = x if group == 1 else ops.repeat_interleave(x, group, 1)
+    return found
+
+
+def _causal_mask(ops: TextOps, call: TextCall) -> Value:
+    """0 where a key is not behind its query."""
+    rows, columns = int(call.query.shape[2]), int(call.key.shape[2])
+    row = ops.reshaped(arange(ops, rows, call.query, 0, 1, DataType.FLOAT32), (1, 1, rows, 1))
+    column = ops.reshaped(arange(ops, columns, call.query, 0, 1, DataType.FLOAT32), (1, 1, 1, columns))
+    found: Value = ops.where(ops.ge(row, column), 0.0, _MASKED)
+    return found
+
+
+def _forward(ops: TextOps, call: TextCall) -> list[Value]:
+    scores, _ = _scores(ops, call)
+    largest = ops.max(scores, -1, True)
+    exponentials = ops.exp(scores - largest)
+    sums = ops.sum(exponentials, -1, True)
+    value = _of_each_head(ops, call.value, _group(call))
+    output = ops.matmul(exponentials / sums, value)
+    if len(call.results) == 1:
+        return [output]
+    logarithm = largest + ops.log(sums)
+    return [output, ops.expand(logarithm, (*logarithm.shape[:-1], _LSE_WIDTH))]
+
+
+def _backward(ops: TextOps, call: TextCall) -> list[Value]:
+    scores, key = _scores(ops, call)
+    group = _group(call)
+    logarithm = ops.sliced(call.intermediates, 3, 0, 1)
+    weights = ops.exp(scores - logarithm)
+    value = _of_each_head(ops, call.value, group)
+    of_value = ops.matmul(weights, call.grad_output, transpose_a=True)
+    of_weights = ops.matmul(call.grad_output, value, transpose_b=True)
+    row = ops.sum(call.grad_output * call.attn_output, -1, True)
+    of_scores = weights * (of_weights - row) * (1.0 / math.sqrt(call.query.shape[-1]))
+    of_query = ops.matmul(of_scores, key)
+    of_key = ops.matmul(of_scores, call.query, transpose_a=True)
+    return [of_query, _summed(ops, of_key, group), _summed(ops, of_value, group)]
+
+
+def _summed(ops: TextOps, x: Value, group: int) -> Value:
+    """The sum over the heads of queries that share a head of keys."""
+    if group == 1:
+        return x
+    batch, heads, rows, width = x.shape
+    parts = ops.reshaped(x, (batch, heads // group, group, rows * width))
+    return ops.reshaped(ops.sum(parts, 2, True), (batch, heads // group, rows, width))
+
+
+def _scores_in_torch(torch: Any, call: TextCall) -> tuple[Any, Any, Any]:
+    group = _group(call)
+    key, value = (each.repeat_interleave(group, 1) for each in (call.key, call.value))
+    scores = call.query @ key.mT / math.sqrt(call.query.shape[-1])
+    if call.mask_type == "causal":
+        scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -math.inf)
+    elif call.mask_type == "arbitrary" and call.attention_mask is not None:
+        scores = scores + call.attention_mask
+    return scores, key, value
+
+
+def _forward_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    scores, _, value = _scores_in_torch(torch, call)
+    found = [scores.softmax(-1) @ value]
+    if len(call.results) == 2:
+        logarithm = scores.logsumexp(-1, keepdim=True)
+        found.append(logarithm.expand(*logarithm.shape[:-1], _LSE_WIDTH))
+    return found
+
+
+def _backward_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    scores, key, value = _scores_in_torch(torch, call)
+    weights = (scores - call.intermediates[..., :1]).exp()
+    row = (call.grad_output * call.attn_output).sum(-1, keepdim=True)
+    of_scores = weights * (call.grad_output @ value.mT - row) / math.sqrt(call.query.shape[-1])
+    whole = of_scores.mT @ call.query, weights.mT @ call.grad_output
+    group = _group(call)
+    return [of_scores @ key, *(each.unflatten(1, (-1, group)).sum(2) for each in whole)]
+
+
+SDPA_FORWARD = text(
+    "ttir.sdpa_fw ttnn.sdpa_fw",
+    "query key value attention_mask?",
+    _forward,
+    _forward_in_torch,
+    mask_type="causal",
+    dropout_probability=0.0,
+    return_intermediates=False,
+    in_float32=True,
+)
+SDPA_BACKWARD = text(
+    "ttir.sdpa_bw ttnn.sdpa_bw",
+    "grad_output attn_output query key value intermediates attention_mask?",
+    _backward,
+    _backward_in_torch,
+    mask_type="arbitrary",
+    dropout_probability=0.0,
+    in_float32=True,
+)
+
+
+def _routed(ops: TextOps, call: TextCall) -> list[Value]:
+    logits = ops.matmul(call.input, call.weight) + call.bias
+    largest, chosen = ops.results(TOPK, [logits], call.k, -1, True, True)
+    return [ops.typecast(chosen, DataType.UINT16), ops.softmax(largest, -1)]
+
+
+def _routed_in_torch(torch: Any, call: TextCall) -> list[Any]:
+    largest, chosen = torch.topk(call.input @ call.weight + call.bias, call.k)
+    return [chosen, largest.softmax(-1)]
+
+
+TOPK_ROUTER = text(
+    "ttir.topk_router_gpt ttnn.topk_router_gpt",
+    "input weight bias",
+    _routed,
+    _routed_in_torch,
+    k=REQUIRED,
+    num_experts=REQUIRED,
+    in_float32=True,
+    compared_elements=lambda _, call, results: [
+        (call.input @ call.weight + call.bias).gather(-1, results[0].long()),
+        results[1],
+    ],
+)
+
+TEXTS = (SDPA_FORWARD, SDPA_BACKWARD, TOPK_ROUTER)
