@@ -44,7 +44,7 @@ def errors_of(op: Operation) -> Iterator[str]:
     if isinstance(op, UnregisteredOp):
         return
     found = [*_errors(op)]
-    if not (found and _has_destination(op) and _is_valid_without_destination(op)):
+    if not (found and has_destination(op) and is_valid_without_destination(op)):
         yield from found
 
 
@@ -64,7 +64,7 @@ def _errors(op: Operation) -> Iterator[str]:
         yield f"'{op.name}' op {reason_of(error)}"
 
 
-def _has_destination(op: Operation) -> bool:
+def has_destination(op: Operation) -> bool:
     """Whether a TTIR op takes the tensor of its result as its last operand, as they did before December 2025."""
     if not op.name.startswith("ttir.") or len(op.results) != 1 or not op.operands:
         return False
@@ -74,7 +74,8 @@ def _has_destination(op: Operation) -> bool:
     return is_empty and last.type == op.results[0].type and not {"output", "destination"} & {*declared}
 
 
-def _is_valid_without_destination(op: Operation) -> bool:
+def is_valid_without_destination(op: Operation) -> bool:
+    """Whether an op that has a destination is valid without it."""
     if NAMES["operands"] in op.properties:
         return True
     types = [result.type for result in op.results]

@@ -155,7 +155,8 @@ AVG_POOL_OF_TTNN = text(
 
 def _pool_with_indices(sizes_of: Callable[[TextCall], tuple[Any, ...]]) -> tuple[Any, Any]:
     def write(ops: Ops, call: TextCall) -> list[Value]:
-        x, sizes = call.input, sizes_of(call)
+        sizes = sizes_of(call)
+        x = ops.reshaped(call.input, sizes[:4])
         found = ops.call(MAX_POOL2D, [x], *sizes, x.spec.dtype, x.spec.layout)
         pool = pool_of(*sizes)
         images = padded(ops, pool.unflattened(ops, x), pool.windows, pool.counts, 0.0)

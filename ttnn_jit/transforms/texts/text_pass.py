@@ -15,6 +15,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import ArgumentError
+from ttnn_jit.dialects.upstream.rewriting.destinations import drop_destinations
 from ttnn_jit.dialects.upstream.rewriting.rewriter import IR_VERSIONS, Rewriter, device_module, version_of
 
 _WORD = re.compile(r"""([\w.-]+)=("[^"]*"|'[^']*'|\{[^}]*\}|\S*)|(\S+)""")
@@ -47,7 +48,9 @@ class TextPass(ModulePass):
         """Changes the module on the device, which is `op` or lies in it."""
         module = device_module(op)
         version = IR_VERSIONS[self.ir_version] if self.ir_version else version_of(module)
-        self.change(module, Rewriter(version))
+        rewriter = Rewriter(version)
+        drop_destinations(module, rewriter)
+        self.change(module, rewriter)
 
     @abstractmethod
     def change(self, module: ModuleOp, rewriter: Rewriter) -> None:
