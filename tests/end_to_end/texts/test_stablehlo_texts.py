@@ -283,6 +283,7 @@ module {
 def test_a_manual_computation_runs_on_the_shards_of_every_device():
     (x, y), (found,) = ran(MANUAL)
     torch.testing.assert_close(found, x @ y)
+    assert_runs_alike(MANUAL)
 
 
 GSPMD = """

@@ -6,8 +6,10 @@ import math
 import re
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ttnn_jit.dialects.text_calls.text_attributes import attributes_of, value_of
+from ttnn_jit.ops.families.text_operation import DenseNumbers
 
 
 def mesh_of_text(module: ModuleOp) -> tuple[int, ...]:
@@ -25,6 +27,15 @@ def _of_axes(module: ModuleOp) -> tuple[int, ...]:
     return max(found, key=math.prod, default=())
 
 
+def _of_groups(op: Operation) -> list[tuple[int, int]]:
+    """The extents of which replica groups are the rows or the columns."""
+    groups = value_of(op.properties["replica_groups"]) if "replica_groups" in op.properties else None
+    if not isinstance(groups, DenseNumbers) or len(groups.shape) != 2 or groups.splat is not None:
+        return []
+    count, size = groups.shape
+    return [(count, size) if [*groups.numbers] == sorted(groups.numbers) else (size, count)]
+
+
 _TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\])?")
 
 
@@ -34,6 +45,7 @@ def _of_shardings(module: ModuleOp) -> tuple[int, ...]:
     partitions, replicas = (int(given.get(f"mhlo.num_{name}", 1)) for name in ("partitions", "replicas"))
     found = [(1, partitions * replicas)]
     for op in module.walk():
+        found += _of_groups(op)
         for match in _TILES.finditer(str(op.attributes.get("mhlo.sharding", ""))):
             for numbers in (match[2], match[1]):
                 extents = tuple(int(each) for each in (numbers or "").split(",") if each not in {"", "1"})

@@ -7,8 +7,8 @@ from typing import Any
 
 from ttnn_jit.diagnostics.errors import ShapeError
 from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor, TtirOps, conversion, refused
-from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextOperation
-from ttnn_jit.ops.texts.quantized_texts import DEQUANTIZE, QUANTIZE
+from ttnn_jit.ops.families.text_operation import REQUIRED, Role, TextCall, TextOperation, TextOps
+from ttnn_jit.ops.texts.quantized_texts import DEQUANTIZE, QUANTIZE, REQUANTIZE
 
 
 def _not_in_ttir(*_: Any) -> Any:
@@ -54,14 +54,27 @@ RNG = conversion(
 
 
 def _quantized(names: str, ttir: str, of_text: TextOperation) -> Conversion:
-    """A change between numbers and levels, which only the element types of the text describe."""
+    """A change between numbers and levels, or between levels, which only the element types of the text describe."""
+
+    def is_change_of_levels(call: TextCall) -> bool:
+        types = call.element_types
+        return all(types[name].startswith("!quant") for name in ("input", "result"))
 
     def convert(ops: TtirOps, call: ConversionCall) -> Tensor:
-        return ops.op(ttir, [call.input], call.result.shape, call.result.element)
+        kind = call.result
+        return ops.op("ttir.requantize" if is_change_of_levels(call) else ttir, [call.input], kind.shape, kind.element)
 
-    made = conversion(names, "input", convert, of_text.golden, takes_quantized=True, in_float32=of_text.in_float32)
-    limits = of_text.index_limits
-    return replace(made, write=of_text.write, golden=of_text.golden, index_limits=limits)
+    def write(ops: TextOps, call: TextCall) -> Any:
+        return (REQUANTIZE if is_change_of_levels(call) else of_text).write(ops, call)
+
+    def golden(torch: Any, call: TextCall) -> Any:
+        return (REQUANTIZE if is_change_of_levels(call) else of_text).golden(torch, call)
+
+    def limit(call: TextCall) -> int | None:
+        return REQUANTIZE.index_limits["input"](call) if call.element_types["input"].startswith("!quant") else None
+
+    made = conversion(names, "input", convert, golden, takes_quantized=True, in_float32=of_text.in_float32)
+    return replace(made, write=write, golden=golden, index_limits={"input": limit})
 
 
 QUANTIZE_LEVELS = _quantized("stablehlo.uniform_quantize", "ttir.quantize", QUANTIZE)

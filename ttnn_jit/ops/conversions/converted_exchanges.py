@@ -120,9 +120,10 @@ Convert = Callable[[TtirOps, ConversionCall], Any]
 def _exchanged_as(name: str, **given: Convert) -> Convert:
     """The exchange of TTIR with attributes made of the call."""
 
-    def convert(ops: TtirOps, call: ConversionCall) -> Tensor:
+    def convert(ops: TtirOps, call: ConversionCall) -> list[Tensor]:
         attributes = {name: value(ops, call) for name, value in given.items()}
-        return ops.op(name, call.operands[:1], call.result.shape, call.result.element, **attributes)
+        pairs = zip(call.operands, call.results, strict=True)
+        return [ops.op(name, [each], kind.shape, kind.element, **attributes) for each, kind in pairs]
 
     return convert
 
@@ -356,18 +357,24 @@ PRODUCER = "producer:"
 """Before the name of an attribute of the op that makes the first operand."""
 
 
-def _mesh_shard(ops: TtirOps, call: ConversionCall, direction: str, sharding: str) -> Tensor:
-    tiling = tiling_of_text(sharding, call.input.rank, math.prod(ops.mesh))
+def mesh_shard(ops: TtirOps, x: Tensor, kind: Tensor, direction: str, tiling: Tiling) -> Tensor:
+    """`x` cut into shards, ``full_to_shard``, or joined, ``shard_to_full``."""
+    cuts = math.prod(tiling.counts) > 1
     return ops.op(
         "ttir.mesh_shard",
-        [call.input],
-        call.result.shape,
-        call.result.element,
-        shard_type="devices" if math.prod(tiling.counts) > 1 else "replicate",
+        [x],
+        kind.shape,
+        kind.element,
+        shard_type="devices" if cuts else "replicate",
         shard_direction=direction,
-        shard_shape=tiling.counts if math.prod(tiling.counts) > 1 else (1,),
-        shard_dims=dimensions_of_mesh(tiling, ops.mesh),
+        shard_shape=tiling.counts if cuts else (1,),
+        shard_dims=dimensions_of_mesh(tiling, ops.mesh) if cuts else (-1,),
     )
+
+
+def _annotated_shard(ops: TtirOps, call: ConversionCall, direction: str, sharding: str) -> Tensor:
+    tiling = tiling_of_text(sharding, call.input.rank, math.prod(ops.mesh))
+    return mesh_shard(ops, call.input, call.result, direction, tiling)
 
 
 def dimensions_of_mesh(tiling: Tiling, mesh: Sequence[int]) -> tuple[int, ...]:
@@ -391,7 +398,7 @@ FULL_TO_SHARD = replace(
     conversion(
         "stablehlo.custom_call@SPMDFullToShardShape",
         "input",
-        lambda ops, call: _mesh_shard(ops, call, "full_to_shard", _stated(call, PRODUCER + _SHARDING)),
+        lambda ops, call: _annotated_shard(ops, call, "full_to_shard", _stated(call, PRODUCER + _SHARDING)),
         _no_number_of_a_device,
         role=Role.EXCHANGES,
         **_CALL,
@@ -404,7 +411,7 @@ SHARD_TO_FULL = replace(
     conversion(
         "stablehlo.custom_call@SPMDShardToFullShape",
         "input",
-        lambda ops, call: _mesh_shard(ops, call, "shard_to_full", _stated(call, _SHARDING)),
+        lambda ops, call: _annotated_shard(ops, call, "shard_to_full", _stated(call, _SHARDING)),
         _no_number_of_a_device,
         role=Role.EXCHANGES,
         **_CALL,

@@ -107,7 +107,7 @@ def _target(
     return replace(made, golden=golden, rounds_intermediates=rounds)
 
 
-def _limit(ttir: str, name: str, call: TextCall) -> int:
+def _limit(ttir: str, name: str, call: TextCall) -> int | None:
     """The number of values that an operand of indices may have, as the op of TTIR says it."""
     return text_operations()[ttir].index_limits[name](call)
 

@@ -250,7 +250,7 @@ class TextOperation:
         write: ``write(ops, call)``: the result, or several, by calls of `ops`.
         golden: ``golden(torch, call)``: the result, or several, on torch tensors: floats as float64.
         is_random: Its results are drawn: a golden tells their shape alone.
-        index_limits: Operand -> ``limit(call)``, the number of values that its integers may have.
+        index_limits: Operand -> ``limit(call)``, the number of values that its integers may have; None for any number.
         role: Its part in a function.
         rounds_intermediates: Intermediate values are rounded to the element type of its operands.
         updates: The operand that an op without results writes: later ops read its result there.
@@ -268,7 +268,7 @@ class TextOperation:
     write: Callable[[TextOps, TextCall], Any]
     golden: Callable[[Any, TextCall], Any]
     is_random: bool = False
-    index_limits: Mapping[str, Callable[[TextCall], int]] = field(default_factory=dict)
+    index_limits: Mapping[str, Callable[[TextCall], int | None]] = field(default_factory=dict)
     role: Role = Role.COMPUTES
     in_float32: bool = False
     rounds_intermediates: bool = False

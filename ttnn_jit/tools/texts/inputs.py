@@ -82,8 +82,9 @@ def _limits_of_use(op: Operation, value: SSAValue) -> Iterator[int]:
         return
     call = read.call(lambda each: spec_in_text(each.type))
     for name, limit in read.operation.index_limits.items():
-        if read.arguments.get(name) is value:
-            yield limit(call)
+        found = limit(call) if read.arguments.get(name) is value else None
+        if found is not None:
+            yield found
 
 
 def inputs_of_file(path: Path, specs: Sequence[TensorSpec]) -> list[torch.Tensor]:

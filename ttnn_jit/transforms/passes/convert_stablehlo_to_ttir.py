@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ttnn_jit.diagnostics.errors import CompileError, TtnnJitError
 from ttnn_jit.dialects.locations import location_of
 from ttnn_jit.dialects.text_calls.meshes_of_texts import mesh_of_text
 from ttnn_jit.dialects.text_calls.op_calls import OpCall, bound_op, located
+from ttnn_jit.dialects.text_calls.shards import shard_tilings
 from ttnn_jit.dialects.text_calls.tensor_types import element_in_text, is_tensor
 from ttnn_jit.dialects.text_calls.text_attributes import name_of
 from ttnn_jit.dialects.text_calls.ttir_writer import TtirWriter
 from ttnn_jit.dialects.writing.editing import insert_before, ops_of
-from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER
+from ttnn_jit.ops.conversions.converted_exchanges import PRODUCER, mesh_shard
 from ttnn_jit.ops.families.dialect_conversion import Conversion, ConversionCall, Tensor
 from ttnn_jit.ops.families.text_operation import Role
 from ttnn_jit.ops.texts import text_operations
@@ -73,45 +73,64 @@ def convert(module: ModuleOp, dialects: Collection[str]) -> None:
 def _convert_block(block: Block, dialects: Collection[str], mesh: Sequence[int]) -> None:
     written: list[Operation] = []
     converted = [op for op in ops_of(block) if name_of(op).partition(".")[0] in dialects]
-    # What an op says of its operand is read before the op that makes that is replaced.
-    before = [_of_producer(bound_op(op)) for op in converted]
-    for op, given in zip(converted, before, strict=True):
-        written += _convert_op(op, given, mesh)
+    # What an op says of its operands is read before the ops that make these are replaced.
+    last = block.last_op
+    before = [bound_op(op) for op in converted if op is not last]
+    for op, read in zip(converted, before, strict=False):
+        if read.operation.role is Role.SHARDS:
+            _cut_out(op, read, dialects, mesh)
+        else:
+            written += _convert_op(op, read, mesh)
     for op in reversed(written):
         if not any(result.first_use for result in op.results) and op.results:
             _remove(op)
 
 
-def _of_producer(read: OpCall) -> dict[str, Any]:
-    """The arguments of a call that the op before it has."""
-    return {name: value for name, value in read.arguments.items() if name.startswith(PRODUCER)}
+def _cut_out(op: Operation, read: OpCall, dialects: Collection[str], mesh: Sequence[int]) -> None:
+    """Replaces a manual computation by its ops, between those that cut its operands and join its results."""
+    _convert_block(op.regions[0].block, dialects, mesh)
+    block = op.regions[0].block
+    try:
+        given, wanted = shard_tilings(read)
+        writer = TtirWriter(mesh, _elements(op), op.location)
+        pairs = zip(op.operands, block.args, given, strict=True)
+        shards = [
+            mesh_shard(writer, _tensor(value), _tensor(argument), "full_to_shard", tiling)
+            for value, argument, tiling in pairs
+        ]
+        for argument, shard in zip(block.args, shards, strict=True):
+            argument.replace_all_uses_with(shard.handle)
+        last = block.last_op
+        assert last is not None, "a region ends with what it returns"
+        joining = TtirWriter(mesh, _elements(op), op.location)
+        joined = [
+            mesh_shard(joining, _tensor(value), _tensor(result), "shard_to_full", tiling)
+            for value, result, tiling in zip(last.operands, op.results, wanted, strict=True)
+        ]
+    except TtnnJitError as error:
+        raise located(error, op, location_of(op)) from error
+    inner = ops_of(block)[:-1]
+    for each in inner:
+        each.detach()  # type: ignore[no-untyped-call]
+    _replace(op, [*writer.ops, *inner, *joining.ops], [each.handle for each in joined])
 
 
-def _convert_op(op: Operation, of_producer: Mapping[str, Any], mesh: Sequence[int]) -> list[Operation]:
-    """Replaces an op; the ops that do."""
+def _convert_op(op: Operation, before: OpCall, mesh: Sequence[int]) -> list[Operation]:
+    """Replaces an op, read before any was replaced; the ops that do."""
+    of_producer = {name: value for name, value in before.arguments.items() if name.startswith(PRODUCER)}
     read = bound_op(op)
-    read = replace(read, arguments={**read.arguments, **of_producer})
+    read = replace(read, arguments={**read.arguments, **of_producer}, numbers=before.numbers)
     if read.operation.role is Role.NOTHING:
         return [op]
-    known = (
-        text_operations().get(f"{name_of(op)}@{read.arguments['name']}") if read.operation.role is Role.CALLS else None
-    )
-    if known is not None:
-        read = bound_op(op, known)
     if read.operation.role is Role.CALLS:
-        callee = SymbolRefAttr(read.arguments["decomposition"])
-        call = CallOp(callee, [*op.operands], [*op.result_types])
-        call.location = op.location
-        _replace(op, [call], call.results)
-        return []
+        known = text_operations().get(f"{name_of(op)}@{read.arguments['name']}")
+        if known is None:
+            _call_decomposition(op, read)
+            return []
+        read = bound_op(op, known)
     if not isinstance(read.operation, Conversion):
         raise CompileError(f"`{name_of(op)}` has no counterpart in TTIR", location=location_of(op))
-    elements = {
-        element_in_text(each.type): each.type.get_element_type()
-        for each in (*op.operands, *op.results)
-        if isinstance(each.type, TensorType)
-    }
-    writer = TtirWriter(mesh, elements, op.location)
+    writer = TtirWriter(mesh, _elements(op), op.location)
     try:
         found = read.operation.converted(writer, _call(op, read))
     except TtnnJitError as error:
@@ -120,9 +139,25 @@ def _convert_op(op: Operation, of_producer: Mapping[str, Any], mesh: Sequence[in
     return writer.ops
 
 
+def _call_decomposition(op: Operation, read: OpCall) -> None:
+    call = CallOp(SymbolRefAttr(read.arguments["decomposition"]), [*op.operands], [*op.result_types])
+    call.location = op.location
+    _replace(op, [call], call.results)
+
+
+def _elements(op: Operation) -> dict[str, Attribute]:
+    """Spelling -> element type, of the types of an op."""
+    types = [each.type for each in (*op.operands, *op.results)]
+    return {element_in_text(each): each.get_element_type() for each in types if isinstance(each, TensorType)}
+
+
+def _tensor(value: SSAValue) -> Tensor:
+    return Tensor(_shape(value), element_in_text(value.type), value)
+
+
 def _call(op: Operation, read: OpCall) -> ConversionCall:
     kinds = [Tensor(_shape(each), element_in_text(each.type)) for each in op.results if is_tensor(each.type)]
-    call = read.call(lambda value: Tensor(_shape(value), element_in_text(value.type), value))
+    call = read.call(_tensor)
     return ConversionCall.of(vars(call) | {"results": tuple(kinds)}, kinds)
 
 
